@@ -1,0 +1,54 @@
+"""The one place that turns on JAX's float64 mode, and turns it off again.
+
+The user's global JAX configuration stays as it is. The mode is local to a
+thread and to the ``with`` block, so a float64 JAX array that leaves the block
+would be demoted silently by the next operation on it: everything that leaves
+is converted to NumPy here.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec
+
+import jax
+import numpy as np
+
+__all__ = ["in_float64", "to_numpy"]
+
+P = ParamSpec("P")
+
+
+def to_numpy(tree: Any) -> Any:
+    """Turn every array of a (nested) container of JAX arrays into a NumPy array."""
+    return jax.tree_util.tree_map(np.asarray, tree)
+
+
+def in_float64(function: Callable[P, Any]) -> Callable[P, Any]:
+    """Run a function that uses JAX in float64 and return its arrays as NumPy arrays.
+
+    Parameters
+    ----------
+    function : callable
+        Its NumPy arguments keep float64 inside. A JAX array that it stores
+        somewhere instead of returning it keeps its 64 bits but must only be
+        used inside another function decorated in the same way.
+
+    Returns
+    -------
+    callable
+        The same function with NumPy arrays (or containers of them) as results.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp, numpy as np
+    >>> from ucvtest.float64 import in_float64
+    >>> in_float64(jnp.sin)(np.ones(2)).dtype
+    dtype('float64')
+    """
+
+    @wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> Any:
+        with jax.enable_x64(True):
+            return to_numpy(function(*args, **kwargs))
+
+    return wrapper

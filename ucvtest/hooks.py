@@ -1,0 +1,66 @@
+"""Callbacks around a fit: what automatic logging listens to.
+
+A hook is added and removed explicitly; nothing adds itself at import.
+"""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any, Protocol
+
+from ucvtest.exceptions import UcvtestWarning
+
+__all__ = ["FitHook", "add_hook", "installed_hooks", "remove_hook"]
+
+
+class FitHook(Protocol):
+    """What is told about every fit of a test."""
+
+    def fitting(self, test: Any) -> AbstractContextManager[Any]:
+        """A context that surrounds the resampling."""
+
+    def fitted(self, test: Any, result: Any) -> None:
+        """Called with the finished result, outside the context of `fitting`."""
+
+
+_hooks: list[FitHook] = []
+
+
+def add_hook(hook: FitHook) -> None:
+    """Have a hook told about every later fit; adding it twice has no effect."""
+    if hook not in _hooks:
+        _hooks.append(hook)
+
+
+def remove_hook(hook: FitHook) -> None:
+    """Stop telling a hook; removing an unknown one has no effect."""
+    if hook in _hooks:
+        _hooks.remove(hook)
+
+
+def installed_hooks() -> tuple[FitHook, ...]:
+    """The hooks in the order in which they were added."""
+    return tuple(_hooks)
+
+
+@contextmanager
+def fitting(test: Any) -> Iterator[None]:
+    """Surround a fit with the contexts of all hooks."""
+    with ExitStack() as stack:
+        for hook in installed_hooks():
+            stack.enter_context(hook.fitting(test))
+        yield
+
+
+def announce(test: Any, result: Any) -> None:
+    """Tell all hooks of a result; one that fails costs a warning, never the result."""
+    for hook in installed_hooks():
+        try:
+            hook.fitted(test, result)
+        except Exception as error:
+            warnings.warn(
+                f"{type(hook).__name__} failed on a finished result ({type(error).__name__}: "
+                f"{error}); the result itself is complete",
+                UcvtestWarning,
+                stacklevel=4,
+            )

@@ -1,0 +1,200 @@
+"""What every learner is: a jitted one that fits many learning sets at once, or one fit at a time."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.special import expit
+
+from ucvtest.losses import Output
+from ucvtest.sample import Sample
+
+__all__ = ["JittedLearner", "Learner", "Predictions", "Scale", "SplitLearner"]
+
+Scale = Literal["log_odds", "share", "fitted", "discriminant"]
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Predictions of many fits for all observations.
+
+    Parameters
+    ----------
+    values : ndarray, shape (R, n)
+        Row r holds what the rule learnt on learning set r says of each observation:
+        class codes, numbers, probabilities or scores.
+    ties : Counter
+        How often a rule for ties decided, by the kind of tie.
+    """
+
+    values: np.ndarray
+    ties: Counter[str]
+
+
+class Learner(ABC):
+    """Something that learns from some observations and predicts others."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """How the learner is written in summaries and settings."""
+
+    @abstractmethod
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse, with the remedy, what this learner cannot do; called before any fit.
+
+        Raises
+        ------
+        ValueError
+        """
+
+
+class SplitLearner(Learner):
+    """A learner that is fitted to one learning set at a time, by joblib's workers."""
+
+    @abstractmethod
+    def fit_predict(
+        self,
+        sample: Sample,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        output: Output,
+        seed: int,
+    ) -> np.ndarray:
+        """Learn from the rows `learning` and predict the rows `testing`.
+
+        Parameters
+        ----------
+        sample : Sample
+        learning, testing : ndarray of int
+            Row numbers.
+        output : {"label", "number", "probability", "score"}
+        seed : int
+            For learners with randomness of their own.
+
+        Returns
+        -------
+        ndarray, shape (len(testing),)
+            Class codes for "label", otherwise numbers.
+        """
+
+
+class JittedLearner(Learner):
+    """A learner whose fits to many learning sets are one jitted, batched computation.
+
+    Subclasses are frozen dataclasses that hold the settings. `prepare` does what all
+    fits share, once; `scores` does the fits. They are deterministic and symmetric in
+    the learning rows.
+    """
+
+    scale: ClassVar[Scale]
+    """Units of the scores: log-odds, share of votes, fitted value of the 0/1 code, discriminant."""
+    multiclass: ClassVar[bool] = False
+    """Whether more than two classes are possible."""
+    regression: ClassVar[bool] = False
+    """Whether a real response is possible."""
+    batch_rows: ClassVar[int] = 1024
+    """Learning sets fitted in one call: large enough to fill the processor, small enough to stay
+    in its cache."""
+
+    @abstractmethod
+    def prepare(self, sample: Sample) -> Any:
+        """Compute what all fits share.
+
+        Parameters
+        ----------
+        sample : Sample
+
+        Returns
+        -------
+        Any
+            Passed on to `scores` as it is.
+        """
+
+    @abstractmethod
+    def scores(self, state: Any, learning: np.ndarray) -> np.ndarray:
+        """Fit every learning set and score every observation.
+
+        Parameters
+        ----------
+        state : Any
+            What `prepare` returned.
+        learning : ndarray of bool, shape (R, n)
+            Row r marks learning set r. Sets with a single class may be among them; what is
+            returned for them is ignored.
+
+        Returns
+        -------
+        ndarray of float64, shape (R, n), or (R, n, C) for C > 2 classes
+            Scores that rise with the positive class, or one score for each class.
+        """
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse responses and outputs that the learner has no meaning for."""
+        if sample.classes is None:
+            if not self.regression:
+                raise ValueError(
+                    f"learner {self.name} needs class labels, but y holds real values: "
+                    "use ridge, knn or a scikit-learn regressor"
+                )
+        elif sample.n_classes > 2 and not (self.multiclass and output == "label"):
+            raise ValueError(
+                f"learner {self.name} with this loss needs two classes, y has {sample.n_classes}: "
+                "use loss='zero_one' with lda, qda, nearest_centroid, knn or a scikit-learn "
+                "classifier, or merge classes"
+            )
+        elif output not in self._outputs():
+            raise ValueError(
+                f"learner {self.name} gives no {output} for class labels: "
+                "use loss='zero_one', or a learner with probabilities such as lda, knn or lasso"
+            )
+        sample.matrix  # noqa: B018  (raises where X is no finite matrix)
+
+    def predict(self, state: Any, learning: np.ndarray, output: Output) -> Predictions:
+        """Predictions of the kind that a loss needs, from the scores.
+
+        Parameters
+        ----------
+        state : Any
+            What `prepare` returned.
+        learning : ndarray of bool, shape (R, n)
+        output : {"label", "number", "probability", "score"}
+
+        Returns
+        -------
+        Predictions
+        """
+        scores = self.scores(state, learning)
+        if output != "label":
+            return Predictions(self._number(scores, output), Counter())
+        if scores.ndim == 3:
+            return Predictions(scores.argmax(axis=2).astype(float), Counter())
+        tied = scores == self.cut
+        labels = np.where(tied, self.tie_code, (scores > self.cut).astype(float))
+        return Predictions(labels, Counter(score_ties=int(tied.sum())))
+
+    @property
+    def cut(self) -> float:
+        """The score above which the positive class is predicted."""
+        return 0.0 if self.scale in ("log_odds", "discriminant") else 0.5
+
+    @property
+    def tie_code(self) -> float:
+        """The code predicted for a score at the cut: the first class, as in scikit-learn and glmnet."""
+        return 0.0
+
+    def _outputs(self) -> tuple[Output, ...]:
+        by_scale: dict[Scale, tuple[Output, ...]] = {
+            "log_odds": ("label", "number", "probability", "score"),
+            "share": ("label", "number", "probability", "score"),
+            "fitted": ("label", "number", "score"),
+            "discriminant": ("label", "score"),
+        }
+        return by_scale[self.scale]
+
+    def _number(self, scores: np.ndarray, output: Output) -> np.ndarray:
+        if self.scale == "log_odds" and output in ("number", "probability"):
+            return expit(scores)
+        return scores

@@ -1,0 +1,116 @@
+"""Losses by name: what a prediction costs, and what kind of prediction that needs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+__all__ = ["LOSSES", "Loss", "Output", "as_loss"]
+
+Output = Literal["label", "number", "probability", "score"]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss function with the kind of prediction that it scores.
+
+    Parameters
+    ----------
+    name : str
+        Shown in summaries.
+    function : callable
+        ``function(y, prediction)`` element by element on arrays that broadcast,
+        ``y`` of shape (n,), ``prediction`` of shape (R, n); returns (R, n).
+    output : {"label", "number", "probability"}
+        What the learner must predict: a class, a number, or the probability of
+        the positive class.
+    original_labels : bool
+        Whether `function` sees the labels that the user gave instead of their
+        codes 0, 1, ...
+    estimand : str
+        The expected loss in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.losses import LOSSES
+    >>> LOSSES["zero_one"].function(np.array([0, 1]), np.array([[1, 1], [0, 0.5]]))
+    array([[1. , 0. ],
+           [0. , 0.5]])
+    """
+
+    name: str
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    output: Output
+    original_labels: bool = False
+    estimand: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """The expected loss, as summaries name it."""
+        return self.estimand or f"expected {self.name} loss"
+
+
+def _zero_one(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    # A code half-way between two classes is a tie that the learner left open: it costs 1/2.
+    undecided = prediction != np.floor(prediction)
+    return np.where(undecided, 0.5, (prediction != y).astype(float))
+
+
+def _squared(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    return (prediction - y) ** 2
+
+
+def _absolute(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    return np.abs(prediction - y)
+
+
+def _log(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    # The smallest positive step below 1 keeps a certain but wrong prediction finite (36.0).
+    tiny = np.finfo(float).eps
+    probability = np.clip(prediction, tiny, 1 - tiny)
+    return -np.where(y == 1, np.log(probability), np.log1p(-probability))
+
+
+LOSSES = {
+    loss.name: loss
+    for loss in (
+        Loss("zero_one", _zero_one, "label", estimand="error rate"),
+        Loss("squared", _squared, "number", estimand="mean squared error"),
+        Loss("absolute", _absolute, "number", estimand="mean absolute error"),
+        Loss("log", _log, "probability", estimand="log loss"),
+    )
+}
+
+
+def as_loss(loss: Any, *, has_classes: bool) -> Loss:
+    """The loss that a user means by a name, a callable, a `Loss`, or None.
+
+    Parameters
+    ----------
+    loss : str, callable, Loss or None
+        None means zero_one for classes and squared error for a real response.
+        A callable ``loss(y, prediction)`` gets the user's own labels (or numbers).
+    has_classes : bool
+        Whether the response holds class labels.
+
+    Returns
+    -------
+    Loss
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+    """
+    if loss is None:
+        return LOSSES["zero_one" if has_classes else "squared"]
+    if isinstance(loss, Loss):
+        return loss
+    if callable(loss):
+        name = getattr(loss, "__name__", type(loss).__name__)
+        return Loss(name, loss, "label" if has_classes else "number", original_labels=True)
+    if isinstance(loss, str) and loss in LOSSES:
+        return LOSSES[loss]
+    raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, or a callable")

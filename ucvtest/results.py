@@ -1,0 +1,319 @@
+"""The result of a test: an immutable value that reads like a statsmodels result."""
+
+import json
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from ucvtest.exceptions import UcvtestWarning
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from statsmodels.iolib.summary import Summary
+
+__all__ = ["ALTERNATIVES", "Alternative", "ConfidenceInterval", "TestResult", "wald_pvalue"]
+
+Alternative = Literal["two-sided", "less", "greater"]
+ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "less", "greater")
+
+FORMAT_VERSION = 1
+
+
+class ConfidenceInterval(NamedTuple):
+    """A confidence interval in SciPy's form."""
+
+    low: float
+    high: float
+
+
+def reference_distribution(reference: str, df: float) -> Any:
+    """The frozen SciPy distribution behind "normal" and "t"; None where there is none."""
+    if reference == "normal":
+        return stats.norm()
+    if reference == "t" and df > 0:
+        return stats.t(df)
+    return None
+
+
+def wald_pvalue(statistic: float, reference: str, df: float, alternative: Alternative) -> float:
+    """p-value of a studentised statistic; NaN where statistic or reference are missing."""
+    distribution = reference_distribution(reference, df)
+    if distribution is None or math.isnan(statistic):
+        return math.nan
+    if alternative == "two-sided":
+        return float(2 * distribution.sf(abs(statistic)))
+    tail = distribution.cdf if alternative == "less" else distribution.sf
+    return float(tail(statistic))
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """Outcome of a hypothesis test about a learning algorithm.
+
+    Unpacks to ``(statistic, pvalue)``. What has no value is NaN, and `status` says why.
+
+    Parameters
+    ----------
+    estimate : float
+        Estimate of the estimand.
+    se : float
+        Standard error of the estimate, its Monte-Carlo error included.
+    variance : float
+        Variance estimate of the complete statistic, without the Monte-Carlo error.
+    statistic, pvalue : float
+        Test statistic and p-value.
+    df : float
+        Degrees of freedom of the reference distribution; NaN where it has none.
+    null_value : float
+        Value of the estimand under the null hypothesis; NaN where nothing is tested.
+    alternative : {"two-sided", "less", "greater"}
+    method : str
+        Name of the test.
+    estimand : str
+        What is estimated, in words.
+    reference : {"t", "normal", "none"} or another name
+        Distribution that p-value and interval come from.
+    status : str
+        "ok", or what is wrong and what to do about it.
+    n_obs, n_fits : int
+        Observations; model fits, each learner and each learning set counted.
+    elapsed : float
+        Seconds.
+    settings : mapping
+        All that is needed to repeat the test on the same data.
+    diagnostics : mapping
+        Further numbers: floats, integers, strings and arrays.
+    notes : tuple of str
+        Assumptions and caveats, one sentence or two each.
+    tables : mapping of str to (mapping of str to tuple)
+        Titled tables, column by column, that the summary prints below the main one.
+
+    Examples
+    --------
+    >>> from ucvtest.results import TestResult
+    >>> result = TestResult(
+    ...     estimate=-0.14, se=0.1, variance=0.01, statistic=-1.4, pvalue=0.16, df=float("nan"),
+    ...     null_value=0.0, alternative="two-sided", method="Example", estimand="difference",
+    ...     reference="normal", status="ok", n_obs=62, n_fits=400, elapsed=0.5,
+    ... )
+    >>> statistic, pvalue = result
+    >>> print("%.2f, %.2f" % result.conf_int(alpha=0.05))
+    -0.34, 0.06
+    """
+
+    # pytest would otherwise take the name for a test class.
+    __test__ = False
+
+    estimate: float
+    se: float
+    variance: float
+    statistic: float
+    pvalue: float
+    df: float
+    null_value: float
+    alternative: Alternative
+    method: str
+    estimand: str
+    reference: str
+    status: str
+    n_obs: int
+    n_fits: int
+    elapsed: float
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    tables: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("settings", "diagnostics", "tables"):
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.statistic, self.pvalue))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Mapping proxies cannot be pickled; the dictionary form can.
+        return (type(self).from_dict, (self.to_dict(),))
+
+    def __repr__(self) -> str:
+        return (
+            f"TestResult(method={self.method!r}, estimate={self.estimate:.6g}, se={self.se:.6g}, "
+            f"statistic={self.statistic:.6g}, pvalue={self.pvalue:.6g}, status={self.status!r})"
+        )
+
+    @property
+    def verdict(self) -> str:
+        """The answer in one sentence, at the 5% level."""
+        from ucvtest.summaries import verdict
+
+        return verdict(self)
+
+    def conf_int(self, alpha: float = 0.05) -> tuple[float, float]:
+        """Confidence interval for the estimand, one-sided for a one-sided alternative.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the confidence level, in (0, 1).
+
+        Returns
+        -------
+        tuple of float
+            Lower and upper end; both NaN, with a warning that says why, where the result
+            has no standard error or no reference distribution.
+
+        Raises
+        ------
+        ValueError
+            If `alpha` is outside (0, 1).
+        """
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
+        distribution = reference_distribution(self.reference, self.df)
+        if distribution is None or not math.isfinite(self.se):
+            reason = self.status if self.status != "ok" else f"the {self.method} gives none"
+            warnings.warn(f"no confidence interval: {reason}", UcvtestWarning, stacklevel=2)
+            return (math.nan, math.nan)
+        if self.alternative == "two-sided":
+            half = float(distribution.isf(alpha / 2)) * self.se
+            return (self.estimate - half, self.estimate + half)
+        half = float(distribution.isf(alpha)) * self.se
+        if self.alternative == "less":
+            return (-math.inf, self.estimate + half)
+        return (self.estimate - half, math.inf)
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
+        """`conf_int` in SciPy's spelling: fields ``low`` and ``high``."""
+        if not 0 < confidence_level < 1:
+            raise ValueError(
+                f"confidence_level must lie between 0 and 1, got {confidence_level}: use 0.95"
+            )
+        return ConfidenceInterval(*self.conf_int(alpha=1 - confidence_level))
+
+    def summary(self, alpha: float = 0.05) -> "Summary":
+        """Summary tables with ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels."""
+        from ucvtest.summaries import summary
+
+        return summary(self, alpha)
+
+    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+        """The main numbers as a data frame with one row."""
+        low, high = self._quiet_interval(alpha)
+        row = {
+            "estimate": self.estimate,
+            "se": self.se,
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+            "df": self.df,
+            "conf_low": low,
+            "conf_high": high,
+            "null_value": self.null_value,
+            "alternative": self.alternative,
+            "method": self.method,
+            "n_obs": self.n_obs,
+            "n_fits": self.n_fits,
+            "status": self.status,
+        }
+        return pd.DataFrame([row])
+
+    def plot(self, ax: "Axes | None" = None, alpha: float = 0.05) -> "Axes":
+        """Estimate, interval and null value as a picture.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        alpha : float
+            One minus the confidence level of the interval.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from ucvtest.plots import plot_result
+
+        return plot_result(self, ax=ax, alpha=alpha)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A dictionary that `json.dumps` accepts; NaN and infinity become strings."""
+        values = {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+        return {"format": "ucvtest.TestResult", "version": FORMAT_VERSION, **values}
+
+    def to_json(self, **kwargs: Any) -> str:
+        """`to_dict` as strict JSON; `kwargs` go to `json.dumps`."""
+        return json.dumps(self.to_dict(), allow_nan=False, **kwargs)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "TestResult":
+        """The result that `to_dict` was called on.
+
+        Raises
+        ------
+        ValueError
+            If `data` was not written by `to_dict`, or by a newer version of it.
+        """
+        if data.get("format") != "ucvtest.TestResult":
+            raise ValueError("data is not a result written by TestResult.to_dict")
+        if data["version"] > FORMAT_VERSION:
+            raise ValueError(
+                f"data has format version {data['version']}, this ucvtest reads up to "
+                f"{FORMAT_VERSION}: upgrade ucvtest"
+            )
+        values = {item.name: _restored(data[item.name]) for item in fields(cls)}
+        values["notes"] = tuple(values["notes"])
+        values["tables"] = {
+            title: {column: tuple(cells) for column, cells in table.items()}
+            for title, table in values["tables"].items()
+        }
+        return cls(**values)
+
+    def _quiet_interval(self, alpha: float) -> tuple[float, float]:
+        """`conf_int` for tables that show the status beside it."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UcvtestWarning)
+            return self.conf_int(alpha)
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: _frozen(item) for key, item in value.items()})
+    if isinstance(value, np.ndarray):
+        copy = value.copy()
+        copy.flags.writeable = False
+        return copy
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return {"array": _plain(value.tolist()), "dtype": value.dtype.str}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": repr(value)}
+    return value
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, dict) and set(value) == {"float"}:
+        return float(value["float"])
+    if isinstance(value, dict) and set(value) == {"array", "dtype"}:
+        return np.array(_restored(value["array"]), dtype=value["dtype"])
+    if isinstance(value, dict):
+        return {key: _restored(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_restored(item) for item in value]
+    return value

@@ -1,0 +1,173 @@
+"""The observed sample, validated once: features, response, and its coding."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.multiclass import type_of_target
+
+__all__ = ["Sample", "make_sample", "response_has_classes"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """One small data set.
+
+    Parameters
+    ----------
+    features : ndarray or DataFrame, shape (n, p)
+        As the user gave them: scikit-learn pipelines may digest what a matrix cannot.
+    response : ndarray, shape (n,)
+        As the user gave it.
+    classes : ndarray or None
+        The labels in ascending order, the positive one last; None for a real response.
+    codes : ndarray of int or None, shape (n,)
+        Position of each label in `classes`.
+    """
+
+    features: Any
+    response: np.ndarray
+    classes: np.ndarray | None
+    codes: np.ndarray | None
+
+    @property
+    def n_obs(self) -> int:
+        """Number of observations, n."""
+        return len(self.response)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes; 0 for a real response."""
+        return 0 if self.classes is None else len(self.classes)
+
+    @cached_property
+    def target(self) -> np.ndarray:
+        """The response as float64: class codes 0, 1, ..., or the real values."""
+        return np.asarray(self.response if self.codes is None else self.codes, dtype=float)
+
+    @cached_property
+    def matrix(self) -> np.ndarray:
+        """The features as a finite float64 matrix, which jitted learners need.
+
+        Raises
+        ------
+        ValueError
+            If a column is not numeric, or a value is NaN or infinite.
+        """
+        try:
+            matrix = np.asarray(self.features, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                "X has columns that are not numeric, which this learner cannot use: "
+                "encode them, or pass a scikit-learn pipeline as the learner"
+            ) from error
+        bad = ~np.isfinite(matrix)
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            raise ValueError(
+                f"X holds {matrix[row, column]} at row {row}, column {column} ({bad.sum()} such "
+                "values in all), which this learner cannot use: drop or impute them, or pass a "
+                "scikit-learn pipeline that imputes as the learner"
+            )
+        return matrix
+
+    def rows(self, index: np.ndarray) -> Any:
+        """The features of some observations, in the form the user gave them."""
+        if isinstance(self.features, pd.DataFrame):
+            return self.features.iloc[index]
+        return self.features[index]
+
+    def subset(self, index: np.ndarray) -> "Sample":
+        """The same sample with only some of its observations."""
+        codes = None if self.codes is None else self.codes[index]
+        return Sample(self.rows(index), self.response[index], self.classes, codes)
+
+
+def response_has_classes(y: Any) -> bool:
+    """Whether a response holds class labels (True) or real values (False)."""
+    array = np.asarray(y)
+    if array.dtype.kind in "OSUb":
+        return True
+    return not type_of_target(array).startswith("continuous")
+
+
+def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> Sample:
+    """Validate the data and code the response.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+        Labels of any type, or real values.
+    as_classes : bool
+        Whether `y` holds class labels.
+    pos_label : optional
+        The positive class, put last; by default the largest label.
+
+    Returns
+    -------
+    Sample
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, `y` has missing values or a single class, or
+        `pos_label` is none of its labels.
+    """
+    features = X if isinstance(X, pd.DataFrame) else np.asarray(X)
+    if features.ndim != 2:
+        raise ValueError(
+            f"X must have two dimensions (observations, features), got {features.ndim}: "
+            "use X.reshape(-1, 1) for a single feature"
+        )
+    response = np.asarray(y)
+    if response.ndim == 2 and response.shape[1] == 1:
+        response = response[:, 0]
+    if response.ndim != 1:
+        raise ValueError(f"y must have one dimension, got shape {response.shape}")
+    if len(features) != len(response):
+        raise ValueError(
+            f"X and y must have the same length, got {len(features)} rows and "
+            f"{len(response)} responses"
+        )
+    if pd.isna(response).any():
+        raise ValueError(
+            f"y has {int(pd.isna(response).sum())} missing values: drop these observations"
+        )
+    if not as_classes:
+        return Sample(features, _finite_numbers(response), None, None)
+    classes, codes = _code(response, pos_label)
+    return Sample(features, response, classes, codes)
+
+
+def _finite_numbers(response: np.ndarray) -> np.ndarray:
+    if response.dtype.kind not in "iuf" or not np.isfinite(response).all():
+        raise ValueError("y must hold finite numbers for this loss: pass loss='zero_one' for labels")
+    return response.astype(float)
+
+
+def _code(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        classes, codes = np.unique(response, return_inverse=True)
+    except TypeError as error:
+        raise ValueError("y mixes labels of types that cannot be sorted: use one type") from error
+    if len(classes) < 2:
+        raise ValueError(f"y has one class only ({classes[0]!r}): a comparison needs at least two")
+    if pos_label is not None:
+        order = _positive_last(classes, pos_label)
+        classes, codes = classes[order], np.argsort(order)[codes]
+    return classes, codes.astype(int)
+
+
+def _positive_last(classes: np.ndarray, pos_label: Any) -> np.ndarray:
+    found = np.flatnonzero(classes == pos_label)
+    if len(found) != 1:
+        raise ValueError(f"pos_label={pos_label!r} is none of the labels {_listed(classes)}")
+    return np.append(np.delete(np.arange(len(classes)), found[0]), found[0])
+
+
+def _listed(values: Sequence[Any] | np.ndarray) -> str:
+    return ", ".join(repr(value) for value in np.asarray(values).tolist())
