@@ -1,0 +1,54 @@
+# `make` alone says what there is.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STATE := $(VENV)/setup
+
+# Two numerical libraries that each start a thread per core slow one another down.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+export MPLBACKEND ?= Agg
+# Lets the R package find its Python wherever R is started from.
+export UCVTEST_PYTHON ?= $(abspath $(BIN)/python)
+
+R_SOURCES := $(shell find r_bridge/ucvtest -type f ! -name '*.o' ! -name '*.so' 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test lint reproduce FORCE
+
+help: ## Show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
+
+setup: $(STATE)/python $(STATE)/r-package ## Create .venv with everything in it; R too where allowed
+
+demo: setup ## Compare two learners on real data, log the result to a local MLflow store
+	$(BIN)/python examples/demo.py
+
+test: lint ## Run the style and type checks, all tests, all examples
+	$(BIN)/pytest
+
+lint: setup ## Run the style, type and import checks only
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+reproduce: setup ## Run the reproductions of the papers at full size
+	$(BIN)/pytest -m slow -s
+
+# Looked at every time, because R may come and go; the file changes only if R did.
+$(STATE)/r: FORCE
+	@mkdir -p $(STATE)
+	@.ci/setup-r $@
+
+$(STATE)/python: $(STATE)/r pyproject.toml .ci/setup-python
+	@echo "Installing Python packages into $(VENV)"
+	@.ci/setup-python $(VENV) $(STATE)/r
+	@touch $@
+
+$(STATE)/r-package: $(STATE)/r $(STATE)/python .ci/setup-r-package $(R_SOURCES)
+	@.ci/setup-r-package $(abspath $(BIN)/python) $(STATE)/r
+	@touch $@
+
+FORCE:

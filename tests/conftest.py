@@ -1,0 +1,77 @@
+"""Fixtures that all tests share, and the promise that no test leaves a trace in global state."""
+
+import importlib.util
+import os
+import random
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """A seeded generator, the same for every test."""
+    return np.random.default_rng(20240)
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of the real data sets, which are not part of the project."""
+    folder = Path(os.environ.get("UCVTEST_DATA", ROOT.parent / "shared" / "data"))
+    if not (folder / "colon.csv.gz").exists():
+        pytest.skip(f"no data sets in {folder}: name their folder in UCVTEST_DATA")
+    return folder
+
+
+@pytest.fixture
+def requires_r() -> None:
+    """Skip a test where R or rpy2 is missing, or fail it where UCVTEST_REQUIRE_R=1."""
+    missing = _missing_for_r()
+    if missing and os.environ.get("UCVTEST_REQUIRE_R") == "1":
+        pytest.fail(f"UCVTEST_REQUIRE_R=1, but {missing} is missing: run make setup")
+    if missing:
+        pytest.skip(f"{missing} is missing: run make setup")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the marker do what the fixture of the same name does."""
+    for item in items:
+        if item.get_closest_marker("requires_r"):
+            item.add_marker(pytest.mark.usefixtures("requires_r"))
+
+
+def _missing_for_r() -> str:
+    if shutil.which("Rscript") is None:
+        return "R"
+    return "" if importlib.util.find_spec("rpy2") else "rpy2"
+
+
+@pytest.fixture(autouse=True)
+def global_state_unchanged() -> Iterator[None]:
+    """Fail a test that moves a global random state or a JAX setting."""
+    before = _global_state()
+    yield
+    after = _global_state()
+    if "jax" in after and "jax" not in before:
+        before["jax"] = after["jax"] | {"jax_enable_x64": _x64_by_environment()}
+    changed = [name for name in after if after[name] != before[name]]
+    assert not changed, f"the test changed global state: {', '.join(changed)}"
+
+
+def _global_state() -> dict[str, Any]:
+    kind, key, *rest = np.random.get_state()  # noqa: NPY002  (read, so that nothing moves it)
+    state = {"numpy.random": (kind, key.tobytes(), *rest), "random": random.getstate()}
+    if "jax" in sys.modules:
+        state["jax"] = dict(sys.modules["jax"].config.values)
+    return state
+
+
+def _x64_by_environment() -> bool:
+    return os.environ.get("JAX_ENABLE_X64", "0").lower() in ("1", "true")

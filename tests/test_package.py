@@ -1,0 +1,46 @@
+"""The package as a whole: quick to import, honest about its names and version."""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+import ucvtest as uv
+
+HEAVY = ("jax", "matplotlib", "mlflow", "rpy2", "sklearn", "statsmodels")
+
+
+def run_python(code: str) -> str:
+    finished = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return finished.stdout
+
+
+def test_import_loads_nothing_heavy() -> None:
+    loaded = json.loads(run_python("import json, sys, ucvtest; print(json.dumps([*sys.modules]))"))
+    assert [name for name in HEAVY if name in loaded] == []
+
+
+def test_import_is_quick() -> None:
+    code = "import time; t = time.perf_counter(); import ucvtest; print(time.perf_counter() - t)"
+    # The least of three: other work on the machine only ever adds time.
+    assert min(float(run_python(code)) for _ in range(3)) < 0.5
+
+
+@pytest.mark.parametrize("name", uv.__all__)
+def test_public_name_resolves(name: str) -> None:
+    assert getattr(uv, name) is not None
+    assert name in dir(uv)
+
+
+def test_unknown_name() -> None:
+    with pytest.raises(AttributeError) as caught:
+        uv.no_such_name  # noqa: B018
+    assert str(caught.value) == "module 'ucvtest' has no attribute 'no_such_name'"
+
+
+def test_version_is_that_of_the_distribution() -> None:
+    assert uv.__version__ == version("ucvtest")
