@@ -1,0 +1,290 @@
+"""The command line: real runs on a small real data set, and what it says to bad input."""
+
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any, get_args
+
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+from typer.testing import CliRunner
+
+import ucvtest as uv
+from ucvtest import cli
+from ucvtest.losses import LOSSES
+from ucvtest.results import ALTERNATIVES
+
+FEATURES = ["mean_radius", "mean_texture", "mean_smoothness"]
+# Small numbers of fits: these tests look at the wiring, not at the estimates.
+QUICK = ["--learn-size", "12", "--pairs", "40"]
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    data = load_breast_cancer(as_frame=True)
+    frame = data.frame.rename(columns=lambda name: name.replace(" ", "_"))
+    frame["diagnosis"] = data.target_names[data.target]
+    return frame.loc[:47, [*FEATURES, "diagnosis"]]
+
+
+@pytest.fixture
+def csv(table: pd.DataFrame, tmp_path: Path) -> Path:
+    path = tmp_path / "wdbc.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+def run(path: Path, *options: str, target: str = "diagnosis", learner: str = "lda") -> Any:
+    arguments = ["compare", str(path), "--target", target, "--learner", learner, *options]
+    return CliRunner().invoke(cli.app, arguments)
+
+
+def run_to_json(path: Path, *options: str) -> uv.TestResult:
+    file = path.with_suffix(".json")
+    outcome = run(path, "--other", "knn:3", *QUICK, "--json", str(file), *options)
+    assert outcome.exit_code == 0, outcome.output
+    return uv.TestResult.from_dict(json.loads(file.read_text()))
+
+
+def test_verdict_comes_first_then_the_summary(csv: Path) -> None:
+    outcome = run(csv, "--other", "knn:3", *QUICK)
+    assert outcome.exit_code == 0, outcome.output
+    verdict, _, summary = outcome.stdout.partition("\n\n")
+    assert "95% interval" in verdict
+    assert "Learning-set size" in summary
+
+
+def test_result_is_that_of_python(csv: Path, table: pd.DataFrame) -> None:
+    here = run_to_json(csv)
+    there = uv.UStatisticTest(
+        table[FEATURES], table["diagnosis"], "lda", "knn:3", learn_size=12
+    ).fit(n_pairs=40, rng=0)
+    assert here.estimate == there.estimate
+    assert here.variance == there.variance
+    assert here.pvalue == there.pvalue
+
+
+def test_compressed_file(csv: Path, table: pd.DataFrame) -> None:
+    compressed = csv.with_name("wdbc.csv.gz")
+    table.to_csv(compressed, index=False)
+    assert run_to_json(compressed).estimate == run_to_json(csv).estimate
+
+
+def test_one_learner(csv: Path) -> None:
+    outcome = run(csv, *QUICK)
+    assert outcome.exit_code == 0, outcome.output
+    assert outcome.stdout.startswith("The ")
+    assert "p-value" in outcome.stdout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--learn-size", "14"],
+        ["--loss", "log"],
+        ["--null-value", "0.1"],
+        ["--alternative", "less"],
+        ["--variance", "jackknife"],
+        ["--pairs", "41"],
+        ["--seed", "1"],
+        ["--drop", "mean_radius"],
+    ],
+    ids=lambda options: options[0],
+)
+def test_option_changes_the_result(csv: Path, options: list[str]) -> None:
+    default, changed = run_to_json(csv), run_to_json(csv, *options)
+    numbers = [
+        (result.estimate, result.variance, result.pvalue, *result.conf_int())
+        for result in (default, changed)
+    ]
+    assert numbers[0] != numbers[1]
+
+
+def test_positive_class_is_matched_as_written(csv: Path) -> None:
+    assert run_to_json(csv).settings["pos_label"] == "malignant"
+    assert run_to_json(csv, "--pos-label", "benign").settings["pos_label"] == "benign"
+
+
+def test_numeric_label_from_the_command_line(csv: Path, table: pd.DataFrame) -> None:
+    numbered = table.assign(diagnosis=(table["diagnosis"] == "malignant").astype(int))
+    numbered.to_csv(csv, index=False)
+    assert run_to_json(csv, "--pos-label", "0").settings["pos_label"] == 0
+
+
+def test_tolerance_and_max_fits_bound_the_work(csv: Path) -> None:
+    loose = run_to_json(csv, "--pairs", "auto", "--tol", "0.5")
+    tight = run_to_json(csv, "--pairs", "auto", "--tol", "0.1")
+    capped = run_to_json(csv, "--pairs", "auto", "--tol", "0.001", "--max-fits", "3000")
+    assert loose.n_fits < tight.n_fits
+    assert capped.n_fits <= 3000
+
+
+def test_exact(table: pd.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / "tiny.csv"
+    table[14:26].to_csv(path, index=False)
+    assert (
+        run_to_json(path, "--learn-size", "3", "--pairs", "exact").diagnostics["mc_se_estimate"]
+        == 0.0
+    )
+
+
+def test_alpha_is_the_level_of_interval_and_verdict(csv: Path) -> None:
+    outcome = run(csv, "--other", "knn:3", *QUICK, "--alpha", "0.1")
+    assert "at the 10% level" in outcome.stdout.replace("\n", " ")
+    assert "90% low" in outcome.stdout
+
+
+def test_plot(csv: Path, tmp_path: Path) -> None:
+    path = tmp_path / "result.png"
+    outcome = run(csv, "--other", "knn:3", *QUICK, "--plot", str(path))
+    assert outcome.stdout.endswith(f"Plot: {path}\n")
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_mlflow_switch_turns_on_autologging(csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr("ucvtest.autologging.autolog", lambda: calls.append("on"))
+    assert run(csv, *QUICK).exit_code == 0
+    assert calls == []
+    assert run(csv, *QUICK, "--mlflow").exit_code == 0
+    assert calls == ["on"]
+
+
+def test_choices_are_those_of_the_library() -> None:
+    assert get_args(cli.LossName) == tuple(LOSSES)
+    assert get_args(cli.AlternativeName) == ALTERNATIVES
+
+
+def test_both_names_of_the_command_and_its_version() -> None:
+    for command in (["-m", "ucvtest"], ["-c", "from ucvtest.cli import main; main()"]):
+        finished = subprocess.run(
+            [sys.executable, *command, "--version"], capture_output=True, text=True, check=True
+        )
+        assert finished.stdout == f"ucvtest {uv.__version__}\n"
+
+
+def test_help_teaches() -> None:
+    outcome = CliRunner().invoke(cli.app, ["compare", "--help"])
+    assert outcome.exit_code == 0
+    for taught in ("Examples:", "lasso:0.08", "knn:5", "--learn-size", "speaks for the first"):
+        assert taught in outcome.stdout, taught
+
+
+@pytest.mark.filterwarnings("default")
+def test_warning_is_one_line(csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def warn(*_: Any) -> None:
+        warnings.warn("look here", uv.UcvtestWarning, stacklevel=1)
+
+    monkeypatch.setattr(cli, "_report", warn)
+    assert run(csv, *QUICK).stderr == "Warning: look here\n"
+
+
+class TestErrors:
+    """Bad input ends with exit status 2 and one line that says what to do."""
+
+    @staticmethod
+    def check(outcome: Any, message: str) -> None:
+        assert outcome.exit_code == 2
+        assert outcome.stderr == f"Error: {message}\n"
+        assert outcome.stdout == ""
+
+    def test_no_such_file(self) -> None:
+        self.check(run(Path("no.csv")), "[Errno 2] No such file or directory: 'no.csv'")
+
+    def test_empty_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "empty.csv"
+        path.touch()
+        self.check(run(path), f"{path}: No columns to parse from file")
+
+    def test_no_such_target(self, csv: Path) -> None:
+        self.check(
+            run(csv, target="died"),
+            f"--target died: no such column in {csv}, which has mean_radius, mean_texture, "
+            "mean_smoothness, diagnosis",
+        )
+
+    def test_many_columns_are_not_all_listed(self, tmp_path: Path) -> None:
+        path = tmp_path / "wide.csv"
+        pd.DataFrame([[0] * 10], columns=list("abcdefghij")).to_csv(path, index=False)
+        self.check(
+            run(path, target="z"),
+            f"--target z: no such column in {path}, which has a, b, c, d, e, f, g, h and 2 more",
+        )
+
+    def test_no_such_column_to_drop(self, csv: Path) -> None:
+        self.check(
+            run(csv, "--drop", "age"),
+            f"--drop age: no such column in {csv}, which has mean_radius, mean_texture, "
+            "mean_smoothness, diagnosis",
+        )
+
+    def test_target_dropped(self, csv: Path) -> None:
+        self.check(run(csv, "--drop", "diagnosis"), "--drop diagnosis: that is the target")
+
+    def test_nothing_left(self, csv: Path) -> None:
+        drops = [part for name in FEATURES for part in ("--drop", name)]
+        self.check(run(csv, *drops), f"{csv} has no column left to learn from")
+
+    def test_row_numbers(self, csv: Path, table: pd.DataFrame) -> None:
+        table.to_csv(csv)
+        self.check(
+            run(csv),
+            f"{csv} has a column without a name, perhaps row numbers: name it in the file, or "
+            "leave it out with --drop 'Unnamed: 0'",
+        )
+
+    def test_text_columns(self, csv: Path, table: pd.DataFrame) -> None:
+        table.assign(sex="f", ward="B").to_csv(csv, index=False)
+        self.check(
+            run(csv),
+            "columns that are not numeric: sex, ward; encode them as numbers, or leave them out "
+            "with --drop",
+        )
+
+    def test_missing_values(self, csv: Path, table: pd.DataFrame) -> None:
+        table.assign(mean_radius=table["mean_radius"].where(table.index != 3)).to_csv(
+            csv, index=False
+        )
+        self.check(
+            run(csv),
+            "columns with missing values: mean_radius; impute them, or leave them out with --drop",
+        )
+
+    def test_pairs(self, csv: Path) -> None:
+        self.check(
+            run(csv, "--pairs", "many"),
+            "--pairs must be auto, exact or a whole number, got 'many'",
+        )
+
+    def test_alpha(self, csv: Path) -> None:
+        self.check(
+            run(csv, "--alpha", "1"),
+            "--alpha must lie between 0 and 1, got 1.0: use 0.05 for 95%",
+        )
+
+    def test_plot_format(self, csv: Path) -> None:
+        self.check(
+            run(csv, "--plot", "result.txt"), "--plot must end in .png, .pdf, .svg, got result.txt"
+        )
+
+    def test_folder_of_an_output(self, csv: Path) -> None:
+        self.check(
+            run(csv, "--json", "no/such/result.json"),
+            "--json no/such/result.json: the folder no/such does not exist",
+        )
+
+    def test_unknown_positive_class(self, csv: Path) -> None:
+        self.check(
+            run(csv, "--pos-label", "yes"),
+            "pos_label='yes' is none of the labels 'benign', 'malignant'",
+        )
+
+    def test_error_of_the_library(self, csv: Path) -> None:
+        outcome = run(csv, learner="oracle")
+        assert outcome.exit_code == 2
+        assert outcome.stderr.startswith("Error: ")
+        assert "oracle" in outcome.stderr
+        assert outcome.stderr.count("\n") == 1
