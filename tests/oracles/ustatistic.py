@@ -1,0 +1,74 @@
+"""The estimators of Fuchs, Hornung, De Bin and Boulesteix (2013), literally as defined.
+
+Nothing here is fast: kernels are evaluated subset by subset, and every U-statistic is
+an average over all pairs of subsets. Only NumPy and itertools.
+"""
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+
+def symmetrised_kernel(phi, n, g):
+    """Phi_0(S) of (5) for all S of size g + 1; ``phi(learning, test)`` gives Phi."""
+    m = g + 1
+    return {
+        S: sum(phi(tuple(i for i in S if i != t), t) for t in S) / m
+        for S in combinations(range(n), m)
+    }
+
+
+def complete_statistic(phi_0):
+    """Delta-hat of (10)."""
+    return float(np.mean(list(phi_0.values())))
+
+
+def kappa_hat(phi_0, c):
+    """The U-statistic with the kernel of (13): all pairs of subsets with c elements in common."""
+    products = [
+        first * second
+        for S, first in phi_0.items()
+        for T, second in phi_0.items()
+        if len(set(S) & set(T)) == c
+    ]
+    return float(np.mean(products))
+
+
+def alpha(n, m, c):
+    """Mass at c of the hypergeometric distribution H(n, m, m)."""
+    return comb(m, c) * comb(n - m, m - c) / comb(n, m)
+
+
+def variance_hat(phi_0, n, g):
+    """v-hat of (15), kappa by kappa; Theta^2 is kappa at c = 0 by (14)."""
+    m = g + 1
+    theta_squared = kappa_hat(phi_0, 0)
+    total = sum(alpha(n, m, c) * kappa_hat(phi_0, c) for c in range(1, m + 1) if alpha(n, m, c) > 0)
+    return total - (1 - alpha(n, m, 0)) * theta_squared
+
+
+def asymptotic_variance(phi_0, n, g):
+    """u(n) of Theorem 4.1, second case."""
+    return (g + 1) ** 2 * (kappa_hat(phi_0, 1) - kappa_hat(phi_0, 0)) / n
+
+
+def jackknife_variance(phi_0, n):
+    """Delete-one jackknife of the complete statistic, recomputed from scratch n times."""
+    without = [np.mean([value for S, value in phi_0.items() if i not in S]) for i in range(n)]
+    return float((n - 1) / n * ((without - np.mean(without)) ** 2).sum())
+
+
+def geometric_variance(phi_0, n, g):
+    """J^2/(J + M2), with M2 from the residual pair effects."""
+    m = g + 1
+    centred = {S: value - complete_statistic(phi_0) for S, value in phi_0.items()}
+    total = comb(n, m)
+    b = np.array([sum(v for S, v in centred.items() if i in S) / total for i in range(n)])
+    tau_squared = 0.0
+    for i, j in combinations(range(n), 2):
+        joint = sum(v for S, v in centred.items() if i in S and j in S) / total
+        tau_squared += (joint - (m - 1) / (n - 2) * (b[i] + b[j])) ** 2
+    jackknife = jackknife_variance(phi_0, n)
+    scale = (n - 1) * (n - 2) ** 2 * (n - 3) / ((n - m) * (n - m - 1)) ** 2
+    return jackknife**2 / (jackknife + scale * tau_squared)

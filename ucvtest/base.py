@@ -1,0 +1,239 @@
+"""What all tests share: the data, the learners, and the frame around a fit."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from ucvtest import hooks
+from ucvtest.learners.base import Learner
+from ucvtest.learners.coerce import as_learner
+from ucvtest.losses import Loss, as_loss
+from ucvtest.results import ALTERNATIVES, Alternative, TestResult
+from ucvtest.sample import Sample, make_sample, response_has_classes
+
+__all__ = ["HypothesisTest", "as_integer", "make_generator", "progress_bar"]
+
+
+class HypothesisTest:
+    """A test about one learner, or about the difference of two, on one sample.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+        Features.
+    y : array-like, shape (n,)
+        Labels of any type, or real values for regression losses.
+    learner : learner
+        A scikit-learn estimator, an ``uv.learners`` object, a short string such as
+        "knn:3", or a callable ``(X_train, y_train, X_test) -> predictions``.
+    other : learner, optional
+        The learner to compare with; estimates are `learner` minus `other`.
+    null_value : float, optional
+        Value of the estimand under H0; 0 for two learners, none for one.
+    alternative : {"two-sided", "less", "greater"}
+        H1: the estimand differs from, is below, or is above `null_value`.
+    loss : str, callable or Loss, optional
+        By default zero_one for classes and squared error for a real response.
+    pos_label : optional
+        The positive class; by default the largest label.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used; always before the first fit.
+    """
+
+    # pytest would otherwise take subclasses, whose names end in Test, for test classes.
+    __test__: ClassVar[bool] = False
+
+    sample: Sample
+    learner: Learner
+    other: Learner | None
+    loss: Loss
+    null_value: float
+    alternative: Alternative
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        learner: Any,
+        other: Any = None,
+        *,
+        null_value: float | None = None,
+        alternative: Alternative = "two-sided",
+        loss: Any = None,
+        pos_label: Any = None,
+    ) -> None:
+        if alternative not in ALTERNATIVES:
+            raise ValueError(
+                f"alternative={alternative!r} is unknown: use one of {', '.join(ALTERNATIVES)}"
+            )
+        if null_value is not None and not np.isfinite(null_value):
+            raise ValueError(f"null_value must be a finite number, got {null_value!r}")
+        has_classes = pos_label is not None or response_has_classes(y)
+        self.loss = as_loss(loss, has_classes=has_classes)
+        self.sample = make_sample(
+            X, y, as_classes=_coded(self.loss, y, pos_label), pos_label=pos_label
+        )
+        self.learner = as_learner(learner)
+        self.other = None if other is None else as_learner(other)
+        self.alternative = alternative
+        self.null_value = _null_value(null_value, paired=other is not None)
+
+    @classmethod
+    def from_formula(
+        cls, formula: str, data: pd.DataFrame, learner: Any, other: Any = None, **kwargs: Any
+    ) -> "HypothesisTest":
+        """Create the test from a formula and a data frame, as in statsmodels.
+
+        Parameters
+        ----------
+        formula : str
+            For example ``"tumour ~ age + log(size)"``; read by formulaic. The intercept
+            is left out, because learners have one of their own.
+        data : DataFrame
+        learner, other : learner
+        **kwargs
+            The keyword arguments of the class.
+
+        Returns
+        -------
+        HypothesisTest
+            An instance of the class it was called on.
+
+        Raises
+        ------
+        ValueError
+            If the formula has no left-hand side, or uses missing values.
+        """
+        y, X = read_formula(formula, data)
+        return cls(X, y, learner, other, **kwargs)
+
+    @property
+    def learners(self) -> tuple[Learner, ...]:
+        """The learner, or both."""
+        return (self.learner,) if self.other is None else (self.learner, self.other)
+
+    @property
+    def method_name(self) -> str:
+        """Short name for keys, for example "ustatistic"."""
+        raise NotImplementedError
+
+    def _check_learners(self, learn_size: int) -> None:
+        for learner in self.learners:
+            learner.check(self.sample, self.loss.output, learn_size)
+
+    def _settings(self) -> dict[str, Any]:
+        """What every test needs to be repeated on the same data."""
+        classes = self.sample.classes
+        return {
+            "learner": self.learner.name,
+            "other": None if self.other is None else self.other.name,
+            "loss": self.loss.name,
+            "null_value": self.null_value,
+            "alternative": self.alternative,
+            "pos_label": None if classes is None else _jsonable(classes[-1]),
+        }
+
+    def _finish(self, result: TestResult) -> TestResult:
+        hooks.announce(self, result)
+        return result
+
+
+def read_formula(formula: str, data: pd.DataFrame) -> tuple[np.ndarray, pd.DataFrame]:
+    """Response and features that a formula names.
+
+    The response is taken from the data as it is where it is a plain column, so that
+    labels of any type stay labels.
+    """
+    from formulaic import Formula
+
+    left, separator, right = formula.partition("~")
+    if not separator or not left.strip():
+        raise ValueError(f"formula={formula!r} has no left-hand side: write 'response ~ terms'")
+    response = left.strip()
+    features = Formula(f"{right.strip()} - 1").get_model_matrix(data, na_action="raise")
+    if response in data.columns:
+        return data[response].to_numpy(), pd.DataFrame(features)
+    values = Formula(f"{response} - 1").get_model_matrix(data, na_action="raise")
+    return np.asarray(values, dtype=float)[:, 0], pd.DataFrame(features)
+
+
+def make_generator(rng: Any) -> np.random.Generator:
+    """The generator that ``rng=None``, an integer or a Generator stand for.
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+    """
+    if rng is None or isinstance(rng, (int, np.integer, np.random.Generator)):
+        if isinstance(rng, (int, np.integer)) and rng < 0:
+            raise ValueError(f"rng must not be negative, got {rng}")
+        return np.random.default_rng(rng)
+    raise ValueError(f"rng must be None, an integer or a numpy Generator, got {type(rng).__name__}")
+
+
+def as_integer(name: str, value: Any) -> int:
+    """The value as an int, if it is an integer.
+
+    Raises
+    ------
+    ValueError
+        If it is of another type; True and 3.0 are.
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise ValueError(f"{name} must be an integer, got {value!r}")
+    return int(value)
+
+
+@contextmanager
+def progress_bar(progress: bool | None, description: str, unit: str) -> Iterator[Any]:
+    """A tqdm bar that appears after three seconds, on terminals unless asked for.
+
+    Parameters
+    ----------
+    progress : bool or None
+        None shows it where the standard error stream is a terminal.
+    """
+    from tqdm import tqdm
+
+    disable = None if progress is None else not progress
+    delay = 3.0 if progress is None else 0.0
+    with tqdm(desc=description, unit=unit, disable=disable, delay=delay) as bar:
+        yield bar
+
+
+class Stopwatch:
+    """Seconds since it was made."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Elapsed time."""
+        return time.perf_counter() - self._start
+
+
+def _coded(loss: Loss, y: Any, pos_label: Any) -> bool:
+    """Whether the response is coded as classes under this loss."""
+    if loss.output in ("label", "probability", "score") or pos_label is not None:
+        return True
+    # Squared and absolute error take numbers as they are, and code other labels 0/1.
+    return np.asarray(y).dtype.kind not in "iuf"
+
+
+def _null_value(null_value: float | None, *, paired: bool) -> float:
+    if null_value is not None:
+        return float(null_value)
+    return 0.0 if paired else float("nan")
+
+
+def _jsonable(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,106 @@
+"""Linear algebra for thousands of small systems at once, the batch as the minor axis.
+
+Elimination is written out in elementary operations: LAPACK calls inside a jitted
+graph can deadlock XLA on the CPU, and are slower for systems this small.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+__all__ = ["products", "quadratic_form", "solve_positive_definite", "symmetric"]
+
+SINGULAR = 1e-10
+"""Share of a diagonal element below which the rest of it, the other columns eliminated, is
+rounding error of sums of products."""
+
+BLOCK = 8
+"""Pivots eliminated in one loop before the block shrinks: unrolling all of them would save a
+tenth of the time and cost seconds of compilation for 20 columns."""
+
+
+def products(matrix: np.ndarray) -> np.ndarray:
+    """Products of all pairs of columns i <= j, shape (n, p (p + 1)/2)."""
+    i, j = np.triu_indices(matrix.shape[1])
+    return matrix[:, i] * matrix[:, j]
+
+
+def symmetric(packed: jax.Array, size: int) -> jax.Array:
+    """Symmetric matrices (size, size, R) from the pairs i <= j (size (size + 1)/2, R)."""
+    i, j = np.triu_indices(size)
+    position = np.zeros((size, size), dtype=int)
+    position[i, j] = position[j, i] = np.arange(len(i))
+    return packed[position]
+
+
+def quadratic_form(matrices: jax.Array) -> jax.Array:
+    """Coefficients of `products` in x'Ax, shape (p (p + 1)/2, R), for symmetric A (p, p, R)."""
+    i, j = np.triu_indices(matrices.shape[0])
+    return matrices[i, j] * np.where(i == j, 1.0, 2.0)[:, None]
+
+
+def solve_positive_definite(matrices: jax.Array, right: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Solve A X = B for many symmetric positive definite A, without pivoting.
+
+    Parameters
+    ----------
+    matrices : Array, shape (q, q, R)
+    right : Array, shape (q, m, R)
+
+    Returns
+    -------
+    solution : Array, shape (q, m, R)
+        NaN where a matrix is singular within rounding error.
+    log_determinant : Array, shape (R,)
+    """
+    size = matrices.shape[0]
+    diagonal = jnp.diagonal(matrices, axis1=0, axis2=1).T
+    rest = jnp.concatenate([matrices, right], axis=1)
+    pivots, rows = [], []
+    for start in range(0, size, BLOCK):
+        rest, block_pivots, block_rows = _eliminate(rest, min(BLOCK, size - start))
+        pivots.append(block_pivots)
+        rows.append(block_rows)
+    all_pivots = jnp.concatenate(pivots)
+    regular = (all_pivots > SINGULAR * diagonal).all(axis=0)
+    solution = _substitute(rows, size)
+    log_determinant = jnp.log(jnp.where(regular, all_pivots, 1.0)).sum(axis=0)
+    return jnp.where(regular, solution, jnp.nan), jnp.where(regular, log_determinant, jnp.nan)
+
+
+def _eliminate(rest: jax.Array, count: int) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Eliminate the first columns: what remains, the pivots, and the rows divided by them."""
+    pivots, rows = [], []
+    index = jnp.arange(rest.shape[0])[:, None]
+
+    def step(k: jax.Array, block: jax.Array) -> jax.Array:
+        row = block[k] / block[k, k]
+        factors = jnp.where(index > k, block[:, k], 0.0)
+        return block - factors[:, None] * row
+
+    rest = jax.lax.fori_loop(0, count, step, rest)
+    head = rest[:count]
+    pivots = jnp.diagonal(head[:, :count], axis1=0, axis2=1).T
+    rows = head / pivots[:, None]
+    return rest[count:, count:], pivots, rows
+
+
+def _substitute(blocks: list[jax.Array], size: int) -> jax.Array:
+    """Back substitution through the unit upper triangular rows of `_eliminate`."""
+    right = blocks[0].shape[1] - size
+    solved = jnp.zeros((0, right, blocks[0].shape[2]))
+    for rows in reversed(blocks):
+        count = rows.shape[0]
+        block = jnp.concatenate([jnp.zeros((count, *solved.shape[1:])), solved])
+        known = rows[:, : block.shape[0]]
+
+        def step(
+            t: jax.Array, block: jax.Array, rows: jax.Array = rows, known: jax.Array = known
+        ) -> jax.Array:
+            k = rows.shape[0] - 1 - t
+            value = rows[k, block.shape[0] :] - (known[k][:, None] * block).sum(axis=0)
+            return block.at[k].set(value)
+
+        # Rows not yet solved are zero, so the diagonal's one does not count them.
+        solved = jax.lax.fori_loop(0, count, step, block)
+    return solved
