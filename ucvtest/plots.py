@@ -1,0 +1,206 @@
+"""A result as a picture: estimate, interval and null value on one line each."""
+
+import math
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ucvtest.results import TestResult
+from ucvtest.summaries import direction
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_result", "save_plot"]
+
+MISSING = "plots need matplotlib: pip install 'ucvtest[plot]'"
+
+# From the palette of Okabe and Ito, which colour-blind readers can tell apart.
+CHOSEN = "#0072B2"
+OTHERS = "#8C8C8C"
+NULL = "#333333"
+WARNING = "#B22222"
+
+TABLE = "Variances"
+TABLE_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class _Interval:
+    """One line of the picture."""
+
+    label: str
+    low: float
+    high: float
+    chosen: bool
+
+
+def plot_result(result: TestResult, ax: "Axes | None" = None, alpha: float = 0.05) -> "Axes":
+    """Draw the estimate with its interval, and the null value.
+
+    Where the result has a table "Variances", the intervals that the other variance
+    estimators give are drawn below, at the 95% level of that table.
+
+    Parameters
+    ----------
+    result : TestResult
+    ax : matplotlib Axes, optional
+        Where to draw. By default a new figure of pyplot's, which notebooks show by
+        themselves; pass an Axes to leave pyplot alone.
+    alpha : float
+        One minus the confidence level of the interval.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    ValueError
+        If `alpha` is outside (0, 1).
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
+    lines = _lines(result, alpha)
+    if ax is None:
+        ax = _pyplot_axes(_size(lines))
+    if not math.isnan(result.null_value):
+        ax.axvline(result.null_value, color=NULL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    _set_limits(ax, result, lines)
+    for place, line in enumerate(lines):
+        _draw(ax, result.estimate, line, -place)
+    _label(ax, result, lines)
+    return ax
+
+
+def save_plot(
+    result: TestResult, path: str | Path, *, alpha: float = 0.05, dpi: float = 150
+) -> None:
+    """Write the picture to a file without pyplot, so that no display and no state is touched.
+
+    Parameters
+    ----------
+    result : TestResult
+    path : path
+        Its suffix (.png, .pdf, .svg) decides the format.
+    alpha : float
+        One minus the confidence level of the interval.
+    dpi : float
+        Pixels per inch, where the format has pixels.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    ValueError
+        If the suffix is none that matplotlib can write, or `alpha` is outside (0, 1).
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(MISSING) from error
+    figure = Figure(figsize=_size(_lines(result, alpha)), layout="constrained")
+    plot_result(result, figure.subplots(), alpha)
+    figure.savefig(path, dpi=dpi)
+
+
+def _pyplot_axes(size: tuple[float, float]) -> "Axes":
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(MISSING) from error
+    return pyplot.subplots(figsize=size, layout="constrained")[1]
+
+
+def _size(lines: Sequence[_Interval]) -> tuple[float, float]:
+    return (6.4, 1.7 + 0.32 * len(lines))
+
+
+def _lines(result: TestResult, alpha: float) -> list[_Interval]:
+    """The interval of the result first, then those of the other variance estimators."""
+    low, high = result._quiet_interval(alpha)
+    chosen = result.diagnostics.get("variance")
+    lines = [_Interval(_chosen_label(chosen, low, alpha), low, high, chosen=True)]
+    table = result.tables.get(TABLE, {})
+    if not {"variance", "conf_low", "conf_high"} <= set(table):
+        return lines
+    rows = zip(table["variance"], table["conf_low"], table["conf_high"], strict=True)
+    return lines + [
+        _Interval(f"{name}, {TABLE_LEVEL:.0%}", below, above, chosen=False)
+        for name, below, above in rows
+        if name != chosen and not (math.isnan(below) or math.isnan(above))
+    ]
+
+
+def _chosen_label(chosen: Any, low: float, alpha: float) -> str:
+    name = chosen if isinstance(chosen, str) else ""
+    if math.isnan(low):
+        return name or "estimate"
+    level = f"{100 * (1 - alpha):.10g}%"
+    return f"{name}, {level}" if name else f"{level} interval"
+
+
+def _set_limits(ax: "Axes", result: TestResult, lines: Sequence[_Interval]) -> None:
+    ends = [end for line in lines for end in (line.low, line.high)]
+    points = [x for x in (result.estimate, result.null_value, *ends) if math.isfinite(x)]
+    if not points:
+        points = [0.0]
+    # One-sided intervals reach the edge, so the edge must lie beyond all that is finite.
+    margin = 0.12 * (max(points) - min(points)) or 0.1 * abs(points[0]) or 0.1
+    ax.set_xlim(min(points) - margin, max(points) + margin)
+    ax.set_ylim(-len(lines) + 0.4, 0.6)
+
+
+def _draw(ax: "Axes", estimate: float, line: _Interval, height: float) -> None:
+    colour = CHOSEN if line.chosen else OTHERS
+    left, right = ax.get_xlim()
+    if not math.isnan(line.low):
+        ends = (max(line.low, left), min(line.high, right))
+        ax.plot(ends, (height, height), color=colour, linewidth=2.4 if line.chosen else 1.4)
+        for end, value, arrow in zip(ends, (line.low, line.high), "<>", strict=True):
+            ax.plot(end, height, color=colour, marker=arrow if math.isinf(value) else "|", ms=7)
+    if not math.isnan(estimate):
+        ax.plot(estimate, height, "o", color=colour, markersize=7 if line.chosen else 4.5)
+
+
+def _label(ax: "Axes", result: TestResult, lines: Sequence[_Interval]) -> None:
+    ax.set_yticks([-place for place in range(len(lines))], [line.label for line in lines])
+    ax.get_yticklabels()[0].set_color(CHOSEN)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["left", "right", "top"]].set_visible(False)
+    ax.set_xlabel(textwrap.fill(result.estimand, 70))
+    ax.set_title(_title(result), loc="left", fontsize="medium", pad=18)
+    _name_sides(ax, result)
+    if result.status != "ok":
+        _note_status(ax, result.status)
+
+
+def _title(result: TestResult) -> str:
+    names = [result.settings.get(key) for key in ("learner", "other")]
+    text = " minus ".join(textwrap.shorten(str(name), 40) for name in names if name is not None)
+    return f"{result.method}: {text}" if text else result.method
+
+
+def _name_sides(ax: "Axes", result: TestResult) -> None:
+    """Say on which side of zero which learner is better."""
+    sides = direction(result)
+    left, right = ax.get_xlim()
+    if sides is None or result.null_value != 0 or not left < 0 < right:
+        return
+    style: dict[str, Any] = {"fontsize": "small", "color": NULL, "va": "bottom"}
+    place: dict[str, Any] = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
+    below = f"{sides.below} better \N{LEFTWARDS ARROW}"
+    above = f"\N{RIGHTWARDS ARROW} {sides.above} better"
+    ax.annotate(below, (0, 1), xytext=(-5, 2), ha="right", **place, **style)
+    ax.annotate(above, (0, 1), xytext=(5, 2), ha="left", **place, **style)
+
+
+def _note_status(ax: "Axes", status: str) -> None:
+    text = textwrap.fill(textwrap.shorten(status, 200, placeholder=" ..."), 80)
+    # Placed relative to the axis label, below it, whatever the size of the figure.
+    place: dict[str, Any] = {"xycoords": ax.xaxis.label, "ha": "center", "va": "top"}
+    ax.annotate(text, (0.5, -0.4), fontsize="small", color=WARNING, **place)

@@ -1,0 +1,548 @@
+"""A result in words: the verdict and the summary tables.
+
+Everything is read from the fields of a `TestResult`, so that each test is summarised by
+the same code. Keys that are used where they exist: ``settings["learner"]``, ``["other"]``,
+``["loss"]``, ``["learn_size"]``; ``diagnostics["variance"]`` (name of the variance
+estimator), ``["mc_se_estimate"]``, ``["mc_se_variance"]``, and ``["better"]``, "lower" (the
+default, for losses) or "higher" (for AUC), which says what a good learner's estimate is.
+"""
+
+import copy
+import html
+import math
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from statsmodels.iolib.summary import Summary
+from statsmodels.iolib.table import SimpleTable
+
+from ucvtest.results import TestResult
+
+__all__ = ["Direction", "ResultSummary", "direction", "pvalue_text", "summary", "verdict"]
+
+WIDTH = 78
+LONGEST_NAME = 40
+
+HEADINGS = {
+    "mc_se": "MC std err",
+    "conf_low": "low",
+    "conf_high": "high",
+    "pvalue": "p-value",
+    "se": "std err",
+}
+
+# What SimpleTable leaves out of LaTeX's special characters.
+LATEX = {
+    "#": r"\#",
+    "$": r"\$",
+    "%": r"\%",
+    "&": r"\&",
+    "<": "$<$",
+    ">": "$>$",
+    "^": r"\^{}",
+    "_": r"\_",
+    "|": "$|$",
+    "~": r"\~{}",
+}
+
+
+SIDE = {"l": "left", "r": "right"}
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Which learner is the better one on either side of zero."""
+
+    below: str
+    above: str
+
+
+def direction(result: TestResult) -> Direction | None:
+    """Who is better where the difference is negative, and where it is positive.
+
+    Parameters
+    ----------
+    result : TestResult
+
+    Returns
+    -------
+    Direction or None
+        None where a single learner is looked at.
+    """
+    if result.settings.get("other") is None:
+        return None
+    if result.diagnostics.get("better", "lower") == "higher":
+        return Direction("second", "first")
+    return Direction("first", "second")
+
+
+def verdict(result: TestResult, alpha: float = 0.05) -> str:
+    """The answer in a sentence or two.
+
+    Parameters
+    ----------
+    result : TestResult
+    alpha : float
+        Significance level of the test and one minus the confidence level of the interval.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is outside (0, 1).
+
+    Examples
+    --------
+    >>> from ucvtest.results import TestResult
+    >>> result = TestResult(
+    ...     estimate=-0.14, se=0.107, variance=0.0115, statistic=-1.31, pvalue=0.19,
+    ...     df=float("nan"), null_value=0.0, alternative="two-sided", method="Example",
+    ...     estimand="difference of error rates", reference="normal", status="ok", n_obs=62,
+    ...     n_fits=400, elapsed=0.5, settings={"learner": "lasso:0.08", "other": "lasso:0.5"},
+    ... )
+    >>> print(verdict(result))  # doctest: +NORMALIZE_WHITESPACE
+    No evidence at the 5% level that the two learners differ: the difference of error rates is
+    -0.14 (95% interval -0.35 to 0.07, p = 0.19).
+    """
+    _check_alpha(alpha)
+    if math.isnan(result.pvalue):
+        return _without_test(result, alpha)
+    return f"{_finding(result, alpha)}: {_estimate_clause(result, alpha)}.{_caution(result)}"
+
+
+def _without_test(result: TestResult, alpha: float) -> str:
+    clause = _estimate_clause(result, alpha)
+    if math.isnan(result.null_value):
+        return f"{_capital(clause)}.{_caution(result)}"
+    reason = _caution(result) or " The method gives no p-value."
+    return f"The test could not be carried out: {clause}.{reason}"
+
+
+def _finding(result: TestResult, alpha: float) -> str:
+    level = f"at the {_percent(alpha)} level"
+    # At p = alpha exactly the test rejects, as critical values are defined by p <= alpha.
+    rejected = result.pvalue <= alpha
+    claim = _claim(result, rejected=rejected)
+    if claim is None:
+        return f"{'Evidence' if rejected else 'No evidence'} {level} against the null hypothesis"
+    return f"{_capital(claim)} {level}" if rejected else f"No evidence {level} that {claim}"
+
+
+def _claim(result: TestResult, *, rejected: bool) -> str | None:
+    """What the alternative says; once it is accepted, with the side on which the estimate is."""
+    null = result.null_value
+    if math.isnan(null):
+        return None
+    sides = direction(result)
+    below = result.alternative == "less" or (
+        result.alternative == "two-sided" and result.estimate < null
+    )
+    undecided = result.alternative == "two-sided" and not rejected
+    if sides is not None and null == 0:
+        if undecided:
+            return "the two learners differ"
+        return f"the {_named(result, sides.below if below else sides.above)} is better"
+    relation = "differs from" if undecided else "is below" if below else "is above"
+    return f"the {result.estimand} {relation} {null:g}"
+
+
+def _named(result: TestResult, which: str) -> str:
+    names = {"first": result.settings.get("learner"), "second": result.settings.get("other")}
+    name = names[which]
+    if len(set(names.values())) < 2 or not isinstance(name, str) or len(name) > LONGEST_NAME:
+        return f"{which} learner"
+    return f"{which} learner ({name})"
+
+
+def _estimate_clause(result: TestResult, alpha: float) -> str:
+    if math.isnan(result.estimate):
+        return f"the {result.estimand} could not be estimated"
+    low, high = result._quiet_interval(alpha)
+    text = _fixed_by(result, low, high)
+    brackets = [_interval_words(low, high, alpha, text)]
+    if not math.isnan(result.pvalue):
+        brackets.append(f"p {pvalue_text(result.pvalue, alpha)}")
+    inside = ", ".join(item for item in brackets if item)
+    numbers = f"{text(result.estimate)} ({inside})" if inside else text(result.estimate)
+    return f"the {result.estimand} is {numbers}"
+
+
+def _interval_words(low: float, high: float, alpha: float, text: Callable[[float], str]) -> str:
+    level = _percent(1 - alpha)
+    if math.isnan(low):
+        return "no interval"
+    if math.isinf(low):
+        return f"one-sided {level} interval up to {text(high)}"
+    if math.isinf(high):
+        return f"one-sided {level} interval from {text(low)} up"
+    return f"{level} interval {text(low)} to {text(high)}"
+
+
+def _fixed_by(result: TestResult, low: float, high: float) -> Callable[[float], str]:
+    """A formatter with so many decimals that rounding costs less than a tenth of the error."""
+    if not (math.isfinite(result.se) and 1e-6 < result.se < 1e6):
+        return lambda value: f"{value:.3g}"
+    decimals = max(0, math.ceil(-math.log10(result.se / 5)))
+    ends = [end for end in (low, high) if math.isfinite(end)]
+    null = result.null_value
+    # An end close to the null value keeps the digits that tell on which side of it it lies.
+    while decimals < 6 and any(round(end, decimals) == null != end for end in ends):
+        decimals += 1
+    return lambda value: f"{round(value, decimals) + 0.0:.{decimals}f}"
+
+
+def _caution(result: TestResult) -> str:
+    if result.status == "ok":
+        return ""
+    return f" {_capital(result.status.rstrip('.'))}."
+
+
+def summary(result: TestResult, alpha: float = 0.05) -> "ResultSummary":
+    """Summary tables of a result.
+
+    Parameters
+    ----------
+    result : TestResult
+    alpha : float
+        One minus the confidence level of the interval.
+
+    Returns
+    -------
+    statsmodels.iolib.summary.Summary
+        With ``as_text``, ``as_html``, ``as_latex``, ``as_csv`` and, beyond statsmodels,
+        ``as_markdown``.
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is outside (0, 1).
+    """
+    _check_alpha(alpha)
+    return ResultSummary(result, alpha)
+
+
+class ResultSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
+    """A statsmodels Summary of a `TestResult`.
+
+    Unlike its base class it escapes what HTML and LaTeX would misread ("95%", "<lambda>"),
+    keeps the titles of all tables in LaTeX, and can be written as Markdown.
+
+    Parameters
+    ----------
+    result : TestResult
+    alpha : float
+        One minus the confidence level of the interval.
+    """
+
+    def __init__(self, result: TestResult, alpha: float) -> None:
+        super().__init__()
+        self._result, self._alpha = result, alpha
+        grids = [
+            _Grid(_wrapped_rows(_words(result)), aligns="l", title=result.method),
+            _Grid(_in_two_columns(_facts(result)), aligns="rlr"),
+            _main_grid(result, alpha),
+            *_further_grids(result),
+        ]
+        width = max(WIDTH, *(grid.width for grid in grids))
+        self.tables = [grid.table(width) for grid in grids]
+        self.add_extra_txt(_closing_text(result, alpha, width))
+
+    def as_html(self) -> str:
+        """Tables and text as HTML."""
+        tables = copy.deepcopy(self.tables)
+        for cell in (cell for table in tables for row in table for cell in row):
+            cell.data = html.escape(str(cell.data))
+        paragraphs = (f"<p>{html.escape(text)}</p>" for text in self._paragraphs())
+        return "\n".join([*(table.as_html() for table in tables), *paragraphs])
+
+    def as_latex(self) -> str:
+        """Tables and text as LaTeX; needs the package booktabs."""
+        parts = []
+        for table in self.tables:
+            title = rf"\textbf{{{_latex(table.title)}}}\par\smallskip" if table.title else ""
+            body = table.as_latex_tabular(center=False).split("\n%\\caption")[0]
+            parts.append("\n".join(filter(None, [r"\begin{center}", title, body, r"\end{center}"])))
+        return "\n\n".join([*parts, *map(_latex, self._paragraphs())])
+
+    def as_markdown(self) -> str:
+        """Verdict, tables, notes and settings as Markdown."""
+        result, facts = self._result, [*_words(self._result), *_facts(self._result)]
+        parts = [
+            f"## {_markdown(result.method)}",
+            f"**{_markdown(verdict(result, self._alpha))}**",
+            _main_grid(result, self._alpha).markdown(),
+            _Grid([list(pair) for pair in facts], aligns="l").markdown(),
+        ]
+        for grid in _further_grids(result):
+            parts += [f"### {_markdown(grid.title)}", grid.markdown()]
+        if result.notes:
+            parts += ["### Notes", "\n".join(f"- {_markdown(note)}" for note in result.notes)]
+        if result.settings:
+            rows = [[name, repr(value)] for name, value in result.settings.items()]
+            parts += ["### Settings", _Grid(rows, ["name", "value"], aligns="l").markdown()]
+        return "\n\n".join(parts) + "\n"
+
+    def _paragraphs(self) -> list[str]:
+        lines = (self.extra_txt or "").split("\n")
+        paragraphs: list[str] = []
+        for line in lines:
+            # The text is wrapped for a fixed width; a continuation line is indented.
+            if line.startswith(" ") and paragraphs:
+                paragraphs[-1] += f" {line.strip()}"
+            elif line.strip():
+                paragraphs.append(line.strip())
+        return paragraphs
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """A table before it gets its width: the first cell of each row is the row's name."""
+
+    rows: list[list[str]]
+    header: list[str] | None = None
+    title: str = ""
+    aligns: str = "r"
+
+    @property
+    def _widths(self) -> list[int]:
+        lines = self.rows if self.header is None else [self.header, *self.rows]
+        return [max(map(len, column)) for column in zip(*lines, strict=True)]
+
+    @property
+    def width(self) -> int:
+        return sum(self._widths) + len(self._widths) - 1
+
+    def table(self, width: int) -> SimpleTable:
+        widths = self._widths
+        spare = width - self.width
+        # What is spare goes between the columns, the remainder to the first ones.
+        gaps = len(widths) - 1
+        for index in range(1, len(widths)):
+            widths[index] += spare // gaps + (index <= spare % gaps)
+        text = {
+            "table_dec_above": "=",
+            "table_dec_below": "=",
+            "colwidths": widths,
+            "data_aligns": self.aligns,
+            "header_align": "r",
+            "title_align": "c",
+        }
+        latex = {"data_aligns": self.aligns, "header_align": "r", "replacements": LATEX}
+        pages = {
+            "data_fmts": [f'<td style="text-align:{SIDE[align]}">%s</td>' for align in self.aligns],
+            "stub": '<th style="text-align:left">%s</th>',
+            "header": '<th style="text-align:right">%s</th>',
+        }
+        return SimpleTable(
+            [row[1:] for row in self.rows],
+            headers=None if self.header is None else self.header[1:],
+            stubs=[row[0] for row in self.rows],
+            title=self.title,
+            txt_fmt=text,
+            ltx_fmt=latex,
+            html_fmt=pages,
+        )
+
+    def markdown(self) -> str:
+        """The table with pipes."""
+        header = self.header or [""] * len(self.rows[0])
+        sides = ["---" if align == "l" else "---:" for align in ("l" + self.aligns)]
+        sides += sides[-1:] * (len(header) - len(sides))
+        lines = [header, sides, *self.rows]
+        cells = ([_markdown(cell) for cell in line] for line in lines)
+        return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+
+def _words(result: TestResult) -> list[tuple[str, str]]:
+    """What is stated in words, one line or more each."""
+    settings = result.settings
+    words = [("Estimand", result.estimand)]
+    if settings.get("learner") is not None:
+        words.append(("Learner", str(settings["learner"])))
+    if settings.get("other") is not None:
+        words.append(("Other", str(settings["other"])))
+    if not math.isnan(result.null_value):
+        sign = {"two-sided": "=", "less": ">=", "greater": "<="}[result.alternative]
+        words.append(("Null", f"estimand {sign} {result.null_value:g}"))
+    if result.status != "ok":
+        words.append(("STATUS", result.status))
+    return words
+
+
+def _facts(result: TestResult) -> list[tuple[str, str]]:
+    """What is a number or a name, side by side in two columns."""
+    facts = [("Observations", f"{result.n_obs:d}"), ("Model fits", f"{result.n_fits:d}")]
+    if "learn_size" in result.settings:
+        facts.append(("Learning-set size", _number(result.settings["learn_size"])))
+    if result.settings.get("loss") is not None:
+        facts.append(("Loss", str(result.settings["loss"])))
+    if "variance" in result.diagnostics:
+        facts.append(("Variance estimator", _number(result.diagnostics["variance"])))
+    facts.append(("Reference", _reference(result)))
+    if not math.isnan(result.null_value):
+        facts.append(("Alternative", result.alternative))
+    facts.append(("Seconds", f"{result.elapsed:.2f}"))
+    return facts
+
+
+def _reference(result: TestResult) -> str:
+    """The reference distribution with its degrees of freedom, for example "t (61 df)"."""
+    if math.isnan(result.df):
+        return result.reference
+    return f"{result.reference} ({result.df:g} df)"
+
+
+def _main_grid(result: TestResult, alpha: float) -> _Grid:
+    """The main numbers and their Monte-Carlo errors."""
+    low, high = result._quiet_interval(alpha)
+    level = _percent(1 - alpha)
+    symbol = {"t": "t", "normal": "z"}.get(result.reference, "statistic")
+    errors = [result.diagnostics.get(f"mc_se_{name}") for name in ("estimate", "variance")]
+    simulated = any(error is not None for error in errors)
+    # One number of decimals for all that is in the units of the estimand.
+    units = _decimals([result.estimate, result.se, low, high])
+    columns = {
+        "estimate": _column([result.estimate, errors[0]], units),
+        "variance": _column([result.variance, errors[1]]),
+        "std err": _column([result.se, None], units),
+        symbol: _column([result.statistic, None], 3),
+        "p-value": _column([result.pvalue, None], 4),
+        f"{level} low": _column([low, None], units),
+        f"{level} high": _column([high, None], units),
+    }
+    if math.isnan(result.pvalue) and math.isnan(result.null_value):
+        del columns[symbol], columns["p-value"]
+    names = ["first - second" if direction(result) else "learner", "Monte-Carlo s.e."]
+    rows = [list(cells) for cells in zip(names, *columns.values(), strict=True)]
+    return _Grid(rows if simulated else rows[:1], ["", *columns])
+
+
+def _further_grids(result: TestResult) -> list[_Grid]:
+    return [_further_grid(result, title, table) for title, table in result.tables.items()]
+
+
+def _further_grid(result: TestResult, title: str, table: Mapping[str, Sequence[Any]]) -> _Grid:
+    header = [HEADINGS.get(column, column.replace("_", " ")) for column in table]
+    columns = [_column(cells, 4 if name == "pvalue" else None) for name, cells in table.items()]
+    rows = [list(cells) for cells in zip(*columns, strict=True)]
+    # A first column such as "variance" may hold the choice that diagnostics["variance"] names.
+    chosen = result.diagnostics.get(next(iter(table), ""))
+    for row in rows:
+        if row[0] == chosen:
+            row[0] += " *"
+            title = f"{title} (* used for this result)"
+    return _Grid(rows, header, title=title)
+
+
+def _closing_text(result: TestResult, alpha: float, width: int) -> list[str]:
+    lines = _hanging(f"Verdict: {verdict(result, alpha)}", width)
+    if result.notes:
+        lines += ["", "Notes:"]
+    for index, note in enumerate(result.notes, start=1):
+        lines += _hanging(f"[{index}] {note}", width)
+    return lines
+
+
+def _hanging(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _wrapped_rows(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    pairs = list(pairs)
+    room = WIDTH - 2 - max(len(label) for label, _ in pairs) - 1
+    rows = []
+    for label, text in pairs:
+        first, *rest = textwrap.wrap(text, room, break_on_hyphens=False) or [""]
+        rows += [[f"{label}:", first], *(["", line] for line in rest)]
+    return rows
+
+
+def _in_two_columns(pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
+    padded = [(f"{label}:", value) for label, value in pairs]
+    if len(padded) % 2:
+        padded.append(("", ""))
+    half = len(padded) // 2
+    return [[*padded[row], *padded[half + row]] for row in range(half)]
+
+
+def _markdown(text: str) -> str:
+    for character in r"\`*_<|":
+        text = text.replace(character, f"\\{character}")
+    return text
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX.get(character, character) for character in text)
+
+
+def _number(value: Any) -> str:
+    """A value on its own: four significant digits for a float, anything else as it is."""
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _column(values: Sequence[Any], decimals: int | None = None) -> list[str]:
+    """Cells with the same number of decimals, so that a column of numbers lines up."""
+    places = _decimals(values) if decimals is None else decimals
+    return [_cell(value, places) for value in values]
+
+
+def _decimals(values: Iterable[Any]) -> int:
+    """Decimals that give the largest of some numbers four significant digits."""
+    sizes = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
+    largest = max(sizes, default=0.0)
+    return 4 if largest == 0 else min(max(3 - math.floor(math.log10(largest)), 0), 12)
+
+
+def _cell(value: Any, decimals: int) -> str:
+    if not isinstance(value, float) or not math.isfinite(value) or value == 0:
+        # An exact zero, such as no Monte-Carlo error, must not look like a rounded number.
+        return _number(value)
+    if 0 < abs(value) < 0.5 * 10.0**-decimals:
+        return f"{value:.0e}"
+    return f"{value:.{decimals}f}"
+
+
+def pvalue_text(pvalue: float, alpha: float = 0.05) -> str:
+    """A p-value with its sign, as medical journals print it: "= 0.19", "= 0.004", "< 0.001".
+
+    Parameters
+    ----------
+    pvalue : float
+    alpha : float
+        Level from which rounding must keep the p-value apart.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> pvalue_text(0.1904), pvalue_text(0.0499), pvalue_text(1e-9)
+    ('= 0.19', '= 0.0499', '< 0.001')
+    """
+    if pvalue < 0.001:
+        return "< 0.001"
+    decimals = 3 if pvalue < 0.01 else 2
+    while decimals < 6 and round(pvalue, decimals) == alpha != pvalue:
+        decimals += 1
+    return f"= {pvalue:.{decimals}f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.10g}%"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _check_alpha(alpha: float) -> None:
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
