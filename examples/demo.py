@@ -1,0 +1,64 @@
+"""Is one learner better than another, if there are only 120 patients to find out with?
+
+Wisconsin breast cancer data: 30 measurements of cell nuclei, benign or malignant. To be in the
+situation that the tests are for, 120 of the 569 patients are drawn at random and the others
+are forgotten. Two learners then learn from 59 patients each: linear discriminant analysis,
+which comes with ucvtest, and 5 nearest neighbours on standardised features, a scikit-learn
+pipeline that knows nothing of ucvtest.
+
+Run with ``make demo``, or ``python examples/demo.py``; writes to the folder demo/.
+"""
+
+import argparse
+from pathlib import Path
+
+import mlflow
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import ucvtest as uv
+
+N_PATIENTS = 120
+FOLDER = Path("demo")
+STORE = f"sqlite:///{FOLDER}/mlflow.db"
+
+
+def log_to_local_store() -> None:
+    """Have every test logged to an MLflow store of our own, pictures and all."""
+    FOLDER.mkdir(exist_ok=True)
+    mlflow.set_tracking_uri(STORE)
+    if mlflow.get_experiment_by_name("demo") is None:
+        artifacts = (FOLDER / "artifacts").absolute().as_uri()
+        mlflow.create_experiment("demo", artifact_location=artifacts)
+    mlflow.set_experiment("demo")
+    uv.autolog()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few fits, for a first look")
+    quick = parser.parse_args().quick
+
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    drawn = np.random.default_rng(0).choice(len(y), N_PATIENTS, replace=False)
+    neighbours = make_pipeline(StandardScaler(), KNeighborsClassifier(5))
+
+    log_to_local_store()
+    test = uv.UStatisticTest(X.iloc[drawn], y.iloc[drawn], uv.learners.lda(), neighbours)
+    result = test.fit(n_pairs=50 if quick else "auto", rng=0)
+
+    picture = FOLDER / "result.png"
+    result.plot().figure.savefig(picture, dpi=150, bbox_inches="tight")
+
+    print(result.summary())
+    print(f"\n{result.verdict}\n")
+    print(f"Picture: {picture}")
+    print("The same, logged to MLflow, in a browser:")
+    print(f"    .venv/bin/mlflow ui --backend-store-uri {STORE}")
+
+
+if __name__ == "__main__":
+    main()
