@@ -95,7 +95,6 @@ def compare(
         float, typer.Option(help="One minus the confidence level of the interval.")
     ] = 0.05,
     seed: Annotated[int, typer.Option(help="Seed of the random learning sets.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Parallel workers. [default: joblib's]")] = None,
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COL", help="Column to leave out; repeatable.")
     ] = None,
@@ -158,7 +157,6 @@ def compare(
             tol=tol,
             max_fits=max_fits,
             rng=seed,
-            n_jobs=jobs,
         )
         _report(result, alpha, plot, json)
 
