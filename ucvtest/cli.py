@@ -188,7 +188,8 @@ def _check_options(alpha: float, plot: Path | None, json: Path | None) -> None:
             raise ValueError(f"{option} {path}: the folder {path.parent} does not exist")
 
 
-def _parse_pairs(pairs: str) -> int | str:
+def _parse_pairs(pairs: str) -> Any:
+    """What `fit` takes as n_pairs."""
     if pairs in ("auto", "exact"):
         return pairs
     try:
