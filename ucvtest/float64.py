@@ -11,9 +11,10 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-__all__ = ["in_float64", "to_numpy"]
+__all__ = ["in_float64", "to_device", "to_numpy"]
 
 P = ParamSpec("P")
 
@@ -21,6 +22,15 @@ P = ParamSpec("P")
 def to_numpy(tree: Any) -> Any:
     """Turn every array of a (nested) container of JAX arrays into a NumPy array."""
     return jax.tree_util.tree_map(np.asarray, tree)
+
+
+def to_device(tree: Any) -> Any:
+    """Turn every array of a (nested) container into a JAX array that keeps its 64 bits.
+
+    For what many calls share; to be used inside functions decorated with `in_float64` only.
+    """
+    with jax.enable_x64(True):
+        return jax.tree_util.tree_map(jnp.asarray, tree)
 
 
 def in_float64(function: Callable[P, Any]) -> Callable[P, Any]:

@@ -1,4 +1,4 @@
-"""What every learner is: a jitted one that fits many learning sets at once, or one fit at a time."""
+"""What every learner is: jitted, for many learning sets at once, or fitted to one at a time."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -98,6 +98,8 @@ class JittedLearner(Learner):
     batch_rows: ClassVar[int] = 1024
     """Learning sets fitted in one call: large enough to fill the processor, small enough to stay
     in its cache."""
+    no_solution: ClassVar[str] = "the fit has no solution"
+    """Why a fit can end in NaN, and what to do about it; part of the error."""
 
     @abstractmethod
     def prepare(self, sample: Sample) -> Any:
@@ -131,6 +133,10 @@ class JittedLearner(Learner):
             Scores that rise with the positive class, or one score for each class.
         """
 
+    def rows_per_call(self, sample: Sample) -> int:
+        """Learning sets fitted in one call for this sample, a power of two; by default `batch_rows`."""
+        return self.batch_rows
+
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse responses and outputs that the learner has no meaning for."""
         if sample.classes is None:
@@ -152,7 +158,13 @@ class JittedLearner(Learner):
             )
         sample.matrix  # noqa: B018  (raises where X is no finite matrix)
 
-    def predict(self, state: Any, learning: np.ndarray, output: Output) -> Predictions:
+    def predict(
+        self,
+        state: Any,
+        learning: np.ndarray,
+        output: Output,
+        testing: np.ndarray | None = None,
+    ) -> Predictions:
         """Predictions of the kind that a loss needs, from the scores.
 
         Parameters
@@ -161,19 +173,34 @@ class JittedLearner(Learner):
             What `prepare` returned.
         learning : ndarray of bool, shape (R, n)
         output : {"label", "number", "probability", "score"}
+        testing : ndarray of bool, shape (R, n), optional
+            Which ties are counted; by default all.
 
         Returns
         -------
         Predictions
+            NaN where a fit has no solution.
         """
         scores = self.scores(state, learning)
         if output != "label":
             return Predictions(self._number(scores, output), Counter())
-        if scores.ndim == 3:
-            return Predictions(scores.argmax(axis=2).astype(float), Counter())
+        labels, tied = self._multiclass(scores) if scores.ndim == 3 else self._binary(scores)
+        counted = tied if testing is None else tied & testing
+        return Predictions(labels, Counter(score_ties=int(counted.sum())))
+
+    def _binary(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Labels and where they were tied; a comparison alone would turn NaN into a class."""
         tied = scores == self.cut
-        labels = np.where(tied, self.tie_code, (scores > self.cut).astype(float))
-        return Predictions(labels, Counter(score_ties=int(tied.sum())))
+        labels = np.where(scores > self.cut, 1.0, 0.0)
+        labels[tied] = self.tie_code
+        labels[np.isnan(scores)] = np.nan
+        return labels, tied
+
+    def _multiclass(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        best = scores.max(axis=2)
+        labels = scores.argmax(axis=2).astype(float)
+        labels[np.isnan(best)] = np.nan
+        return labels, (scores == best[:, :, None]).sum(axis=2) > 1
 
     @property
     def cut(self) -> float:
@@ -182,7 +209,7 @@ class JittedLearner(Learner):
 
     @property
     def tie_code(self) -> float:
-        """The code predicted for a score at the cut: the first class, as in scikit-learn and glmnet."""
+        """The code predicted for a score at the cut: the first class, as scikit-learn and glmnet do."""
         return 0.0
 
     def _outputs(self) -> tuple[Output, ...]:

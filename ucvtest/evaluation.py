@@ -1,0 +1,314 @@
+"""A learner fitted to many learning sets of one sample, in batches, with what may go wrong."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Protocol
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from threadpoolctl import threadpool_limits
+
+from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner
+from ucvtest.losses import Output
+from ucvtest.sample import Sample
+
+__all__ = ["Evaluator"]
+
+TASKS_PER_JOB = 8
+"""Tasks for each worker: enough to even out slow ones, few enough for the sample to travel
+seldom."""
+
+SPLITS_PER_TASK = 256
+"""About the most splits of one task, so that an interrupt or an error does not wait for long."""
+
+LEAST_ROWS = 32
+"""Learning sets in the smallest jitted call."""
+
+
+class Evaluator:
+    """Predictions of one learner, learnt on many learning sets of one sample.
+
+    A learning set with a single class is not fitted: the rule is to predict that class.
+
+    Parameters
+    ----------
+    sample : Sample
+    learner : Learner
+    output : {"label", "number", "probability", "score"}
+        What is predicted.
+    n_jobs : int, optional
+        Workers for learners that are fitted to one learning set at a time; None means one,
+        unless a `joblib.parallel_config` context says otherwise. Jitted learners use the
+        processor's cores by themselves.
+    batch_size : int, optional
+        Most learning sets that are worked on at a time, which bounds the memory. Results
+        do not depend on it.
+
+    Raises
+    ------
+    ValueError
+        If `n_jobs` is 0, or `batch_size` is not positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.evaluation import Evaluator
+    >>> from ucvtest.learners.coerce import as_learner
+    >>> from ucvtest.sample import make_sample
+    >>> sample = make_sample(np.arange(6.0)[:, None], list("aaabbb"), as_classes=True)
+    >>> learning = np.array([[1, 1, 0, 0, 1, 1]], dtype=bool)
+    >>> evaluator = Evaluator(sample, as_learner("nearest_centroid"), "label")
+    >>> evaluator.predict(learning, ~learning, seeds=np.array([0])).values
+    array([[nan, nan,  0.,  1., nan, nan]])
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        learner: Learner,
+        output: Output,
+        *,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+    ) -> None:
+        if n_jobs == 0:
+            raise ValueError("n_jobs must not be 0: use 1 for one worker, -1 for all processors")
+        if batch_size is not None and batch_size < 1:
+            raise ValueError(f"batch_size must be positive, got {batch_size}")
+        self._sample = sample
+        self._learner = learner
+        self._output: Output = output
+        self._batch: _Batch
+        if isinstance(learner, JittedLearner):
+            self._batch = _JittedBatch(sample, learner, output, batch_size)
+        elif isinstance(learner, SplitLearner):
+            self._batch = _SplitBatch(sample, learner, output, batch_size, n_jobs)
+        else:
+            raise TypeError(
+                f"{type(learner).__name__} is neither a JittedLearner nor a SplitLearner"
+            )
+        self._n_splits = 0
+        self._one_class_fits = 0
+
+    @property
+    def one_class_fits(self) -> int:
+        """Learning sets with a single class so far."""
+        return self._one_class_fits
+
+    def predict(self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray) -> Predictions:
+        """Learn on every learning set and predict the observations tested with it.
+
+        Parameters
+        ----------
+        learning, testing : ndarray of bool, shape (R, n)
+        seeds : ndarray of int, shape (R,)
+            One for each fit, for learners with randomness of their own.
+
+        Returns
+        -------
+        Predictions
+            Values (R, n), NaN where an observation is not tested; ties among those tested.
+
+        Raises
+        ------
+        ValueError
+            If a learner fails on a split, or predicts what the loss cannot use: the message
+            names learner and split, counted from 0 over all calls.
+        """
+        values = np.full(learning.shape, np.nan)
+        fitted = learning.any(axis=1)
+        if not fitted.all():
+            raise ValueError(f"learning set {self._n_splits + int(np.argmin(fitted))} is empty")
+        fitted = self._predict_single_classes(learning, testing, values)
+        ties: Counter[str] = Counter()
+        rows = np.flatnonzero(fitted & testing.any(axis=1))
+        for batch in self._batches(rows):
+            splits = self._n_splits + batch
+            part = self._batch.predict(splits, learning[batch], testing[batch], seeds[batch])
+            self._refuse_unusable(part.values, testing[batch], splits)
+            values[batch] = part.values
+            ties.update(part.ties)
+        self._n_splits += len(learning)
+        return Predictions(values, ties)
+
+    def _predict_single_classes(
+        self, learning: np.ndarray, testing: np.ndarray, values: np.ndarray
+    ) -> np.ndarray:
+        """Fill in the rows whose learning set has one class; say which rows are left."""
+        n_classes = self._sample.n_classes
+        if n_classes == 0:
+            return np.ones(len(learning), dtype=bool)
+        members = (self._sample.codes[:, None] == np.arange(n_classes)).astype(float)
+        present = learning.astype(float) @ members > 0
+        single = present.sum(axis=1) == 1
+        code = present.argmax(axis=1).astype(float)
+        if self._output == "score":
+            code[:] = 0.0
+        values[single] = np.where(testing[single], code[single, None], np.nan)
+        self._one_class_fits += int(single.sum())
+        return ~single
+
+    def _batches(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+        size = self._batch.size or max(len(rows), 1)
+        for start in range(0, len(rows), size):
+            yield rows[start : start + size]
+
+    def _refuse_unusable(self, values: np.ndarray, testing: np.ndarray, splits: np.ndarray) -> None:
+        """Refuse predictions that the loss cannot score, naming the first split with one."""
+        tested = np.where(testing, values, 0.0)
+        bad = np.isnan(tested)
+        if self._output in ("number", "probability"):
+            bad |= np.isinf(tested)
+        if self._output == "probability":
+            bad |= (tested < 0) | (tested > 1)
+        if not bad.any():
+            return
+        row, column = np.argwhere(bad)[0]
+        where = f"on split {splits[row]} for observation {column}"
+        if isinstance(self._learner, JittedLearner):
+            raise ValueError(
+                f"learner {self._learner.name} predicts {tested[row, column]} {where}: "
+                f"{self._learner.no_solution}"
+            )
+        expected = _EXPECTED[self._output]
+        raise ValueError(
+            f"learner {self._learner.name} predicts {tested[row, column]} {where}: "
+            f"this loss needs {expected}"
+        )
+
+
+_EXPECTED: dict[Output, str] = {
+    "label": "one of the labels",
+    "number": "finite numbers",
+    "probability": "probabilities of the positive class, between 0 and 1",
+    "score": "scores that are not NaN",
+}
+
+
+class _Batch(Protocol):
+    """How a learner predicts some learning sets at a time."""
+
+    size: int | None
+    """Most learning sets at a time; None for all."""
+
+    def predict(
+        self, splits: np.ndarray, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> Predictions:
+        """Values (R, n), NaN where not tested, for the splits of these numbers."""
+
+
+class _JittedBatch:
+    """Fits of a jitted learner, always in calls of the same shape: one compilation."""
+
+    def __init__(
+        self, sample: Sample, learner: JittedLearner, output: Output, batch_size: int | None
+    ) -> None:
+        self._learner = learner
+        self._output: Output = output
+        self._state = learner.prepare(sample)
+        most = learner.rows_per_call(sample)
+        wanted = most if batch_size is None else batch_size
+        # Small batches get a smaller shape, a power of two, so that few are ever compiled.
+        self._shape = min(most, max(LEAST_ROWS, 2 ** (wanted - 1).bit_length()))
+        self.size: int | None = min(wanted, most)
+
+    def predict(
+        self, splits: np.ndarray, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> Predictions:
+        size = len(learning)
+        padding = self._shape - size
+        padded = np.concatenate([learning, np.repeat(learning[-1:], padding, axis=0)])
+        counted = np.pad(testing, ((0, padding), (0, 0)))
+        predictions = self._learner.predict(self._state, padded, self._output, counted)
+        return Predictions(np.where(testing, predictions.values[:size], np.nan), predictions.ties)
+
+
+class _SplitBatch:
+    """Fits of one learning set at a time, shared out to joblib's workers."""
+
+    def __init__(
+        self,
+        sample: Sample,
+        learner: SplitLearner,
+        output: Output,
+        batch_size: int | None,
+        n_jobs: int | None,
+    ) -> None:
+        self._sample = sample
+        self._learner = learner
+        self._output: Output = output
+        self._n_jobs = n_jobs
+        self.size = batch_size
+
+    def predict(
+        self, splits: np.ndarray, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> Predictions:
+        fit = delayed(_fit_splits)
+        # The limit is set here for threads, which share it, and again in every worker process.
+        with threadpool_limits(1):
+            parts = Parallel(n_jobs=self._n_jobs)(
+                fit(
+                    self._learner,
+                    self._sample,
+                    self._output,
+                    splits[task],
+                    learning[task],
+                    testing[task],
+                    seeds[task],
+                    os.getpid(),
+                )
+                for task in self._tasks(len(splits))
+            )
+        return Predictions(np.concatenate(parts), Counter())
+
+    def _tasks(self, n_splits: int) -> list[np.ndarray]:
+        n_jobs = effective_n_jobs(self._n_jobs)
+        n_tasks = 1 if n_jobs == 1 else n_jobs * TASKS_PER_JOB
+        n_tasks = max(n_tasks, n_splits // SPLITS_PER_TASK)
+        return np.array_split(np.arange(n_splits), min(n_tasks, n_splits))
+
+
+def _fit_splits(
+    learner: SplitLearner,
+    sample: Sample,
+    output: Output,
+    splits: np.ndarray,
+    learning: np.ndarray,
+    testing: np.ndarray,
+    seeds: np.ndarray,
+    parent: int,
+) -> np.ndarray:
+    """Fit some splits in a worker, one BLAS thread each: (len(splits), n), NaN if not tested."""
+    values = np.full(testing.shape, np.nan)
+    with nullcontext() if os.getpid() == parent else threadpool_limits(1):
+        for row, split in enumerate(splits):
+            learnt, tested = np.flatnonzero(learning[row]), np.flatnonzero(testing[row])
+            values[row, tested] = _fit_split(
+                learner, sample, output, split, learnt, tested, int(seeds[row])
+            )
+    return values
+
+
+def _fit_split(
+    learner: SplitLearner,
+    sample: Sample,
+    output: Output,
+    split: int,
+    learnt: np.ndarray,
+    tested: np.ndarray,
+    seed: int,
+) -> np.ndarray:
+    try:
+        predicted = learner.fit_predict(sample, learnt, tested, output, seed)
+    except Exception as error:
+        raise ValueError(
+            f"learner {learner.name} failed on split {split}: {type(error).__name__}: {error}"
+        ) from error
+    if np.shape(predicted) != (len(tested),):
+        raise ValueError(
+            f"learner {learner.name} returned predictions of shape {np.shape(predicted)} on split "
+            f"{split}, which tests {len(tested)} observations: it must return one value for each"
+        )
+    return predicted

@@ -1,0 +1,404 @@
+"""Linear and quadratic discriminant analysis and nearest centroid, many learning sets at once.
+
+Sizes, means and covariances of all classes in all learning sets are one matrix product, of
+the learning sets (R, n) with columns that they share; the scores of all observations are
+another.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ucvtest.float64 import in_float64, to_device
+from ucvtest.kernels.linear_algebra import (
+    products,
+    quadratic_form,
+    solve_positive_definite,
+    symmetric,
+)
+from ucvtest.learners.base import JittedLearner, Scale
+from ucvtest.losses import Output
+from ucvtest.sample import Sample
+
+__all__ = [
+    "LinearDiscriminant",
+    "NearestCentroid",
+    "Priors",
+    "QuadraticDiscriminant",
+    "lda",
+    "nearest_centroid",
+    "qda",
+]
+
+Priors = Literal["empirical", "equal"]
+PRIORS: tuple[Priors, ...] = ("empirical", "equal")
+
+CACHE_NUMBERS = 2**18
+"""Numbers that the matrices of one call may hold: about a processor's second-level cache."""
+
+
+def lda(priors: Priors = "empirical") -> "LinearDiscriminant":
+    """Linear discriminant analysis.
+
+    Parameters
+    ----------
+    priors : {"empirical", "equal"}
+        Class probabilities: the shares in the learning set, or all equal.
+
+    Returns
+    -------
+    LinearDiscriminant
+
+    Raises
+    ------
+    ValueError
+        If `priors` is something else.
+
+    Notes
+    -----
+    Normal classes with a common covariance matrix. Its estimate is that of maximum
+    likelihood, sums of squares divided by the number of observations, as in scikit-learn's
+    LinearDiscriminantAnalysis (solver "lsqr"; all solvers from 1.9 on); R's MASS::lda
+    divides by the degrees of freedom.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.lda().name, uv.learners.lda(priors="equal").name
+    ('lda', 'lda:equal')
+    """
+    return LinearDiscriminant(priors)
+
+
+def qda(priors: Priors = "empirical") -> "QuadraticDiscriminant":
+    """Quadratic discriminant analysis.
+
+    Parameters
+    ----------
+    priors : {"empirical", "equal"}
+        Class probabilities: the shares in the learning set, or all equal.
+
+    Returns
+    -------
+    QuadraticDiscriminant
+
+    Raises
+    ------
+    ValueError
+        If `priors` is something else.
+
+    Notes
+    -----
+    Normal classes, each with its own covariance matrix, estimated by maximum likelihood as
+    in scikit-learn from 1.9 on; R's MASS::qda divides by n_k - 1. Every learning set must hold more
+    observations of each class than there are features; where chance gives it fewer, the
+    evaluation stops with an error that says so.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.qda().name
+    'qda'
+    """
+    return QuadraticDiscriminant(priors)
+
+
+def nearest_centroid() -> "NearestCentroid":
+    """Predict the class whose mean is nearest in Euclidean distance.
+
+    Returns
+    -------
+    NearestCentroid
+        Its score is the squared distance from the mean of the first class minus that from
+        the mean of the second.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.nearest_centroid().name
+    'nearest_centroid'
+    """
+    return NearestCentroid()
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What all learning sets share."""
+
+    columns: Any
+    """JAX array (n, K): indicators of the C classes, their products with the p features, and
+    what else the method sums over learning sets."""
+    terms: Any
+    """JAX array (n, T): the terms of the scores as functions of x, the constant last."""
+    n_classes: int
+    n_features: int
+
+
+@dataclass(frozen=True)
+class LinearDiscriminant(JittedLearner):
+    """Linear discriminant analysis; made by `lda`."""
+
+    priors: Priors = "empirical"
+
+    scale: ClassVar[Scale] = "log_odds"
+    multiclass: ClassVar[bool] = True
+    no_solution: ClassVar[str] = (
+        "the pooled covariance matrix of that learning set is singular: raise learn_size, drop "
+        "columns that are nearly constant or nearly combinations of others, or use ridge"
+    )
+
+    def __post_init__(self) -> None:
+        _check_priors(self.priors)
+
+    @property
+    def name(self) -> str:
+        """``lda`` or ``lda:equal``."""
+        return _name("lda", self.priors)
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse also covariance matrices that are bound to be singular."""
+        super().check(sample, output, learn_size)
+        _check_rank(self.name, sample)
+        needed = sample.matrix.shape[1] + sample.n_classes
+        if learn_size < needed:
+            raise ValueError(
+                f"learner {self.name} needs learn_size >= {needed} (features plus classes), got "
+                f"learn_size={learn_size}: raise it, use fewer features, or use ridge"
+            )
+
+    def rows_per_call(self, sample: Sample) -> int:
+        """Fewer for more features, so that the matrices of one call stay in the cache."""
+        return _rows_per_call(self.batch_rows, sample.matrix.shape[1] ** 2)
+
+    def prepare(self, sample: Sample) -> Moments:
+        """Columns that all learning sets share."""
+        features = _standardised(sample.matrix)
+        return _moments(sample, features, products(features), _with_constant(features))
+
+    @in_float64
+    def scores(self, state: Moments, learning: np.ndarray) -> np.ndarray:
+        """Log-odds; discriminant scores where there are more than two classes."""
+        return _scores(_lda_rules, state, learning, self.priors == "equal")
+
+
+@dataclass(frozen=True)
+class QuadraticDiscriminant(JittedLearner):
+    """Quadratic discriminant analysis; made by `qda`."""
+
+    priors: Priors = "empirical"
+
+    scale: ClassVar[Scale] = "log_odds"
+    multiclass: ClassVar[bool] = True
+    no_solution: ClassVar[str] = (
+        "the covariance matrix of a class in that learning set is singular, it needs more "
+        "observations of each class than features: raise learn_size, use fewer features, or use "
+        "lda"
+    )
+
+    def __post_init__(self) -> None:
+        _check_priors(self.priors)
+
+    @property
+    def name(self) -> str:
+        """``qda`` or ``qda:equal``."""
+        return _name("qda", self.priors)
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse also covariance matrices that are bound to be singular."""
+        super().check(sample, output, learn_size)
+        _check_rank(self.name, sample)
+        needed = sample.n_classes * (sample.matrix.shape[1] + 1)
+        if learn_size < needed:
+            raise ValueError(
+                f"learner {self.name} needs learn_size >= {needed} (features plus one, for each "
+                f"class), got learn_size={learn_size}: raise it, use fewer features, or use lda"
+            )
+
+    def rows_per_call(self, sample: Sample) -> int:
+        """Fewer for more features, so that the matrices of one call stay in the cache."""
+        return _rows_per_call(self.batch_rows, 2 * sample.matrix.shape[1] ** 2)
+
+    def prepare(self, sample: Sample) -> Moments:
+        """Columns that all learning sets share."""
+        features = _standardised(sample.matrix)
+        pairs = products(features)
+        by_class = _by_class(_members(sample), pairs)
+        return _moments(sample, features, by_class, np.hstack([pairs, _with_constant(features)]))
+
+    @in_float64
+    def scores(self, state: Moments, learning: np.ndarray) -> np.ndarray:
+        """Log-odds; discriminant scores where there are more than two classes."""
+        return _scores(_qda_rules, state, learning, self.priors == "equal")
+
+
+@dataclass(frozen=True)
+class NearestCentroid(JittedLearner):
+    """Nearest class mean; made by `nearest_centroid`."""
+
+    scale: ClassVar[Scale] = "discriminant"
+    multiclass: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """``nearest_centroid``."""
+        return "nearest_centroid"
+
+    def prepare(self, sample: Sample) -> Moments:
+        """Columns that all learning sets share."""
+        features = sample.matrix - sample.matrix.mean(axis=0)
+        return _moments(sample, features, np.empty((sample.n_obs, 0)), _with_constant(features))
+
+    @in_float64
+    def scores(self, state: Moments, learning: np.ndarray) -> np.ndarray:
+        """Difference of squared distances; their negatives, up to a constant, for more classes."""
+        return _scores(_centroid_rules, state, learning, True)
+
+
+def _check_priors(priors: str) -> None:
+    if priors not in PRIORS:
+        raise ValueError(f"priors={priors!r} is unknown: use one of {', '.join(PRIORS)}")
+
+
+def _name(method: str, priors: Priors) -> str:
+    return method if priors == "empirical" else f"{method}:{priors}"
+
+
+def _check_rank(name: str, sample: Sample) -> None:
+    n_features = sample.matrix.shape[1]
+    rank = int(np.linalg.matrix_rank(_standardised(sample.matrix)))
+    if rank < n_features:
+        raise ValueError(
+            f"learner {name} needs linearly independent columns, but the {n_features} columns of "
+            f"X, centred, have rank {rank}: drop columns that are constant or combinations of "
+            "others, raise the number of observations, or use ridge"
+        )
+
+
+def _rows_per_call(most: int, numbers_per_row: int) -> int:
+    """A power of two, so that few shapes are compiled."""
+    fitting = max(CACHE_NUMBERS // numbers_per_row, 1)
+    return int(np.clip(2 ** (fitting.bit_length() - 1), 32, most))
+
+
+# --------------------------------------------------------------------- what all fits share
+
+
+def _standardised(matrix: np.ndarray) -> np.ndarray:
+    """Centre and scale the columns: it changes rounding errors, but not the rules."""
+    spread = matrix.std(axis=0)
+    return (matrix - matrix.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+def _members(sample: Sample) -> np.ndarray:
+    return (sample.target[:, None] == np.arange(sample.n_classes)).astype(float)
+
+
+def _by_class(members: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """The columns of each class in turn, zero for observations of the others: (n, C K)."""
+    return (members[:, :, None] * columns[:, None, :]).reshape(len(columns), -1)
+
+
+def _with_constant(features: np.ndarray) -> np.ndarray:
+    return np.hstack([features, np.ones((len(features), 1))])
+
+
+def _moments(
+    sample: Sample, features: np.ndarray, second: np.ndarray, terms: np.ndarray
+) -> Moments:
+    members = _members(sample)
+    columns = np.hstack([members, _by_class(members, features), second])
+    return Moments(*to_device((columns, terms)), sample.n_classes, features.shape[1])
+
+
+# --------------------------------------------------------------------------------- jitted
+
+Rules = Callable[[jax.Array, jax.Array, jax.Array, jax.Array], jax.Array]
+"""From the sizes (C, R) and means (C, p, R) of the classes, further sums (K', R) and the log
+priors (C, R) to the coefficients of the terms, (C, T, R)."""
+
+
+def _scores(rules: Rules, state: Moments, learning: np.ndarray, equal: bool) -> Any:
+    return _jitted_scores(
+        rules, state.columns, state.terms, learning, state.n_classes, state.n_features, equal
+    )
+
+
+@partial(jax.jit, static_argnums=(0, 4, 5, 6))
+def _jitted_scores(
+    rules: Rules,
+    columns: jax.Array,
+    terms: jax.Array,
+    learning: jax.Array,
+    n_classes: int,
+    n_features: int,
+    equal: bool,
+) -> jax.Array:
+    weights = learning.astype(columns.dtype)
+    sums = jnp.einsum("nk,rn->kr", columns, weights, precision="highest")
+    first, second = n_classes, n_classes * (1 + n_features)
+    size = sums[:first]
+    mean = sums[first:second].reshape(n_classes, n_features, -1) / _at_least_one(size)[:, None]
+    # An absent class gets minus infinity here, and so as its score.
+    prior = (size > 0).astype(columns.dtype) if equal else size
+    log_prior = jnp.log(prior / prior.sum(axis=0))
+    coefficients = rules(size, mean, sums[second:], log_prior)
+    if n_classes > 2:
+        return jnp.einsum("ctr,nt->rnc", coefficients, terms, precision="highest")
+    contrast = coefficients[1] - coefficients[0]
+    return jnp.einsum("tr,nt->rn", contrast, terms, precision="highest")
+
+
+def _lda_rules(
+    size: jax.Array, mean: jax.Array, second: jax.Array, log_prior: jax.Array
+) -> jax.Array:
+    n_features = mean.shape[1]
+    between = sum(n * _products_of_rows(m) for n, m in zip(size, mean, strict=True))
+    covariance = symmetric((second - between) / size.sum(axis=0), n_features)
+    slope, _ = solve_positive_definite(covariance, jnp.swapaxes(mean, 0, 1))
+    slope = jnp.swapaxes(slope, 0, 1)
+    constant = log_prior - 0.5 * (slope * mean).sum(axis=1)
+    return jnp.concatenate([slope, constant[:, None]], axis=1)
+
+
+def _qda_rules(
+    size: jax.Array, mean: jax.Array, second: jax.Array, log_prior: jax.Array
+) -> jax.Array:
+    n_classes, n_features, n_sets = mean.shape
+    identity = jnp.broadcast_to(
+        jnp.eye(n_features, dtype=mean.dtype)[:, :, None], (n_features, n_features, n_sets)
+    )
+    by_class = second.reshape(n_classes, -1, n_sets)
+    coefficients = []
+    for n, m, sums, log_share in zip(size, mean, by_class, log_prior, strict=True):
+        covariance = symmetric((sums - n * _products_of_rows(m)) / n, n_features)
+        # An absent class must not turn the scores of the others into NaN.
+        covariance = jnp.where(n > 0, covariance, identity)
+        precision, log_determinant = solve_positive_definite(covariance, identity)
+        slope = (precision * m).sum(axis=1)
+        constant = log_share - 0.5 * (log_determinant + (slope * m).sum(axis=0))
+        coefficients.append(
+            jnp.concatenate([-0.5 * quadratic_form(precision), slope, constant[None]])
+        )
+    return jnp.stack(coefficients)
+
+
+def _centroid_rules(
+    size: jax.Array, mean: jax.Array, second: jax.Array, log_prior: jax.Array
+) -> jax.Array:
+    constant = jnp.where(size > 0, -(mean**2).sum(axis=1), -jnp.inf)
+    return jnp.concatenate([2.0 * mean, constant[:, None]], axis=1)
+
+
+def _at_least_one(size: jax.Array) -> jax.Array:
+    return jnp.maximum(size, 1.0)
+
+
+def _products_of_rows(vectors: jax.Array) -> jax.Array:
+    """Products of all pairs of rows i <= j, in the order of `products`."""
+    i, j = np.triu_indices(vectors.shape[0])
+    return vectors[i] * vectors[j]

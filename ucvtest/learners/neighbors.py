@@ -1,0 +1,228 @@
+"""k nearest neighbours, many learning sets at once: the neighbours are sorted once for all."""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from ucvtest.float64 import in_float64, to_device
+from ucvtest.learners.base import JittedLearner, Predictions, Scale
+from ucvtest.losses import Output
+from ucvtest.sample import Sample
+
+__all__ = ["NearestNeighbors", "knn"]
+
+RANKS_PER_STEP = 4
+"""Neighbours looked at between two questions whether all votes are in."""
+
+
+def knn(k: int) -> "NearestNeighbors":
+    """k nearest neighbours in Euclidean distance, all votes equal.
+
+    Parameters
+    ----------
+    k : int
+        Number of neighbours.
+
+    Returns
+    -------
+    NearestNeighbors
+        Scores and probabilities are shares of the neighbours; for a real response it
+        predicts their mean.
+
+    Raises
+    ------
+    ValueError
+        If `k` is no positive integer.
+
+    Notes
+    -----
+    Classes with equally many votes: the one that has the nearest of the neighbours wins.
+    Observations equally far away: earlier rows count as nearer. Both are counted among the
+    ties of a result. The features are used as they are: standardise them before if their
+    units differ.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.knn(3).name
+    'knn:3'
+    """
+    return NearestNeighbors(k)
+
+
+class Neighbours(NamedTuple):
+    """What all learning sets share, as JAX arrays; ranks are padded to whole steps."""
+
+    order: Any
+    """(ranks, n): the observations by their distance from each one; n stands for none."""
+    tied: Any
+    """(ranks, n): whether as far away as the one before."""
+    values: Any
+    """(ranks, V, n): what these neighbours vote."""
+
+
+class Votes(NamedTuple):
+    """What the k nearest members of each learning set say of each observation."""
+
+    count: Any
+    """(n, R): votes so far, at most k."""
+    total: Any
+    """(V, n, R): sums of the values."""
+    first: Any
+    """(V, n, R): position of the first neighbour that voted for this class, k if none did."""
+    open: Any
+    """(n, R): whether the next neighbour may be as near as the last that voted."""
+    tied: Any
+    """(n, R): whether the order of the rows decided who voted."""
+
+
+@dataclass(frozen=True)
+class NearestNeighbors(JittedLearner):
+    """k nearest neighbours; made by `knn`."""
+
+    k: int
+
+    scale: ClassVar[Scale] = "share"
+    multiclass: ClassVar[bool] = True
+    regression: ClassVar[bool] = True
+    no_solution: ClassVar[str] = (
+        "that learning set has fewer observations than neighbours are asked for: use a smaller k"
+    )
+
+    def __post_init__(self) -> None:
+        integer = isinstance(self.k, (int, np.integer)) and not isinstance(self.k, bool)
+        if not integer or self.k < 1:
+            raise ValueError(f"k must be a positive integer, got {self.k!r}")
+
+    @property
+    def name(self) -> str:
+        """``knn:k``."""
+        return f"knn:{self.k}"
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse also learning sets smaller than k."""
+        super().check(sample, output, learn_size)
+        if self.k > learn_size:
+            raise ValueError(
+                f"learner {self.name} needs learn_size >= {self.k}, got learn_size={learn_size}: "
+                "raise it, or use a smaller k"
+            )
+
+    def prepare(self, sample: Sample) -> Neighbours:
+        """Sort the neighbours of every observation, itself included."""
+        distance = cdist(sample.matrix, sample.matrix, "sqeuclidean")
+        order = np.argsort(distance, axis=1, kind="stable")
+        ranked = np.take_along_axis(distance, order, axis=1)
+        tied = np.zeros(order.shape, dtype=bool)
+        tied[:, 1:] = ranked[:, 1:] == ranked[:, :-1]
+        values = self._values(sample)[:, order]
+        padding = -sample.n_obs % RANKS_PER_STEP
+        return to_device(
+            Neighbours(
+                np.pad(order.T, ((0, padding), (0, 0)), constant_values=sample.n_obs),
+                np.pad(tied.T, ((0, padding), (0, 0))),
+                np.pad(np.moveaxis(values, 2, 0), ((0, padding), (0, 0), (0, 0))),
+            )
+        )
+
+    def scores(self, state: Neighbours, learning: np.ndarray) -> np.ndarray:
+        """Share of the positive class, of each of more than two classes, or mean response."""
+        return self._shares(self._votes(state, learning))
+
+    def predict(
+        self,
+        state: Neighbours,
+        learning: np.ndarray,
+        output: Output,
+        testing: np.ndarray | None = None,
+    ) -> Predictions:
+        """Predictions of the kind that a loss needs, and how often ties had to be broken."""
+        votes = self._votes(state, learning)
+        counted = np.ones(learning.shape, dtype=bool) if testing is None else testing
+        ties = Counter(distance_ties=int((votes.tied.T & counted).sum()))
+        if output != "label":
+            return Predictions(self._shares(votes), ties)
+        labels, tied = self._elect(votes)
+        labels[votes.count < self.k] = np.nan
+        ties["vote_ties"] = int((tied.T & counted).sum())
+        return Predictions(labels.T, ties)
+
+    def _values(self, sample: Sample) -> np.ndarray:
+        """What each observation votes, (V, n): V = 1 for two classes and for numbers."""
+        if sample.classes is None:
+            return sample.target[None]
+        code_type = np.int8 if self.k <= np.iinfo(np.int8).max else np.int32
+        if sample.n_classes == 2:
+            return sample.codes[None].astype(code_type)
+        return (sample.codes == np.arange(sample.n_classes)[:, None]).astype(code_type)
+
+    @in_float64
+    def _votes(self, state: Neighbours, learning: np.ndarray) -> Votes:
+        return _collect(state, learning, self.k)
+
+    def _shares(self, votes: Votes) -> np.ndarray:
+        shares = votes.total / self.k
+        shares[:, votes.count < self.k] = np.nan
+        return shares[0].T if len(shares) == 1 else np.moveaxis(shares, (0, 2), (2, 0))
+
+    def _elect(self, votes: Votes) -> tuple[np.ndarray, np.ndarray]:
+        """Winning codes, and where the first neighbour broke a tie; both (n, R)."""
+        if len(votes.total) == 1:
+            twice = 2 * votes.total[0].astype(int)
+            tied = twice == self.k
+            return np.where(tied, votes.first[0] == 0, twice > self.k).astype(float), tied
+        total = votes.total.astype(int)
+        tied = (total == total.max(axis=0)).sum(axis=0) > 1
+        return (total * (self.k + 1) - votes.first).argmax(axis=0).astype(float), tied
+
+
+@partial(jax.jit, static_argnums=2)
+def _collect(state: Neighbours, learning: jax.Array, k: int) -> Votes:
+    """Walk through all neighbours, nearest first, until every observation has its k votes."""
+    n_values, n_obs = state.values.shape[1:]
+    n_sets = learning.shape[0]
+    dtype = state.values.dtype
+    count_type = jnp.int8 if k <= np.iinfo(np.int8).max else jnp.int32
+    # The last row, no observation at all, is in no learning set.
+    members = jnp.concatenate([learning.T, jnp.zeros((1, n_sets), bool)])
+
+    def look(votes: Votes, rank: jax.Array) -> Votes:
+        member = members[state.order[rank]]
+        open_ = votes.open & state.tied[rank][:, None]
+        votes_now = member & (votes.count < k)
+        values = state.values[rank][:, :, None] * votes_now.astype(dtype)
+        is_first = (votes.first == k) & (values > 0)
+        return Votes(
+            votes.count + votes_now.astype(count_type),
+            votes.total + values,
+            jnp.where(is_first, votes.count, votes.first),
+            open_ | votes_now,
+            votes.tied | (member & ~votes_now & open_),
+        )
+
+    def step(carry: tuple[jax.Array, Votes]) -> tuple[jax.Array, Votes]:
+        rank, votes = carry
+        for offset in range(RANKS_PER_STEP):
+            votes = look(votes, rank + offset)
+        return rank + RANKS_PER_STEP, votes
+
+    def unfinished(carry: tuple[jax.Array, Votes]) -> jax.Array:
+        rank, votes = carry
+        waiting = (votes.count < k) | votes.open
+        return (rank < state.order.shape[0]) & waiting.any()
+
+    shape = (n_obs, n_sets)
+    start = Votes(
+        jnp.zeros(shape, count_type),
+        jnp.zeros((n_values, *shape), dtype),
+        jnp.full((n_values, *shape), k, count_type),
+        jnp.zeros(shape, bool),
+        jnp.zeros(shape, bool),
+    )
+    return jax.lax.while_loop(unfinished, step, (jnp.zeros((), int), start))[1]

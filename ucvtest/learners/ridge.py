@@ -1,0 +1,216 @@
+"""Ridge regression, many learning sets at once."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ucvtest.float64 import in_float64, to_device
+from ucvtest.kernels.linear_algebra import products, solve_positive_definite, symmetric
+from ucvtest.learners.base import JittedLearner, Scale
+from ucvtest.losses import Output
+from ucvtest.sample import Sample
+
+__all__ = ["PenaltyScale", "Ridge", "ridge"]
+
+PenaltyScale = Literal["sum", "mean"]
+SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")
+
+
+def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "sum") -> "Ridge":
+    """Ridge regression, of the 0/1 code of a class or of a real response.
+
+    Parameters
+    ----------
+    lam : float
+        Penalty, not negative.
+    penalize_intercept : bool
+        Whether the intercept is penalised as the slopes are.
+    scale : {"sum", "mean"}
+        Minimise the sum of squared residuals + lam |b|^2, or their mean + lam |b|^2.
+
+    Returns
+    -------
+    Ridge
+        Labels are 1 where the fitted value exceeds 1/2.
+
+    Raises
+    ------
+    ValueError
+        If `lam` is negative or not finite, or `scale` is unknown.
+
+    Notes
+    -----
+    ``ridge(lam)`` is scikit-learn's ``Ridge(alpha=lam)``. The features are used as they are.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.ridge(1.0).name, uv.learners.ridge(0.1, scale="mean").name
+    ('ridge:1.0', 'ridge:0.1,scale=mean')
+    """
+    return Ridge(float(lam), penalize_intercept, scale)
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeState:
+    """What all learning sets share, as JAX arrays."""
+
+    features: Any
+    """(n, p), centred unless the intercept is penalised, then with a constant column."""
+    response: Any
+    """(n,)"""
+    columns: Any
+    """(n, K): 1, y, x, y x and, unless there are more features than observations, x x'."""
+    inner: Any
+    """(n, n): inner products of the observations."""
+
+
+@dataclass(frozen=True)
+class Ridge(JittedLearner):
+    """Ridge regression; made by `ridge`."""
+
+    lam: float
+    penalize_intercept: bool = False
+    penalty_scale: PenaltyScale = "sum"
+
+    scale: ClassVar[Scale] = "fitted"
+    regression: ClassVar[bool] = True
+    batch_rows: ClassVar[int] = 512
+    no_solution: ClassVar[str] = (
+        "lam is so small that the equations are singular within rounding error: raise lam, or "
+        "bring the features to similar units"
+    )
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.lam) and self.lam >= 0):
+            raise ValueError(f"lam must be a finite number >= 0, got {self.lam!r}")
+        if self.penalty_scale not in SCALES:
+            raise ValueError(
+                f"scale={self.penalty_scale!r} is unknown: use one of {', '.join(SCALES)}"
+            )
+
+    @property
+    def name(self) -> str:
+        """``ridge:lam``, and what differs from the defaults."""
+        options = [str(self.lam)]
+        if self.penalize_intercept:
+            options.append("penalize_intercept=true")
+        if self.penalty_scale != "sum":
+            options.append(f"scale={self.penalty_scale}")
+        return f"ridge:{','.join(options)}"
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse also least squares with as many features as observations."""
+        super().check(sample, output, learn_size)
+        needed = sample.matrix.shape[1] + 1
+        if self.lam == 0 and learn_size < needed:
+            raise ValueError(
+                f"learner {self.name} without a penalty needs learn_size >= {needed} (features "
+                f"plus one), got learn_size={learn_size}: raise lam above 0"
+            )
+
+    def rows_per_call(self, sample: Sample) -> int:
+        """Fewer for larger systems, so that the matrices of one call stay in the cache."""
+        size = min(sample.matrix.shape[1] + 1, sample.n_obs)
+        fitting = max(2**18 // size**2, 1)
+        return int(np.clip(2 ** (fitting.bit_length() - 1), 32, self.batch_rows))
+
+    def prepare(self, sample: Sample) -> RidgeState:
+        """Columns and inner products that all learning sets share."""
+        features = sample.matrix
+        if self.penalize_intercept:
+            features = np.hstack([np.ones((sample.n_obs, 1)), features])
+        else:
+            features = features - features.mean(axis=0)
+        y = sample.target[:, None]
+        columns = np.hstack([np.ones_like(y), y, features, y * features])
+        wide = features.shape[1] > sample.n_obs
+        second = np.empty((sample.n_obs, 0)) if wide else products(features)
+        return RidgeState(
+            *to_device(
+                (features, sample.target, np.hstack([columns, second]), features @ features.T)
+            )
+        )
+
+    @in_float64
+    def scores(self, state: RidgeState, learning: np.ndarray) -> np.ndarray:
+        """Fitted values."""
+        settings = (self.lam, self.penalize_intercept, self.penalty_scale == "mean")
+        index, is_member = _positions(learning)
+        if state.features.shape[1] > index.shape[0]:
+            return _dual(state.inner, state.response, learning, index, is_member, *settings)
+        return _primal(state.features, state.columns, learning, *settings)
+
+
+def _positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Row numbers of the members of each learning set (g, R), and which of them are real."""
+    sizes = learning.sum(axis=1)
+    largest = int(sizes.max())
+    index = np.argsort(~learning, axis=1, kind="stable")[:, :largest]
+    return index.T, np.arange(largest)[:, None] < sizes
+
+
+@partial(jax.jit, static_argnums=(4, 5))
+def _primal(
+    features: jax.Array,
+    columns: jax.Array,
+    learning: jax.Array,
+    lam: float,
+    penalize_intercept: bool,
+    mean_scale: bool,
+) -> jax.Array:
+    """Solve (X'X + lam I) b = X'y, a system of p equations for every learning set."""
+    p = features.shape[1]
+    weights = learning.astype(columns.dtype)
+    sums = jnp.einsum("nk,rn->kr", columns, weights, precision="highest")
+    size, total = sums[0], sums[1]
+    x, xy, xx = sums[2 : 2 + p], sums[2 + p : 2 + 2 * p], sums[2 + 2 * p :]
+    mean_y = jnp.zeros_like(size)
+    mean_x = jnp.zeros_like(x)
+    if not penalize_intercept:
+        mean_y, mean_x = total / size, x / size
+    i, j = np.triu_indices(p)
+    gram = symmetric(xx - size * mean_x[i] * mean_x[j], p)
+    gram = gram + jnp.eye(p)[:, :, None] * (lam * (size if mean_scale else 1.0))
+    slope = solve_positive_definite(gram, (xy - size * mean_x * mean_y)[:, None])[0][:, 0]
+    fitted = jnp.einsum("pr,np->rn", slope, features, precision="highest")
+    return fitted + (mean_y - (slope * mean_x).sum(axis=0))[:, None]
+
+
+@partial(jax.jit, static_argnums=(6, 7))
+def _dual(
+    inner: jax.Array,
+    response: jax.Array,
+    learning: jax.Array,
+    index: jax.Array,
+    is_member: jax.Array,
+    lam: float,
+    penalize_intercept: bool,
+    mean_scale: bool,
+) -> jax.Array:
+    """Solve (K + lam I) a = y, a system of g equations for every learning set."""
+    n, (g, n_sets) = len(response), index.shape
+    member = is_member.astype(inner.dtype)
+    size = member.sum(axis=0)
+    y = response[index] * member
+    gram = inner[index[:, None], index[None]]
+    mean_inner = jnp.zeros((g, n_sets))
+    mean_y = jnp.zeros(n_sets)
+    if not penalize_intercept:
+        # Centring by the learning set; inner products of x with it need only this half,
+        # because the solution sums to zero.
+        mean_inner = (gram * member).sum(axis=1) / size
+        mean_y = y.sum(axis=0) / size
+        grand = (mean_inner * member).sum(axis=0) / size
+        gram = gram - mean_inner[:, None] - mean_inner[None] + grand
+    gram = gram * member[:, None] * member
+    # Positions beyond the size of a smaller learning set get an equation 0 = lam a.
+    gram = gram + jnp.eye(g)[:, :, None] * (lam * (size if mean_scale else 1.0))
+    weight = solve_positive_definite(gram, ((y - mean_y) * member)[:, None])[0][:, 0]
+    spread = jnp.zeros((n, n_sets)).at[index, jnp.arange(n_sets)].add(weight)
+    fitted = jnp.einsum("nm,mr->rn", inner, spread, precision="highest")
+    return fitted + (mean_y - (weight * mean_inner).sum(axis=0))[:, None]
