@@ -6,7 +6,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
-__all__ = ["Design", "all_learning_sets", "draw_learning_pairs"]
+__all__ = ["Design", "all_learning_sets", "draw_orders", "learning_sets"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,42 +33,50 @@ class Design:
         return len(self.learning)
 
 
-def draw_learning_pairs(
-    rng: np.random.Generator, n_pairs: int, n_obs: int, learn_size: int, overlap: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Draw pairs of learning sets with as many observations in common as asked for.
+def draw_orders(rng: np.random.Generator, n_draws: int, n_obs: int) -> np.ndarray:
+    """Draw random orders of the observations, from which learning sets are cut.
 
-    Each set is uniformly distributed over all sets of its size; each pair over all pairs
-    with this overlap. Drawn pair by pair, so that the draws do not depend on how many are
-    asked for at a time.
+    Drawn order by order, so that they do not depend on how many are asked for at a time.
 
     Parameters
     ----------
     rng : numpy Generator
-    n_pairs, n_obs, learn_size : int
-    overlap : int
-        Number of common observations; the sets need ``2 * learn_size - overlap`` of them.
+    n_draws, n_obs : int
 
     Returns
     -------
-    tuple of ndarray of bool, shape (n_pairs, n_obs)
+    ndarray of int, shape (n_draws, n_obs)
+    """
+    return rng.permuted(np.tile(np.arange(n_obs), (n_draws, 1)), axis=1)
+
+
+def learning_sets(orders: np.ndarray, start: int, size: int) -> np.ndarray:
+    """The learning sets of some consecutive places of random orders.
+
+    Sets from places that do not overlap are disjoint; each is uniformly distributed over
+    all sets of its size.
+
+    Parameters
+    ----------
+    orders : ndarray of int, shape (R, n)
+    start, size : int
+
+    Returns
+    -------
+    ndarray of bool, shape (R, n)
 
     Examples
     --------
     >>> import numpy as np
-    >>> from ucvtest.design import draw_learning_pairs
-    >>> first, second = draw_learning_pairs(np.random.default_rng(0), 1000, 9, 4)
+    >>> from ucvtest.design import draw_orders, learning_sets
+    >>> orders = draw_orders(np.random.default_rng(0), 1000, 9)
+    >>> first, second = learning_sets(orders, 0, 4), learning_sets(orders, 4, 4)
     >>> bool((first & second).any()), set(first.sum(axis=1).tolist())
     (False, {4})
     """
-    order = rng.permuted(np.tile(np.arange(n_obs), (n_pairs, 1)), axis=1)
-    rows = np.arange(n_pairs)[:, None]
-    first = np.zeros((n_pairs, n_obs), dtype=bool)
-    second = np.zeros((n_pairs, n_obs), dtype=bool)
-    first[rows, order[:, :learn_size]] = True
-    start = learn_size - overlap
-    second[rows, order[:, start : start + learn_size]] = True
-    return first, second
+    learning = np.zeros(orders.shape, dtype=bool)
+    np.put_along_axis(learning, orders[:, start : start + size], True, axis=1)
+    return learning
 
 
 def all_learning_sets(n_obs: int, learn_size: int, batch_size: int) -> Iterator[np.ndarray]:

@@ -51,6 +51,11 @@ class Loss:
         """The expected loss, as summaries name it."""
         return self.estimand or f"expected {self.name} loss"
 
+    @property
+    def plural(self) -> str:
+        """The expected losses of two learners, as summaries name them."""
+        return self.in_words + ("es" if self.in_words.endswith("s") else "s")
+
 
 def _zero_one(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     # A code half-way between two classes is a tie that the learner left open: it costs 1/2.

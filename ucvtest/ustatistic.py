@@ -17,7 +17,7 @@ from ucvtest.base import (
     make_generator,
     progress_bar,
 )
-from ucvtest.design import all_learning_sets, draw_learning_pairs
+from ucvtest.design import all_learning_sets, draw_orders, learning_sets
 from ucvtest.enumeration import MAX_SUBSETS, CompleteSums
 from ucvtest.evaluation import Evaluator
 from ucvtest.kernels.ustatistic import Accumulator, MonteCarloEstimates, OverlapSums, Pairs
@@ -37,8 +37,9 @@ STAGE_PAIRS = 512
 STAGE_CELLS = 4_000_000
 """Losses (pairs times observations) that a stage keeps in memory at most."""
 
-OVERLAP_SHARE = 8
-"""One pair in so many shares an observation, for kappa_1, unless that variance is asked for."""
+EXCHANGE_SHARE = 8
+"""One pair in so many is fitted again with one observation exchanged, for the asymptotic
+variance; every pair where that one is asked for."""
 
 MIN_DRAWS = 20
 """Fewer draws do not tell their own Monte-Carlo error."""
@@ -148,11 +149,10 @@ class UStatisticTest(HypothesisTest):
     @property
     def estimand(self) -> str:
         """What is estimated, in words."""
-        what = self.loss.in_words
         size = f"at learning-set size {self.learn_size}"
         if self.other is None:
-            return f"unconditional {what} {size}"
-        return f"difference of unconditional {what}s {size}"
+            return f"unconditional {self.loss.in_words} {size}"
+        return f"difference of unconditional {self.loss.plural} {size}"
 
     def fit(
         self,
@@ -431,9 +431,9 @@ class _Run:
             n_draws=STAGE_PAIRS if total == "auto" else int(total),
         )
         for size, checkpoint in self._stages():
-            pairs = self._draw(size, overlap=max(0, 2 * self.g - self.n))
-            extra = self._draw(self._n_overlapping(size), overlap=1) if self._overlaps else None
-            sums.add(pairs, overlapping=extra)
+            orders = draw_orders(self.plan.generator, size, self.n)
+            pairs = self._pairs(orders, self._least_overlap)
+            sums.add(pairs, exchanged=self._exchanged(orders) if self.test.disjoint else None)
             self.n_pairs += size
             if checkpoint:
                 found = sums.estimates()
@@ -460,12 +460,14 @@ class _Run:
     def sampled_profile(self, c_values: tuple[int, ...]) -> "KappaProfile":
         """Chosen kappa_c from random pairs with every overlap that they need."""
         sums = OverlapSums(self.n, self.g, int(self.plan.n_pairs))
-        lowest = max(0, 2 * self.g - self.n)
-        for size in _split(int(self.plan.n_pairs), self._stage_limit):
-            sums.fit_additive(self._draw(size, overlap=lowest))
+        sizes = _split(int(self.plan.n_pairs), self._stage_limit)
+        for size in sizes:
+            orders = draw_orders(self.plan.generator, size, self.n)
+            sums.fit_additive(self._pairs(orders, self._least_overlap))
         for overlap in sums.overlaps_for(c_values):
-            for size in _split(int(self.plan.n_pairs), self._stage_limit):
-                sums.add(overlap, self._draw(size, overlap=overlap))
+            for size in sizes:
+                orders = draw_orders(self.plan.generator, size, self.n)
+                sums.add(overlap, self._pairs(orders, overlap))
         groups = sums.kappas(c_values)
         kappa, k = groups.mean(axis=0), len(groups)
         mc_se = groups.std(axis=0, ddof=1) / math.sqrt(k)
@@ -480,11 +482,8 @@ class _Run:
         return sums
 
     @property
-    def _overlaps(self) -> bool:
-        return self.test.disjoint
-
-    def _n_overlapping(self, size: int) -> int:
-        return size if self.plan.variance == "asymptotic" else -(-size // OVERLAP_SHARE)
+    def _least_overlap(self) -> int:
+        return max(0, 2 * self.g - self.n)
 
     @property
     def _stage_limit(self) -> int:
@@ -517,10 +516,17 @@ class _Run:
         se = math.sqrt(max(variance, 0.0))
         return variance < 0 or found.mc_se["estimate"] <= self.plan.tol * se
 
-    def _draw(self, size: int, overlap: int) -> Pairs:
-        l1, l2 = draw_learning_pairs(self.plan.generator, size, self.n, self.g, overlap)
+    def _pairs(self, orders: np.ndarray, overlap: int) -> Pairs:
+        l1 = learning_sets(orders, 0, self.g)
+        l2 = learning_sets(orders, self.g - overlap, self.g)
         both = self._differences(np.concatenate([l1, l2]))
-        return both[:size], both[size:], l1, l2
+        return both[: len(orders)], both[len(orders) :], l1, l2
+
+    def _exchanged(self, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The second set of some pairs, its last observation exchanged for the first set's."""
+        every = 1 if self.plan.variance == "asymptotic" else EXCHANGE_SHARE
+        learning = learning_sets(orders[: -(-len(orders) // every)], self.g - 1, self.g)
+        return self._differences(learning), learning
 
     def _differences(self, learning: np.ndarray) -> np.ndarray:
         """Loss, or loss difference, of every rule at every observation; 0 inside L."""

@@ -209,7 +209,10 @@ class _Rows:
     def deal(cls, pairs: Pairs, n_groups: int, cluster: np.ndarray | None) -> "_Rows":
         n_rows = len(pairs[0])
         draw = np.arange(n_rows) if cluster is None else np.unique(cluster, return_inverse=True)[1]
-        group = draw % n_groups
+        # The halves in turn, so that a few draws reach both.
+        half = _half(n_groups)
+        turns = sorted(range(n_groups), key=lambda k: (k % half, k))
+        group = np.array(turns)[draw % n_groups]
         position = np.empty(n_rows, dtype=int)
         for k in range(n_groups):
             members = np.flatnonzero(group == k)
@@ -238,13 +241,13 @@ class _Block:
     """Sums over the draws that were added together, group by group (arrays of shape (K,))."""
 
     count: np.ndarray
-    overlap_count: np.ndarray
     mean: np.ndarray
     linear: np.ndarray
     product: np.ndarray
     crossed: np.ndarray
     diagonal: np.ndarray
-    overlap_product: np.ndarray
+    exchange_count: np.ndarray
+    exchange: np.ndarray
 
 
 class Accumulator:
@@ -268,16 +271,19 @@ class Accumulator:
     def __init__(self, n_obs: int, learn_size: int, *, disjoint: bool, n_draws: int) -> None:
         self.n_obs, self.learn_size, self.disjoint = n_obs, learn_size, disjoint
         self.n_groups = min(N_GROUPS, n_draws)
-        # Two halves, each with the additive fit of the other one; too few groups for products
-        # inside a half share one without a fit.
-        half = self.n_groups // 2 if self.n_groups >= 4 else self.n_groups
+        # Two halves, each with the additive fit of the other one.
+        half = _half(self.n_groups)
         self._halves = [slice(0, half), slice(half, self.n_groups)]
         self._fits = [_AdditiveFit(), _AdditiveFit()]
         self._blocks: list[_Block] = []
         self._totals: dict[str, np.ndarray] = {}
 
     def add(
-        self, pairs: Pairs, *, overlapping: Pairs | None = None, cluster: np.ndarray | None = None
+        self,
+        pairs: Pairs,
+        *,
+        exchanged: tuple[np.ndarray, np.ndarray] | None = None,
+        cluster: np.ndarray | None = None,
     ) -> None:
         """Add a block of pairs.
 
@@ -286,27 +292,35 @@ class Accumulator:
         pairs : tuple of ndarray, shape (G, n)
             D1, D2, L1, L2: loss differences (values inside the learning sets are ignored)
             and 0/1 learning sets.
-        overlapping : such a tuple, optional
-            Further pairs, with one observation in common, for kappa_1.
+        exchanged : tuple of ndarray, shape (H, n), optional
+            D2 and L2 again for the first H pairs, with one observation of L2 exchanged for
+            one of L1. The change of the products gives kappa_1 - Theta^2 with a much smaller
+            Monte-Carlo error than independent pairs would.
         cluster : ndarray, shape (G,), optional
             Names the pairs that were drawn together; by default each was drawn alone.
         """
         rows = _Rows.deal(pairs, self.n_groups, cluster)
-        extra = None if overlapping is None else _Rows.deal(overlapping, self.n_groups, None)
-        self._fit_additive([rows] if extra is None else [rows, extra])
+        self._fit_additive(rows)
         additive = self._crossed_fits()
         main = self._sum(rows, additive)
-        over = {} if extra is None else self._sum(extra, additive)
-        self._store(additive, main, over)
+        none = np.zeros(self.n_groups)
+        exchange_count, exchange = none, none
+        if exchanged is not None:
+            first = tuple(part[: len(exchanged[0])] for part in pairs)
+            before = self._sum(_Rows.deal(first, self.n_groups, None), additive)
+            after_pairs = (first[0], exchanged[0], first[2], exchanged[1])
+            after = self._sum(_Rows.deal(after_pairs, self.n_groups, None), additive)
+            exchange_count = after["count"]
+            exchange = after["product"] - before["product"]
+        self._store(additive, main, exchange_count, exchange)
 
-    def _fit_additive(self, blocks: list[_Rows]) -> None:
-        if self.n_groups < 4:
+    def _fit_additive(self, rows: _Rows) -> None:
+        if _half(self.n_groups) == self.n_groups:
             return
         for fit, groups in zip(self._fits, self._halves, strict=True):
-            for rows in blocks:
-                for d1, d2, l1, l2, weight in rows.calls(groups):
-                    fit.add(d1, l1, weight)
-                    fit.add(d2, l2, weight)
+            for d1, d2, l1, l2, weight in rows.calls(groups):
+                fit.add(d1, l1, weight)
+                fit.add(d2, l2, weight)
 
     def _crossed_fits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Centre (K,), learning effects (K, n) and test effects (K, n) from the other half."""
@@ -325,36 +339,33 @@ class Accumulator:
     def _store(
         self,
         additive: tuple[np.ndarray, ...],
-        main: dict[str, np.ndarray],
-        over: dict[str, np.ndarray],
+        sums: dict[str, np.ndarray],
+        exchange_count: np.ndarray,
+        exchange: np.ndarray,
     ) -> None:
         centre, a, d = additive
-        both = {key: value + over.get(key, 0.0) for key, value in main.items()}
-        b_additive = self._b_of_additive(a, d)
-        none = np.zeros(self.n_groups)
+        count, effect = sums["count"], sums["effect"]
+        b = self._b_of_additive(a, d)
+        linear = self._lambda_1 * (count * (b**2).sum(-1) + 2 * (b * effect).sum(-1))
         self._blocks.append(
             _Block(
-                count=main["count"],
-                overlap_count=over.get("count", none),
-                mean=both["mean"],
-                linear=self._lambda_1
-                * (
-                    both["count"] * (b_additive**2).sum(-1)
-                    + 2 * (b_additive * both["effect"]).sum(-1)
-                ),
-                product=main["product"],
-                crossed=main["crossed"],
-                diagonal=main["diagonal"],
-                overlap_product=over.get("product", none),
+                count=count,
+                mean=sums["mean"],
+                linear=linear,
+                product=sums["product"],
+                crossed=sums["crossed"],
+                diagonal=sums["diagonal"],
+                exchange_count=exchange_count,
+                exchange=exchange,
             )
         )
         totals = {
-            "count": both["count"],
-            "mean": both["mean"] + both["count"] * centre,
-            "b": both["effect"] + both["count"][:, None] * b_additive,
+            "count": count,
+            "mean": sums["mean"] + count * centre,
+            "b": effect + count[:, None] * b,
         }
         if self.disjoint:
-            totals["tau"] = self._pair_effects(both)
+            totals["tau"] = self._pair_effects(sums)
         for key, value in totals.items():
             self._totals[key] = self._totals.get(key, 0.0) + value
 
@@ -425,26 +436,24 @@ class Accumulator:
         return total / weight
 
     def _unbiased_in(self, block: _Block, groups: slice, keep: np.ndarray) -> float:
-        count = (block.count[groups] + block.overlap_count[groups]) * keep
+        count = block.count[groups] * keep
         squared_mean = _crossed_product(_gram(block.mean[groups][:, None]), keep, count)
-        product = (block.product[groups] * keep).sum() / (block.count[groups] * keep).sum()
-        linear = (block.linear[groups] * keep).sum() / count.sum()
-        return float(squared_mean - product + linear)
+        rest = ((block.linear - block.product)[groups] * keep).sum() / count.sum()
+        return float(squared_mean + rest)
 
     def _asymptotic_in(self, block: _Block, groups: slice, keep: np.ndarray) -> float:
         n, m = self.n_obs, self.learn_size + 1
-        pairs = (block.count[groups] * keep).sum()
-        overlap_pairs = (block.overlap_count[groups] * keep).sum()
-        if overlap_pairs == 0:
+        n_exchanged = (block.exchange_count[groups] * keep).sum()
+        if n_exchanged == 0:
             return np.nan
-        product, crossed, diagonal = (
-            (sums[groups] * keep).sum() / pairs
-            for sums in (block.product, block.crossed, block.diagonal)
+        exchange = (block.exchange[groups] * keep).sum() / n_exchanged
+        product, crossed, diagonal, linear = (
+            (sums[groups] * keep).sum() / (block.count[groups] * keep).sum()
+            for sums in (block.product, block.crossed, block.diagonal, block.linear)
         )
-        overlap = (block.overlap_product[groups] * keep).sum() / overlap_pairs
-        linear = (block.linear[groups] * keep).sum() / (pairs + overlap_pairs)
-        # Where S and S' share one observation, it is tested in neither, one or both of them.
-        kappa_1 = ((m - 1) ** 2 * overlap + 2 * (m - 1) * crossed + diagonal) / m**2
+        # The observation that S and S' share is tested in neither, in one or in both of them.
+        neither = (m - 1) ** 2 * (product + exchange)
+        kappa_1 = (neither + 2 * (m - 1) * crossed + diagonal) / m**2
         return float(m**2 / n * (kappa_1 - product) + linear)
 
 
@@ -541,6 +550,11 @@ def geometric(jackknife: float, second: float) -> float:
 def clipped(unbiased: float, lower: float, upper: float) -> float:
     """The unbiased estimate, clipped to [geometric, jackknife]."""
     return float(np.clip(unbiased, lower, upper))
+
+
+def _half(n_groups: int) -> int:
+    """Groups in the first half; all of them where a half would lack products once one is left out."""
+    return n_groups // 2 if n_groups >= 6 else n_groups
 
 
 def _gram(vectors: np.ndarray) -> np.ndarray:

@@ -1,0 +1,234 @@
+"""The variance estimators against the paper's definitions, on kernels without a learner."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from oracles import ustatistic as oracle
+
+from ucvtest.design import all_learning_sets, draw_orders, learning_sets
+from ucvtest.enumeration import CompleteSums
+from ucvtest.kernels.ustatistic import Accumulator, OverlapSums, from_pairs
+
+Z = np.random.default_rng(1).normal(size=12)
+
+
+def losses(learning):
+    """A loss with effects of every order, for all observations; shape (R, n)."""
+    z = Z[: learning.shape[1]]
+    mean = (learning @ z) / learning.sum(axis=1)
+    product = np.where(learning, z, 1.0).prod(axis=1)
+    return np.tanh(mean[:, None] - z) + 0.5 * z + 0.2 * product[:, None] + 1.5
+
+
+def paper_kernel(n, g):
+    def phi(learning, test):
+        mask = np.zeros((1, n), dtype=bool)
+        mask[0, list(learning)] = True
+        return losses(mask)[0, test]
+
+    return oracle.symmetrised_kernel(phi, n, g)
+
+
+def paper_values(n, g):
+    phi_0 = paper_kernel(n, g)
+    return {
+        "estimate": oracle.complete_statistic(phi_0),
+        "theta_squared": oracle.kappa_hat(phi_0, 0),
+        "unbiased": oracle.variance_hat(phi_0, n, g),
+        "asymptotic": oracle.asymptotic_variance(phi_0, n, g),
+        "jackknife": oracle.jackknife_variance(phi_0, n),
+        "geometric": oracle.geometric_variance(phi_0, n, g),
+    }
+
+
+def complete(n, g):
+    sums = CompleteSums(n, g)
+    for learning in all_learning_sets(n, g, 50):
+        sums.add(losses(learning), learning)
+    return sums
+
+
+def draw(rng, n_pairs, n, g, overlap=0):
+    orders = draw_orders(rng, n_pairs, n)
+    l1, l2 = learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)
+    return losses(l1), losses(l2), l1, l2
+
+
+@pytest.mark.parametrize(("n", "g"), [(4, 1), (7, 1), (8, 3), (9, 3), (10, 4)])
+class TestCompleteSums:
+    def test_every_variance_equals_the_definition(self, n, g):
+        found = complete(n, g).estimates()
+        for name, value in paper_values(n, g).items():
+            assert found[name] == pytest.approx(value, abs=1e-12), name
+
+    def test_every_kappa_equals_the_definition(self, n, g):
+        phi_0 = paper_kernel(n, g)
+        expected = [oracle.kappa_hat(phi_0, c) for c in range(g + 2)]
+        np.testing.assert_allclose(complete(n, g).kappas(), expected, atol=1e-12)
+
+    def test_clipped_lies_between_geometric_and_jackknife(self, n, g):
+        found = complete(n, g).estimates()
+        assert found["geometric"] <= found["clipped"] <= found["jackknife"]
+
+
+@pytest.mark.parametrize(("n", "g"), [(9, 4), (9, 6), (8, 5), (6, 4)])
+def test_large_learning_sets_have_the_jackknife_only(n, g):
+    found = complete(n, g).estimates()
+    assert set(found) == {"estimate", "jackknife"}
+    expected = oracle.jackknife_variance(paper_kernel(n, g), n)
+    assert found["jackknife"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_variance_of_an_additive_kernel_in_closed_form():
+    # Phi_0 of degree one: the complete statistic is a mean of h_i/m, whatever n and g.
+    n, g = 20, 9
+    rng = np.random.default_rng(0)
+    a, d = rng.normal(size=(2, n))
+    a, d = a - a.mean(), d - d.mean()
+    sums = CompleteSums(n, g)
+    for learning in all_learning_sets(n, g, 5000):
+        sums.add(3.0 + (learning @ a)[:, None] + d, learning)
+    h = g * a + d
+    found = sums.estimates()
+    for name in ("unbiased", "asymptotic", "jackknife", "geometric"):
+        assert found[name] == pytest.approx((h @ h) / (n * (n - 1)), rel=1e-8), name
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """100 independent runs of 256 pairs, in blocks as a fit adds them."""
+    found = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        sums = Accumulator(9, 3, disjoint=True, n_draws=128)
+        for _ in range(2):
+            orders = draw_orders(rng, 128, 9)
+            l1, l2 = learning_sets(orders, 0, 3), learning_sets(orders, 3, 3)
+            exchanged = learning_sets(orders[:16], 2, 3)
+            sums.add(
+                (losses(l1), losses(l2), l1, l2), exchanged=(losses(exchanged), exchanged)
+            )
+        found.append(sums.estimates())
+    return found
+
+
+class TestMonteCarlo:
+    n, g = 9, 3
+
+    @pytest.mark.parametrize(
+        "name", ["estimate", "unbiased", "asymptotic", "jackknife", "theta_squared"]
+    )
+    def test_unbiased_for_the_complete_value(self, runs, name):
+        values = np.array([run.values[name] for run in runs])
+        error = values.mean() - paper_values(self.n, self.g)[name]
+        assert abs(error) < 3.5 * values.std(ddof=1) / np.sqrt(len(values))
+
+    @pytest.mark.parametrize(
+        "name", ["estimate", "unbiased", "asymptotic", "jackknife", "geometric", "theta_squared"]
+    )
+    def test_stated_standard_error_is_the_spread_over_runs(self, runs, name):
+        spread = np.std([run.values[name] for run in runs], ddof=1)
+        stated = np.sqrt(np.mean([run.mc_se[name] ** 2 for run in runs]))
+        assert 0.75 < stated / spread < 1.35
+
+    def test_jackknife_alone_for_large_learning_sets(self):
+        n, g = 9, 6
+        truth = complete(n, g).estimates()
+        values, errors = [], []
+        for seed in range(60):
+            sums = Accumulator(n, g, disjoint=False, n_draws=128)
+            sums.add(draw(np.random.default_rng(seed), 128, n, g, overlap=2 * g - n))
+            found = sums.estimates()
+            assert set(found.values) == {"estimate", "jackknife"}
+            values.append(found.values["jackknife"])
+            errors.append(found.mc_se["jackknife"])
+        z = (np.mean(values) - truth["jackknife"]) / (np.std(values) / np.sqrt(60))
+        assert abs(z) < 3.5
+        assert 0.7 < np.mean(errors) / np.std(values) < 1.4
+
+    def test_overlaps_give_every_kappa(self):
+        n, g = self.n, self.g
+        truth = complete(n, g).kappas()
+        values = []
+        for seed in range(40):
+            rng = np.random.default_rng(seed)
+            sums = OverlapSums(n, g, 64)
+            sums.fit_additive(draw(rng, 64, n, g))
+            for overlap in sums.overlaps_for(range(g + 2)):
+                sums.add(overlap, draw(rng, 64, n, g, overlap))
+            values.append(sums.kappas(range(g + 2)).mean(axis=0))
+        z = (np.mean(values, axis=0) - truth) / (np.std(values, axis=0) / np.sqrt(40))
+        assert np.abs(z).max() < 3.5
+
+
+class TestFromPairs:
+    n, g = 9, 3
+
+    def test_all_disjoint_pairs_come_close_to_the_definition(self):
+        sets = [set(s) for s in combinations(range(self.n), self.g)]
+        pairs = [(a, b) for a in sets for b in sets if not a & b]
+        l1, l2 = np.zeros((2, len(pairs), self.n), dtype=bool)
+        for row, (a, b) in enumerate(pairs):
+            l1[row, list(a)] = l2[row, list(b)] = True
+        found = from_pairs(losses(l1), losses(l2), l1, l2)
+        truth = paper_values(self.n, self.g)
+        assert abs(found["estimate"] - truth["estimate"]) < 3 * found["mc_se_estimate"]
+        assert abs(found["variance"] - truth["unbiased"]) < 3 * found["mc_se_variance"]
+        assert found["mc_se_variance"] < 0.03 * truth["unbiased"]
+
+    def test_ignores_values_inside_the_learning_sets(self):
+        d1, d2, l1, l2 = draw(np.random.default_rng(0), 100, self.n, self.g)
+        expected = from_pairs(d1, d2, l1, l2)
+        assert from_pairs(np.where(l1, 99.0, d1), np.where(l2, np.nan, d2), l1, l2) == expected
+
+    def test_clusters_are_kept_together(self):
+        d1, d2, l1, l2 = draw(np.random.default_rng(0), 100, self.n, self.g)
+        twice = [np.repeat(part, 2, axis=0) for part in (d1, d2, l1, l2)]
+        once = from_pairs(d1, d2, l1, l2)
+        clustered = from_pairs(*twice, cluster=np.repeat(np.arange(100), 2))
+        for name, value in once.items():
+            # The control variate sees twice the rows and shrinks a little less.
+            assert clustered[name] == pytest.approx(value, rel=0.05), name
+        ignored = from_pairs(*twice)
+        assert ignored["mc_se_variance"] < 0.9 * once["mc_se_variance"]
+
+    def test_two_pairs_do_not_tell_their_own_error(self):
+        found = from_pairs(*draw(np.random.default_rng(0), 2, self.n, self.g))
+        assert np.isfinite(found["variance"])
+        assert np.isnan(found["mc_se_variance"])
+
+    @pytest.mark.parametrize("n_pairs", [3, 5, 6, 33])
+    def test_few_pairs_give_finite_numbers(self, n_pairs):
+        found = from_pairs(*draw(np.random.default_rng(0), n_pairs, self.n, self.g))
+        assert all(np.isfinite(value) for value in found.values())
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (
+                lambda p: (p[0][:, :-1], *p[1:]),
+                "D1, D2, L1 and L2 must have one shape (G, n), got (6, 8), (6, 9), (6, 9) "
+                "and (6, 9)",
+            ),
+            (lambda p: (*p[:2], p[2] * 2, p[3]), "L1 and L2 must hold 0 and 1 only"),
+            (lambda p: (*p[:3], p[2]), "L1 and L2 must be disjoint row by row"),
+            (
+                lambda p: (*p[:3], p[3] & (np.arange(9) > 4)),
+                "learning sets must have one size, got sizes from 1 to 3",
+            ),
+            (
+                lambda p: (p[0] * np.nan, *p[1:]),
+                "D1 and D2 must be finite outside the learning sets",
+            ),
+            (
+                lambda p: tuple(part[:1] for part in p),
+                "at least two clusters of pairs are needed, got 1: draw more",
+            ),
+        ],
+    )
+    def test_what_cannot_be_used_is_refused(self, change, message):
+        pairs = draw(np.random.default_rng(3), 6, self.n, self.g)
+        with pytest.raises(ValueError) as error:  # noqa: PT011
+            from_pairs(*change(pairs))
+        assert str(error.value) == message
