@@ -1,0 +1,68 @@
+# Features and response as R users have them, checked and in the form that Python takes.
+
+# Numeric matrix that the jitted learners use; R functions get the rows of x itself.
+feature_matrix <- function(x) {
+  refuse_missing(x, "x")
+  if (is.data.frame(x)) {
+    if (ncol(x) == 0L) stop_user("'x' has no columns")
+    return(design_matrix(terms(~ ., data = x), model.frame(~ ., data = x)))
+  }
+  if (!is.matrix(x) || !(is.numeric(x) || is.logical(x)))
+    stop_user("'x' must be a numeric matrix or a data frame, got ", describe(x),
+              if (is.numeric(x)) ": use cbind(x) for a single feature")
+  storage.mode(x) <- "double"
+  x
+}
+
+# As R's modelling functions do it: dummy variables, and no intercept, which learners add.
+design_matrix <- function(terms, frame) {
+  x <- model.matrix(terms, frame)
+  x <- x[, colnames(x) != "(Intercept)", drop = FALSE]
+  attr(x, "assign") <- attr(x, "contrasts") <- NULL
+  x
+}
+
+# `labels` is NULL for numbers; otherwise the classes, the positive one last.
+response <- function(y, pos_label) {
+  y <- response_vector(y)
+  if (!(is.factor(y) || is.character(y) || is.logical(y) || is.numeric(y)))
+    stop_user("'y' must be a factor, or a character, logical or numeric vector, got ",
+              describe(y))
+  refuse_missing(y, "y")
+  if (is.numeric(y)) return(list(values = as.vector(y), labels = NULL, pos_label = pos_label))
+  classes <- levels(droplevels(as.factor(y)))
+  if (!is.null(pos_label)) pos_label <- as.character(pos_label)
+  # The second level is the positive class, wherever the alphabet would put it.
+  else if (length(classes) == 2L) pos_label <- classes[2L]
+  list(values = as.character(y), labels = classes, pos_label = pos_label)
+}
+
+# A single column is a vector.
+response_vector <- function(y) if (NCOL(y) == 1L && length(dim(y)) == 2L) y[, 1L] else y
+
+# Labels that came back from Python in the type that the user gave them in.
+like_response <- function(labels, y) {
+  if (is.factor(y)) factor(labels, levels = levels(y))
+  else if (is.logical(y)) as.logical(labels)
+  else labels
+}
+
+# A factor in `data` or `x` may be missing in single rows; say where, and how to drop them.
+refuse_missing <- function(values, name) {
+  missing <- is.na(values)
+  if (!any(missing)) return(invisible())
+  rows <- if (is.null(dim(missing))) sum(missing) else sum(rowSums(missing) > 0)
+  columns <- if (is.data.frame(values)) names(values)[colSums(missing) > 0]
+  stop_user("'", name, "' has missing values in ", rows, if (rows == 1) " row" else " rows",
+            if (length(columns)) paste0(" (", paste(columns, collapse = ", "), ")"),
+            ": drop these observations, or impute them")
+}
+
+describe <- function(value) {
+  if (!is.null(dim(value)))
+    paste0(class(value)[1L], " of ", paste(dim(value), collapse = " x "))
+  else paste0(class(value)[1L], " of length ", length(value))
+}
+
+# An error that names the call of the user instead of a helper.
+stop_user <- function(...) stop(errorCondition(paste0(...), call = user_call()))

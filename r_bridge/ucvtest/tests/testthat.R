@@ -1,0 +1,4 @@
+library(testthat)
+library(ucvtest)
+
+test_check("ucvtest")

@@ -1,0 +1,104 @@
+test_that("arguments are checked before Python starts", {
+  expect_equal(message_of(ustat_test(x, y, 3)), paste0(
+    "'learner' must be the name of a learner, such as \"lda\" or \"lasso:0.08\", or a ",
+    "function(x, y, xnew), got numeric of length 1"))
+  expect_equal(message_of(ustat_test(x, y, "lda", list())), paste0(
+    "'other' must be the name of a learner, such as \"lda\" or \"lasso:0.08\", or a ",
+    "function(x, y, xnew), got list of length 0"))
+  expect_equal(message_of(ustat_test(x, y[-1], "lda")),
+               "'x' and 'y' must have the same length, got 60 rows and 59 responses")
+  expect_equal(message_of(ustat_test(x[, 1], y, "lda")), paste0(
+    "'x' must be a numeric matrix or a data frame, got numeric of length 60: ",
+    "use cbind(x) for a single feature"))
+  expect_equal(message_of(ustat_test(x, y, "lda", conf.level = 95)),
+               "'conf.level' must be a number between 0 and 1, such as 0.95")
+  expect_equal(message_of(ustat_test(x, y, "lda", alternative = "both")),
+               "'alternative' must be one of \"two.sided\", \"less\", \"greater\"")
+  expect_equal(message_of(ustat_test(x, y, "lda", folds = 3)),
+               "unknown argument 'folds': see args(ucvtest:::ustat_test.default)")
+  expect_equal(message_of(ustat_test(~ Species, two_species(), "lda")),
+               "'formula' must have a response: write  response ~ terms")
+})
+
+test_that("missing values are refused by name", {
+  holes <- two_species()
+  holes$Sepal.Width[c(2, 5)] <- NA
+  expect_equal(message_of(ustat_test(holes[1:3], holes$Species, "lda")), paste0(
+    "'x' has missing values in 2 rows (Sepal.Width): drop these observations, or impute them"))
+  expect_equal(message_of(ustat_test(Species ~ ., holes, "lda")), paste0(
+    "'data' has missing values in 2 rows (Sepal.Width): drop these observations, or impute them"))
+  expect_equal(message_of(ustat_test(x, replace(y, 3, NA), "lda")),
+               "'y' has missing values in 1 row: drop these observations, or impute them")
+})
+
+test_that("errors name the user's call", {
+  error <- expect_error(ustat_test(x, y, NULL))
+  expect_equal(conditionCall(error), quote(ustat_test(x, y, NULL)))
+})
+
+test_that("errors of Python are classed conditions", {
+  skip_without_python()
+  error <- expect_error(ustat_test(x, y, "lda", learn_size = 0L), class = "python_ValueError")
+  expect_s3_class(error, c("python_ValueError", "python_error", "error", "condition"),
+                  exact = TRUE)
+  expect_match(conditionMessage(error), "^learn_size ")
+  expect_equal(conditionCall(error), quote(ustat_test(x, y, "lda", learn_size = 0L)))
+  expect_error(ustat_test(x, y, "lda", n_pairs = 2.5), "n_pairs", class = "python_ValueError")
+  expect_error(ustat_test(x, y, "lda", max_fits = NA), class = "python_ValueError",
+               "max_fits must not be NA: use NULL for the default")
+  expect_error(ustat_test(x, y, "lda", tol = 1:2), class = "python_ValueError",
+               "tol must be a single value, or NULL for the default")
+})
+
+test_that("errors of an R learner come back as they were", {
+  skip_without_python()
+  original <- structure(class = c("my_error", "error", "condition"),
+                        list(message = "nothing learnt", call = quote(fit(x)), data = 1:3))
+  failing <- function(x, y, xnew) stop(original)
+  expect_identical(tryCatch(ustat_test(x, y, failing), error = identity), original)
+})
+
+test_that("predictions that cannot be used are refused", {
+  skip_without_python()
+  message_for <- function(learner, ...)
+    message_of(ustat_test(x, y, learner, ...))
+  expect_match(message_for(function(x, y, xnew) y[1:3]),
+               "learner learner failed on split 0: ValueError: it returned 3 predictions for 31 rows of xnew: return one for each row")
+  expect_match(message_for(function(x, y, xnew) rep("rose", nrow(xnew))), paste(
+    "it returned rose, but the labels are virginica, versicolor:",
+    "return labels as in y for this loss"))
+  expect_match(message_for(function(x, y, xnew) rep(1, nrow(xnew))),
+               "it returned 1.0, but the labels are virginica, versicolor")
+  expect_match(message_for(function(x, y, xnew) list()), paste(
+    "it returned no vector: return one prediction for each row of xnew, for example",
+    "predict(fit, xnew)$class"), fixed = TRUE)
+  expect_match(message_for(function(x, y, xnew) rep(NA_real_, nrow(xnew)), loss = "log"), paste(
+    "it must return finite numbers for this loss",
+    "(the probability of the second class)"), fixed = TRUE)
+})
+
+test_that("warnings of an R learner are R warnings, once for each text", {
+  skip_without_python()
+  learner <- function(x, y, xnew) {
+    warning("not converged")
+    rep(y[1], nrow(xnew))
+  }
+  caught <- character()
+  withCallingHandlers(
+    ustat_test(x, y, learner, n_pairs = 20),
+    warning = function(w) {
+      caught <<- c(caught, conditionMessage(w))
+      invokeRestart("muffleWarning")
+    })
+  expect_equal(caught[caught == "not converged"], "not converged")
+})
+
+test_that("a missing Python is an error that says what to do", {
+  before <- options(ucvtest.python = file.path(tempdir(), "no-python"))
+  on.exit(options(before))
+  error <- expect_error(ucvtest:::find_python(), class = "ucvtest_python_missing")
+  expect_equal(conditionMessage(error), paste0(
+    "ucvtest needs a Python with the package 'ucvtest[r]':\n  ", tempdir(), "/no-python does not ",
+    "exist\nName the Python to use in options(ucvtest.python = ) or the environment variable ",
+    "UCVTEST_PYTHON."))
+})

@@ -1,0 +1,130 @@
+test_that("a comparison is an htest with everything that R prints", {
+  skip_without_python()
+  result <- seeded(x, y, "lda", "nearest_centroid", n_pairs = 1000)
+  expect_s3_class(result, c("ucvtest", "htest"), exact = TRUE)
+  expect_named(result$statistic, "t")
+  expect_equal(result$parameter, c(df = 59))
+  expect_equal(result$null.value, 0, ignore_attr = TRUE)
+  expect_equal(attr(result$conf.int, "conf.level"), 0.95)
+  expect_equal(unname(result$statistic), unname(result$estimate) / result$stderr)
+  expect_equal(result$data.name, "x and y")
+  expect_equal(result$diagnostics$n_pairs, 1000L)
+  expect_equal(result$settings$learn_size, 29L)
+  shown <- paste(capture.output(print(result)), collapse = "\n")
+  for (part in c("data:  x and y", "p-value", "alternative hypothesis: true", "95 percent"))
+    expect_match(shown, part, fixed = TRUE)
+})
+
+test_that("one learner alone has an interval and no test, unless there is a null value", {
+  skip_without_python()
+  alone <- seeded(x, y, "lda", n_pairs = 1000)
+  expect_null(alone$p.value)
+  expect_null(alone$statistic)
+  expect_match(paste(capture.output(print(alone)), collapse = "\n"), "95 percent")
+  expect_true(is.na(tidy(alone)$p.value))
+  expect_equal(seeded(x, y, "lda", n_pairs = 1000, null_value = 0.5)$null.value, 0.5,
+               ignore_attr = TRUE)
+})
+
+test_that("set.seed decides the draws", {
+  skip_without_python()
+  first <- numbers(seeded(x, y, "lda", n_pairs = 1000))
+  expect_identical(numbers(seeded(x, y, "lda", n_pairs = 1000)), first)
+  set.seed(43)
+  expect_false(identical(numbers(ustat_test(x, y, "lda", n_pairs = 1000)), first))
+})
+
+test_that("the second level is the positive class, and pos_label another one", {
+  skip_without_python()
+  positive <- function(...) seeded(x, ..., n_pairs = 50)$settings$pos_label
+  expect_equal(positive(y, "lda"), "versicolor")
+  expect_equal(positive(y, "lda", pos_label = "virginica"), "virginica")
+  expect_equal(positive(as.character(y), "lda"), "virginica")
+  expect_equal(positive(y == "virginica", "lda"), "TRUE")
+  expect_equal(positive(as.integer(y), "lda"), 2L)
+  expect_equal(positive(factor(y, c("unused", levels(y))), "lda"), "versicolor")
+  # A log loss of the wrong class would be far off.
+  probability <- function(x, y, xnew) {
+    predict(MASS::lda(x, y, method = "mle"), xnew)$posterior[, 2]
+  }
+  both <- seeded(x, y, probability, "lda", loss = "log", n_pairs = 50)
+  expect_equal(unname(both$estimate), 0, tolerance = 1e-6)
+})
+
+test_that("the formula interface equals x and y", {
+  skip_without_python()
+  by_formula <- seeded(Species ~ ., two_species(), "lda", n_pairs = 50)
+  expect_equal(numbers(by_formula), numbers(seeded(x, y, "lda", n_pairs = 50)))
+  expect_equal(by_formula$data.name, "Species ~ . in two_species()")
+  expect_equal(numbers(seeded(y ~ x, learner = "lda", n_pairs = 50)), numbers(by_formula))
+})
+
+test_that("factors among the features become dummy variables", {
+  skip_without_python()
+  data <- transform(two_species(), size = cut(Sepal.Length, 3, labels = c("s", "m", "l")))
+  dummies <- model.matrix(~ ., data[-4])[, -1]
+  expected <- numbers(seeded(dummies, y, "nearest_centroid", n_pairs = 50))
+  expect_equal(numbers(seeded(data[-4], y, "nearest_centroid", n_pairs = 50)), expected)
+  expect_equal(numbers(seeded(Species ~ ., data, "nearest_centroid", n_pairs = 50)), expected)
+})
+
+test_that("an R function agrees with the learner of the same name", {
+  skip_without_python()
+  by_name <- seeded(x, y, "lda", n_pairs = 20)
+  by_function <- seeded(x, y, lda_in_r, n_pairs = 20)
+  expect_equal(numbers(by_function), numbers(by_name))
+  expect_equal(by_function$settings$learner, "lda_in_r")
+  expect_equal(unname(seeded(x, y, lda_in_r, "lda", n_pairs = 20)$estimate), 0)
+})
+
+test_that("an R function gets x and y as the user gave them", {
+  skip_without_python()
+  seen <- NULL
+  spy <- function(x, y, xnew) {
+    seen <<- list(x = x, y = y, xnew = xnew)
+    rep("virginica", nrow(xnew))
+  }
+  seeded(two_species()[-4], y, spy, learn_size = 20, n_pairs = 10)
+  expect_s3_class(seen$x, "data.frame")
+  expect_equal(dim(seen$x), c(20L, 3L))
+  expect_equal(levels(seen$y), levels(y))
+  expect_equal(length(intersect(rownames(seen$x), rownames(seen$xnew))), 0L)
+})
+
+test_that("every option reaches the test", {
+  skip_without_python()
+  default <- seeded(x, y, "lda", "majority", n_pairs = 400)
+  same <- function(...)
+    identical(numbers(seeded(x, y, "lda", "majority", ...)), numbers(default))
+  expect_true(same(n_pairs = 400))
+  expect_false(same(n_pairs = 401))
+  expect_false(same(n_pairs = 400, learn_size = 20))
+  expect_false(same(n_pairs = 400, variance = "jackknife"))
+  expect_false(same(n_pairs = 400, null_value = -0.4))
+  expect_false(same(n_pairs = 400, alternative = "less"))
+  expect_false(same(n_pairs = 400, loss = function(y, prediction) 2 * (y != prediction)))
+  expect_lt(seeded(x, y, "lda", max_fits = 2100)$n_fits,
+            seeded(x, y, "lda", tol = 0.03)$n_fits)
+  one_sided <- seeded(x, y, "lda", "majority", n_pairs = 400, alternative = "less",
+                      conf.level = 0.9)
+  expect_equal(one_sided$conf.int[1], -Inf)
+  expect_equal(attr(one_sided$conf.int, "conf.level"), 0.9)
+})
+
+test_that("a loss function sees labels as the user wrote them", {
+  skip_without_python()
+  expect_equal(
+    numbers(seeded(x, y, "lda", n_pairs = 50, loss = function(y, prediction) {
+      stopifnot(is.factor(y), identical(levels(y), levels(prediction)))
+      y != prediction
+    })),
+    numbers(seeded(x, y, "lda", n_pairs = 50)))
+})
+
+test_that("a real response has squared error", {
+  skip_without_python()
+  result <- seeded(mpg ~ wt + hp, mtcars, "ridge:1", n_pairs = 1000,
+                   other = function(x, y, xnew) rep(mean(y), nrow(xnew)))
+  expect_equal(result$settings$loss, "squared")
+  expect_lt(result$estimate, 0)
+})

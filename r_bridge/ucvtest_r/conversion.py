@@ -1,0 +1,117 @@
+"""Values between R and Python, without copies where the two agree in memory.
+
+rpy2 is imported on use: without it, or without R, this module still imports.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["matrix", "scalar", "to_r", "vector"]
+
+_LARGEST_R_INTEGER = 2**31 - 1
+
+
+class _Memory:
+    """Memory of an R vector for NumPy, which keeps the vector alive as long as an array uses it."""
+
+    def __init__(self, values: Any) -> None:
+        interface = np.asarray(values.memoryview()).__array_interface__
+        address, _ = interface["data"]
+        self.values = values
+        # Read-only: R's values are never changed in place.
+        self.__array_interface__ = {**interface, "data": (address, True)}
+
+
+def matrix(values: Any) -> np.ndarray:
+    """A numeric R matrix or vector as a read-only array on the same memory."""
+    return np.asarray(_Memory(values))
+
+
+def vector(values: Any) -> np.ndarray:
+    """An atomic R vector as an array: strings and logicals copied, numbers on the same memory."""
+    import rpy2.rinterface as ri
+
+    if isinstance(values, ri.StrSexpVector):
+        return np.array(list(values), dtype=str)
+    if isinstance(values, ri.BoolSexpVector):
+        return np.array([bool(value) for value in values], dtype=bool)
+    return matrix(values)
+
+
+def scalar(name: str, value: Any) -> Any:
+    """An R vector of length one as a Python value, and NULL as None.
+
+    Whole numbers become int, because R users write 400 where R means 400.0.
+
+    Raises
+    ------
+    ValueError
+        If it has another length, or is NA or no atomic vector.
+    """
+    import rpy2.rinterface as ri
+
+    if value is ri.NULL:
+        return None
+    atomic = (ri.BoolSexpVector, ri.IntSexpVector, ri.FloatSexpVector, ri.StrSexpVector)
+    if not isinstance(value, atomic) or len(value) != 1:
+        raise ValueError(f"{name} must be a single value, or NULL for the default")
+    item = vector(value)[0].item() if not _is_na(value[0]) else None
+    if item is None:
+        raise ValueError(f"{name} must not be NA: use NULL for the default")
+    return int(item) if isinstance(item, float) and item.is_integer() else item
+
+
+def _is_na(value: Any) -> bool:
+    import rpy2.rinterface as ri
+
+    return value in (ri.NA_Character, ri.NA_Integer, ri.NA_Logical) or value is ri.NA_Real
+
+
+def to_r(value: Any) -> Any:
+    """Turn plain Python values and NumPy arrays into R vectors; mappings become named lists."""
+    import rpy2.rinterface as ri
+
+    if isinstance(value, ri.sexp.Sexp):
+        return value
+    if value is None:
+        return ri.NULL
+    if isinstance(value, Mapping):
+        return _named_list(value)
+    if isinstance(value, str):
+        return ri.StrSexpVector([value])
+    if isinstance(value, np.ndarray):
+        return _array(value)
+    if isinstance(value, Sequence):
+        if all(isinstance(item, str) for item in value):
+            return ri.StrSexpVector(list(value))
+        if all(isinstance(item, (int, float)) for item in value):
+            return _array(np.array(value))
+        return ri.ListSexpVector([to_r(item) for item in value])
+    return _array(np.asarray(value))
+
+
+def _named_list(values: Mapping[str, Any]) -> Any:
+    import rpy2.rinterface as ri
+
+    result = ri.ListSexpVector([to_r(item) for item in values.values()])
+    result.names = ri.StrSexpVector([str(name) for name in values])
+    return result
+
+
+def _array(values: np.ndarray) -> Any:
+    import rpy2.rinterface as ri
+
+    flat = values.ravel(order="F")
+    if values.dtype.kind == "b":
+        result = ri.BoolSexpVector([bool(item) for item in flat])
+    elif values.dtype.kind in "iu" and (np.abs(flat) <= _LARGEST_R_INTEGER).all():
+        result = ri.IntSexpVector.from_memoryview(flat.astype(np.int32).data)
+    elif values.dtype.kind in "iuf":
+        result = ri.FloatSexpVector.from_memoryview(flat.astype(np.float64).data)
+    else:
+        result = ri.StrSexpVector([str(item) for item in flat])
+    if values.ndim > 1:
+        result.do_slot_assign("dim", ri.IntSexpVector(values.shape))
+    return result

@@ -1,0 +1,120 @@
+"""Attaches to the R process that Python was started in, and answers its calls.
+
+The R package starts Python inside R and calls `attach` once. From then on R calls one
+dispatcher, on R's own thread, and gets back a list that says how the call ended: nothing else
+can leave a function that R calls through rpy2, which turns exceptions into NULL.
+"""
+
+import atexit
+import os
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ucvtest_r.conditions import r_condition
+from ucvtest_r.conversion import to_r
+from ucvtest_r.functions import FUNCTIONS
+
+__all__ = ["attach"]
+
+# rpy2 frees an R function that no Python object refers to, even while R can still call it.
+_kept: list[Any] = []
+
+
+def attach(pid: int, package: str = "ucvtest") -> None:
+    """Let the R package call the functions of `ucvtest_r.functions`.
+
+    Parameters
+    ----------
+    pid : int
+        Process number of R, which has to be this process.
+    package : str
+        Name of the R package; its environment ``.session`` gets the dispatcher as ``call``.
+    """
+    with _environment_restored():
+        # How rpy2 is told that R already runs, here.
+        os.environ["R_SESSION_INITIALIZED"] = f'PID={pid}:NAME="{package}"'
+        import rpy2.rinterface as ri
+
+        if not ri.embedded.isinitialized():
+            ri.initr()
+            atexit.unregister(ri.endr)  # R ends itself
+    _forget_library_folders_of_r()
+    session = ri.baseenv["getNamespace"](ri.StrSexpVector([package]))[".session"]
+    dispatcher = ri.rternalize(_dispatch)
+    session["call"] = dispatcher
+    # Keeping the session too makes its finalizer, the shutdown, run when R ends and not before.
+    _kept.extend((dispatcher, session))
+
+
+@contextmanager
+def _environment_restored() -> Iterator[None]:
+    """Undo what rpy2 does to the environment variables, which are R's too."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        for name in set(os.environ) - set(before):
+            del os.environ[name]
+        os.environ.update(before)
+
+
+def _forget_library_folders_of_r() -> None:
+    """Take the folders that R's start script adds out of LD_LIBRARY_PATH.
+
+    Worker processes inherit the variable, and a Python started with R's folders may load
+    the library of another Python. R itself and its child R processes do not need it any more:
+    the loader reads it when a process starts, and R's start script adds the folders again.
+    """
+    import subprocess
+
+    script = f". '{os.environ.get('R_HOME', '')}/etc/ldpaths' && echo \"$LD_LIBRARY_PATH\""
+    without = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    answer = subprocess.run(
+        ["sh", "-c", script], env=without, capture_output=True, text=True, check=False
+    )
+    added = set(answer.stdout.strip().split(":"))
+    folders = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    kept = [folder for folder in folders if folder and folder not in added]
+    if kept:
+        os.environ["LD_LIBRARY_PATH"] = ":".join(kept)
+    else:
+        os.environ.pop("LD_LIBRARY_PATH", None)
+
+
+def _dispatch(name: Any, arguments: Any) -> Any:
+    """Call a function by name: ``list(kind, value, warnings)``, whatever happens."""
+    with warnings.catch_warnings(record=True) as caught:
+        kind, value = _outcome(name[0], arguments)
+    texts = list(dict.fromkeys(str(warning.message) for warning in caught))
+    return to_r({"kind": kind, "value": value, "warnings": texts})
+
+
+def _outcome(name: str, arguments: Any) -> tuple[str, Any]:
+    try:
+        if name == "shutdown":
+            _shutdown()
+            return "value", None
+        named = dict(zip(arguments.names, arguments, strict=True))
+        return "value", FUNCTIONS[name](**named)
+    except KeyboardInterrupt:
+        return "interrupt", None
+    # A SystemExit, for example, would end nothing here but only get lost.
+    except BaseException as error:
+        condition = r_condition(error)
+        if condition is not None:
+            return "r_error", condition
+        message = str(error).strip() or type(error).__name__
+        return "python_error", {"message": message, "type": type(error).__name__}
+
+
+def _shutdown() -> None:
+    """Do what Python does first when it ends; the rest of Python's end is left to the process.
+
+    Worker processes would otherwise keep R waiting, and taking the interpreter down while R is
+    going down as well is not safe.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
