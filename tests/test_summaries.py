@@ -266,10 +266,13 @@ def test_html_and_latex_escape_what_they_would_misread() -> None:
 def test_markdown_has_verdict_tables_and_settings() -> None:
     lines = summary(PAIR).as_markdown().splitlines()
     assert lines[2].startswith("**No evidence at the 5% level that the two learners differ:")
-    assert (
-        "| first - second | -0.1400 | 0.01140 | 0.1070 | -1.310 | 0.1900 | -0.3497 | 0.0697 |"
-        in lines
-    )
+    assert lines[4:8] == [
+        "|  | first - second | Monte-Carlo s.e. |",
+        "| --- | ---: | ---: |",
+        "| estimate | -0.1400 | 0.0012 |",
+        "| variance | 0.01140 | 0.00040 |",
+    ]
+    assert "| Estimand | difference of error rates |" in lines
     assert "| unbiased \\* | 0.01140 | 0.0004000 | -0.3500 | 0.0700 | 0.1900 |" in lines
     assert "| loss | 'zero\\_one' |" in lines
     assert {line.count("|") for line in lines if line.startswith("| jackknife")} == {7}

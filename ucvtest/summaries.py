@@ -275,8 +275,9 @@ class ResultSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
         parts = [
             f"## {_markdown(result.method)}",
             f"**{_markdown(verdict(result, self._alpha))}**",
-            _main_grid(result, self._alpha).markdown(),
-            _Grid([list(pair) for pair in facts], aligns="l").markdown(),
+            # Upright, so that a narrow page shows all of it.
+            _main_grid(result, self._alpha).transposed().markdown(),
+            _Grid([list(pair) for pair in facts[1:]], list(facts[0]), aligns="l").markdown(),
         ]
         for grid in _further_grids(result):
             parts += [f"### {_markdown(grid.title)}", grid.markdown()]
@@ -347,6 +348,10 @@ class _Grid:
             ltx_fmt=latex,
             html_fmt=pages,
         )
+
+    def transposed(self) -> "_Grid":
+        header, *rows = (list(column) for column in zip(self.header or [], *self.rows, strict=True))
+        return _Grid(rows, header, self.title, self.aligns)
 
     def markdown(self) -> str:
         """The table with pipes."""

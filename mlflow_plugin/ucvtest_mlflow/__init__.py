@@ -1,0 +1,32 @@
+"""Results of ucvtest in MLflow: logged by themselves, sent by hand, and read back.
+
+The public names load on first use, so that ``import ucvtest_mlflow`` stays quick; using
+one of them imports MLflow.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ucvtest_mlflow.delivery import Logged, load_result, log_result
+    from ucvtest_mlflow.hook import autolog, flush_spool
+
+__all__ = ["Logged", "autolog", "flush_spool", "load_result", "log_result"]
+
+_HOME = {
+    "Logged": "ucvtest_mlflow.delivery",
+    "autolog": "ucvtest_mlflow.hook",
+    "flush_spool": "ucvtest_mlflow.hook",
+    "load_result": "ucvtest_mlflow.delivery",
+    "log_result": "ucvtest_mlflow.delivery",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'ucvtest_mlflow' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,163 @@
+"""What MLflow is told of a result: names, numbers, words and files."""
+
+import math
+import re
+import time
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from mlflow.data.numpy_dataset import from_numpy
+from mlflow.data.pandas_dataset import from_pandas
+from mlflow.entities import Metric, Param, RunTag
+
+from ucvtest import TestResult, UcvtestWarning, __version__
+
+__all__ = [
+    "describe_data",
+    "description",
+    "kind",
+    "metrics",
+    "params",
+    "run_name",
+    "tables",
+    "tags",
+    "write_files",
+]
+
+METRICS = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high", "n_fits", "elapsed")
+
+# Long settings stay whole in result.json; 500 is what the oldest MLflow servers accept.
+LONGEST_PARAM = 500
+LONGEST_TAG = 5000
+
+
+def kind(result: TestResult) -> str:
+    """The kind of test in keys: "ustatistic" for "U-statistic test of ..."."""
+    name = result.method.lower().partition(" test")[0].replace("-", "")
+    return re.sub(r"[^a-z0-9]+", "_", name).strip("_") or "test"
+
+
+def params(result: TestResult, prefix: str) -> list[Param]:
+    """The settings, cut to what MLflow shows."""
+    return [
+        Param(f"{prefix}{name}", _cut(str(value), LONGEST_PARAM))
+        for name, value in result.settings.items()
+    ]
+
+
+def metrics(result: TestResult, prefix: str) -> list[Metric]:
+    """The numbers that are finite: MLflow stores infinity as 1.8e308 and hides NaN."""
+    now = int(time.time() * 1000)
+    return [
+        Metric(f"{prefix}{name}", value, now, 0)
+        for name, value in _numbers(result).items()
+        if math.isfinite(value)
+    ]
+
+
+def tags(result: TestResult, prefix: str, record_id: str) -> list[RunTag]:
+    """The words, and the numbers that cannot be metrics."""
+    words = {
+        "verdict": result.verdict,
+        "status": result.status,
+        "version": __version__,
+        "id": record_id,
+    }
+    words |= {
+        name: str(value) for name, value in _numbers(result).items() if not math.isfinite(value)
+    }
+    return [RunTag(f"{prefix}{name}", _cut(text, LONGEST_TAG)) for name, text in words.items()]
+
+
+def _numbers(result: TestResult) -> dict[str, float]:
+    row = result.summary_frame().iloc[0]
+    numbers = {name: row[name] for name in METRICS if name in row}
+    return {name: float(value) for name, value in numbers.items()} | {"elapsed": result.elapsed}
+
+
+def run_name(result: TestResult) -> str:
+    """A name for a run of its own: what was compared."""
+    names = [result.settings.get(key) for key in ("learner", "other")]
+    compared = " vs ".join(_cut(str(name), 40) for name in names if name is not None)
+    return f"{kind(result)}: {compared}" if compared else kind(result)
+
+
+def description(result: TestResult) -> str:
+    """What the page of a run of its own starts with: the verdict first."""
+    _, _, rest = result.summary().as_markdown().partition("\n\n")
+    return rest.partition("\n### Settings")[0]
+
+
+def write_files(result: TestResult, folder: Path, *, log_plots: bool) -> None:
+    """Write the artifacts that are files."""
+    summary = result.summary()
+    (folder / "summary.md").write_text(summary.as_markdown(), encoding="utf-8")
+    (folder / "summary.txt").write_text(summary.as_text() + "\n", encoding="utf-8")
+    (folder / "result.json").write_text(result.to_json(indent=1), encoding="utf-8")
+    if log_plots:
+        _draw(result, folder / "plot.png")
+
+
+def _draw(result: TestResult, path: Path) -> None:
+    # Without pyplot: logging must neither open windows nor add to the user's figures.
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 3.2), layout="constrained")
+    result.plot(ax=figure.subplots())
+    figure.savefig(path, dpi=150)
+
+
+def tables(result: TestResult) -> dict[str, pd.DataFrame]:
+    """The tables of the result by file name."""
+    return {
+        re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_"): pd.DataFrame(
+            {name: list(cells) for name, cells in table.items()}
+        )
+        for title, table in result.tables.items()
+    }
+
+
+def describe_data(test: Any) -> Mapping[str, str] | None:
+    """Name, digest, source, schema and profile of the data, as MLflow describes data.
+
+    Parameters
+    ----------
+    test : test object
+        With ``sample.features`` and ``sample.response``.
+
+    Returns
+    -------
+    mapping of str to str, or None
+        None, with a warning, where MLflow cannot describe the data.
+    """
+    features, response = test.sample.features, test.sample.response
+    name = f"sample {len(response)} x {features.shape[1]}"
+    try:
+        # MLflow warns of integer columns and trips over warnings of newer pandas.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _dataset(features, response, name).to_dict()
+    except Exception as error:
+        warnings.warn(
+            f"the data set is not logged to MLflow ({type(error).__name__}: {error})",
+            UcvtestWarning,
+            stacklevel=2,
+        )
+        return None
+
+
+def _dataset(features: Any, response: Any, name: str) -> Any:
+    if not isinstance(features, pd.DataFrame):
+        return from_numpy(features, targets=response, name=name)
+    target = "response"
+    while target in features.columns:
+        target += "_"
+    frame = features.set_axis([str(column) for column in features.columns], axis=1)
+    return from_pandas(frame.assign(**{target: response}), targets=target, name=name)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 4]} ..."

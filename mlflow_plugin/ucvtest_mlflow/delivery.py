@@ -1,0 +1,260 @@
+"""Sending results to a tracking server or store, and reading them back."""
+
+import os
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import mlflow
+import mlflow.artifacts
+import requests
+from mlflow import MlflowClient
+from mlflow.entities import Dataset, DatasetInput, InputTag, Run
+from mlflow.tracking.context.registry import resolve_tags
+from mlflow.utils import mlflow_tags
+
+from ucvtest import TestResult
+from ucvtest_mlflow import content
+from ucvtest_mlflow.records import Record
+
+__all__ = ["Logged", "Unreachable", "destination", "load_result", "log_result", "send"]
+
+FOLDER = "ucvtest"
+REACH_SECONDS = 3.0
+
+# Two threads that log into one run must not be given the same number.
+_numbering = threading.Lock()
+
+
+class Logged(NamedTuple):
+    """Where a result is: the run, and its key there, for example "ustatistic.1"."""
+
+    run_id: str
+    key: str
+
+
+class Unreachable(ConnectionError):
+    """The tracking server does not answer."""
+
+
+def log_result(result: TestResult, run_id: str | None = None) -> Logged:
+    """Log one result.
+
+    Parameters
+    ----------
+    result : TestResult
+    run_id : str, optional
+        By default the active run, or a new one where none is active.
+
+    Returns
+    -------
+    Logged
+        ``run_id`` and ``key``, which `load_result` takes.
+
+    Raises
+    ------
+    ConnectionError
+        If the tracking server does not answer within a few seconds.
+    """
+    record = destination(Record(result, mlflow.get_tracking_uri()), nested=False)
+    if run_id is not None:
+        record = replace(record, run_id=run_id)
+    return send(record)
+
+
+def load_result(run_id: str, key: str | None = None) -> TestResult:
+    """Read a result back.
+
+    Parameters
+    ----------
+    run_id : str
+    key : str, optional
+        For example "ustatistic.1"; not needed where the run holds one result only.
+
+    Returns
+    -------
+    TestResult
+        Equal to the one that was logged.
+
+    Raises
+    ------
+    ValueError
+        If the run holds no such result, or several and `key` is None.
+    """
+    keys = sorted(_keys(MlflowClient().get_run(run_id)))
+    if not keys:
+        raise ValueError(f"run {run_id} holds no result of ucvtest")
+    if key is None and len(keys) > 1:
+        raise ValueError(f"run {run_id} holds several results: name one of {', '.join(keys)}")
+    key = keys[0] if key is None else key
+    if key not in keys:
+        raise ValueError(f"run {run_id} holds no result {key!r}: it has {', '.join(keys)}")
+    return TestResult.from_dict(
+        mlflow.artifacts.load_dict(f"runs:/{run_id}/{FOLDER}/{key}/result.json")
+    )
+
+
+def destination(record: Record, *, nested: bool) -> Record:
+    """The record with the run, or the place for a new one, that is current in this thread."""
+    active = mlflow.active_run()
+    if active is not None and nested:
+        return replace(
+            record, parent_run_id=active.info.run_id, experiment_id=active.info.experiment_id
+        )
+    if active is not None:
+        return replace(record, run_id=active.info.run_id)
+    # The variables that `mlflow run` and `mlflow.set_experiment` set; reading them costs no
+    # request, which `mlflow.start_run` would.
+    return replace(
+        record,
+        run_id=os.environ.get("MLFLOW_RUN_ID"),
+        experiment_id=os.environ.get("MLFLOW_EXPERIMENT_ID"),
+        experiment_name=os.environ.get("MLFLOW_EXPERIMENT_NAME"),
+    )
+
+
+def send(record: Record, keep: Callable[[Record], None] = lambda record: None) -> Logged:
+    """Log a record, unless its run holds it already.
+
+    Parameters
+    ----------
+    record : Record
+    keep : callable
+        Called with the record once it has a run, so that a second attempt finds that run.
+
+    Returns
+    -------
+    Logged
+
+    Raises
+    ------
+    Unreachable
+        If the server does not answer; after `REACH_SECONDS` at most.
+    """
+    require_server(record.tracking_uri)
+    client = MlflowClient(tracking_uri=record.tracking_uri)
+    if record.run_id is None:
+        record = replace(record, run_id=_create_run(client, record), own_run=True)
+        keep(record)
+    assert record.run_id is not None
+    with _numbering:
+        logged = _log(client, record, client.get_run(record.run_id))
+    if record.own_run:
+        client.set_terminated(record.run_id)
+    return logged
+
+
+def require_server(tracking_uri: str) -> None:
+    """Ask a server for a sign of life, because MLflow's own retries take minutes.
+
+    Raises
+    ------
+    Unreachable
+        If there is none within `REACH_SECONDS`, or a proxy says that there is no server.
+    """
+    address = urlsplit(tracking_uri)
+    if address.scheme not in ("http", "https"):
+        return
+    # The address may hold a password, which belongs in no message.
+    server = f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
+    try:
+        with requests.get(
+            f"{tracking_uri.rstrip('/')}/health", timeout=REACH_SECONDS, stream=True
+        ) as response:
+            code = response.status_code
+    except requests.exceptions.SSLError:
+        # It answers; whether its certificate is accepted is for MLflow's settings to say.
+        return
+    except requests.exceptions.RequestException as error:
+        raise Unreachable(f"no answer from {server} ({type(error).__name__})") from error
+    if code >= 500:
+        raise Unreachable(f"{server} answers with HTTP status {code}")
+
+
+def _create_run(client: MlflowClient, record: Record) -> str:
+    tags = {
+        mlflow_tags.MLFLOW_AUTOLOGGING: "ucvtest",
+        mlflow_tags.MLFLOW_RUN_NOTE: content.description(record.result),
+    }
+    if record.parent_run_id is not None:
+        tags[mlflow_tags.MLFLOW_PARENT_RUN_ID] = record.parent_run_id
+    # The run lasts as long as the test did. Without a name MLflow would draw one from
+    # Python's global random state.
+    run = client.create_run(
+        experiment_id=_experiment_id(client, record),
+        start_time=int((time.time() - record.result.elapsed) * 1000),
+        tags=resolve_tags(tags),
+        run_name=content.run_name(record.result),
+    )
+    return str(run.info.run_id)
+
+
+def _experiment_id(client: MlflowClient, record: Record) -> str:
+    if record.experiment_id is not None:
+        return record.experiment_id
+    if record.experiment_name is None:
+        return "0"
+    experiment = client.get_experiment_by_name(record.experiment_name)
+    if experiment is None:
+        return str(client.create_experiment(record.experiment_name))
+    return str(experiment.experiment_id)
+
+
+def _log(client: MlflowClient, record: Record, run: Run) -> Logged:
+    run_id, result = run.info.run_id, record.result
+    key = _arrived(run, record.id)
+    if key is not None:
+        return Logged(run_id, key)
+    key = _next_key(run, content.kind(result))
+    with TemporaryDirectory() as name:
+        content.write_files(result, Path(name), log_plots=record.log_plots)
+        client.log_artifacts(run_id, name, f"{FOLDER}/{key}")
+    if record.log_tables:
+        _log_tables(client, run, result, key)
+    if record.dataset is not None:
+        client.log_inputs(run_id, [_dataset_input(record.dataset)])
+    # The batch comes last: the key is taken, and the result has arrived, once it is stored.
+    prefix = f"{FOLDER}.{key}."
+    client.log_batch(
+        run_id,
+        metrics=content.metrics(result, prefix),
+        params=content.params(result, prefix),
+        tags=content.tags(result, prefix, record.id),
+    )
+    return Logged(run_id, key)
+
+
+def _log_tables(client: MlflowClient, run: Run, result: TestResult, key: str) -> None:
+    # An attempt that broke off may have left its table, to which log_table would append.
+    present = run.data.tags.get(mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, "")
+    for name, table in content.tables(result).items():
+        path = f"{FOLDER}/{key}/{name}.json"
+        if f'"{path}"' not in present:
+            client.log_table(run.info.run_id, table, path)
+
+
+def _dataset_input(dataset: Mapping[str, str]) -> DatasetInput:
+    tag = InputTag(mlflow_tags.MLFLOW_DATASET_CONTEXT, "ucvtest")
+    return DatasetInput(Dataset(**dataset), [tag])
+
+
+def _keys(run: Run) -> dict[str, str]:
+    """The identities of the results that a run holds, by key."""
+    pattern = re.compile(rf"{FOLDER}\.([a-z0-9_]+\.\d+)\.id")
+    found = ((pattern.fullmatch(name), value) for name, value in run.data.tags.items())
+    return {match[1]: value for match, value in found if match is not None}
+
+
+def _arrived(run: Run, record_id: str) -> str | None:
+    return next((key for key, value in _keys(run).items() if value == record_id), None)
+
+
+def _next_key(run: Run, kind: str) -> str:
+    numbers = [int(key.partition(".")[2]) for key in _keys(run) if key.startswith(f"{kind}.")]
+    return f"{kind}.{max(numbers, default=0) + 1}"

@@ -1,0 +1,158 @@
+"""Automatic logging: a hook on every fit, and a spool for what could not be sent."""
+
+import logging
+import warnings
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import mlflow
+
+from ucvtest import TestResult, UcvtestWarning, hooks
+from ucvtest_mlflow.content import describe_data
+from ucvtest_mlflow.delivery import Logged, Unreachable, destination, send
+from ucvtest_mlflow.pause import autologging_paused
+from ucvtest_mlflow.records import Record, Spool, default_spool_dir
+
+__all__ = ["AutologHook", "autolog", "flush_spool"]
+
+# Below MLflow's own logger, whose handler and level then hold for it too.
+logger = logging.getLogger("mlflow.ucvtest")
+
+
+@dataclass(frozen=True)
+class AutologHook:
+    """Logs every result it is told of; see `autolog` for the options."""
+
+    spool: Spool
+    log_plots: bool = True
+    log_datasets: bool = True
+    log_tables: bool = True
+    nested: bool = False
+    silent: bool = False
+
+    def fitting(self, test: Any) -> AbstractContextManager[None]:
+        """Hide the fits of the resampling from MLflow's integrations."""
+        return autologging_paused()
+
+    def fitted(self, test: Any, result: TestResult) -> None:
+        """Log the result, or keep it for later with a warning that says where."""
+        record = destination(
+            Record(
+                result,
+                mlflow.get_tracking_uri(),
+                dataset=describe_data(test) if self.log_datasets else None,
+                log_plots=self.log_plots,
+                log_tables=self.log_tables,
+            ),
+            nested=self.nested,
+        )
+        # Whatever happens from here on, an interruption included, the result is on disk.
+        self.spool.keep(record)
+        try:
+            logged = send(record, keep=self.spool.keep)
+        except Exception as error:
+            # The levels up to the user's call of fit: hooks.announce, _finish, fit.
+            warnings.warn(_kept(error, self.spool.path(record)), UcvtestWarning, stacklevel=5)
+            return
+        self.spool.remove(record)
+        if not self.silent:
+            logger.info("Logged %s to run %s (%s)", logged.key, logged.run_id, record.tracking_uri)
+
+
+def autolog(
+    *,
+    log_plots: bool = True,
+    log_datasets: bool = True,
+    log_tables: bool = True,
+    nested: bool = False,
+    spool_dir: str | Path | None = None,
+    disable: bool = False,
+    silent: bool = False,
+) -> None:
+    """Log every later test to MLflow, into the active run or into one of its own.
+
+    Calling it again replaces the options. While a test resamples, MLflow's own autologging
+    is off in the whole process, so that the fits inside log nothing.
+
+    Parameters
+    ----------
+    log_plots, log_datasets, log_tables : bool
+        Whether the picture, the data set as a run input, and the tables are logged.
+    nested : bool
+        Log each test as a child run of the active run instead of into it.
+    spool_dir : path, optional
+        Where results wait while the tracking server cannot be reached; by default a folder
+        ``ucvtest/mlflow_spool`` below ``$XDG_STATE_HOME`` or ``~/.local/state``.
+    disable : bool
+        Stop logging.
+    silent : bool
+        Print nothing about where results go. Failures still warn.
+
+    Raises
+    ------
+    ImportError
+        If plots are asked for and matplotlib is not installed.
+    ValueError
+        If `spool_dir` cannot be written to.
+
+    See Also
+    --------
+    flush_spool : sends what could not be sent.
+    """
+    for hook in hooks.installed_hooks():
+        if isinstance(hook, AutologHook):
+            hooks.remove_hook(hook)
+    if disable:
+        return
+    if log_plots and find_spec("matplotlib") is None:
+        raise ImportError(
+            "log_plots=True needs matplotlib: pip install 'ucvtest[plot]', or pass log_plots=False"
+        )
+    spool = _spool(spool_dir)
+    spool.open()
+    hooks.add_hook(AutologHook(spool, log_plots, log_datasets, log_tables, nested, silent))
+
+
+def flush_spool(spool_dir: str | Path | None = None) -> list[Logged]:
+    """Send the results that were kept while their server could not be reached.
+
+    Parameters
+    ----------
+    spool_dir : path, optional
+        The folder given to `autolog`; by default its default.
+
+    Returns
+    -------
+    list of Logged
+        What has been sent, the oldest first. What could not be sent stays, with a warning.
+    """
+    spool = _spool(spool_dir)
+    sent: list[Logged] = []
+    dead: set[str] = set()
+    for path in spool.files():
+        try:
+            record = Record.from_json(path.read_text(encoding="utf-8"))
+            if record.tracking_uri in dead:
+                continue
+            sent.append(send(record, keep=spool.keep))
+        except Exception as error:
+            if isinstance(error, Unreachable):
+                dead.add(record.tracking_uri)
+            warnings.warn(_kept(error, path), UcvtestWarning, stacklevel=2)
+        else:
+            spool.remove(record)
+    return sent
+
+
+def _spool(spool_dir: str | Path | None) -> Spool:
+    return Spool(default_spool_dir() if spool_dir is None else Path(spool_dir))
+
+
+def _kept(error: Exception, path: Path) -> str:
+    return (
+        f"the result is not in MLflow ({type(error).__name__}: {error}); it is kept in {path}: "
+        "ucvtest_mlflow.flush_spool() sends it"
+    )
