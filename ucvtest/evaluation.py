@@ -10,7 +10,13 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import threadpool_limits
 
-from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner
+from ucvtest.learners.base import (
+    JittedLearner,
+    Learner,
+    Predictions,
+    SplitLearner,
+    class_members,
+)
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
@@ -22,9 +28,6 @@ seldom."""
 
 SPLITS_PER_TASK = 256
 """About the most splits of one task, so that an interrupt or an error does not wait for long."""
-
-LEAST_ROWS = 32
-"""Learning sets in the smallest jitted call."""
 
 
 class Evaluator:
@@ -43,8 +46,8 @@ class Evaluator:
         unless a `joblib.parallel_config` context says otherwise. Jitted learners use the
         processor's cores by themselves.
     batch_size : int, optional
-        Most learning sets that are worked on at a time, which bounds the memory. Results
-        do not depend on it.
+        Most learning sets that are shared out to the workers at a time. Results do not
+        depend on it; jitted learners have a size of their own, which fits the processor.
 
     Raises
     ------
@@ -82,7 +85,7 @@ class Evaluator:
         self._output: Output = output
         self._batch: _Batch
         if isinstance(learner, JittedLearner):
-            self._batch = _JittedBatch(sample, learner, output, batch_size)
+            self._batch = _JittedBatch(sample, learner, output)
         elif isinstance(learner, SplitLearner):
             self._batch = _SplitBatch(sample, learner, output, batch_size, n_jobs)
         else:
@@ -140,8 +143,7 @@ class Evaluator:
         n_classes = self._sample.n_classes
         if n_classes == 0:
             return np.ones(len(learning), dtype=bool)
-        members = (self._sample.codes[:, None] == np.arange(n_classes)).astype(float)
-        present = learning.astype(float) @ members > 0
+        present = learning.astype(float) @ class_members(self._sample) > 0
         single = present.sum(axis=1) == 1
         code = present.argmax(axis=1).astype(float)
         if self._output == "score":
@@ -200,19 +202,18 @@ class _Batch(Protocol):
 
 
 class _JittedBatch:
-    """Fits of a jitted learner, always in calls of the same shape: one compilation."""
+    """Fits of a jitted learner, always in calls of the same shape.
 
-    def __init__(
-        self, sample: Sample, learner: JittedLearner, output: Output, batch_size: int | None
-    ) -> None:
+    Another shape would be compiled anew, and would round differently: the last bit of a
+    score can decide a tie, so that results would depend on the size of the batches.
+    """
+
+    def __init__(self, sample: Sample, learner: JittedLearner, output: Output) -> None:
         self._learner = learner
         self._output: Output = output
         self._state = learner.prepare(sample)
-        most = learner.rows_per_call(sample)
-        wanted = most if batch_size is None else batch_size
-        # Small batches get a smaller shape, a power of two, so that few are ever compiled.
-        self._shape = min(most, max(LEAST_ROWS, 2 ** (wanted - 1).bit_length()))
-        self.size: int | None = min(wanted, most)
+        self._shape = learner.rows_per_call(sample)
+        self.size: int | None = self._shape
 
     def predict(
         self, splits: np.ndarray, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray

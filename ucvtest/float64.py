@@ -10,9 +10,15 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec
 
-import jax
-import jax.numpy as jnp
 import numpy as np
+
+# While it is imported, JAX draws from NumPy's global generator (waiting times of its cluster
+# code); put the user's state back. Packages with JAX code import this module first.
+_state = np.random.get_state()  # noqa: NPY002
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+
+np.random.set_state(_state)  # noqa: NPY002
 
 __all__ = ["in_float64", "to_device", "to_numpy"]
 

@@ -118,7 +118,7 @@ class SklearnLearner(SplitLearner):
             return _cut(number) if output == "label" else number
         if output == "label":
             return _codes(fitted.predict(features), sample)
-        positive = sample.classes[-1]
+        positive = np.asarray(sample.classes)[-1]
         if output == "score" and hasattr(fitted, "decision_function"):
             score = np.asarray(fitted.decision_function(features), dtype=float)
             return score if fitted.classes_[-1] == positive else -score
@@ -207,11 +207,12 @@ def _codes(labels: Any, sample: Sample) -> np.ndarray:
     if array.ndim == 0 or array.size != len(array):
         # The evaluation refuses the shape, and names the split.
         return np.empty(array.shape)
-    codes = pd.Index(sample.classes).get_indexer(pd.Index(array.reshape(-1)))
+    classes = np.asarray(sample.classes)
+    codes = pd.Index(classes).get_indexer(pd.Index(array.reshape(-1)))
     unknown = np.flatnonzero(codes < 0)
     if len(unknown):
         label = array.reshape(-1)[unknown[0]]
-        known = ", ".join(repr(value) for value in sample.classes.tolist())
+        known = ", ".join(repr(value) for value in classes.tolist())
         raise ValueError(f"the prediction {label!r} is none of the labels {known}")
     return codes.astype(float)
 

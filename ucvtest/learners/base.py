@@ -11,7 +11,18 @@ from scipy.special import expit
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
-__all__ = ["JittedLearner", "Learner", "Predictions", "Scale", "SplitLearner"]
+__all__ = [
+    "JittedLearner",
+    "Learner",
+    "Predictions",
+    "Scale",
+    "SplitLearner",
+    "class_members",
+    "power_of_two",
+]
+
+RESULT_NUMBERS = 2**22
+"""Numbers in the scores of one call: 32 MB, however many observations there are."""
 
 Scale = Literal["log_odds", "share", "fitted", "discriminant"]
 
@@ -134,8 +145,8 @@ class JittedLearner(Learner):
         """
 
     def rows_per_call(self, sample: Sample) -> int:
-        """Learning sets fitted in one call for this sample, a power of two; by default `batch_rows`."""
-        return self.batch_rows
+        """Learning sets fitted in one call: `batch_rows`, fewer where the sample is large."""
+        return min(self.batch_rows, power_of_two(RESULT_NUMBERS // sample.n_obs))
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse responses and outputs that the learner has no meaning for."""
@@ -209,7 +220,7 @@ class JittedLearner(Learner):
 
     @property
     def tie_code(self) -> float:
-        """The code predicted for a score at the cut: the first class, as scikit-learn and glmnet do."""
+        """The code predicted for a score at the cut: that of the first class, as in glmnet."""
         return 0.0
 
     def _outputs(self) -> tuple[Output, ...]:
@@ -225,3 +236,13 @@ class JittedLearner(Learner):
         if self.scale == "log_odds" and output in ("number", "probability"):
             return expit(scores)
         return scores
+
+
+def class_members(sample: Sample) -> np.ndarray:
+    """Indicators of the classes as floats, shape (n, C)."""
+    return (sample.target[:, None] == np.arange(sample.n_classes)).astype(float)
+
+
+def power_of_two(limit: int) -> int:
+    """The largest power of two that is not above a limit; 1 if there is none."""
+    return 1 << max(limit.bit_length() - 1, 0)

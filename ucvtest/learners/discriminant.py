@@ -21,7 +21,7 @@ from ucvtest.kernels.linear_algebra import (
     solve_positive_definite,
     symmetric,
 )
-from ucvtest.learners.base import JittedLearner, Scale
+from ucvtest.learners.base import JittedLearner, Scale, class_members, power_of_two
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
@@ -40,6 +40,9 @@ PRIORS: tuple[Priors, ...] = ("empirical", "equal")
 
 CACHE_NUMBERS = 2**18
 """Numbers that the matrices of one call may hold: about a processor's second-level cache."""
+
+LEAST_ROWS = 32
+"""Learning sets in one call, at least: the minor axis must fill the vector units."""
 
 
 def lda(priors: Priors = "empirical") -> "LinearDiscriminant":
@@ -173,7 +176,8 @@ class LinearDiscriminant(JittedLearner):
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for more features, so that the matrices of one call stay in the cache."""
-        return _rows_per_call(self.batch_rows, sample.matrix.shape[1] ** 2)
+        fitting = power_of_two(CACHE_NUMBERS // sample.matrix.shape[1] ** 2)
+        return min(super().rows_per_call(sample), max(fitting, LEAST_ROWS))
 
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""
@@ -221,13 +225,14 @@ class QuadraticDiscriminant(JittedLearner):
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for more features, so that the matrices of one call stay in the cache."""
-        return _rows_per_call(self.batch_rows, 2 * sample.matrix.shape[1] ** 2)
+        fitting = power_of_two(CACHE_NUMBERS // (2 * sample.matrix.shape[1] ** 2))
+        return min(super().rows_per_call(sample), max(fitting, LEAST_ROWS))
 
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""
         features = _standardised(sample.matrix)
         pairs = products(features)
-        by_class = _by_class(_members(sample), pairs)
+        by_class = _by_class(class_members(sample), pairs)
         return _moments(sample, features, by_class, np.hstack([pairs, _with_constant(features)]))
 
     @in_float64
@@ -279,12 +284,6 @@ def _check_rank(name: str, sample: Sample) -> None:
         )
 
 
-def _rows_per_call(most: int, numbers_per_row: int) -> int:
-    """A power of two, so that few shapes are compiled."""
-    fitting = max(CACHE_NUMBERS // numbers_per_row, 1)
-    return int(np.clip(2 ** (fitting.bit_length() - 1), 32, most))
-
-
 # --------------------------------------------------------------------- what all fits share
 
 
@@ -292,10 +291,6 @@ def _standardised(matrix: np.ndarray) -> np.ndarray:
     """Centre and scale the columns: it changes rounding errors, but not the rules."""
     spread = matrix.std(axis=0)
     return (matrix - matrix.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-
-
-def _members(sample: Sample) -> np.ndarray:
-    return (sample.target[:, None] == np.arange(sample.n_classes)).astype(float)
 
 
 def _by_class(members: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -310,9 +305,10 @@ def _with_constant(features: np.ndarray) -> np.ndarray:
 def _moments(
     sample: Sample, features: np.ndarray, second: np.ndarray, terms: np.ndarray
 ) -> Moments:
-    members = _members(sample)
+    members = class_members(sample)
     columns = np.hstack([members, _by_class(members, features), second])
-    return Moments(*to_device((columns, terms)), sample.n_classes, features.shape[1])
+    columns, terms = to_device((columns, terms))
+    return Moments(columns, terms, sample.n_classes, features.shape[1])
 
 
 # --------------------------------------------------------------------------------- jitted

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ucvtest.learners.base import JittedLearner, Predictions, Scale
+from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
@@ -73,7 +73,7 @@ class Majority(JittedLearner):
 
     def prepare(self, sample: Sample) -> np.ndarray:
         """Class indicators, (n, C)."""
-        return (sample.target[:, None] == np.arange(sample.n_classes)).astype(float)
+        return class_members(sample)
 
     def scores(self, state: np.ndarray, learning: np.ndarray) -> np.ndarray:
         """Share of the positive class, or of each of more than two classes."""

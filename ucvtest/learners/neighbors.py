@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ucvtest.float64 import in_float64, to_device
-from ucvtest.learners.base import JittedLearner, Predictions, Scale
+from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
@@ -159,8 +159,8 @@ class NearestNeighbors(JittedLearner):
             return sample.target[None]
         code_type = np.int8 if self.k <= np.iinfo(np.int8).max else np.int32
         if sample.n_classes == 2:
-            return sample.codes[None].astype(code_type)
-        return (sample.codes == np.arange(sample.n_classes)[:, None]).astype(code_type)
+            return sample.target[None].astype(code_type)
+        return class_members(sample).T.astype(code_type)
 
     @in_float64
     def _votes(self, state: Neighbours, learning: np.ndarray) -> Votes:

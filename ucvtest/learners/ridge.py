@@ -10,7 +10,7 @@ import numpy as np
 
 from ucvtest.float64 import in_float64, to_device
 from ucvtest.kernels.linear_algebra import products, solve_positive_definite, symmetric
-from ucvtest.learners.base import JittedLearner, Scale
+from ucvtest.learners.base import JittedLearner, Scale, power_of_two
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
@@ -18,6 +18,15 @@ __all__ = ["PenaltyScale", "Ridge", "ridge"]
 
 PenaltyScale = Literal["sum", "mean"]
 SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")
+
+CACHE_NUMBERS = 2**18
+"""Numbers that the matrices of one call may hold: about a processor's second-level cache."""
+
+LEAST_ROWS = 32
+"""Learning sets in one call, at least: the minor axis must fill the vector units."""
+
+SIZE_STEP = 8
+"""Systems in the dual form have sizes that are multiples of this, so that few are compiled."""
 
 
 def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "sum") -> "Ridge":
@@ -116,8 +125,8 @@ class Ridge(JittedLearner):
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for larger systems, so that the matrices of one call stay in the cache."""
         size = min(sample.matrix.shape[1] + 1, sample.n_obs)
-        fitting = max(2**18 // size**2, 1)
-        return int(np.clip(2 ** (fitting.bit_length() - 1), 32, self.batch_rows))
+        fitting = power_of_two(CACHE_NUMBERS // size**2)
+        return min(super().rows_per_call(sample), max(fitting, LEAST_ROWS))
 
     def prepare(self, sample: Sample) -> RidgeState:
         """Columns and inner products that all learning sets share."""
@@ -141,17 +150,19 @@ class Ridge(JittedLearner):
         """Fitted values."""
         settings = (self.lam, self.penalize_intercept, self.penalty_scale == "mean")
         index, is_member = _positions(learning)
-        if state.features.shape[1] > index.shape[0]:
-            return _dual(state.inner, state.response, learning, index, is_member, *settings)
+        if state.features.shape[1] > len(index):
+            return _dual(state.inner, state.response, index, is_member, *settings)
         return _primal(state.features, state.columns, learning, *settings)
 
 
 def _positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Row numbers of the members of each learning set (g, R), and which of them are real."""
     sizes = learning.sum(axis=1)
-    largest = int(sizes.max())
-    index = np.argsort(~learning, axis=1, kind="stable")[:, :largest]
-    return index.T, np.arange(largest)[:, None] < sizes
+    positions = -(-int(sizes.max()) // SIZE_STEP) * SIZE_STEP
+    row, member = np.nonzero(learning)
+    index = np.zeros((positions, len(learning)), dtype=int)
+    index[np.arange(len(row)) - (sizes.cumsum() - sizes)[row], row] = member
+    return index, np.arange(positions)[:, None] < sizes
 
 
 @partial(jax.jit, static_argnums=(4, 5))
@@ -181,11 +192,10 @@ def _primal(
     return fitted + (mean_y - (slope * mean_x).sum(axis=0))[:, None]
 
 
-@partial(jax.jit, static_argnums=(6, 7))
+@partial(jax.jit, static_argnums=(5, 6))
 def _dual(
     inner: jax.Array,
     response: jax.Array,
-    learning: jax.Array,
     index: jax.Array,
     is_member: jax.Array,
     lam: float,
