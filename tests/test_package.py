@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib.metadata import version
 
+import numpy as np
 import pytest
 
 import ucvtest as uv
@@ -22,6 +23,17 @@ def run_python(code: str) -> str:
 def test_import_loads_nothing_heavy() -> None:
     loaded = json.loads(run_python("import json, sys, ucvtest; print(json.dumps([*sys.modules]))"))
     assert [name for name in HEAVY if name in loaded] == []
+
+
+@pytest.mark.parametrize("module", ["kernels.ustatistic", "learners.lasso", "float64"])
+def test_import_of_jax_moves_no_random_state(module: str) -> None:
+    code = (
+        "import numpy as np; np.random.seed(1); "
+        f"import sys, ucvtest.{module}; print('jax' in sys.modules, np.random.random())"
+    )
+    loaded, number = run_python(code).split()
+    assert loaded == "True"
+    assert float(number) == np.random.RandomState(1).random()
 
 
 def test_import_is_quick() -> None:

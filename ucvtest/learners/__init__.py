@@ -1,7 +1,9 @@
 """Learners: jitted ones, which fit thousands of learning sets at once, and what they share."""
 
+import ucvtest.float64  # noqa: F401  (before any other module imports JAX: see there)
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner
 from ucvtest.learners.discriminant import lda, nearest_centroid, qda
+from ucvtest.learners.lasso import elastic_net, lasso
 from ucvtest.learners.majority import majority
 from ucvtest.learners.neighbors import knn
 from ucvtest.learners.ridge import ridge
@@ -11,7 +13,9 @@ __all__ = [
     "Learner",
     "Predictions",
     "SplitLearner",
+    "elastic_net",
     "knn",
+    "lasso",
     "lda",
     "majority",
     "nearest_centroid",
