@@ -71,7 +71,12 @@ def test_chosen_interval_first_then_the_others_that_exist(ax: Axes) -> None:
     np.testing.assert_allclose(interval_lines(ax), [RESULT.conf_int(), (-0.417, 0.137)])
     assert same_color(ax.lines[1].get_color(), CHOSEN)
     assert ax.get_xlabel() == "difference of error rates"
-    assert ax.get_title(loc="left") == "U-statistic test: lda minus knn:3"
+    assert ax.get_title(loc="left") == "lda minus knn:3"
+
+
+def test_title_without_learners_is_the_method(ax: Axes) -> None:
+    plot_result(replace(RESULT, settings={}), ax)
+    assert ax.get_title(loc="left") == "U-statistic test"
 
 
 def test_alpha_changes_the_chosen_interval(ax: Axes) -> None:

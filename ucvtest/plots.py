@@ -181,8 +181,8 @@ def _label(ax: "Axes", result: TestResult, lines: Sequence[_Interval]) -> None:
 
 def _title(result: TestResult) -> str:
     names = [result.settings.get(key) for key in ("learner", "other")]
-    text = " minus ".join(textwrap.shorten(str(name), 40) for name in names if name is not None)
-    return f"{result.method}: {text}" if text else result.method
+    known = [textwrap.shorten(str(name), 60, placeholder=" ...") for name in names if name]
+    return textwrap.fill(" minus ".join(known) or result.method, 70)
 
 
 def _name_sides(ax: "Axes", result: TestResult) -> None:

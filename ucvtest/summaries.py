@@ -25,10 +25,12 @@ __all__ = ["Direction", "ResultSummary", "direction", "pvalue_text", "summary", 
 WIDTH = 78
 LONGEST_NAME = 40
 
+# How columns of further tables are headed.
 HEADINGS = {
     "mc_se": "MC std err",
-    "conf_low": "low",
-    "conf_high": "high",
+    # Tables are made with the result, so their level does not follow that of the summary.
+    "conf_low": "95% low",
+    "conf_high": "95% high",
     "pvalue": "p-value",
     "se": "std err",
 }

@@ -26,7 +26,7 @@ from ucvtest_mlflow.records import Record
 __all__ = ["Logged", "Unreachable", "destination", "load_result", "log_result", "send"]
 
 FOLDER = "ucvtest"
-REACH_SECONDS = 3.0
+REACH_SECONDS = 5.0
 
 # Two threads that log into one run must not be given the same number.
 _numbering = threading.Lock()

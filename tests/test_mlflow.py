@@ -1,0 +1,782 @@
+"""Logging to a real MLflow store: SQLite files, and one real server."""
+
+import json
+import logging
+import math
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import requests
+
+import ucvtest as uv
+from ucvtest import TestResult, UcvtestWarning, hooks
+
+pytest.importorskip("mlflow", reason="MLflow is missing: pip install 'ucvtest[mlflow]'")
+
+import mlflow
+import mlflow.sklearn
+import ucvtest_mlflow as um
+from mlflow import MlflowClient
+from mlflow.utils import autologging_utils
+from sklearn.tree import DecisionTreeClassifier
+from ucvtest_mlflow import content, delivery
+from ucvtest_mlflow.hook import AutologHook
+from ucvtest_mlflow.records import Record, Spool, default_spool_dir
+
+pytestmark = [
+    # MLflow's dependencies, not this package, speak of their own deprecations.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SADeprecationWarning"),
+    # MLflow leaves SQLite connections to the garbage collector.
+    pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+RESULT = TestResult(
+    estimate=-0.14,
+    se=0.107,
+    variance=0.0114,
+    statistic=-1.31,
+    pvalue=0.19,
+    df=math.nan,
+    null_value=0.0,
+    alternative="two-sided",
+    method="U-statistic test of the complete error estimate",
+    estimand="difference of error rates",
+    reference="normal",
+    status="ok",
+    n_obs=20,
+    n_fits=8000,
+    elapsed=24.3,
+    settings={"learner": "lda", "other": "knn:3", "learn_size": 9, "max_fits": None},
+    diagnostics={"variance": "unbiased", "curve": np.array([1.0, math.nan])},
+    notes=("Independent observations.",),
+    tables={"Variances": {"variance": ("unbiased",), "conf_low": (-0.35,), "conf_high": (0.07,)}},
+)
+X = np.random.default_rng(0).normal(size=(20, 3))
+Y = np.array(["no", "yes"] * 10)
+TEST = SimpleNamespace(sample=SimpleNamespace(features=X, response=Y))
+
+
+@pytest.fixture(scope="session")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store after its migrations, which take seconds: made once, copied for each test."""
+    folder = tmp_path_factory.mktemp("store")
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        MlflowClient(tracking_uri=f"sqlite:///{folder}/mlflow.db").search_experiments()
+    finally:
+        os.chdir(before)
+    return folder / "mlflow.db"
+
+
+@pytest.fixture
+def client(
+    empty_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[MlflowClient]:
+    """A client of a fresh store that is MLflow's current one."""
+    shutil.copy(empty_store, tmp_path / "mlflow.db")
+    uri = f"sqlite:///{tmp_path}/mlflow.db"
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for name in ("MLFLOW_EXPERIMENT_ID", "MLFLOW_EXPERIMENT_NAME", "MLFLOW_RUN_ID"):
+        monkeypatch.delenv(name, raising=False)
+    mlflow.set_tracking_uri(uri)
+    yield MlflowClient(tracking_uri=uri)
+    um.autolog(disable=True)
+    mlflow.set_tracking_uri(None)
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Path:
+    return tmp_path / "spool"
+
+
+def finish(result: TestResult = RESULT, test: Any = TEST) -> None:
+    """What a test class does around its resampling."""
+    with hooks.fitting(test):
+        pass
+    hooks.announce(test, result)
+
+
+def runs(client: MlflowClient) -> list[Any]:
+    return list(client.search_runs(["0"], order_by=["attributes.start_time"]))
+
+
+def files(client: MlflowClient, run_id: str, key: str = "ustatistic.1") -> set[str]:
+    return {Path(item.path).name for item in client.list_artifacts(run_id, f"ucvtest/{key}")}
+
+
+def same(left: TestResult, right: TestResult) -> bool:
+    return left.to_json() == right.to_json()
+
+
+def new_run() -> Any:
+    # A name of our own: MLflow draws its names from Python's global random state.
+    return mlflow.start_run(run_name="mine")
+
+
+# -------------------------------------------------------------------------- what is logged
+
+
+def test_own_run(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    finish()
+    (run,) = runs(client)
+    assert run.info.status == "FINISHED"
+    assert run.info.run_name == "ustatistic: lda vs knn:3"
+    # The run shows how long the test took.
+    assert run.info.end_time - run.info.start_time >= 24300
+    assert run.data.tags["mlflow.autologging"] == "ucvtest"
+    assert run.data.tags["mlflow.note.content"].startswith(f"**{RESULT.verdict}**\n\n|")
+    assert run.data.tags["mlflow.source.name"]
+    assert run.data.params == {
+        "ucvtest.ustatistic.1.learner": "lda",
+        "ucvtest.ustatistic.1.other": "knn:3",
+        "ucvtest.ustatistic.1.learn_size": "9",
+        "ucvtest.ustatistic.1.max_fits": "None",
+    }
+    low, high = RESULT.conf_int()
+    assert run.data.metrics == {
+        "ucvtest.ustatistic.1.estimate": -0.14,
+        "ucvtest.ustatistic.1.se": 0.107,
+        "ucvtest.ustatistic.1.statistic": -1.31,
+        "ucvtest.ustatistic.1.pvalue": 0.19,
+        "ucvtest.ustatistic.1.conf_low": low,
+        "ucvtest.ustatistic.1.conf_high": high,
+        "ucvtest.ustatistic.1.n_fits": 8000,
+        "ucvtest.ustatistic.1.elapsed": 24.3,
+    }
+    assert run.data.tags["ucvtest.ustatistic.1.verdict"] == RESULT.verdict
+    assert run.data.tags["ucvtest.ustatistic.1.status"] == "ok"
+    assert run.data.tags["ucvtest.ustatistic.1.version"] == uv.__version__
+    assert list(spool.iterdir()) == []
+
+
+def test_artifacts(client: MlflowClient, spool: Path, tmp_path: Path) -> None:
+    um.autolog(spool_dir=spool)
+    finish()
+    (run,) = runs(client)
+    names = {"plot.png", "summary.md", "summary.txt", "result.json", "variances.json"}
+    assert files(client, run.info.run_id) == names
+    folder = Path(client.download_artifacts(run.info.run_id, "ucvtest/ustatistic.1", str(tmp_path)))
+    assert (folder / "summary.txt").read_text() == RESULT.summary().as_text() + "\n"
+    assert (folder / "summary.md").read_text() == RESULT.summary().as_markdown()
+    assert (folder / "plot.png").read_bytes().startswith(b"\x89PNG")
+    assert same(TestResult.from_dict(json.loads((folder / "result.json").read_text())), RESULT)
+    table = mlflow.load_table("ucvtest/ustatistic.1/variances.json", run_ids=[run.info.run_id])
+    assert list(table.columns) == ["variance", "conf_low", "conf_high"]
+    assert table.loc[0].tolist() == ["unbiased", pytest.approx(-0.35), pytest.approx(0.07)]
+
+
+@pytest.mark.parametrize("features", [X, pd.DataFrame(X, columns=["a", "b", "response"])])
+def test_dataset(client: MlflowClient, spool: Path, features: Any) -> None:
+    um.autolog(spool_dir=spool)
+    test = SimpleNamespace(sample=SimpleNamespace(features=features, response=Y))
+    with new_run() as run:
+        finish(test=test)
+        finish(test=test)
+    (item,) = client.get_run(run.info.run_id).inputs.dataset_inputs
+    assert item.dataset.name == "sample 20 x 3"
+    assert item.dataset.digest
+    assert [(tag.key, tag.value) for tag in item.tags] == [("mlflow.data.context", "ucvtest")]
+    other = SimpleNamespace(sample=SimpleNamespace(features=features * 2, response=Y))
+    assert content.describe_data(other)["digest"] != item.dataset.digest
+    if isinstance(features, pd.DataFrame):
+        assert "response_" in item.dataset.schema
+
+
+def test_dataset_that_mlflow_cannot_describe(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    broken = SimpleNamespace(
+        sample=SimpleNamespace(features=SimpleNamespace(shape=(3, 3)), response=Y)
+    )
+    with pytest.warns(UcvtestWarning, match="^the data set is not logged to MLflow"):
+        finish(test=broken)
+    (run,) = runs(client)
+    assert run.inputs.dataset_inputs == []
+
+
+@pytest.mark.parametrize(
+    ("option", "gone"),
+    [("log_plots", "plot.png"), ("log_tables", "variances.json"), ("log_datasets", "data set")],
+)
+def test_options_leave_parts_out(client: MlflowClient, spool: Path, option: str, gone: str) -> None:
+    um.autolog(spool_dir=spool, **{option: False})
+    finish()
+    (run,) = runs(client)
+    found = files(client, run.info.run_id)
+    if run.inputs.dataset_inputs:
+        found.add("data set")
+    everything = {"plot.png", "summary.md", "summary.txt", "result.json", "variances.json"}
+    assert found == (everything | {"data set"}) - {gone}
+
+
+def test_values_without_a_number_are_tags(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    finish(replace(RESULT, alternative="less", pvalue=math.nan, status="too few resamples"))
+    (run,) = runs(client)
+    assert run.data.tags["ucvtest.ustatistic.1.conf_low"] == "-inf"
+    assert run.data.tags["ucvtest.ustatistic.1.pvalue"] == "nan"
+    assert run.data.tags["ucvtest.ustatistic.1.status"] == "too few resamples"
+    assert "ucvtest.ustatistic.1.pvalue" not in run.data.metrics
+    assert "ucvtest.ustatistic.1.conf_low" not in run.data.metrics
+
+
+def test_long_settings_are_cut_and_kept_whole_in_the_result(client: MlflowClient) -> None:
+    result = replace(RESULT, settings={"learner": "x" * 9000, "other": None})
+    logged = um.log_result(result)
+    run = client.get_run(logged.run_id)
+    value = run.data.params["ucvtest.ustatistic.1.learner"]
+    assert (len(value), value[-5:]) == (500, "x ...")
+    assert run.info.run_name == "ustatistic: " + "x" * 36 + " ..."
+    assert same(um.load_result(logged.run_id), result)
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("U-statistic test of the complete error estimate", "ustatistic"),
+        ("Influence function test", "influence_function"),
+        ("Leave-pair-out test (permutation)", "leavepairout"),
+        ("???", "test"),
+    ],
+)
+def test_kind(method: str, expected: str) -> None:
+    assert content.kind(replace(RESULT, method=method)) == expected
+
+
+# ------------------------------------------------------------------------ where it is logged
+
+
+def test_two_tests_in_the_active_run(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    second = replace(RESULT, estimate=0.5, settings={"learner": "qda"})
+    with new_run() as run:
+        finish()
+        finish(second)
+        finish(replace(RESULT, method="Other test"))
+    (found,) = runs(client)
+    assert found.info.run_id == run.info.run_id
+    assert "mlflow.note.content" not in found.data.tags
+    assert "mlflow.autologging" not in found.data.tags
+    assert found.data.metrics["ucvtest.ustatistic.1.estimate"] == -0.14
+    assert found.data.metrics["ucvtest.ustatistic.2.estimate"] == 0.5
+    assert found.data.metrics["ucvtest.other.1.estimate"] == -0.14
+    assert found.data.params["ucvtest.ustatistic.2.learner"] == "qda"
+    assert same(um.load_result(run.info.run_id, "ustatistic.1"), RESULT)
+    assert same(um.load_result(run.info.run_id, "ustatistic.2"), second)
+
+
+def test_the_run_stays_active(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    with new_run() as run:
+        finish()
+        assert mlflow.active_run().info.run_id == run.info.run_id
+        assert client.get_run(run.info.run_id).info.status == "RUNNING"
+    finish()
+    assert mlflow.active_run() is None
+
+
+def test_nested(client: MlflowClient, spool: Path) -> None:
+    um.autolog(nested=True, spool_dir=spool)
+    with new_run() as parent:
+        finish()
+        finish()
+    children = [run for run in runs(client) if run.info.run_id != parent.info.run_id]
+    assert [run.data.tags["mlflow.parentRunId"] for run in children] == [parent.info.run_id] * 2
+    assert [run.info.status for run in children] == ["FINISHED"] * 2
+    assert client.get_run(parent.info.run_id).data.metrics == {}
+
+
+def test_experiment_by_name_and_by_id(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    um.autolog(spool_dir=spool)
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "trial")
+    finish()
+    finish()
+    trial = client.get_experiment_by_name("trial").experiment_id
+    assert len(client.search_runs([trial])) == 2
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_ID", trial)
+    monkeypatch.delenv("MLFLOW_EXPERIMENT_NAME")
+    finish()
+    assert len(client.search_runs([trial])) == 3
+    assert runs(client) == []
+
+
+def test_run_named_by_the_environment(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    um.autolog(spool_dir=spool)
+    run = client.create_run("0", run_name="project")
+    monkeypatch.setenv("MLFLOW_RUN_ID", run.info.run_id)
+    finish()
+    assert [found.info.run_id for found in runs(client)] == [run.info.run_id]
+    assert client.get_run(run.info.run_id).info.status == "RUNNING"
+
+
+def test_two_threads_with_their_own_runs(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    ids: dict[str, str] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UcvtestWarning)
+
+        def work(name: str) -> None:
+            with mlflow.start_run(run_name=name) as run:
+                ids[name] = run.info.run_id
+                for _ in range(3):
+                    finish(replace(RESULT, settings={"learner": name}))
+
+        threads = [threading.Thread(target=work, args=(name,)) for name in ("one", "two")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    for name, run_id in ids.items():
+        params = client.get_run(run_id).data.params
+        assert params == {f"ucvtest.ustatistic.{i}.learner": name for i in (1, 2, 3)}
+
+
+def test_two_threads_in_one_run(client: MlflowClient) -> None:
+    run_id = client.create_run("0", run_name="shared").info.run_id
+    threads = [threading.Thread(target=um.log_result, args=(RESULT, run_id)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = client.get_run(run_id).data.metrics
+    assert sum(name.endswith(".estimate") for name in found) == 4
+
+
+# ------------------------------------------------------------------- switching on and off
+
+
+def test_calling_autolog_again_replaces_the_options(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    um.autolog(spool_dir=spool)
+    um.autolog(spool_dir=spool, log_plots=False)
+    assert [hook.log_plots for hook in hooks.installed_hooks()] == [False]
+    finish()
+    assert len(runs(client)) == 1
+
+
+def test_disable(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    um.autolog(disable=True)
+    finish()
+    assert runs(client) == []
+    assert hooks.installed_hooks() == ()
+
+
+def test_other_hooks_stay() -> None:
+    other = SimpleNamespace(fitting=None, fitted=None)
+    hooks.add_hook(other)
+    try:
+        um.autolog(disable=True)
+        assert hooks.installed_hooks() == (other,)
+    finally:
+        hooks.remove_hook(other)
+
+
+def test_silent(client: MlflowClient, spool: Path, caplog: pytest.LogCaptureFixture) -> None:
+    logging.getLogger("mlflow").addHandler(caplog.handler)
+    try:
+        um.autolog(spool_dir=spool, silent=True)
+        finish()
+        assert caplog.messages == []
+        um.autolog(spool_dir=spool)
+        with new_run() as run:
+            finish()
+    finally:
+        logging.getLogger("mlflow").removeHandler(caplog.handler)
+    expected = f"Logged ustatistic.1 to run {run.info.run_id} ({mlflow.get_tracking_uri()})"
+    assert caplog.messages == [expected]
+
+
+def test_default_spool_dir(client: MlflowClient, tmp_path: Path) -> None:
+    assert default_spool_dir() == tmp_path / "state" / "ucvtest" / "mlflow_spool"
+    um.autolog()
+    assert hooks.installed_hooks()[0].spool.folder == default_spool_dir()
+    assert default_spool_dir().stat().st_mode & 0o077 == 0
+
+
+def test_spool_dir_that_cannot_be_written_to(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError) as error:
+        um.autolog(spool_dir=tmp_path / "file" / "spool")
+    assert str(error.value) == (
+        f"spool_dir {tmp_path}/file/spool cannot be written to: name another folder in spool_dir"
+    )
+    assert hooks.installed_hooks() == ()
+
+
+def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch, spool: Path) -> None:
+    monkeypatch.setattr("ucvtest_mlflow.hook.find_spec", lambda name: None)
+    with pytest.raises(ImportError) as error:
+        um.autolog(spool_dir=spool)
+    assert str(error.value) == (
+        "log_plots=True needs matplotlib: pip install 'ucvtest[plot]', or pass log_plots=False"
+    )
+
+
+def test_import_is_quick_and_takes_no_mlflow() -> None:
+    code = "import sys, ucvtest_mlflow as um; assert 'mlflow' not in sys.modules; print(dir(um))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(sorted(um.__all__))
+
+
+def test_unknown_name() -> None:
+    with pytest.raises(AttributeError) as error:
+        um.no_such_name  # noqa: B018
+    assert str(error.value) == "module 'ucvtest_mlflow' has no attribute 'no_such_name'"
+
+
+# -------------------------------------------------------------------- results by hand
+
+
+def test_log_result_and_load_result(client: MlflowClient) -> None:
+    logged = um.log_result(RESULT)
+    assert logged.key == "ustatistic.1"
+    assert same(um.load_result(*logged), RESULT)
+    assert um.log_result(RESULT, run_id=logged.run_id) == (logged.run_id, "ustatistic.2")
+    assert client.get_run(logged.run_id).info.status == "FINISHED"
+
+
+def test_log_result_into_the_active_run(client: MlflowClient) -> None:
+    with new_run() as run:
+        assert um.log_result(RESULT).run_id == run.info.run_id
+
+
+def test_load_result_errors(client: MlflowClient) -> None:
+    empty = client.create_run("0", run_name="empty").info.run_id
+    run_id, _ = um.log_result(RESULT)
+    um.log_result(RESULT, run_id)
+    expected = {
+        (empty, None): f"run {empty} holds no result of ucvtest",
+        (run_id, None): f"run {run_id} holds several results: name one of ustatistic.1, "
+        "ustatistic.2",
+        (run_id, "other.1"): f"run {run_id} holds no result 'other.1': it has ustatistic.1, "
+        "ustatistic.2",
+    }
+    for arguments, message in expected.items():
+        with pytest.raises(ValueError) as error:
+            um.load_result(*arguments)
+        assert str(error.value) == message
+
+
+# ------------------------------------------------------------------------- inner fits
+
+
+def real_test(learner: Any = "lda", other: Any = "nearest_centroid") -> uv.UStatisticTest:
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], 10)
+    return uv.UStatisticTest(rng.normal(size=(20, 2)) + y[:, None], y, learner, other)
+
+
+@pytest.fixture
+def sklearn_autolog() -> Iterator[None]:
+    mlflow.sklearn.autolog(silent=True)
+    yield
+    mlflow.sklearn.autolog(disable=True, silent=True)
+
+
+def test_kind_is_the_name_that_the_test_has_for_itself() -> None:
+    test = real_test()
+    assert content.kind(test.fit(n_pairs=20, rng=0)) == test.method_name
+
+
+def test_inner_fits_are_invisible(client: MlflowClient, spool: Path, sklearn_autolog: None) -> None:
+    um.autolog(spool_dir=spool)
+    tree = DecisionTreeClassifier(max_depth=1, random_state=0)
+    moved = random.getstate()
+    with new_run() as run:
+        result = real_test(tree, "majority").fit(n_pairs=4, rng=0)
+    assert random.getstate() == moved
+    assert result.n_fits >= 16
+    (found,) = runs(client)
+    assert found.info.run_id == run.info.run_id
+    assert all(name.startswith("ucvtest.") for name in {**found.data.params, **found.data.metrics})
+    assert client.search_logged_models(["0"]) == []
+    assert same(um.load_result(run.info.run_id), result)
+    # Afterwards MLflow logs the user's own fits again.
+    with new_run() as run:
+        tree.fit(X, Y)
+    assert client.get_run(run.info.run_id).data.params["max_depth"] == "1"
+
+
+def test_autologging_returns_after_an_error(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+
+    def broken(X_train: Any, y_train: Any, X_test: Any) -> Any:
+        raise RuntimeError("no")
+
+    with new_run() as run, pytest.raises(ValueError, match="no"):
+        real_test(broken, None).fit(n_pairs=4, rng=0)
+    assert not autologging_utils._AUTOLOGGING_GLOBALLY_DISABLED
+    assert client.get_run(run.info.run_id).data.params == {}
+    assert list(spool.iterdir()) == []
+
+
+def test_autologging_stays_off_until_the_last_test_ends() -> None:
+    hook = AutologHook(Spool(Path()))
+    first, second = hook.fitting(TEST), hook.fitting(TEST)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert autologging_utils._AUTOLOGGING_GLOBALLY_DISABLED
+    second.__exit__(None, None, None)
+    assert not autologging_utils._AUTOLOGGING_GLOBALLY_DISABLED
+
+
+def test_autologging_that_the_user_turned_off_stays_off() -> None:
+    with autologging_utils.disable_autologging():
+        with AutologHook(Spool(Path())).fitting(TEST):
+            pass
+        assert autologging_utils._AUTOLOGGING_GLOBALLY_DISABLED
+    assert not autologging_utils._AUTOLOGGING_GLOBALLY_DISABLED
+
+
+def test_names_imported_before_autolog_are_logged(client: MlflowClient, spool: Path) -> None:
+    from ucvtest import UStatisticTest as BeforeTest
+
+    uv.autolog(spool_dir=spool)
+    from ucvtest import UStatisticTest as AfterTest
+
+    test = real_test()
+    for kind in (BeforeTest, AfterTest):
+        kind(test.sample.features, test.sample.response, "lda").fit(n_pairs=20, rng=0)
+    assert len(runs(client)) == 2
+
+
+# --------------------------------------------------------------------- servers that are down
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def hanging_server() -> Iterator[str]:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@contextmanager
+def closed_port() -> Iterator[str]:
+    yield f"http://127.0.0.1:{free_port()}"
+
+
+@pytest.mark.parametrize(
+    ("server", "reason"),
+    [
+        (closed_port, "(Unreachable: no answer from {uri} (ConnectionError))"),
+        (hanging_server, "(Unreachable: no answer from {uri} (ReadTimeout))"),
+    ],
+)
+def test_server_down(
+    client: MlflowClient,
+    spool: Path,
+    server: Any,
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(delivery, "REACH_SECONDS", 1.0)
+    um.autolog(spool_dir=spool)
+    with server() as uri:
+        mlflow.set_tracking_uri(uri)
+        start = time.perf_counter()
+        with pytest.warns(UcvtestWarning) as caught:
+            finish()
+        seconds = time.perf_counter() - start
+    assert seconds < 5
+    (path,) = spool.iterdir()
+    assert [str(item.message) for item in caught] == [
+        f"the result is not in MLflow {reason.format(uri=uri)}; it is kept in {path}: "
+        "ucvtest_mlflow.flush_spool() sends it"
+    ]
+    record = Record.from_json(path.read_text())
+    assert same(record.result, RESULT)
+    assert record.dataset["name"] == "sample 20 x 3"
+
+
+def test_passwords_are_in_no_message() -> None:
+    with closed_port() as uri, pytest.raises(ConnectionError) as error:
+        delivery.require_server(uri.replace("//", "//user:secret@"))
+    assert str(error.value) == f"no answer from {uri} (ConnectionError)"
+
+
+def test_proxy_without_a_server_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    response = nullcontext(SimpleNamespace(status_code=502))
+    monkeypatch.setattr(requests, "get", lambda *args, **kwargs: response)
+    with pytest.raises(ConnectionError) as error:
+        delivery.require_server("https://example.org/mlflow")
+    assert str(error.value) == "https://example.org answers with HTTP status 502"
+
+
+def test_certificates_are_left_to_mlflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise requests.exceptions.SSLError
+
+    monkeypatch.setattr(requests, "get", refuse)
+    delivery.require_server("https://example.org")
+
+
+def test_log_result_says_that_the_server_is_down(client: MlflowClient) -> None:
+    with closed_port() as uri:
+        mlflow.set_tracking_uri(uri)
+        with pytest.raises(ConnectionError) as error:
+            um.log_result(RESULT)
+    assert str(error.value) == f"no answer from {uri} (ConnectionError)"
+
+
+def test_interruption_keeps_the_result(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    um.autolog(spool_dir=spool)
+
+    def interrupt(*args: Any, **kwargs: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(MlflowClient, "log_batch", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            finish()
+    # The second attempt goes to the run that the first one created, and doubles nothing.
+    (run,) = runs(client)
+    assert um.flush_spool(spool) == [(run.info.run_id, "ustatistic.1")]
+    assert [found.info.run_id for found in runs(client)] == [run.info.run_id]
+    assert client.get_run(run.info.run_id).info.status == "FINISHED"
+    table = mlflow.load_table("ucvtest/ustatistic.1/variances.json", run_ids=[run.info.run_id])
+    assert len(table) == 1
+    assert list(spool.iterdir()) == []
+
+
+def test_what_has_arrived_is_not_sent_again(client: MlflowClient, spool: Path) -> None:
+    record = replace(
+        Record(RESULT, mlflow.get_tracking_uri()),
+        run_id=client.create_run("0", run_name="mine").info.run_id,
+    )
+    spool.mkdir()
+    delivery.send(record)
+    Spool(spool).keep(record)
+    assert um.flush_spool(spool) == [(record.run_id, "ustatistic.1")]
+    metrics = client.get_run(record.run_id).data.metrics
+    assert [name for name in metrics if name.endswith("estimate")] == [
+        "ucvtest.ustatistic.1.estimate"
+    ]
+
+
+def test_flush_asks_a_dead_server_once_and_goes_on(client: MlflowClient, spool: Path) -> None:
+    spool.mkdir()
+    with closed_port() as uri:
+        records = [
+            Record(RESULT, uri),
+            Record(RESULT, uri),
+            Record(RESULT, mlflow.get_tracking_uri()),
+        ]
+        for record in records:
+            Spool(spool).keep(record)
+        with pytest.warns(UcvtestWarning) as caught:
+            sent = um.flush_spool(spool)
+    assert sum(issubclass(item.category, UcvtestWarning) for item in caught) == 1
+    assert [logged.key for logged in sent] == ["ustatistic.1"]
+    assert {path.stem for path in spool.iterdir()} == {record.id for record in records[:2]}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[]", "ValueError: the file was not written by ucvtest's MLflow logging"),
+        (
+            '{"format": "ucvtest_mlflow.Record", "version": 99}',
+            "ValueError: the file has format version 99, this ucvtest reads up to 1: upgrade "
+            "ucvtest",
+        ),
+    ],
+)
+def test_flush_leaves_files_that_it_cannot_read(
+    client: MlflowClient, spool: Path, text: str, reason: str
+) -> None:
+    spool.mkdir()
+    path = spool / "x.json"
+    path.write_text(text)
+    with pytest.warns(UcvtestWarning) as caught:
+        assert um.flush_spool(spool) == []
+    assert [str(item.message) for item in caught] == [
+        f"the result is not in MLflow ({reason}); it is kept in {path}: "
+        "ucvtest_mlflow.flush_spool() sends it"
+    ]
+    assert path.exists()
+
+
+def test_flush_of_a_folder_that_is_not_there(client: MlflowClient, spool: Path) -> None:
+    assert um.flush_spool(spool) == []
+
+
+@contextmanager
+def real_server(store: Path, port: int) -> Iterator[None]:
+    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1"]
+    command += ["--port", str(port), "--workers", "1", "--backend-store-uri", f"sqlite:///{store}"]
+    command += ["--artifacts-destination", str(store.parent / "artifacts")]
+    # Without MLflow's runner of background jobs the server starts in half the time.
+    environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
+    with (store.parent / "server.log").open("w") as log:
+        server = subprocess.Popen(
+            command, stdout=log, stderr=log, env=environment, start_new_session=True
+        )
+    try:
+        for _ in range(240):
+            try:
+                requests.get(f"http://127.0.0.1:{port}/health", timeout=1)
+                break
+            except requests.exceptions.RequestException:
+                assert server.poll() is None, (store.parent / "server.log").read_text()
+                time.sleep(0.25)
+        yield
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait(timeout=30)
+
+
+def test_server_that_comes_back(client: MlflowClient, spool: Path, tmp_path: Path) -> None:
+    port = free_port()
+    uri = f"http://127.0.0.1:{port}"
+    mlflow.set_tracking_uri(uri)
+    um.autolog(spool_dir=spool)
+    with pytest.warns(UcvtestWarning, match="it is kept in") as caught:
+        result = real_test().fit(n_pairs=20, rng=0)
+    # The warning points at the user's line, not into the package.
+    assert {item.filename for item in caught if item.category is UcvtestWarning} == {__file__}
+    with real_server(tmp_path / "mlflow.db", port):
+        ((run_id, key),) = um.flush_spool(spool)
+        assert um.flush_spool(spool) == []
+        assert same(um.load_result(run_id, key), result)
+        finish()
+        found = runs(MlflowClient(tracking_uri=uri))
+        assert {run.info.status for run in found} == {"FINISHED"}
+        assert len(found) == 2
+        assert all(run.inputs.dataset_inputs for run in found)
+    assert list(spool.iterdir()) == []
