@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from oracles import ustatistic as oracle
 
-from ucvtest.design import all_learning_sets, draw_orders, learning_sets
+from ucvtest.design import (
+    all_learning_sets,
+    draw_from_halves,
+    draw_orders,
+    exchange_one,
+    learning_sets,
+)
 from ucvtest.enumeration import CompleteSums
 from ucvtest.kernels.ustatistic import Accumulator, OverlapSums, from_pairs
 
@@ -55,6 +61,21 @@ def draw(rng, n_pairs, n, g, overlap=0):
     return losses(l1), losses(l2), l1, l2
 
 
+def draw_singly(rng, n_pairs, n, g, overlap=0):
+    """The same with one set on each side of a draw."""
+    return tuple(part[:, None] for part in draw(rng, n_pairs, n, g, overlap))
+
+
+def draw_halves(rng, n_draws, n_sets, n, g):
+    """Several learning sets from each half of random splits of the sample."""
+    l1, l2 = draw_from_halves(rng, n_draws, n_sets, n, g)
+
+    def all_losses(learning):
+        return losses(learning.reshape(-1, n)).reshape(learning.shape)
+
+    return all_losses(l1), all_losses(l2), l1, l2
+
+
 @pytest.mark.parametrize(("n", "g"), [(4, 1), (7, 1), (8, 3), (9, 3), (10, 4)])
 class TestCompleteSums:
     def test_every_variance_equals_the_definition(self, n, g):
@@ -97,18 +118,15 @@ def test_variance_of_an_additive_kernel_in_closed_form():
 
 @pytest.fixture(scope="module")
 def runs():
-    """100 independent runs of 256 pairs, in blocks as a fit adds them."""
+    """100 independent runs of 384 pairs, in blocks as a fit adds them."""
     found = []
     for seed in range(100):
         rng = np.random.default_rng(seed)
-        sums = Accumulator(9, 3, disjoint=True, n_draws=128)
+        sums = Accumulator(9, 3, disjoint=True, n_draws=64)
         for _ in range(2):
-            orders = draw_orders(rng, 128, 9)
-            l1, l2 = learning_sets(orders, 0, 3), learning_sets(orders, 3, 3)
-            exchanged = learning_sets(orders[:16], 2, 3)
-            sums.add(
-                (losses(l1), losses(l2), l1, l2), exchanged=(losses(exchanged), exchanged)
-            )
+            draws = draw_halves(rng, 64, 3, 9, 3)
+            exchanged = exchange_one(rng, draws[2][:32, 0], draws[3][:32, 0])
+            sums.add(draws, exchanged=(losses(exchanged), exchanged))
         found.append(sums.estimates())
     return found
 
@@ -132,13 +150,26 @@ class TestMonteCarlo:
         stated = np.sqrt(np.mean([run.mc_se[name] ** 2 for run in runs]))
         assert 0.75 < stated / spread < 1.35
 
+    def test_error_of_the_clipped_variance_counts_what_clipping_hides(self):
+        # Few pairs: v-hat is often beyond the jackknife, and the clipped value then equals it.
+        truth = complete(self.n, self.g).estimates()["clipped"]
+        errors, stated = [], []
+        for seed in range(80):
+            sums = Accumulator(self.n, self.g, disjoint=True, n_draws=24)
+            sums.add(draw_singly(np.random.default_rng(seed), 24, self.n, self.g))
+            found = sums.estimates()
+            errors.append(found.values["clipped"] - truth)
+            stated.append(found.mc_se["clipped"])
+        ratio = np.sqrt(np.mean(np.square(stated)) / np.mean(np.square(errors)))
+        assert 0.7 < ratio < 1.6
+
     def test_jackknife_alone_for_large_learning_sets(self):
         n, g = 9, 6
         truth = complete(n, g).estimates()
         values, errors = [], []
         for seed in range(60):
             sums = Accumulator(n, g, disjoint=False, n_draws=128)
-            sums.add(draw(np.random.default_rng(seed), 128, n, g, overlap=2 * g - n))
+            sums.add(draw_singly(np.random.default_rng(seed), 128, n, g, overlap=2 * g - n))
             found = sums.estimates()
             assert set(found.values) == {"estimate", "jackknife"}
             values.append(found.values["jackknife"])
@@ -154,9 +185,9 @@ class TestMonteCarlo:
         for seed in range(40):
             rng = np.random.default_rng(seed)
             sums = OverlapSums(n, g, 64)
-            sums.fit_additive(draw(rng, 64, n, g))
+            sums.fit_additive(draw_singly(rng, 64, n, g))
             for overlap in sums.overlaps_for(range(g + 2)):
-                sums.add(overlap, draw(rng, 64, n, g, overlap))
+                sums.add(overlap, draw_singly(rng, 64, n, g, overlap))
             values.append(sums.kappas(range(g + 2)).mean(axis=0))
         z = (np.mean(values, axis=0) - truth) / (np.std(values, axis=0) / np.sqrt(40))
         assert np.abs(z).max() < 3.5

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ucvtest import datasets, hooks, kernels, learners, losses, simulate
+    from ucvtest import hooks, kernels, learners, losses
     from ucvtest.autologging import autolog
     from ucvtest.exceptions import UcvtestWarning
     from ucvtest.losses import Loss
@@ -23,13 +23,11 @@ __all__ = [
     "UStatisticTest",
     "UcvtestWarning",
     "autolog",
-    "datasets",
     "hooks",
     "kernels",
     "learners",
     "losses",
     "resamples_for_precision",
-    "simulate",
 ]
 
 _HOME = {

@@ -40,6 +40,8 @@ class HypothesisTest:
         By default zero_one for classes and squared error for a real response.
     pos_label : optional
         The positive class; by default the largest label.
+    groups : None
+        Refused, with the reason: no test here handles dependent observations.
 
     Raises
     ------
@@ -68,7 +70,13 @@ class HypothesisTest:
         alternative: Alternative = "two-sided",
         loss: Any = None,
         pos_label: Any = None,
+        groups: None = None,
     ) -> None:
+        if groups is not None:
+            raise ValueError(
+                "groups= is not supported: the test assumes independent observations, and "
+                "several rows of one patient are not; keep one row for each, or average them"
+            )
         if alternative not in ALTERNATIVES:
             raise ValueError(
                 f"alternative={alternative!r} is unknown: use one of {', '.join(ALTERNATIVES)}"
@@ -77,6 +85,11 @@ class HypothesisTest:
             raise ValueError(f"null_value must be a finite number, got {null_value!r}")
         has_classes = pos_label is not None or response_has_classes(y)
         self.loss = as_loss(loss, has_classes=has_classes)
+        if self.loss.output != "number" and not has_classes:
+            raise ValueError(
+                f"loss={self.loss.name!r} needs class labels, but y holds real values: "
+                "use loss='squared' or 'absolute'"
+            )
         self.sample = make_sample(
             X, y, as_classes=_coded(self.loss, y, pos_label), pos_label=pos_label
         )
@@ -225,8 +238,9 @@ def _coded(loss: Loss, y: Any, pos_label: Any) -> bool:
     """Whether the response is coded as classes under this loss."""
     if loss.output in ("label", "probability", "score") or pos_label is not None:
         return True
-    # Squared and absolute error take numbers as they are, and code other labels 0/1.
-    return np.asarray(y).dtype.kind not in "iuf"
+    # Squared and absolute error take numbers as they are, and code two labels 0/1.
+    array = np.asarray(y)
+    return array.dtype.kind not in "iuf" or len(np.unique(array)) <= 2
 
 
 def _null_value(null_value: float | None, *, paired: bool) -> float:

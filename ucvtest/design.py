@@ -6,7 +6,14 @@ from itertools import combinations, islice
 
 import numpy as np
 
-__all__ = ["Design", "all_learning_sets", "draw_orders", "learning_sets"]
+__all__ = [
+    "Design",
+    "all_learning_sets",
+    "draw_from_halves",
+    "draw_orders",
+    "exchange_one",
+    "learning_sets",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +84,59 @@ def learning_sets(orders: np.ndarray, start: int, size: int) -> np.ndarray:
     learning = np.zeros(orders.shape, dtype=bool)
     np.put_along_axis(learning, orders[:, start : start + size], True, axis=1)
     return learning
+
+
+def draw_from_halves(
+    rng: np.random.Generator, n_draws: int, n_sets: int, n_obs: int, learn_size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Split the sample into random halves and draw several learning sets from each.
+
+    Every set from one half is disjoint from every set from the other: s + s fits give
+    s * s pairs, each uniformly distributed over all pairs of disjoint sets.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    n_draws, n_sets, n_obs : int
+    learn_size : int
+        At most half of n_obs.
+
+    Returns
+    -------
+    tuple of ndarray of bool, shape (n_draws, n_sets, n_obs)
+        The sets of the first and of the second halves.
+    """
+    orders = draw_orders(rng, n_draws, n_obs)
+    middle = n_obs // 2
+    sides = []
+    for half in (orders[:, :middle], orders[:, middle:]):
+        shuffled = rng.permuted(np.repeat(half[:, None], n_sets, axis=1), axis=2)
+        learning = np.zeros((n_draws, n_sets, n_obs), dtype=bool)
+        np.put_along_axis(learning, shuffled[..., :learn_size], True, axis=2)
+        sides.append(learning)
+    return sides[0], sides[1]
+
+
+def exchange_one(rng: np.random.Generator, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The second sets with one random observation exchanged for one of the first sets.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    first, second : ndarray of bool, shape (R, n)
+        Disjoint row by row.
+
+    Returns
+    -------
+    ndarray of bool, shape (R, n)
+        Sets that have one observation in common with the first ones.
+    """
+    rows = np.arange(len(first))
+    keys = rng.random(first.shape)
+    exchanged = second.copy()
+    exchanged[rows, np.where(second, keys, -1).argmax(axis=1)] = False
+    exchanged[rows, np.where(first, keys, -1).argmax(axis=1)] = True
+    return exchanged
 
 
 def all_learning_sets(n_obs: int, learn_size: int, batch_size: int) -> Iterator[np.ndarray]:

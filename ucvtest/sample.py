@@ -1,6 +1,5 @@
 """The observed sample, validated once: features, response, and its coding."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -91,7 +90,7 @@ def response_has_classes(y: Any) -> bool:
     array = np.asarray(y)
     if array.dtype.kind in "OSUb":
         return True
-    return not type_of_target(array).startswith("continuous")
+    return not type_of_target(array[~pd.isna(array)]).startswith("continuous")
 
 
 def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> Sample:
@@ -145,7 +144,9 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
 
 def _finite_numbers(response: np.ndarray) -> np.ndarray:
     if response.dtype.kind not in "iuf" or not np.isfinite(response).all():
-        raise ValueError("y must hold finite numbers for this loss: pass loss='zero_one' for labels")
+        raise ValueError(
+            "y must hold finite numbers for this loss: pass loss='zero_one' for labels"
+        )
     return response.astype(float)
 
 
@@ -155,7 +156,9 @@ def _code(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.ndarray]
     except TypeError as error:
         raise ValueError("y mixes labels of types that cannot be sorted: use one type") from error
     if len(classes) < 2:
-        raise ValueError(f"y has one class only ({classes[0]!r}): a comparison needs at least two")
+        raise ValueError(
+            f"y has one class only ({_listed(classes)}): a comparison needs at least two"
+        )
     if pos_label is not None:
         order = _positive_last(classes, pos_label)
         classes, codes = classes[order], np.argsort(order)[codes]
@@ -169,5 +172,5 @@ def _positive_last(classes: np.ndarray, pos_label: Any) -> np.ndarray:
     return np.append(np.delete(np.arange(len(classes)), found[0]), found[0])
 
 
-def _listed(values: Sequence[Any] | np.ndarray) -> str:
-    return ", ".join(repr(value) for value in np.asarray(values).tolist())
+def _listed(values: np.ndarray) -> str:
+    return ", ".join(repr(value) for value in values.tolist())

@@ -27,6 +27,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.special import ndtri
 
 from ucvtest.float64 import in_float64
 
@@ -36,11 +37,11 @@ N_GROUPS = 32
 """Groups of draws: products of different groups are unbiased, and leaving one out at a
 time gives the Monte-Carlo errors."""
 
-ROWS_PER_CALL = 16
-"""Pairs of each group in one jitted call: a fixed shape, so one compilation."""
+SETS_PER_CALL = 16
+"""Learning sets of each group and side in one jitted call: a fixed shape, so one compilation."""
 
-
-Pairs = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Draws = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""D1, D2, L1, L2 of shape (G, s, n): G draws with s learning sets on each of two sides."""
 
 
 # --------------------------------------------------------------------------- jitted sums
@@ -58,7 +59,7 @@ def _additive_moments(
     w = (learning * weight[..., None]).reshape(-1, n)
     tested = ((1.0 - learning) * weight[..., None]).reshape(-1, n)
     values = (differences * weight[..., None]).reshape(-1, n)
-    mean_loss = values.sum(-1) / jnp.maximum((1.0 - learning).reshape(-1, n).sum(-1), 1.0)
+    mean_loss = values.sum(-1) / (1.0 - learning).reshape(-1, n).sum(-1)
     return {
         "count": weight.sum(),
         "learning": w.sum(0),
@@ -73,8 +74,9 @@ def _additive_moments(
 def _residuals(differences: jax.Array, learning: jax.Array, additive: Any) -> jax.Array:
     """D - A outside the learning set, 0 inside."""
     centre, a, d = additive
-    fitted = centre[:, None, None] + jnp.einsum("kmn,kn->km", learning, a)[..., None]
-    return (differences - fitted - d[:, None, :]) * (1.0 - learning)
+    on_learning = jnp.einsum("kmin,kn->kmi", learning, a) + centre[:, None, None]
+    fitted = on_learning[..., None] + d[:, None, None, :]
+    return (differences - fitted) * (1.0 - learning)
 
 
 def _observation_effects(residual: jax.Array, learning: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -87,10 +89,37 @@ def _observation_effects(residual: jax.Array, learning: jax.Array) -> tuple[jax.
     return mean_loss, effect - (size / n * mean_loss)[..., None]
 
 
-def _mean_product(x1: jax.Array, x2: jax.Array, where: jax.Array) -> jax.Array:
-    """Mean of x1(t) x2(t') over t != t' in a set, for each pair of learning sets."""
-    x1, x2, r = x1 * where, x2 * where, where.sum(-1)
-    return (x1.sum(-1) * x2.sum(-1) - (x1 * x2).sum(-1)) / jnp.maximum(r * (r - 1.0), 1.0)
+def _products(x1: jax.Array, x2: jax.Array, l1: jax.Array, l2: jax.Array) -> dict[str, jax.Array]:
+    """Mean of X1(t) X2(t') for every set of the first side and every set of the second.
+
+    By where t and t' lie: different and outside both sets (product); one of them inside
+    the other set (crossed); equal (diagonal); both inside the other set (swapped).
+    """
+
+    def across(a: jax.Array, b: jax.Array) -> jax.Array:
+        return jnp.einsum("kmin,kmjn->kmij", a, b)
+
+    n = x1.shape[-1]
+    size1, size2 = l1.sum(-1)[..., :, None], l2.sum(-1)[..., None, :]
+    common = across(l1, l2)
+    n_outside = n - size1 - size2 + common
+    # Of X1, summed outside both sets and inside the second one; of X2 likewise.
+    outside1, outside2 = across(x1, 1.0 - l2), across(1.0 - l1, x2)
+    inside1 = x1.sum(-1)[..., :, None] - outside1
+    inside2 = x2.sum(-1)[..., None, :] - outside2
+    same = across(x1, x2)
+    n_inside1, n_inside2 = size2 - common, size1 - common
+
+    def mean(total: jax.Array, count: jax.Array) -> jax.Array:
+        return total / jnp.maximum(count, 1.0)
+
+    return {
+        "product": mean(outside1 * outside2 - same, n_outside * (n_outside - 1.0)),
+        "crossed": mean(inside1 * outside2, n_inside1 * n_outside) / 2
+        + mean(outside1 * inside2, n_outside * n_inside2) / 2,
+        "diagonal": mean(same, n_outside),
+        "swapped": mean(inside1 * inside2, n_inside1 * n_inside2),
+    }
 
 
 @partial(jax.jit, static_argnames="pair_effects")
@@ -103,33 +132,24 @@ def _residual_sums(
     additive: tuple[jax.Array, jax.Array, jax.Array],
     pair_effects: bool,
 ) -> dict[str, jax.Array]:
-    """Sums over the pairs of each group, from the residuals of an additive fit.
+    """Sums over the draws of each group, from the residuals of an additive fit.
 
-    d1, d2, l1, l2 (K, M, n); weight (K, M); additive: centre (K,), a (K, n), d (K, n).
+    d1, d2, l1, l2 (K, M, s, n): M draws in each of K groups, s sets on each side; weight
+    (K, M, s); additive: centre (K,), a (K, n), d (K, n).
     """
     x1, x2 = _residuals(d1, l1, additive), _residuals(d2, l2, additive)
     mean1, effect1 = _observation_effects(x1, l1)
     mean2, effect2 = _observation_effects(x2, l2)
     w = weight[..., None]
-    neither = (1.0 - l1) * (1.0 - l2)
-    in_first, in_second = l1 * (1.0 - l2), l2 * (1.0 - l1)
-    crossed = (x1 * in_second).sum(-1) * (x2 * neither).sum(-1) + (x1 * neither).sum(-1) * (
-        x2 * in_first
-    ).sum(-1)
-    n_crossed = in_second.sum(-1) * neither.sum(-1)
-    swapped = (x1 * in_second).sum(-1) * (x2 * in_first).sum(-1)
-    n_swapped = in_second.sum(-1) * in_first.sum(-1)
+    pair_weight = weight[..., :, None] * weight[..., None, :]
     sums = {
-        "count": weight.sum(-1),
-        "mean": (weight * (mean1 + mean2) / 2).sum(-1),
-        "effect": (w * (effect1 + effect2) / 2).sum(-2),
-        "product": (weight * _mean_product(x1, x2, neither)).sum(-1),
-        "crossed": (weight * crossed / jnp.maximum(2 * n_crossed, 1.0)).sum(-1),
-        "diagonal": (
-            weight * (x1 * x2 * neither).sum(-1) / jnp.maximum(neither.sum(-1), 1.0)
-        ).sum(-1),
-        "swapped": (weight * swapped / jnp.maximum(n_swapped, 1.0)).sum(-1),
+        "count": weight.sum((1, 2)),
+        "n_products": pair_weight.sum((1, 2, 3)),
+        "mean": (weight * (mean1 + mean2) / 2).sum((1, 2)),
+        "effect": (w * (effect1 + effect2) / 2).sum((1, 2)),
     }
+    for kind, values in _products(x1, x2, l1, l2).items():
+        sums[kind] = (pair_weight * values).sum((1, 2, 3))
     if pair_effects:
         sums["joint"] = _joint(x1, l1, mean1, w / 2) + _joint(x2, l2, mean2, w / 2)
     return sums
@@ -139,7 +159,7 @@ def _joint(x: jax.Array, learning: jax.Array, mean_loss: jax.Array, weight: Any)
     """Sum over learning sets of E[X 1{i, j in S}] for all i != j; (K, n, n)."""
     n_tested = x.shape[-1] - learning.sum(-1)
     half = learning * mean_loss[..., None] / 2 + x / n_tested[..., None]
-    one_sided = jnp.einsum("kmi,kmj->kij", learning * weight, half)
+    one_sided = jnp.einsum("kmsi,kmsj->kij", learning * weight, half)
     return one_sided + one_sided.transpose(0, 2, 1)
 
 
@@ -192,22 +212,27 @@ class _AdditiveFit:
         return centre, on_mean + test / (n - g), test
 
 
-# ------------------------------------------------------------------------ rows in groups
+# ----------------------------------------------------------------------- draws in groups
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
-    """Pairs of learning sets dealt to groups: row numbers (K, M), -1 where a group has fewer."""
+class _Dealt:
+    """Draws dealt to groups: row numbers (K, M), -1 where a group has fewer."""
 
-    d1: np.ndarray
-    d2: np.ndarray
-    l1: np.ndarray
-    l2: np.ndarray
+    draws: Draws
+    weight: np.ndarray
     index: np.ndarray
+    depth: int
 
     @classmethod
-    def deal(cls, pairs: Pairs, n_groups: int, cluster: np.ndarray | None) -> "_Rows":
-        n_rows = len(pairs[0])
+    def deal(
+        cls,
+        draws: Draws,
+        n_groups: int,
+        cluster: np.ndarray | None = None,
+        weight: np.ndarray | None = None,
+    ) -> "_Dealt":
+        n_rows, n_sets = draws[0].shape[:2]
         draw = np.arange(n_rows) if cluster is None else np.unique(cluster, return_inverse=True)[1]
         # The halves in turn, so that a few draws reach both.
         half = _half(n_groups)
@@ -217,20 +242,20 @@ class _Rows:
         for k in range(n_groups):
             members = np.flatnonzero(group == k)
             position[members] = np.arange(len(members))
-        depth = -(-max(int(position.max(initial=0)) + 1, 1) // ROWS_PER_CALL) * ROWS_PER_CALL
-        index = np.full((n_groups, depth), -1)
+        depth = max(1, SETS_PER_CALL // n_sets)
+        index = np.full((n_groups, -(-(int(position.max(initial=0)) + 1) // depth) * depth), -1)
         index[group, position] = np.arange(n_rows)
-        return cls(*pairs, index)
+        if weight is None:
+            weight = np.ones((n_rows, n_sets))
+        return cls(draws, weight, index, depth)
 
-    def calls(self, groups: slice) -> Iterator[tuple[np.ndarray, ...]]:
-        """d1, d2, l1, l2 of shape (K, M, n) and weights (K, M), M at a time."""
-        for start in range(0, self.index.shape[1], ROWS_PER_CALL):
-            rows = self.index[groups, start : start + ROWS_PER_CALL]
-            weight = (rows >= 0).astype(float)
-            l1, l2 = self.l1[rows].astype(float), self.l2[rows].astype(float)
-            d1 = np.where(l1 > 0, 0.0, self.d1[rows])
-            d2 = np.where(l2 > 0, 0.0, self.d2[rows])
-            yield d1, d2, l1, l2, weight
+    def calls(self, groups: slice = slice(None)) -> Iterator[tuple[np.ndarray, ...]]:
+        """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time."""
+        for start in range(0, self.index.shape[1], self.depth):
+            rows = self.index[groups, start : start + self.depth]
+            weight = self.weight[rows] * (rows >= 0)[..., None]
+            d1, d2, l1, l2 = (part[rows] for part in self.draws)
+            yield np.where(l1, 0.0, d1), np.where(l2, 0.0, d2), l1 * 1.0, l2 * 1.0, weight
 
 
 # ------------------------------------------------------------------------------ accumulator
@@ -240,13 +265,9 @@ class _Rows:
 class _Block:
     """Sums over the draws that were added together, group by group (arrays of shape (K,))."""
 
-    count: np.ndarray
-    mean: np.ndarray
+    sums: dict[str, np.ndarray]
     linear: np.ndarray
-    product: np.ndarray
-    crossed: np.ndarray
-    diagonal: np.ndarray
-    exchange_count: np.ndarray
+    n_exchanged: np.ndarray
     exchange: np.ndarray
 
 
@@ -280,45 +301,56 @@ class Accumulator:
 
     def add(
         self,
-        pairs: Pairs,
+        draws: Draws,
         *,
+        weight: np.ndarray | None = None,
         exchanged: tuple[np.ndarray, np.ndarray] | None = None,
         cluster: np.ndarray | None = None,
     ) -> None:
-        """Add a block of pairs.
+        """Add a block of draws.
 
         Parameters
         ----------
-        pairs : tuple of ndarray, shape (G, n)
+        draws : tuple of ndarray, shape (G, s, n)
             D1, D2, L1, L2: loss differences (values inside the learning sets are ignored)
-            and 0/1 learning sets.
+            and learning sets (bool); all s sets of one side against all s of the other.
+        weight : ndarray, shape (G, s), optional
+            0 for places that hold no set, on both sides.
         exchanged : tuple of ndarray, shape (H, n), optional
-            D2 and L2 again for the first H pairs, with one observation of L2 exchanged for
-            one of L1. The change of the products gives kappa_1 - Theta^2 with a much smaller
-            Monte-Carlo error than independent pairs would.
+            D and L of the first set on the second side of the first H draws, with one
+            observation exchanged for one of the first set on the first side. The change of
+            the products gives kappa_1 - Theta^2 with a much smaller Monte-Carlo error than
+            independent pairs would.
         cluster : ndarray, shape (G,), optional
-            Names the pairs that were drawn together; by default each was drawn alone.
+            Names the draws that belong together; by default they are independent.
         """
-        rows = _Rows.deal(pairs, self.n_groups, cluster)
-        self._fit_additive(rows)
+        dealt = _Dealt.deal(draws, self.n_groups, cluster, weight)
+        self._fit_additive(dealt)
         additive = self._crossed_fits()
-        main = self._sum(rows, additive)
-        none = np.zeros(self.n_groups)
-        exchange_count, exchange = none, none
+        sums = self._sum(dealt, additive)
+        n_exchanged = exchange = np.zeros(self.n_groups)
         if exchanged is not None:
-            first = tuple(part[: len(exchanged[0])] for part in pairs)
-            before = self._sum(_Rows.deal(first, self.n_groups, None), additive)
-            after_pairs = (first[0], exchanged[0], first[2], exchanged[1])
-            after = self._sum(_Rows.deal(after_pairs, self.n_groups, None), additive)
-            exchange_count = after["count"]
-            exchange = after["product"] - before["product"]
-        self._store(additive, main, exchange_count, exchange)
+            n_exchanged, exchange = self._exchange(draws, exchanged, additive)
+        self._store(additive, sums, n_exchanged, exchange)
 
-    def _fit_additive(self, rows: _Rows) -> None:
+    def _exchange(
+        self,
+        draws: Draws,
+        exchanged: tuple[np.ndarray, np.ndarray],
+        additive: tuple[np.ndarray, ...],
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Number of exchanges in each group, and the sum of the changes of the products."""
+        d1, d2, l1, l2 = (part[: len(exchanged[0]), :1] for part in draws)
+        new_d2, new_l2 = (part[:, None] for part in exchanged)
+        before = self._sum(_Dealt.deal((d1, d2, l1, l2), self.n_groups), additive)
+        after = self._sum(_Dealt.deal((d1, new_d2, l1, new_l2), self.n_groups), additive)
+        return after["count"], after["product"] - before["product"]
+
+    def _fit_additive(self, dealt: _Dealt) -> None:
         if _half(self.n_groups) == self.n_groups:
             return
         for fit, groups in zip(self._fits, self._halves, strict=True):
-            for d1, d2, l1, l2, weight in rows.calls(groups):
+            for d1, d2, l1, l2, weight in dealt.calls(groups):
                 fit.add(d1, l1, weight)
                 fit.add(d2, l2, weight)
 
@@ -329,9 +361,9 @@ class Accumulator:
         centre, a, d = (np.repeat([s[part] for s in solved], sizes, axis=0) for part in range(3))
         return centre, a, d
 
-    def _sum(self, rows: _Rows, additive: tuple[np.ndarray, ...]) -> dict[str, np.ndarray]:
+    def _sum(self, dealt: _Dealt, additive: tuple[np.ndarray, ...]) -> dict[str, np.ndarray]:
         sums: dict[str, np.ndarray] = {}
-        for call in rows.calls(slice(None)):
+        for call in dealt.calls():
             update = _residual_call(*call, additive, pair_effects=self.disjoint)
             sums = {key: sums.get(key, 0.0) + value for key, value in update.items()}
         return sums
@@ -340,25 +372,15 @@ class Accumulator:
         self,
         additive: tuple[np.ndarray, ...],
         sums: dict[str, np.ndarray],
-        exchange_count: np.ndarray,
+        n_exchanged: np.ndarray,
         exchange: np.ndarray,
     ) -> None:
         centre, a, d = additive
         count, effect = sums["count"], sums["effect"]
         b = self._b_of_additive(a, d)
         linear = self._lambda_1 * (count * (b**2).sum(-1) + 2 * (b * effect).sum(-1))
-        self._blocks.append(
-            _Block(
-                count=count,
-                mean=sums["mean"],
-                linear=linear,
-                product=sums["product"],
-                crossed=sums["crossed"],
-                diagonal=sums["diagonal"],
-                exchange_count=exchange_count,
-                exchange=exchange,
-            )
-        )
+        scalars = {key: value for key, value in sums.items() if value.ndim == 1}
+        self._blocks.append(_Block(scalars, linear, n_exchanged, exchange))
         totals = {
             "count": count,
             "mean": sums["mean"] + count * centre,
@@ -403,6 +425,8 @@ class Accumulator:
             name: float(np.sqrt((k - 1) / k * sum((v[name] - full[name]) ** 2 for v in without)))
             for name in full
         }
+        if self.disjoint:
+            errors["clipped"] = max(errors["clipped"], _error_of_clipping(full, errors["unbiased"]))
         return MonteCarloEstimates(values=full, mc_se=errors)
 
     def _evaluate(self, keep: np.ndarray, gram: dict[str, np.ndarray]) -> dict[str, float]:
@@ -429,28 +453,30 @@ class Accumulator:
         total = weight = 0.0
         for block in self._blocks:
             for groups in self._halves:
-                size = float((block.count[groups] * keep[groups]).sum())
+                size = float((block.sums["count"][groups] * keep[groups]).sum())
                 if size > 0:
                     total += size * value_in(block, groups, keep[groups])
                     weight += size
         return total / weight
 
     def _unbiased_in(self, block: _Block, groups: slice, keep: np.ndarray) -> float:
-        count = block.count[groups] * keep
-        squared_mean = _crossed_product(_gram(block.mean[groups][:, None]), keep, count)
-        rest = ((block.linear - block.product)[groups] * keep).sum() / count.sum()
-        return float(squared_mean + rest)
+        part = {key: value[groups] * keep for key, value in block.sums.items()}
+        squared_mean = _crossed_product(_gram(part["mean"][:, None]), keep, part["count"])
+        product = part["product"].sum() / part["n_products"].sum()
+        linear = (block.linear[groups] * keep).sum() / part["count"].sum()
+        return float(squared_mean - product + linear)
 
     def _asymptotic_in(self, block: _Block, groups: slice, keep: np.ndarray) -> float:
         n, m = self.n_obs, self.learn_size + 1
-        n_exchanged = (block.exchange_count[groups] * keep).sum()
+        n_exchanged = (block.n_exchanged[groups] * keep).sum()
         if n_exchanged == 0:
             return np.nan
-        exchange = (block.exchange[groups] * keep).sum() / n_exchanged
-        product, crossed, diagonal, linear = (
-            (sums[groups] * keep).sum() / (block.count[groups] * keep).sum()
-            for sums in (block.product, block.crossed, block.diagonal, block.linear)
+        part = {key: (value[groups] * keep).sum() for key, value in block.sums.items()}
+        product, crossed, diagonal = (
+            part[kind] / part["n_products"] for kind in ("product", "crossed", "diagonal")
         )
+        exchange = (block.exchange[groups] * keep).sum() / n_exchanged
+        linear = (block.linear[groups] * keep).sum() / part["count"]
         # The observation that S and S' share is tested in neither, in one or in both of them.
         neither = (m - 1) ** 2 * (product + exchange)
         kappa_1 = (neither + 2 * (m - 1) * crossed + diagonal) / m**2
@@ -477,15 +503,14 @@ class OverlapSums:
         """The overlaps of learning sets that sets with c observations in common come from."""
         return tuple(sorted({o for c in c_values for o, _, _ in self._cases(c)}))
 
-    def fit_additive(self, pairs: Pairs) -> None:
+    def fit_additive(self, draws: Draws) -> None:
         """Add draws to the additive fit; they must not be used again."""
-        rows = _Rows.deal(pairs, self.n_groups, None)
-        for d1, d2, l1, l2, weight in rows.calls(slice(None)):
+        for d1, d2, l1, l2, weight in _Dealt.deal(draws, self.n_groups).calls():
             self._fit.add(d1, l1, weight)
             self._fit.add(d2, l2, weight)
 
-    def add(self, overlap: int, pairs: Pairs) -> None:
-        """Add pairs with so many observations in common."""
+    def add(self, overlap: int, draws: Draws) -> None:
+        """Add draws of two sets with so many observations in common."""
         centre, a, d = self._fit.solve(self.n_obs, self.learn_size)
         shape = (self.n_groups, self.n_obs)
         additive = (
@@ -494,26 +519,27 @@ class OverlapSums:
             np.broadcast_to(d, shape).copy(),
         )
         sums = self._sums.setdefault(overlap, {})
-        for call in _Rows.deal(pairs, self.n_groups, None).calls(slice(None)):
+        for call in _Dealt.deal(draws, self.n_groups).calls():
             update = _residual_call(*call, additive, pair_effects=False)
             for key, value in update.items():
                 sums[key] = sums.get(key, 0.0) + value
 
     def kappas(self, c_values: Iterable[int]) -> np.ndarray:
         """Estimates of kappa_c from each group of draws, (K, number of values)."""
-        count = sum(sums["count"] for sums in self._sums.values())
-        mean = sum(sums["mean"] for sums in self._sums.values()) / count
-        effect = sum(sums["effect"] for sums in self._sums.values()) / count[:, None]
+        count, mean, effect = (
+            np.sum([sums[key] for sums in self._sums.values()], axis=0)
+            for key in ("count", "mean", "effect")
+        )
+        mean, effect = mean / count, effect / count[:, None]
         return np.column_stack([self._kappa(c, mean, effect) for c in c_values])
 
     def _kappa(self, c: int, mean: np.ndarray, effect: np.ndarray) -> np.ndarray:
         n, m = self.n_obs, self.learn_size + 1
         centre, a, d = self._fit.solve(n, self.learn_size)
         h = self.learn_size * a + d
-        of_residual = sum(
-            weight * self._sums[overlap][kind] / self._sums[overlap]["count"]
-            for overlap, kind, weight in self._cases(c)
-        )
+        of_residual = np.zeros(self.n_groups)
+        for overlap, kind, weight in self._cases(c):
+            of_residual += weight * self._sums[overlap][kind] / self._sums[overlap]["n_products"]
         of_both = centre * mean + (c / m - (m - c) / (n - m)) * (effect @ h) / m
         of_additive = centre**2 + (c / n - (m**2 - c) / (n * (n - 1))) * (h @ h) / m**2
         return of_residual + 2 * of_both + of_additive
@@ -552,6 +578,17 @@ def clipped(unbiased: float, lower: float, upper: float) -> float:
     return float(np.clip(unbiased, lower, upper))
 
 
+def _error_of_clipping(values: Mapping[str, float], mc_se: float) -> float:
+    """Root mean square error of the clipped variance if the unbiased one errs normally.
+
+    At a bound the clipped value hardly moves when a group is left out, although another
+    sample of learning sets could have taken it far inside.
+    """
+    errors = mc_se * ndtri((np.arange(200) + 0.5) / 200)
+    moved = np.clip(values["unbiased"] + errors, values["geometric"], values["jackknife"])
+    return float(np.sqrt(np.mean((moved - values["clipped"]) ** 2)))
+
+
 def _half(n_groups: int) -> int:
     """Groups in the first half; all of them where a half would lack products once one is left out."""
     return n_groups // 2 if n_groups >= 6 else n_groups
@@ -576,9 +613,7 @@ def _crossed_product(gram: np.ndarray, keep: np.ndarray, count: np.ndarray) -> f
 # ------------------------------------------------------------------------------- public API
 
 
-def from_pairs(
-    D1: Any, D2: Any, L1: Any, L2: Any, cluster: Any = None
-) -> dict[str, float]:
+def from_pairs(D1: Any, D2: Any, L1: Any, L2: Any, cluster: Any = None) -> dict[str, float]:
     """Complete error (difference) and its unbiased variance from pairs of learning sets.
 
     Parameters
@@ -642,7 +677,8 @@ def from_pairs(
     if n_draws < 2:
         raise ValueError(f"at least two clusters of pairs are needed, got {n_draws}: draw more")
     sums = Accumulator(d1.shape[1], size, disjoint=True, n_draws=n_draws)
-    sums.add((d1, d2, l1 > 0, l2 > 0), cluster=names)
+    draws = (d1[:, None], d2[:, None], l1[:, None] > 0, l2[:, None] > 0)
+    sums.add(draws, cluster=names)
     found = sums.estimates()
     return {
         "estimate": found.values["estimate"],

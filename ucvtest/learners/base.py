@@ -197,21 +197,20 @@ class JittedLearner(Learner):
             return Predictions(self._number(scores, output), Counter())
         labels, tied = self._multiclass(scores) if scores.ndim == 3 else self._binary(scores)
         counted = tied if testing is None else tied & testing
-        return Predictions(labels, Counter(score_ties=int(counted.sum())))
+        return Predictions(labels, Counter(score_ties=int(np.count_nonzero(counted))))
 
     def _binary(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Labels and where they were tied; a comparison alone would turn NaN into a class."""
+        """Labels, and where they were tied."""
+        labels = (scores > self.cut).astype(float)
         tied = scores == self.cut
-        labels = np.where(scores > self.cut, 1.0, 0.0)
-        labels[tied] = self.tie_code
-        labels[np.isnan(scores)] = np.nan
-        return labels, tied
+        if self.tie_code != 0.0:
+            labels[tied] = self.tie_code
+        return _with_missing(labels, scores), tied
 
     def _multiclass(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         best = scores.max(axis=2)
         labels = scores.argmax(axis=2).astype(float)
-        labels[np.isnan(best)] = np.nan
-        return labels, (scores == best[:, :, None]).sum(axis=2) > 1
+        return _with_missing(labels, best), (scores == best[:, :, None]).sum(axis=2) > 1
 
     @property
     def cut(self) -> float:
@@ -246,3 +245,11 @@ def class_members(sample: Sample) -> np.ndarray:
 def power_of_two(limit: int) -> int:
     """The largest power of two that is not above a limit; 1 if there is none."""
     return 1 << max(limit.bit_length() - 1, 0)
+
+
+def _with_missing(labels: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """The labels, NaN where the score is: a comparison alone would make it a class."""
+    missing = np.isnan(scores)
+    if missing.any():
+        labels[missing] = np.nan
+    return labels
