@@ -95,12 +95,13 @@ def _parse(text: str) -> Learner:
 
 def _arguments(factory: Callable[..., Learner], text: str) -> dict[str, Any]:
     parameters = inspect.signature(factory).parameters
+    ordered = [name for name, each in parameters.items() if each.kind is not each.KEYWORD_ONLY]
     hints = get_type_hints(factory)
     found: dict[str, Any] = {}
     for position, part in enumerate(text.split(",") if text else ()):
         key, separator, value = part.strip().rpartition("=")
         if not separator:
-            key = list(parameters)[position] if position < len(parameters) else ""
+            key = ordered[position] if position < len(ordered) else ""
         if key not in parameters or key in found:
             raise ValueError(f"{part.strip()!r} is one argument too many: {_usage(factory)}")
         found[key] = _value(key, value.strip(), hints[key])

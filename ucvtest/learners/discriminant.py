@@ -16,6 +16,7 @@ import numpy as np
 
 from ucvtest.float64 import in_float64, to_device
 from ucvtest.kernels.linear_algebra import (
+    invert_positive_definite,
     products,
     quadratic_form,
     solve_positive_definite,
@@ -355,7 +356,7 @@ def _lda_rules(
     n_features = mean.shape[1]
     between = sum(n * _products_of_rows(m) for n, m in zip(size, mean, strict=True))
     covariance = symmetric((second - between) / size.sum(axis=0), n_features)
-    slope, _ = solve_positive_definite(covariance, jnp.swapaxes(mean, 0, 1))
+    slope = solve_positive_definite(covariance, jnp.swapaxes(mean, 0, 1))
     slope = jnp.swapaxes(slope, 0, 1)
     constant = log_prior - 0.5 * (slope * mean).sum(axis=1)
     return jnp.concatenate([slope, constant[:, None]], axis=1)
@@ -365,16 +366,14 @@ def _qda_rules(
     size: jax.Array, mean: jax.Array, second: jax.Array, log_prior: jax.Array
 ) -> jax.Array:
     n_classes, n_features, n_sets = mean.shape
-    identity = jnp.broadcast_to(
-        jnp.eye(n_features, dtype=mean.dtype)[:, :, None], (n_features, n_features, n_sets)
-    )
+    identity = jnp.eye(n_features, dtype=mean.dtype)[:, :, None]
     by_class = second.reshape(n_classes, -1, n_sets)
     coefficients = []
     for n, m, sums, log_share in zip(size, mean, by_class, log_prior, strict=True):
         covariance = symmetric((sums - n * _products_of_rows(m)) / n, n_features)
         # An absent class must not turn the scores of the others into NaN.
         covariance = jnp.where(n > 0, covariance, identity)
-        precision, log_determinant = solve_positive_definite(covariance, identity)
+        precision, log_determinant = invert_positive_definite(covariance)
         slope = (precision * m).sum(axis=1)
         constant = log_share - 0.5 * (log_determinant + (slope * m).sum(axis=0))
         coefficients.append(

@@ -187,7 +187,7 @@ def _primal(
     i, j = np.triu_indices(p)
     gram = symmetric(xx - size * mean_x[i] * mean_x[j], p)
     gram = gram + jnp.eye(p)[:, :, None] * (lam * (size if mean_scale else 1.0))
-    slope = solve_positive_definite(gram, (xy - size * mean_x * mean_y)[:, None])[0][:, 0]
+    slope = solve_positive_definite(gram, (xy - size * mean_x * mean_y)[:, None])[:, 0]
     fitted = jnp.einsum("pr,np->rn", slope, features, precision="highest")
     return fitted + (mean_y - (slope * mean_x).sum(axis=0))[:, None]
 
@@ -220,7 +220,7 @@ def _dual(
     gram = gram * member[:, None] * member
     # Positions beyond the size of a smaller learning set get an equation 0 = lam a.
     gram = gram + jnp.eye(g)[:, :, None] * (lam * (size if mean_scale else 1.0))
-    weight = solve_positive_definite(gram, ((y - mean_y) * member)[:, None])[0][:, 0]
+    weight = solve_positive_definite(gram, ((y - mean_y) * member)[:, None])[:, 0]
     spread = jnp.zeros((n, n_sets)).at[index, jnp.arange(n_sets)].add(weight)
     fitted = jnp.einsum("nm,mr->rn", inner, spread, precision="highest")
     return fitted + (mean_y - (weight * mean_inner).sum(axis=0))[:, None]
