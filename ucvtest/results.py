@@ -174,20 +174,11 @@ class TestResult:
         ValueError
             If `alpha` is outside (0, 1).
         """
-        if not 0 < alpha < 1:
-            raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
-        distribution = reference_distribution(self.reference, self.df)
-        if distribution is None or not math.isfinite(self.se):
+        interval = self._quiet_interval(alpha)
+        if self._distribution is None:
             reason = self.status if self.status != "ok" else f"the {self.method} gives none"
             warnings.warn(f"no confidence interval: {reason}", UcvtestWarning, stacklevel=2)
-            return (math.nan, math.nan)
-        if self.alternative == "two-sided":
-            half = float(distribution.isf(alpha / 2)) * self.se
-            return (self.estimate - half, self.estimate + half)
-        half = float(distribution.isf(alpha)) * self.se
-        if self.alternative == "less":
-            return (-math.inf, self.estimate + half)
-        return (self.estimate - half, math.inf)
+        return interval
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """`conf_int` in SciPy's spelling: fields ``low`` and ``high``."""
@@ -274,11 +265,27 @@ class TestResult:
         }
         return cls(**values)
 
+    @property
+    def _distribution(self) -> Any:
+        """What the interval comes from; None where there is none."""
+        if not math.isfinite(self.se):
+            return None
+        return reference_distribution(self.reference, self.df)
+
     def _quiet_interval(self, alpha: float) -> tuple[float, float]:
-        """`conf_int` for tables that show the status beside it."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UcvtestWarning)
-            return self.conf_int(alpha)
+        """`conf_int` without its warning, for tables that show the status beside it."""
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
+        distribution = self._distribution
+        if distribution is None:
+            return (math.nan, math.nan)
+        if self.alternative == "two-sided":
+            half = float(distribution.isf(alpha / 2)) * self.se
+            return (self.estimate - half, self.estimate + half)
+        half = float(distribution.isf(alpha)) * self.se
+        if self.alternative == "less":
+            return (-math.inf, self.estimate + half)
+        return (self.estimate - half, math.inf)
 
 
 def _frozen(value: Any) -> Any:
