@@ -142,7 +142,7 @@ def test_own_run(client: MlflowClient, spool: Path) -> None:
     finish()
     (run,) = runs(client)
     assert run.info.status == "FINISHED"
-    assert run.info.run_name == "ustatistic: lda vs knn:3"
+    assert run.info.run_name == "lda vs knn:3 (ustatistic)"
     # The run shows how long the test took.
     assert run.info.end_time - run.info.start_time >= 24300
     assert run.data.tags["mlflow.autologging"] == "ucvtest"
@@ -247,7 +247,7 @@ def test_long_settings_are_cut_and_kept_whole_in_the_result(client: MlflowClient
     run = client.get_run(logged.run_id)
     value = run.data.params["ucvtest.ustatistic.1.learner"]
     assert (len(value), value[-5:]) == (500, "x ...")
-    assert run.info.run_name == "ustatistic: " + "x" * 36 + " ..."
+    assert run.info.run_name == "x" * 36 + " ... (ustatistic)"
     assert same(um.load_result(logged.run_id), result)
 
 

@@ -225,6 +225,13 @@ Notes:
     assert summary(PAIR).as_text() == expected
 
 
+def test_columns_keep_two_digits_of_small_numbers_beside_large_ones() -> None:
+    table = {"name": ("a", "b"), "near": (0.0009006, -0.2896), "far": (1e-9, 2500.0)}
+    lines = summary(replace(PAIR, tables={"Table": table})).as_text().splitlines()
+    rows = [line.split() for line in lines if line.startswith(("a ", "b "))]
+    assert rows == [["a", "0.00090", "1e-09"], ["b", "-0.28960", "2500.000"]]
+
+
 def test_summary_of_one_learner_leaves_out_the_test() -> None:
     text = summary(SINGLE).as_text()
     for absent in ("p-value", "Other", "Null", "Alternative", "Monte-Carlo", "Notes", "nan"):

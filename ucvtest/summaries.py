@@ -501,10 +501,16 @@ def _column(values: Sequence[Any], decimals: int | None = None) -> list[str]:
 
 
 def _decimals(values: Iterable[Any]) -> int:
-    """Decimals that give the largest of some numbers four significant digits."""
-    sizes = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
-    largest = max(sizes, default=0.0)
-    return 4 if largest == 0 else min(max(3 - math.floor(math.log10(largest)), 0), 12)
+    """Decimals that give the largest number four significant digits, the least one two.
+
+    At most three more are spent on small numbers beside large ones.
+    """
+    finite = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
+    magnitudes = [math.floor(math.log10(size)) for size in finite if size > 0]
+    if not magnitudes:
+        return 4
+    for_largest = max(3 - max(magnitudes), 0)
+    return min(max(for_largest, 1 - min(magnitudes)), for_largest + 3, 12)
 
 
 def _cell(value: Any, decimals: int) -> str:

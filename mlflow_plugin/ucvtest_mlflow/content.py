@@ -82,7 +82,8 @@ def run_name(result: TestResult) -> str:
     """A name for a run of its own: what was compared."""
     names = [result.settings.get(key) for key in ("learner", "other")]
     compared = " vs ".join(_cut(str(name), 40) for name in names if name is not None)
-    return f"{kind(result)}: {compared}" if compared else kind(result)
+    # What differs between runs comes first, because lists of runs cut long names.
+    return f"{compared} ({kind(result)})" if compared else kind(result)
 
 
 def description(result: TestResult) -> str:
@@ -136,9 +137,10 @@ def describe_data(test: Any) -> Mapping[str, str] | None:
     features, response = test.sample.features, test.sample.response
     name = f"sample {len(response)} x {features.shape[1]}"
     try:
-        # MLflow warns of integer columns and trips over warnings of newer pandas.
+        # MLflow warns of integer columns and trips over warnings of newer pandas. Only its own
+        # warnings are named: filters belong to the process, and other threads see them too.
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            warnings.filterwarnings("ignore", module="mlflow")
             return _dataset(features, response, name).to_dict()
     except Exception as error:
         warnings.warn(
