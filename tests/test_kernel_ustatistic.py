@@ -260,6 +260,6 @@ class TestFromPairs:
     )
     def test_what_cannot_be_used_is_refused(self, change, message):
         pairs = draw(np.random.default_rng(3), 6, self.n, self.g)
-        with pytest.raises(ValueError) as error:  # noqa: PT011
+        with pytest.raises(ValueError) as error:
             from_pairs(*change(pairs))
         assert str(error.value) == message

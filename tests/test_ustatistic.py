@@ -260,7 +260,7 @@ class TestKappaProfile:
 
     def test_impossible_values_are_refused(self):
         test = uv.UStatisticTest(self.X, self.y, "ridge:1", learn_size=3)
-        with pytest.raises(ValueError) as error:  # noqa: PT011
+        with pytest.raises(ValueError) as error:
             test.kappa_profile([5])
         assert str(error.value) == (
             "c_values must be integers from 0 to 4 = learn_size + 1, got [5]"
@@ -389,7 +389,7 @@ class TestWhatCannotBeTested:
         assert math.isnan(result.pvalue)
 
     def test_one_class_learning_sets_are_counted(self):
-        X, y = normal_problem(20, 1)
+        X, _y = normal_problem(20, 1)
         result = uv.UStatisticTest(X, np.arange(20) < 3, "lda", learn_size=6).fit(n_pairs=60, rng=0)
         assert result.diagnostics["one_class_fits"] > 0
         assert any("a learning set with a single class" in note for note in result.notes)
@@ -477,7 +477,7 @@ class TestRefusals:
     )
     def test_by_the_constructor(self, arguments, message):
         given = {"X": X_GOOD, "y": Y_GOOD, "learner": "lda"} | arguments
-        with pytest.raises(ValueError) as error:  # noqa: PT011
+        with pytest.raises(ValueError) as error:
             uv.UStatisticTest(given.pop("X"), given.pop("y"), given.pop("learner"), **given)
         assert str(error.value) == message
 
@@ -520,7 +520,7 @@ class TestRefusals:
     )
     def test_by_fit(self, arguments, message):
         test = uv.UStatisticTest(X_GOOD, Y_GOOD, "lda", learn_size=12)
-        with pytest.raises(ValueError) as error:  # noqa: PT011
+        with pytest.raises(ValueError) as error:
             test.fit(**arguments)
         assert str(error.value) == message
 

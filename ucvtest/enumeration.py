@@ -17,7 +17,7 @@ import numpy as np
 
 from ucvtest.kernels.ustatistic import clipped, geometric
 
-__all__ = ["CompleteSums", "MAX_SUBSETS"]
+__all__ = ["MAX_SUBSETS", "CompleteSums"]
 
 MAX_SUBSETS = 20_000_000
 """Largest number of subsets S that enumeration keeps in memory (0.16 GB for their kernels)."""

@@ -590,7 +590,7 @@ def _error_of_clipping(values: Mapping[str, float], mc_se: float) -> float:
 
 
 def _half(n_groups: int) -> int:
-    """Groups in the first half; all of them where a half would lack products once one is left out."""
+    """Groups in the first half; all where a half would lack products once one is left out."""
     return n_groups // 2 if n_groups >= 6 else n_groups
 
 
