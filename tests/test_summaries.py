@@ -135,7 +135,7 @@ HIGHER = {**PAIR.diagnostics, "better": "higher"}
         (
             replace(PAIR, status="max_fits was reached: raise it."),
             "No evidence at the 5% level that the two learners differ: the difference of error "
-            "rates is -0.14 (95% interval -0.35 to 0.07, p = 0.19). Max_fits was reached: raise "
+            "rates is -0.14 (95% interval -0.35 to 0.07, p = 0.19). max_fits was reached: raise "
             "it.",
         ),
     ],

@@ -169,9 +169,7 @@ def _estimate_clause(result: TestResult, alpha: float) -> str:
     brackets = [_interval_words(low, high, alpha, text)]
     if not math.isnan(result.pvalue):
         brackets.append(f"p {pvalue_text(result.pvalue, alpha)}")
-    inside = ", ".join(item for item in brackets if item)
-    numbers = f"{text(result.estimate)} ({inside})" if inside else text(result.estimate)
-    return f"the {result.estimand} is {numbers}"
+    return f"the {result.estimand} is {text(result.estimate)} ({', '.join(brackets)})"
 
 
 def _interval_words(low: float, high: float, alpha: float, text: Callable[[float], str]) -> str:
@@ -553,7 +551,9 @@ def _percent(share: float) -> str:
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """The text as a sentence starts; the name of an argument keeps its small letter."""
+    first, _, _ = text.partition(" ")
+    return text if "_" in first else text[:1].upper() + text[1:]
 
 
 def _check_alpha(alpha: float) -> None:
