@@ -27,6 +27,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.sparse.linalg import cg
 from scipy.special import ndtri
 
 from ucvtest.float64 import in_float64
@@ -37,7 +38,7 @@ N_GROUPS = 32
 """Groups of draws: products of different groups are unbiased, and leaving one out at a
 time gives the Monte-Carlo errors."""
 
-SETS_PER_CALL = 16
+SETS_PER_CALL = 64
 """Learning sets of each group and side in one jitted call: a fixed shape, so one compilation."""
 
 Draws = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -151,16 +152,22 @@ def _residual_sums(
     for kind, values in _products(x1, x2, l1, l2).items():
         sums[kind] = (pair_weight * values).sum((1, 2, 3))
     if pair_effects:
-        sums["joint"] = _joint(x1, l1, mean1, w / 2) + _joint(x2, l2, mean2, w / 2)
+        sums["joint"] = _joint((x1, l1, mean1), (x2, l2, mean2), w / 2)
     return sums
 
 
-def _joint(x: jax.Array, learning: jax.Array, mean_loss: jax.Array, weight: Any) -> jax.Array:
-    """Sum over learning sets of E[X 1{i, j in S}] for all i != j; (K, n, n)."""
-    n_tested = x.shape[-1] - learning.sum(-1)
+def _joint(
+    first: tuple[jax.Array, ...], second: tuple[jax.Array, ...], weight: jax.Array
+) -> jax.Array:
+    """Sum over learning sets of E[X 1{i, j in S}]: (K, n, n), to be added to its transpose."""
+    x, learning, mean_loss = (
+        jnp.concatenate(parts, axis=2) for parts in zip(first, second, strict=True)
+    )
+    k, n = x.shape[0], x.shape[-1]
+    n_tested = n - learning.sum(-1)
     half = learning * mean_loss[..., None] / 2 + x / n_tested[..., None]
-    one_sided = jnp.einsum("kmsi,kmsj->kij", learning * weight, half)
-    return one_sided + one_sided.transpose(0, 2, 1)
+    weighted = learning * jnp.concatenate([weight, weight], axis=2)
+    return jnp.einsum("kri,krj->kij", weighted.reshape(k, -1, n), half.reshape(k, -1, n))
 
 
 _moments_call = in_float64(_additive_moments)
@@ -201,7 +208,8 @@ class _AdditiveFit:
         # leave the estimators unbiased; good ones make the residual small.
         penalty = np.trace(gram) / count + 1e-9
         response = s["learning_loss"] - share * float(s["mean_loss"])
-        on_mean = np.linalg.solve(gram + penalty * np.eye(n), response)
+        # Conjugate gradients: well conditioned, and no BLAS threads fighting with JAX's.
+        on_mean, _ = cg(gram + penalty * np.eye(n), response, rtol=1e-8)
         on_mean -= on_mean.mean()
         tested = s["tested"] / (s["tested"] + 4.0)
         marginal = tested * (s["test_loss"] / np.maximum(s["tested"], 1.0) - centre)
@@ -406,6 +414,7 @@ class Accumulator:
         single = sums["effect"][:, :, None] + sums["effect"][:, None, :]
         tau = (
             sums["joint"]
+            + sums["joint"].transpose(0, 2, 1)
             - m * (m - 1) / (n * (n - 1)) * sums["mean"][:, None, None]
             - (m - 1) / (n - 2) * single
         )
