@@ -293,6 +293,8 @@ def _fit_splits(
     with nullcontext() if os.getpid() == parent else threadpool_limits(1):
         for row, split in enumerate(splits):
             learnt, tested = np.flatnonzero(learning[row]), np.flatnonzero(testing[row])
+            if not len(tested):
+                continue
             values[row, tested] = _fit_split(
                 learner, sample, output, split, learnt, tested, int(seeds[row])
             )
@@ -314,9 +316,10 @@ def _fit_split(
         raise ValueError(
             f"learner {learner.name} failed on split {split}: {type(error).__name__}: {error}"
         ) from error
-    if np.shape(predicted) != (len(tested),):
+    # A single column is as good as a vector; some libraries return one.
+    if np.shape(predicted) not in ((len(tested),), (len(tested), 1)):
         raise ValueError(
             f"learner {learner.name} returned predictions of shape {np.shape(predicted)} on split "
             f"{split}, which tests {len(tested)} observations: it must return one value for each"
         )
-    return predicted
+    return np.reshape(predicted, -1)

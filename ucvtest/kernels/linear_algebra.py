@@ -21,8 +21,10 @@ SINGULAR = 1e-10
 rounding error of sums of products."""
 
 BLOCK = 8
-"""Pivots eliminated in one loop before the matrices shrink: unrolling them all is no faster, and
-takes ten seconds to compile for 20 columns."""
+"""Pivots eliminated in one loop before the matrices shrink, at least."""
+
+MOST_BLOCKS = 3
+"""Each is compiled by itself: unrolled, 20 columns are no faster, and take ten seconds longer."""
 
 
 def products(matrix: np.ndarray) -> np.ndarray:
@@ -62,8 +64,9 @@ def solve_positive_definite(matrices: jax.Array, right: jax.Array) -> jax.Array:
     diagonal = jnp.diagonal(matrices, axis1=0, axis2=1).T
     rest = jnp.concatenate([matrices, right], axis=1)
     pivots, rows = [], []
-    for start in range(0, size, BLOCK):
-        rest, block_pivots, block_rows = _eliminate(rest, min(BLOCK, size - start))
+    step = max(BLOCK, -(-size // MOST_BLOCKS))
+    for start in range(0, size, step):
+        rest, block_pivots, block_rows = _eliminate(rest, min(step, size - start))
         pivots.append(block_pivots)
         rows.append(block_rows)
     regular = (jnp.concatenate(pivots) > SINGULAR * diagonal).all(axis=0)

@@ -211,7 +211,7 @@ def _codes(labels: Any, sample: Sample) -> np.ndarray:
     codes = pd.Index(classes).get_indexer(pd.Index(array.reshape(-1)))
     unknown = np.flatnonzero(codes < 0)
     if len(unknown):
-        label = array.reshape(-1)[unknown[0]]
+        label = array.reshape(-1).tolist()[unknown[0]]
         known = ", ".join(repr(value) for value in classes.tolist())
         raise ValueError(f"the prediction {label!r} is none of the labels {known}")
     return codes.astype(float)

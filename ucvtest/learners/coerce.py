@@ -103,7 +103,8 @@ def _arguments(factory: Callable[..., Learner], text: str) -> dict[str, Any]:
         if not separator:
             key = ordered[position] if position < len(ordered) else ""
         if key not in parameters or key in found:
-            raise ValueError(f"{part.strip()!r} is one argument too many: {_usage(factory)}")
+            problem = "no argument, or given twice" if separator else "one argument too many"
+            raise ValueError(f"{part.strip()!r} is {problem}: {_usage(factory)}")
         found[key] = _value(key, value.strip(), hints[key])
     missing = [
         name

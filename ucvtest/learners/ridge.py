@@ -148,7 +148,7 @@ class Ridge(JittedLearner):
     @in_float64
     def scores(self, state: RidgeState, learning: np.ndarray) -> np.ndarray:
         """Fitted values."""
-        settings = (self.lam, self.penalize_intercept, self.penalty_scale == "mean")
+        settings = (self.lam, self.penalty_scale == "mean", self.penalize_intercept)
         index, is_member = _positions(learning)
         if state.features.shape[1] > len(index):
             return _dual(state.inner, state.response, index, is_member, *settings)
@@ -165,14 +165,14 @@ def _positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return index, np.arange(positions)[:, None] < sizes
 
 
-@partial(jax.jit, static_argnums=(4, 5))
+@partial(jax.jit, static_argnums=5)
 def _primal(
     features: jax.Array,
     columns: jax.Array,
     learning: jax.Array,
     lam: float,
-    penalize_intercept: bool,
     mean_scale: bool,
+    penalize_intercept: bool,
 ) -> jax.Array:
     """Solve (X'X + lam I) b = X'y, a system of p equations for every learning set."""
     p = features.shape[1]
@@ -186,21 +186,21 @@ def _primal(
         mean_y, mean_x = total / size, x / size
     i, j = np.triu_indices(p)
     gram = symmetric(xx - size * mean_x[i] * mean_x[j], p)
-    gram = gram + jnp.eye(p)[:, :, None] * (lam * (size if mean_scale else 1.0))
+    gram = gram + jnp.eye(p)[:, :, None] * (lam * jnp.where(mean_scale, size, 1.0))
     slope = solve_positive_definite(gram, (xy - size * mean_x * mean_y)[:, None])[:, 0]
     fitted = jnp.einsum("pr,np->rn", slope, features, precision="highest")
     return fitted + (mean_y - (slope * mean_x).sum(axis=0))[:, None]
 
 
-@partial(jax.jit, static_argnums=(5, 6))
+@partial(jax.jit, static_argnums=6)
 def _dual(
     inner: jax.Array,
     response: jax.Array,
     index: jax.Array,
     is_member: jax.Array,
     lam: float,
-    penalize_intercept: bool,
     mean_scale: bool,
+    penalize_intercept: bool,
 ) -> jax.Array:
     """Solve (K + lam I) a = y, a system of g equations for every learning set."""
     n, (g, n_sets) = len(response), index.shape
@@ -219,7 +219,7 @@ def _dual(
         gram = gram - mean_inner[:, None] - mean_inner[None] + grand
     gram = gram * member[:, None] * member
     # Positions beyond the size of a smaller learning set get an equation 0 = lam a.
-    gram = gram + jnp.eye(g)[:, :, None] * (lam * (size if mean_scale else 1.0))
+    gram = gram + jnp.eye(g)[:, :, None] * (lam * jnp.where(mean_scale, size, 1.0))
     weight = solve_positive_definite(gram, ((y - mean_y) * member)[:, None])[:, 0]
     spread = jnp.zeros((n, n_sets)).at[index, jnp.arange(n_sets)].add(weight)
     fitted = jnp.einsum("nm,mr->rn", inner, spread, precision="highest")

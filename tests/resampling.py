@@ -1,0 +1,50 @@
+"""Real data and learning sets that the tests of learners share."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+
+from ucvtest.evaluation import Evaluator
+from ucvtest.learners.base import Predictions
+from ucvtest.learners.coerce import as_learner
+from ucvtest.losses import Output
+from ucvtest.sample import Sample, make_sample
+
+N_SETS = 60
+
+
+def breast_cancer(n_obs: int = 100, n_columns: int = 5) -> Sample:
+    """Some patients of WDBC in standard units; the columns are far from collinear."""
+    X, y = load_breast_cancer(return_X_y=True)
+    chosen = np.random.default_rng(1).permutation(len(y))[:n_obs]
+    columns = np.array([1, 4, 6, 8, 9, 11, 14, 0, 18, 24])[:n_columns]
+    X = X[chosen][:, columns]
+    return make_sample((X - X.mean(axis=0)) / X.std(axis=0), y[chosen], as_classes=True)
+
+
+def iris() -> Sample:
+    """Three classes, by their names; many equal rows and distances."""
+    bunch = load_iris()
+    return make_sample(bunch.data, bunch.target_names[bunch.target], as_classes=True)
+
+
+def diabetes(n_obs: int = 100) -> Sample:
+    """A real response."""
+    X, y = load_diabetes(return_X_y=True)
+    return make_sample(10 * X[:n_obs], y[:n_obs] / 100, as_classes=False)
+
+
+def learning_sets(sample: Sample, learn_size: int, n_sets: int = N_SETS) -> np.ndarray:
+    """Random learning sets of one size, shape (n_sets, n)."""
+    rng = np.random.default_rng(7)
+    first = np.arange(sample.n_obs) < learn_size
+    return rng.permuted(np.tile(first, (n_sets, 1)), axis=1)
+
+
+def evaluate(
+    sample: Sample, learner: Any, output: Output, learning: np.ndarray, **options: Any
+) -> Predictions:
+    """Predictions of all observations that are not learnt from."""
+    evaluator = Evaluator(sample, as_learner(learner), output, **options)
+    return evaluator.predict(learning, ~learning, np.arange(len(learning)))
