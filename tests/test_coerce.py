@@ -9,7 +9,7 @@ from ucvtest import learners
 from ucvtest.learners.adapters import CallableLearner, SklearnLearner
 from ucvtest.learners.coerce import SHORT_NAMES, as_learner
 
-NAMES = "elastic_net, knn, lasso, lda, majority, nearest_centroid, qda, ridge"
+NAMES = "elastic_net, gaussian_nb, knn, lasso, lda, majority, nearest_centroid, qda, ridge"
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,7 @@ NAMES = "elastic_net, knn, lasso, lda, majority, nearest_centroid, qda, ridge"
         ("lda", learners.lda()),
         ("lda:equal", learners.lda("equal")),
         ("qda:priors=equal", learners.qda("equal")),
+        ("gaussian_nb", learners.gaussian_nb()),
         ("nearest_centroid", learners.nearest_centroid()),
         ("knn:3", learners.knn(3)),
         ("ridge:1.0", learners.ridge(1.0)),

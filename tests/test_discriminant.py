@@ -6,9 +6,10 @@ from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 
-from ucvtest.learners import lda, nearest_centroid, qda
+from ucvtest.learners import gaussian_nb, lda, nearest_centroid, qda
 from ucvtest.sample import make_sample
 
 # Maximum likelihood divides by n, which scikit-learn does for all solvers from 1.9 on.
@@ -37,7 +38,12 @@ def test_two_classes_agree_with_scikit_learn(ours, theirs, learn_size, output):
 
 @pytest.mark.parametrize(
     ("ours", "theirs"),
-    [(lda(), LDA), (qda(), QDA), (nearest_centroid(), NearestCentroid())],
+    [
+        (lda(), LDA),
+        (qda(), QDA),
+        (nearest_centroid(), NearestCentroid()),
+        (gaussian_nb(), GaussianNB()),
+    ],
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_three_classes_agree_with_scikit_learn(ours, theirs):
@@ -49,7 +55,12 @@ def test_three_classes_agree_with_scikit_learn(ours, theirs):
 
 @pytest.mark.parametrize(
     ("ours", "theirs"),
-    [(lda(), LDA), (qda(), QDA), (nearest_centroid(), NearestCentroid())],
+    [
+        (lda(), LDA),
+        (qda(), QDA),
+        (nearest_centroid(), NearestCentroid()),
+        (gaussian_nb(), GaussianNB()),
+    ],
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_a_class_absent_from_a_learning_set_is_never_predicted(ours, theirs):
@@ -90,7 +101,7 @@ def test_nearest_centroid_gives_ties_to_the_first_class_and_counts_them():
     assert found.ties == {"score_ties": 2}
 
 
-@pytest.mark.parametrize("method", [lda, qda])
+@pytest.mark.parametrize("method", [lda, qda, gaussian_nb])
 def test_priors_change_the_output(method):
     sample = breast_cancer()
     learning = learning_sets(sample, 50, 5)
@@ -186,7 +197,7 @@ def test_a_class_too_small_for_qda_names_learner_split_and_remedy():
     )
 
 
-@pytest.mark.parametrize("method", [lda, qda])
+@pytest.mark.parametrize("method", [lda, qda, gaussian_nb])
 def test_unknown_priors_are_refused(method):
     with pytest.raises(
         ValueError, match=r"^priors='flat' is unknown: use one of empirical, equal$"
@@ -207,3 +218,37 @@ def test_twenty_features_agree_with_scikit_learn(rng):
         found = evaluate(sample, ours, "score", learning).values
         expected = evaluate(sample, theirs, "score", learning).values
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("output", ["probability", "label"])
+@pytest.mark.parametrize("priors", ["empirical", "equal"])
+def test_naive_bayes_agrees_with_scikit_learn(priors, output):
+    sample = breast_cancer()
+    learning = learning_sets(sample, 30)
+    theirs = GaussianNB(priors=None if priors == "empirical" else [0.5, 0.5])
+    found = evaluate(sample, gaussian_nb(priors), output, learning).values
+    expected = evaluate(sample, theirs, output, learning).values
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_naive_bayes_adds_what_scikit_learn_adds_to_the_variances():
+    sample = breast_cancer()
+    units = make_sample(sample.matrix * 10.0 ** np.arange(-2, 3), sample.response, as_classes=True)
+    learning = learning_sets(units, 30, 20)
+    found = evaluate(units, gaussian_nb(), "score", learning).values
+    joint = GaussianNB()
+    for row, members in enumerate(learning):
+        joint.fit(units.matrix[members], units.response[members])
+        first, second = joint.predict_joint_log_proba(units.matrix[~members]).T
+        np.testing.assert_allclose(found[row, ~members], second - first, rtol=1e-8)
+
+
+def test_naive_bayes_without_variation_names_the_remedy():
+    X = np.array([[0.0], [0.0], [0.0], [0.0], [1.0], [2.0]])
+    sample = make_sample(X, np.array([0, 1, 0, 1, 0, 1]), as_classes=True)
+    with pytest.raises(ValueError) as error:
+        evaluate(sample, "gaussian_nb", "score", np.array([[1, 1, 1, 1, 0, 0]], dtype=bool))
+    assert str(error.value) == (
+        "learner gaussian_nb predicts nan on split 0 for observation 4: no feature varies in that "
+        "learning set: raise learn_size, or drop columns that are nearly constant"
+    )

@@ -150,14 +150,15 @@ class Evaluator:
     def _fit(
         self, splits: np.ndarray, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> Predictions:
-        values = np.full(learning.shape, np.nan)
+        values = np.empty(learning.shape)
         ties: Counter[str] = Counter()
         size = self._batch.size or max(len(splits), 1)
         for start in range(0, len(splits), size):
             rows = slice(start, start + size)
             part = self._batch.predict(splits[rows], learning[rows], testing[rows], seeds[rows])
             self._refuse_unusable(part.values, testing[rows], splits[rows])
-            np.copyto(values[rows], part.values, where=testing[rows])
+            # Adding NaN where nothing is tested is faster than any copy by a random mask.
+            np.add(part.values, _BLANK[testing[rows].view(np.int8)], out=values[rows])
             ties.update(part.ties)
         return Predictions(values, ties)
 
@@ -185,6 +186,8 @@ class Evaluator:
             f"{learner.no_solution if isinstance(learner, JittedLearner) else reason}"
         )
 
+
+_BLANK = np.array([np.nan, 0.0])
 
 _EXPECTED: dict[Output, str] = {
     "label": "one of the labels",

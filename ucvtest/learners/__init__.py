@@ -2,7 +2,7 @@
 
 import ucvtest.float64  # noqa: F401  (before any other module imports JAX: see there)
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner
-from ucvtest.learners.discriminant import lda, nearest_centroid, qda
+from ucvtest.learners.discriminant import gaussian_nb, lda, nearest_centroid, qda
 from ucvtest.learners.lasso import elastic_net, lasso
 from ucvtest.learners.majority import majority
 from ucvtest.learners.neighbors import knn
@@ -14,6 +14,7 @@ __all__ = [
     "Predictions",
     "SplitLearner",
     "elastic_net",
+    "gaussian_nb",
     "knn",
     "lasso",
     "lda",

@@ -12,6 +12,7 @@ __all__ = ["SHORT_NAMES", "as_learner"]
 
 SHORT_NAMES = (
     "elastic_net",
+    "gaussian_nb",
     "knn",
     "lasso",
     "lda",

@@ -1,4 +1,4 @@
-"""Linear and quadratic discriminant analysis and nearest centroid, many learning sets at once.
+"""Discriminant analysis, naive Bayes and nearest centroid, many learning sets at once.
 
 Sizes, means and covariances of all classes in all learning sets are one matrix product, of
 the learning sets (R, n) with columns that they share; the scores of all observations are
@@ -27,10 +27,12 @@ from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
 __all__ = [
+    "GaussianNaiveBayes",
     "LinearDiscriminant",
     "NearestCentroid",
     "Priors",
     "QuadraticDiscriminant",
+    "gaussian_nb",
     "lda",
     "nearest_centroid",
     "qda",
@@ -41,6 +43,9 @@ PRIORS: tuple[Priors, ...] = ("empirical", "equal")
 
 CACHE_NUMBERS = 2**18
 """Numbers that the matrices of one call may hold: about a processor's second-level cache."""
+
+SMOOTHING = 1e-9
+"""Share of the largest variance that naive Bayes adds to all."""
 
 LEAST_ROWS = 32
 """Learning sets in one call, at least: the minor axis must fill the vector units."""
@@ -110,6 +115,37 @@ def qda(priors: Priors = "empirical") -> "QuadraticDiscriminant":
     'qda'
     """
     return QuadraticDiscriminant(priors)
+
+
+def gaussian_nb(priors: Priors = "empirical") -> "GaussianNaiveBayes":
+    """Gaussian naive Bayes: normal features, independent of each other within a class.
+
+    Parameters
+    ----------
+    priors : {"empirical", "equal"}
+        Class probabilities: the shares in the learning set, or all equal.
+
+    Returns
+    -------
+    GaussianNaiveBayes
+
+    Raises
+    ------
+    ValueError
+        If `priors` is something else.
+
+    Notes
+    -----
+    As in scikit-learn's GaussianNB, 1e-9 times the largest variance of a feature in the
+    learning set is added to all variances.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.gaussian_nb().name
+    'gaussian_nb'
+    """
+    return GaussianNaiveBayes(priors)
 
 
 def nearest_centroid() -> "NearestCentroid":
@@ -240,6 +276,41 @@ class QuadraticDiscriminant(JittedLearner):
     def scores(self, state: Moments, learning: np.ndarray) -> np.ndarray:
         """Log-odds; discriminant scores where there are more than two classes."""
         return _scores(_qda_rules, state, learning, self.priors == "equal")
+
+
+@dataclass(frozen=True)
+class GaussianNaiveBayes(JittedLearner):
+    """Gaussian naive Bayes; made by `gaussian_nb`."""
+
+    priors: Priors = "empirical"
+
+    scale: ClassVar[Scale] = "log_odds"
+    multiclass: ClassVar[bool] = True
+    no_solution: ClassVar[str] = (
+        "no feature varies in that learning set: raise learn_size, or drop columns that are "
+        "nearly constant"
+    )
+
+    def __post_init__(self) -> None:
+        _check_priors(self.priors)
+
+    @property
+    def name(self) -> str:
+        """``gaussian_nb`` or ``gaussian_nb:equal``."""
+        return _name("gaussian_nb", self.priors)
+
+    def prepare(self, sample: Sample) -> Moments:
+        """Columns that all learning sets share."""
+        # Not scaled: what is added to the variances depends on the units of the features.
+        features = sample.matrix - sample.matrix.mean(axis=0)
+        squares = features**2
+        by_class = _by_class(class_members(sample), squares)
+        return _moments(sample, features, by_class, np.hstack([squares, _with_constant(features)]))
+
+    @in_float64
+    def scores(self, state: Moments, learning: np.ndarray) -> np.ndarray:
+        """Log-odds; discriminant scores where there are more than two classes."""
+        return _scores(_naive_bayes_rules, state, learning, self.priors == "equal")
 
 
 @dataclass(frozen=True)
@@ -380,6 +451,22 @@ def _qda_rules(
             jnp.concatenate([-0.5 * quadratic_form(precision), slope, constant[None]])
         )
     return jnp.stack(coefficients)
+
+
+def _naive_bayes_rules(
+    size: jax.Array, mean: jax.Array, second: jax.Array, log_prior: jax.Array
+) -> jax.Array:
+    squares = second.reshape(mean.shape)
+    total = size.sum(axis=0)
+    overall = (size[:, None] * mean).sum(axis=0) / total
+    largest = (squares.sum(axis=0) / total - overall**2).max(axis=0)
+    variance = squares / _at_least_one(size)[:, None] - mean**2 + SMOOTHING * largest
+    # Rounding may leave a variance of zero just above or below it.
+    variance = jnp.where(largest > 0, jnp.maximum(variance, SMOOTHING * largest), jnp.nan)
+    curve = -0.5 / variance
+    slope = mean / variance
+    constant = log_prior - 0.5 * (jnp.log(variance) + mean * slope).sum(axis=1)
+    return jnp.concatenate([curve, slope, constant[:, None]], axis=1)
 
 
 def _centroid_rules(
