@@ -17,16 +17,14 @@ a vector operation over the batch. The work on one fit does not depend on the ot
 """
 
 from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-__all__ = ["Checked", "Solved", "check", "solve"]
+from ucvtest.float64 import in_float64
 
-CYCLES = 5
-"""Coordinate-descent cycles in one Newton step: enough to find most of the support."""
+__all__ = ["Checked", "Effort", "Solved", "check", "solve"]
 
 SHORTER_STEPS = (0.3, 0.05)
 """Shares of the Newton step tried beside the whole one; where they are too long as well, the
@@ -40,10 +38,13 @@ SLACK = 1e-13
 """Differences of F (which is at most log 2) below this are rounding errors: near the optimum
 the Newton step is taken although F can no longer tell it from its starting point."""
 
-RIDGE = 1e-6
+RIDGE = 1e-9
 """Added to the Hessian: it keeps equal columns solvable, and only slows down the last steps."""
 
-LEAST_CURVATURE = 1e-6
+RIDGE_OF_MANY = 1e-7
+"""The same where systems in the observations lose the digits of its reciprocal."""
+
+LEAST_CURVATURE = 1e-10
 """Floor of p(1 - p): the curvature at a saturated observation says nothing of its surroundings."""
 
 CONSTANT = 1e-12
@@ -57,27 +58,38 @@ SUPPORT = 2.0**52
 """Rank bonus of features with non-zero coefficients."""
 
 
-class Solved(NamedTuple):
-    """Result of `solve`; intercept first, B fits."""
+class Effort(NamedTuple):
+    """How much work one call of `solve` does; traced, so that it can change at no cost."""
 
-    coefficients: jax.Array
+    steps: int
+    """Newton steps, at most."""
+    cycles: int
+    """Cycles of coordinate descent in a Newton step, which find the support."""
+    rounds: int
+    """Exact solutions on the support in a Newton step; each but the first drops a coefficient."""
+
+
+class Solved(NamedTuple):
+    """Result of `solve` for B fits as NumPy arrays, intercepts first."""
+
+    coefficients: Any
     """(1 + K, B), for standardised features."""
-    original: jax.Array
+    original: Any
     """(1 + K, B), for the features as they came."""
-    residual: jax.Array
+    residual: Any
     """(B,) largest violation of the Karush-Kuhn-Tucker conditions within the working set."""
-    steps: jax.Array
+    steps: Any
     """(B,) Newton steps taken."""
 
 
 class Checked(NamedTuple):
-    """Result of `check`; B fits."""
+    """Result of `check` for B fits as NumPy arrays."""
 
-    log_odds: jax.Array
+    log_odds: Any
     """(B, n) for all observations."""
-    largest_gradient: jax.Array
+    largest_gradient: Any
     """(B,) over all features outside the working set."""
-    rank: jax.Array
+    rank: Any
     """(B, p) the features that the working set needs most have the smallest values; distinct."""
 
 
@@ -89,7 +101,8 @@ class _Problem(NamedTuple):
     l2: jax.Array  # (q, 1)
 
 
-@partial(jax.jit, static_argnames="max_steps")
+@in_float64
+@jax.jit
 def solve(
     features: jax.Array,
     response: jax.Array,
@@ -100,9 +113,9 @@ def solve(
     l1: jax.Array,
     l2: jax.Array,
     tolerance: jax.Array,
-    max_steps: int,
+    effort: Effort,
 ) -> Solved:
-    """Take Newton steps on the working sets until each fit has converged or `max_steps` are done.
+    """Take Newton steps on the working sets, as many as `effort` allows or each fit needs.
 
     Parameters
     ----------
@@ -121,7 +134,7 @@ def solve(
         Penalties.
     tolerance : Array, shape ()
         A fit whose KKT residual is at most this stays as it is.
-    max_steps : int
+    effort : Effort
 
     Returns
     -------
@@ -131,26 +144,27 @@ def solve(
     penalised = jnp.arange(design.shape[0])[:, None] > 0
     problem = _Problem(design, response[members], weight, l1 * penalised, l2 * penalised)
 
-    def unfinished(state: tuple[jax.Array, ...]) -> jax.Array:
+    def unfinished(state: tuple[Any, ...]) -> jax.Array:
         step, _, _, finished, _ = state
-        return (step < max_steps) & ~finished.all()
+        return (step < effort.steps) & ~finished.all()
 
-    def iterate(state: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+    def iterate(state: tuple[Any, ...]) -> tuple[Any, ...]:
         step, b, eta, _, steps = state
         gradient = _gradient(problem, b, eta)
         finished = _residual(problem, b, gradient) <= tolerance
-        new_b, new_eta = _newton_step(problem, b, eta, gradient)
+        new_b, new_eta = _newton_step(problem, b, eta, gradient, effort)
         kept_b, kept_eta = jnp.where(finished, b, new_b), jnp.where(finished, eta, new_eta)
         return step + 1, kept_b, kept_eta, finished, steps + ~finished
 
     none = jnp.zeros(start.shape[1], dtype=bool)
-    state = (0, start, _linear(problem, start), none, none.astype(int))
+    state: tuple[Any, ...] = (0, start, _linear(problem, start), none, none.astype(int))
     _, b, eta, _, steps = jax.lax.while_loop(unfinished, iterate, state)
     slope = b[1:] * inverse_sd
     original = jnp.concatenate([b[:1] - (slope * mean).sum(axis=0)[None], slope])
     return Solved(b, original, _residual(problem, b, _gradient(problem, b, eta)), steps)
 
 
+@in_float64
 @jax.jit
 def check(
     features: jax.Array,
@@ -233,18 +247,23 @@ def _objective(problem: _Problem, b: jax.Array, eta: jax.Array) -> jax.Array:
 
 
 def _newton_step(
-    problem: _Problem, b: jax.Array, eta: jax.Array, gradient: jax.Array
+    problem: _Problem, b: jax.Array, eta: jax.Array, gradient: jax.Array, effort: Effort
 ) -> tuple[jax.Array, jax.Array]:
     """The best by F of the points that the quadratic model suggests, and its linear predictor."""
     share = jax.nn.sigmoid(eta)
     curvature = problem.weight * jnp.maximum(share * (1.0 - share), LEAST_CURVATURE)
-    near, newton = _minimise_model(problem, b, gradient, curvature)
-    clipped, shortened = _without_sign_changes(near, newton, problem.l1)
+    if problem.design.shape[0] <= max(problem.design.shape[1], LARGEST_HESSIAN):
+        model = _model_by_hessian(problem, b, gradient, curvature)
+    else:
+        model = _model_by_observations(problem, b, gradient, curvature)
+    near, newton = _minimise(model, problem.l1, b, effort)
+    clipped = jnp.where((near * newton < 0) & (problem.l1 > 0), 0.0, newton)
+    stopped = _stopped_at_zero(near, newton, problem.l1)
+    stopped_eta = _linear(problem, stopped)
     downhill = _proximal_gradient(problem, b, gradient)
-    shortened_eta = _linear(problem, shortened)
-    points = [(shortened, shortened_eta), (downhill, _linear(problem, downhill))]
+    points = [(stopped, stopped_eta), (downhill, _linear(problem, downhill))]
     for t in SHORTER_STEPS:
-        points.append((b + t * (shortened - b), eta + t * (shortened_eta - eta)))
+        points.append((b + t * (stopped - b), eta + t * (stopped_eta - eta)))
     best, best_eta = clipped, _linear(problem, clipped)
     best_value = _objective(problem, best, best_eta) - SLACK
     for point, point_eta in points:
@@ -255,87 +274,99 @@ def _newton_step(
     return best, best_eta
 
 
-def _minimise_model(
-    problem: _Problem, b: jax.Array, gradient: jax.Array, curvature: jax.Array
+class _Model(NamedTuple):
+    """A quadratic model of the smooth part of F, plus the penalty on absolute values."""
+
+    descend: Callable[[int], jax.Array]
+    """From the number of cycles to a point, by coordinate descent from where the model is exact."""
+    slope: Callable[[jax.Array], jax.Array]
+    """Gradient of the quadratic at a point."""
+    solve: Callable[[jax.Array, jax.Array], jax.Array]
+    """Solution x of H x = right on the coefficients marked active, zero elsewhere."""
+
+
+def _minimise(
+    model: _Model, l1: jax.Array, b: jax.Array, effort: Effort
 ) -> tuple[jax.Array, jax.Array]:
-    """Minimise the quadratic model of F at b approximately.
+    """Coordinate descent finds the support; then solve exactly, drop a coefficient, solve again.
 
     Returns
     -------
     near : Array, shape (q, B)
-        After coordinate descent.
     newton : Array, shape (q, B)
-        The minimum for the signs of `near`, if they stay.
+        The minimum of the model if all signs of `near` stay.
     """
-    size, n_members, _ = problem.design.shape
-    if size <= max(n_members, LARGEST_HESSIAN):
-        return _minimise_by_hessian(problem, b, gradient, curvature)
-    return _minimise_by_observations(problem, b, gradient, curvature)
+
+    def settle(_: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        near = _stopped_at_zero(*state, l1)
+        active = (near != 0) | (l1 == 0)
+        right = jnp.where(active, -(model.slope(near) + l1 * jnp.sign(near)), 0.0)
+        return near, near + model.solve(active, right)
+
+    near = model.descend(effort.cycles)
+    return jax.lax.fori_loop(0, effort.rounds, settle, (near, near))
 
 
-def _minimise_by_hessian(
+def _model_by_hessian(
     problem: _Problem, b: jax.Array, gradient: jax.Array, curvature: jax.Array
-) -> tuple[jax.Array, jax.Array]:
+) -> _Model:
     """With the Hessian (q, q, B): for few features or many observations."""
+    size = len(b)
     hessian = jnp.einsum("kib,lib->klb", problem.design * curvature, problem.design)
     diagonal = (curvature * problem.design**2).sum(axis=1) + problem.l2 + RIDGE
-    on_diagonal = jnp.eye(len(b), dtype=bool)[:, :, None]
+    on_diagonal = jnp.eye(size, dtype=bool)[:, :, None]
     hessian = jnp.where(on_diagonal, diagonal[:, None], hessian)
 
-    def descend(k: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        point, slope = state
+    def one(t: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        k, (point, slope) = t % size, state
         value = _soft_threshold(point[k] * diagonal[k] - slope[k], problem.l1[k]) / diagonal[k]
-        slope = slope + hessian[k] * (value - point[k])
-        return _with_row(point, k, value), slope
+        return _with_row(point, k, value), slope + hessian[k] * (value - point[k])
 
-    near, slope = _cycles(descend, (b, gradient))
-    active = (near != 0) | (problem.l1 == 0)
-    right = jnp.where(active, -(slope + problem.l1 * jnp.sign(near)), 0.0)
-    both = active[:, None] & active[None]
-    system = jnp.where(both, hessian, on_diagonal.astype(hessian.dtype))
-    return near, near + _solve(system, right)
+    def descend(cycles: int) -> jax.Array:
+        return jax.lax.fori_loop(0, cycles * size, one, (b, gradient))[0]
+
+    def slope(point: jax.Array) -> jax.Array:
+        return gradient + (hessian * (point - b)).sum(axis=1)
+
+    def solve(active: jax.Array, right: jax.Array) -> jax.Array:
+        both = active[:, None] & active[None]
+        return _solve(jnp.where(both, hessian, on_diagonal.astype(hessian.dtype)), right)
+
+    return _Model(descend, slope, solve)
 
 
-def _minimise_by_observations(
+def _model_by_observations(
     problem: _Problem, b: jax.Array, gradient: jax.Array, curvature: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """With systems of the size of the learning set: for more features than observations."""
-    diagonal = (curvature * problem.design**2).sum(axis=1) + problem.l2 + RIDGE
-
-    def slope_of(k: jax.Array, point: jax.Array, error: jax.Array) -> jax.Array:
-        moved = (problem.l2[k] + RIDGE) * (point[k] - b[k])
-        return gradient[k] + (problem.design[k] * error).sum(axis=0) + moved
-
-    def descend(k: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        point, error = state
-        slope = slope_of(k, point, error)
-        value = _soft_threshold(point[k] * diagonal[k] - slope, problem.l1[k]) / diagonal[k]
-        error = error + curvature * problem.design[k] * (value - point[k])
-        return _with_row(point, k, value), error
-
-    near, error = _cycles(descend, (b, jnp.zeros_like(curvature)))
-    moved = (problem.l2 + RIDGE) * (near - b)
-    slope = gradient + (problem.design * error).sum(axis=1) + moved
-    active = (near != 0) | (problem.l1 == 0)
-    right = jnp.where(active, -(slope + problem.l1 * jnp.sign(near)), 0.0)
-    # Woodbury's identity for (Z'CZ + D)^(-1), D = l2 + RIDGE, on the active rows of Z.
-    inverse = jnp.where(active, 1.0 / (problem.l2 + RIDGE), 0.0)
+) -> _Model:
+    """With systems in the observations: for more features than these."""
+    size, n_members, _ = problem.design.shape
+    ridge = problem.l2 + RIDGE_OF_MANY
+    diagonal = (curvature * problem.design**2).sum(axis=1) + ridge
     scaled = problem.design * jnp.sqrt(curvature)
-    inner = jnp.einsum("kib,kjb->ijb", scaled * inverse[:, None], scaled)
-    inner = inner + jnp.eye(len(curvature))[:, :, None]
-    step = inverse * right
-    step = step - inverse * (scaled * _solve(inner, (scaled * step[:, None]).sum(axis=0))).sum(
-        axis=1
-    )
-    return near, near + step
 
+    def one(t: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        k, (point, moved) = t % size, state
+        slope = gradient[k] + (scaled[k] * moved).sum(axis=0) + ridge[k] * (point[k] - b[k])
+        value = _soft_threshold(point[k] * diagonal[k] - slope, problem.l1[k]) / diagonal[k]
+        return _with_row(point, k, value), moved + scaled[k] * (value - point[k])
 
-def _cycles(
-    descend: Callable[[jax.Array, tuple[jax.Array, jax.Array]], tuple[jax.Array, jax.Array]],
-    state: tuple[jax.Array, jax.Array],
-) -> tuple[jax.Array, jax.Array]:
-    size = len(state[0])
-    return jax.lax.fori_loop(0, CYCLES * size, lambda t, s: descend(t % size, s), state)
+    def descend(cycles: int) -> jax.Array:
+        return jax.lax.fori_loop(0, cycles * size, one, (b, jnp.zeros_like(curvature)))[0]
+
+    def slope(point: jax.Array) -> jax.Array:
+        moved = (scaled * (point - b)[:, None]).sum(axis=0)
+        return gradient + (scaled * moved).sum(axis=1) + ridge * (point - b)
+
+    def solve(active: jax.Array, right: jax.Array) -> jax.Array:
+        # Woodbury's identity for the inverse of S'S + D, D the ridge, on the active rows of S.
+        inverse = active / ridge
+        inner = jnp.einsum("kib,kjb->ijb", scaled * inverse[:, None], scaled)
+        inner = inner + jnp.eye(n_members)[:, :, None]
+        first = inverse * right
+        correction = _solve(inner, (scaled * first[:, None]).sum(axis=0))
+        return first - inverse * (scaled * correction).sum(axis=1)
+
+    return _Model(descend, slope, solve)
 
 
 def _solve(matrices: jax.Array, right: jax.Array) -> jax.Array:
@@ -353,19 +384,14 @@ def _solve(matrices: jax.Array, right: jax.Array) -> jax.Array:
     return jax.lax.fori_loop(0, len(right), step, extended)[:, -1]
 
 
-def _without_sign_changes(
-    near: jax.Array, newton: jax.Array, l1: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """Two ways to stay where the model is exact: clip at zero, or stop at the first zero.
-
-    The second never raises the model.
-    """
+def _stopped_at_zero(near: jax.Array, newton: jax.Array, l1: jax.Array) -> jax.Array:
+    """Go from `near` to `newton` until the first coefficient is zero: it lowers the model."""
     crossing = (near * newton < 0) & (l1 > 0)
     share = jnp.where(crossing, near / jnp.where(crossing, near - newton, 1.0), 1.0)
     length = share.min(axis=0)
     stopped = near + length * (newton - near)
     # The coefficient that stops the step is zero, not a rounding error away from it.
-    return jnp.where(crossing, 0.0, newton), jnp.where(crossing & (share <= length), 0.0, stopped)
+    return jnp.where(crossing & (share <= length), 0.0, stopped)
 
 
 def _proximal_gradient(problem: _Problem, b: jax.Array, gradient: jax.Array) -> jax.Array:

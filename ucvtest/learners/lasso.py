@@ -1,0 +1,473 @@
+"""Lasso and elastic-net logistic regression, many learning sets at once.
+
+Each fit works on a small set of features; a matrix product over the whole batch then checks
+the optimality conditions on all features and names those that are missing. Fits that are done
+leave their batch and others take their place, so that no fit waits for the slowest.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ucvtest.float64 import to_device
+from ucvtest.kernels.penalized_logistic import (
+    LARGEST_HESSIAN,
+    Checked,
+    Effort,
+    Solved,
+    check,
+    solve,
+)
+from ucvtest.learners.base import JittedLearner, Scale
+from ucvtest.sample import Sample
+
+__all__ = ["PenalizedLogistic", "elastic_net", "lasso"]
+
+TOLERANCE = 1e-9
+"""Largest violation of an optimality condition, in units of the response."""
+
+ROUNDING = 1e-12
+"""Gradients this much above the penalty are at it: the null model is optimal."""
+
+EASY = Effort(steps=3, cycles=5, rounds=1)
+"""A visit as almost all fits need it."""
+
+HARD = Effort(steps=3, cycles=20, rounds=8)
+"""A visit to a fit with many features that are almost tied, as in tiny learning sets."""
+
+EASY_STEPS = 15
+"""Newton steps after which a fit counts as hard."""
+
+WORKING_SETS = (24, 64, 256, 1024, 4096, 16384, 65536)
+"""Sizes of working sets; a fit moves on to the next where its support fills three quarters."""
+
+ONE_WORKING_SET = 32
+"""Up to this many features all of them are the working set."""
+
+CACHE_NUMBERS = 2**18
+"""Numbers in the largest array of one batch: about a processor's second-level cache."""
+
+TALLEST_BATCH = 256
+
+
+def lasso(lam: float, *, max_iter: int = 200) -> "PenalizedLogistic":
+    r"""Logistic regression with a lasso penalty, as R's glmnet fits it at one lambda.
+
+    Parameters
+    ----------
+    lam : float
+        Weight of the penalty, glmnet's lambda; 1/(g C) in scikit-learn's terms for learning
+        sets of size g and features standardised by hand.
+    max_iter : int
+        Newton steps that one fit may take; a fit that needs more has no solution, which the
+        evaluation reports as an error.
+
+    Returns
+    -------
+    PenalizedLogistic
+
+    Raises
+    ------
+    ValueError
+        If `lam` is no positive number or `max_iter` no positive integer.
+
+    Notes
+    -----
+    Minimises the mean negative log-likelihood plus ``lam`` times the sum of absolute
+    coefficients, with an unpenalised intercept and features standardised inside each learning
+    set (standard deviation with divisor g); a column that is constant there gets no
+    coefficient. Constant means a standard deviation below 1e-6 of the column's distance from
+    its median over all observations. Every fit is iterated until no optimality
+    (Karush-Kuhn-Tucker) condition of any feature is violated by more than 1e-9.
+
+    Where the null model is optimal the score is log(n1/n0) exactly, zero for a balanced
+    learning set: such a tie is predicted as the first class, as glmnet does, and counted.
+    Equal columns share a minimum; its fitted values are unique inside the learning set.
+    The working sets start at 24 features and grow as needed.
+
+    References
+    ----------
+    Friedman, Hastie and Tibshirani (2010), Regularization paths for generalized linear models
+    via coordinate descent, Journal of Statistical Software 33(1), equation (14).
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.lasso(0.08).name
+    'lasso:0.08'
+    """
+    return PenalizedLogistic(lam, 1.0, max_iter)
+
+
+def elastic_net(lam: float, l1_ratio: float, *, max_iter: int = 200) -> "PenalizedLogistic":
+    r"""Logistic regression with an elastic-net penalty, as R's glmnet fits it at one lambda.
+
+    Parameters
+    ----------
+    lam : float
+        Weight of the penalty, glmnet's lambda.
+    l1_ratio : float
+        Share of the absolute values in the penalty, above 0 and at most 1; glmnet's alpha.
+    max_iter : int
+        As in `lasso`.
+
+    Returns
+    -------
+    PenalizedLogistic
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    As `lasso`, with the penalty ``lam * (l1_ratio * |b|_1 + (1 - l1_ratio)/2 * |b|_2^2)``.
+    Small shares lead to supports of hundreds of features, which cost accordingly.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.elastic_net(0.1, 0.5).name
+    'elastic_net:0.1,0.5'
+    """
+    return PenalizedLogistic(lam, l1_ratio, max_iter)
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What all learning sets share; JAX arrays, rows padded with zeros to a fixed shape."""
+
+    features: Any
+    """(N, p), centred and scaled: it changes rounding errors, but not the rules."""
+    squares: Any
+    """(N, p)"""
+    response: Any
+    """(N,) zero or one."""
+    codes: np.ndarray
+    """(n,) the response without padding."""
+    centre: np.ndarray
+    """(p,) what was subtracted from the features."""
+    spread: np.ndarray
+    """(p,) what they were divided by."""
+
+
+@dataclass(frozen=True)
+class PenalizedLogistic(JittedLearner):
+    """Logistic regression with an elastic-net penalty; made by `lasso` and `elastic_net`."""
+
+    lam: float
+    l1_ratio: float = 1.0
+    max_iter: int = 200
+
+    scale: ClassVar[Scale] = "log_odds"
+    batch_rows: ClassVar[int] = 2048
+    no_solution: ClassVar[str] = (
+        "its optimality conditions were not met within max_iter Newton steps: "
+        "raise lam, or raise max_iter"
+    )
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.lam) and self.lam > 0):
+            raise ValueError(
+                f"lam must be a positive number, got {self.lam!r}: "
+                "use scikit-learn's LogisticRegression for a fit without penalty"
+            )
+        if not 0 < self.l1_ratio <= 1:
+            raise ValueError(
+                f"l1_ratio must be above 0 and at most 1, got {self.l1_ratio!r}: "
+                "use scikit-learn's LogisticRegression for a ridge penalty alone"
+            )
+        if self.max_iter != int(self.max_iter) or self.max_iter < 1:
+            raise ValueError(f"max_iter must be a positive integer, got {self.max_iter!r}")
+
+    @property
+    def name(self) -> str:
+        """``lasso:LAM``, or ``elastic_net:LAM,L1_RATIO`` where `l1_ratio` is below one."""
+        if self.l1_ratio == 1:
+            return f"lasso:{self.lam}"
+        return f"elastic_net:{self.lam},{self.l1_ratio}"
+
+    def prepare(self, sample: Sample) -> Data:
+        """Centre and scale the columns by median and mean absolute deviation.
+
+        A column that is almost constant but for a few outliers thus keeps its digits in the
+        learning sets without them.
+        """
+        centre = np.median(sample.matrix, axis=0)
+        spread = np.abs(sample.matrix - centre).mean(axis=0)
+        spread = np.where(spread > 0, spread, 1.0)
+        padding = _padded(sample.n_obs) - sample.n_obs
+        features = np.pad((sample.matrix - centre) / spread, ((0, padding), (0, 0)))
+        response = np.pad(sample.target, (0, padding))
+        features, squares, response = to_device((features, features**2, response))
+        return Data(features, squares, response, sample.target, centre, spread)
+
+    def scores(self, state: Data, learning: np.ndarray) -> np.ndarray:
+        """Log-odds; NaN where a fit did not converge."""
+        null, uncertain = self._null_models(state, learning)
+        scores = np.repeat(null[:, None], learning.shape[1], axis=1)
+        # The same learning set twice, as where a call is filled up, is one fit.
+        packed = np.packbits(learning[uncertain], axis=1)
+        _, first, copy = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+        chosen = uncertain[first]
+        fitted = np.empty((len(chosen), learning.shape[1]))
+        for rows, fits in self._fit(state, learning[chosen], null[chosen]):
+            fitted[rows] = fits.log_odds
+        scores[uncertain] = fitted[copy.ravel()]
+        return scores
+
+    def coefficients(self, state: Data, learning: np.ndarray) -> np.ndarray:
+        """Intercept and coefficients of every fit, in the units of the features.
+
+        Parameters
+        ----------
+        state : Data
+            What `prepare` returned.
+        learning : ndarray of bool, shape (R, n)
+            Learning sets with both classes in each.
+
+        Returns
+        -------
+        ndarray, shape (R, 1 + p)
+            NaN where a fit did not converge.
+        """
+        null, uncertain = self._null_models(state, learning)
+        scaled = np.zeros((len(learning), 1 + len(state.centre)))
+        scaled[:, 0] = null
+        for rows, fits in self._fit(state, learning[uncertain], null[uncertain]):
+            scaled[uncertain[rows]] = fits.by_feature()
+        slopes = scaled[:, 1:] / state.spread
+        return np.column_stack([scaled[:, 0] - slopes @ state.centre, slopes])
+
+    def _null_models(self, data: Data, learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log-odds of the null models (R,), and the rows where they may not be optimal.
+
+        By Cauchy's inequality no standardised feature has a covariance with the response above
+        the response's standard deviation: where the penalty is larger, no product is needed.
+        """
+        size, positive = learning.sum(axis=1), learning @ data.codes
+        with np.errstate(divide="ignore", invalid="ignore"):
+            null = np.log(positive / (size - positive))
+            deviation = np.sqrt(positive / size * (1.0 - positive / size))
+        return null, np.flatnonzero(deviation > self.lam * self.l1_ratio)
+
+    def _fit(
+        self, data: Data, learning: np.ndarray, null: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, "_Fits"]]:
+        """Fit with larger and larger working sets; of two fits for one row the later one counts."""
+        if not len(learning):
+            return
+        rows = np.arange(len(learning))
+        fits = _Fits(data, learning, null[:, None], self.lam, self.l1_ratio)
+        for size in _working_set_sizes(data.features.shape[1]):
+            outgrown = fits.run(size, self.max_iter)
+            yield rows, fits
+            if not len(outgrown):
+                return
+            rows, fits = rows[outgrown], fits.subset(outgrown)
+
+
+class _Fits:
+    """The state of many fits on their way to convergence.
+
+    A visit takes a batch of fits through a few Newton steps on their working sets and one
+    check of all features. It depends on nothing but the fit's own state, so the order and the
+    company in which fits are visited do not matter.
+    """
+
+    def __init__(
+        self,
+        data: Data,
+        learning: np.ndarray,
+        coefficients: np.ndarray,
+        lam: float,
+        l1_ratio: float,
+    ) -> None:
+        """Start at coefficients of shape (R, 1), the intercepts of the null models."""
+        self.data = data
+        self.learning = learning
+        self.lam, self.l1_ratio = lam, l1_ratio
+        self.l1, self.l2 = lam * l1_ratio, lam * (1.0 - l1_ratio)
+        # A penalty near the tolerance asks for more digits.
+        self.tolerance = min(TOLERANCE, 1e-3 * self.l1)
+        self.coefficients = coefficients
+        self.original = coefficients
+        self.columns = np.empty((len(learning), 0), dtype=int)
+        self.steps = np.zeros(len(learning), dtype=int)
+        self.log_odds = np.full(learning.shape, np.nan)
+
+    def subset(self, rows: np.ndarray) -> "_Fits":
+        """Some of the fits, to go on with."""
+        start = self.coefficients[rows]
+        chosen = _Fits(self.data, self.learning[rows], start, self.lam, self.l1_ratio)
+        chosen.original = self.original[rows]
+        chosen.columns = self.columns[rows]
+        chosen.steps = self.steps[rows]
+        return chosen
+
+    def run(self, size: int, max_iter: int) -> np.ndarray:
+        """Fit with working sets of one size; return the fits that need a larger one.
+
+        `log_odds` then holds the result, NaN for fits that have not converged.
+        """
+        self._widen(size)
+        height = _batch_height(self.data.features.shape[1], size, self.learning)
+        queue = np.concatenate([self._begin(rows, height) for rows in self._batches(height)])
+        outgrown = [queue[:0]]
+        for effort, most_steps in ((EASY, min(EASY_STEPS, max_iter)), (HARD, max_iter)):
+            left = [queue[:0]]
+            while len(queue):
+                rows, queue = queue[:height], queue[height:]
+                unfinished, full = self._visit(rows, height, effort)
+                outgrown.append(unfinished[full])
+                unfinished = unfinished[~full]
+                exhausted = self.steps[unfinished] >= most_steps
+                left.append(unfinished[exhausted])
+                queue = np.concatenate([queue, unfinished[~exhausted]])
+            queue = np.concatenate(left)
+        return np.concatenate(outgrown)
+
+    def by_feature(self) -> np.ndarray:
+        """Intercepts and coefficients (R, 1 + p); NaN where a fit has not converged."""
+        everything = np.arange(self.data.features.shape[1])
+        placed = _moved(self.original, self.columns, everything[None], len(everything))
+        return np.where(np.isnan(self.log_odds[:, :1]), np.nan, placed)
+
+    def _widen(self, size: int) -> None:
+        missing = ((0, 0), (0, size - self.columns.shape[1]))
+        self.columns = np.pad(self.columns, missing, constant_values=-1)
+        self.coefficients = np.pad(self.coefficients, missing)
+        self.original = np.pad(self.original, missing)
+
+    def _batches(self, height: int) -> list[np.ndarray]:
+        rows = np.arange(len(self.learning))
+        return [rows[start : start + height] for start in range(0, len(rows), height)]
+
+    def _begin(self, rows: np.ndarray, height: int) -> np.ndarray:
+        """Choose the first working sets of this size; return the fits with work to do."""
+        checked = self._check(rows, height)
+        null_is_optimal = (self.steps[rows] == 0) & (checked.largest_gradient <= self.l1 + ROUNDING)
+        done = rows[null_is_optimal]
+        self.log_odds[done] = self.coefficients[done, :1]
+        self._choose(rows[~null_is_optimal], checked.rank[~null_is_optimal])
+        return rows[~null_is_optimal]
+
+    def _visit(
+        self, rows: np.ndarray, height: int, effort: Effort
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Improve some fits; return those that are unfinished, and which of them are full."""
+        solved = self._solve(rows, height, effort)
+        self.coefficients[rows] = solved.coefficients.T
+        self.original[rows] = solved.original.T
+        # A visit without a step counts as one, so that every fit comes to an end.
+        self.steps[rows] += np.maximum(solved.steps, 1)
+        checked = self._check(rows, height)
+        solved_inside = solved.residual <= self.tolerance
+        complete = checked.largest_gradient <= self.l1 + self.tolerance
+        done = solved_inside & complete
+        self.log_odds[rows[done]] = checked.log_odds[done]
+        rows, rank, complete = rows[~done], checked.rank[~done], complete[~done]
+        support = (self.coefficients[rows, 1:] != 0).sum(axis=1)
+        size, n_features = self.columns.shape[1], self.data.features.shape[1]
+        full = ~complete & (support > 0.75 * size) & (size < n_features)
+        self._choose(rows, rank)
+        return rows, full
+
+    def _choose(self, rows: np.ndarray, rank: np.ndarray) -> None:
+        """Move to the working sets of the best ranks, which keep all non-zero coefficients."""
+        size = self.columns.shape[1]
+        if not len(rows):
+            return
+        chosen = np.argpartition(rank, size - 1, axis=1)[:, :size]
+        order = np.argsort(np.take_along_axis(rank, chosen, axis=1), axis=1)
+        chosen = np.take_along_axis(chosen, order, axis=1)
+        old, n_features = self.columns[rows], rank.shape[1]
+        self.coefficients[rows] = _moved(self.coefficients[rows], old, chosen, n_features)
+        self.original[rows] = _moved(self.original[rows], old, chosen, n_features)
+        self.columns[rows] = chosen
+
+    def _solve(self, rows: np.ndarray, height: int, effort: Effort) -> Solved:
+        """`solve` for some fits, in a batch of one of two fixed shapes."""
+        filled = _filled(rows, height)
+        solved: Solved = solve(
+            self.data.features,
+            self.data.response,
+            *_members(self.learning[filled]),
+            self.columns[filled].T,
+            self.coefficients[filled].T,
+            self.l1,
+            self.l2,
+            self.tolerance,
+            effort,
+        )
+        return Solved(*(array[..., : len(rows)] for array in solved))
+
+    def _check(self, rows: np.ndarray, height: int) -> Checked:
+        """`check` for some fits, in a batch of one of two fixed shapes."""
+        filled = _filled(rows, height)
+        n_obs = self.learning.shape[1]
+        padding = ((0, 0), (0, len(self.data.response) - n_obs))
+        checked: Checked = check(
+            self.data.features,
+            self.data.squares,
+            self.data.response,
+            np.pad(self.learning[filled], padding),
+            self.columns[filled].T,
+            self.original[filled].T,
+        )
+        log_odds, largest_gradient, rank = (array[: len(rows)] for array in checked)
+        return Checked(log_odds[:, :n_obs], largest_gradient, rank)
+
+
+def _working_set_sizes(n_features: int) -> list[int]:
+    if n_features <= ONE_WORKING_SET:
+        return [n_features]
+    return [size for size in WORKING_SETS if size < n_features] + [n_features]
+
+
+def _batch_height(n_features: int, size: int, learning: np.ndarray) -> int:
+    """Fits in one batch: a power of two, so that its largest arrays stay in the cache."""
+    n_members = int(learning.sum(axis=1).max())
+    by_solve = CACHE_NUMBERS // ((size + 1) * max(n_members, min(size + 1, LARGEST_HESSIAN)))
+    by_check = 4 * CACHE_NUMBERS // n_features
+    height = int(np.clip(min(by_solve, by_check), 1, TALLEST_BATCH))
+    return 1 << (height.bit_length() - 1)
+
+
+def _filled(rows: np.ndarray, height: int) -> np.ndarray:
+    """Repeat rows up to the height of a batch; an eighth of it where that is enough."""
+    low = max(height // 8, 1)
+    return np.resize(rows, low if len(rows) <= low else height)
+
+
+def _padded(count: int) -> int:
+    """The next of a sequence of sizes an eighth to a quarter apart, so that few are compiled."""
+    step = max(4, 1 << max(count.bit_length() - 3, 0))
+    return -(-count // step) * step
+
+
+def _members(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Row numbers (G, R) and weights 1/g (G, R) of learning sets, padded with weight zero."""
+    size = learning.sum(axis=1)
+    height = _padded(int(size.max()))
+    # A stable sort of the complement puts the members first, in their order.
+    members = np.argsort(~learning, axis=1, kind="stable")[:, :height]
+    inside = np.arange(height) < size[:, None]
+    weight = inside / size[:, None]
+    members = np.where(inside[:, : members.shape[1]], members, 0)
+    members = np.pad(members, ((0, 0), (0, height - members.shape[1])))
+    return members.T, weight.T
+
+
+def _moved(
+    coefficients: np.ndarray, old: np.ndarray, new: np.ndarray, n_features: int
+) -> np.ndarray:
+    """Coefficients (R, 1 + K) of working sets `old`, put in the places of `new`."""
+    rows = np.arange(len(old))[:, None]
+    # One more column, the last, is for -1: no feature.
+    by_feature = np.zeros((len(old), n_features + 1))
+    by_feature[rows, old] = coefficients[:, 1:]
+    return np.concatenate([coefficients[:, :1], by_feature[rows, new]], axis=1)
