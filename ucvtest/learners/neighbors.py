@@ -68,18 +68,30 @@ class Neighbours(NamedTuple):
 
 
 class Votes(NamedTuple):
-    """What the k nearest members of each learning set say of each observation."""
+    """What the k nearest members of each learning set say of each observation.
+
+    While they are collected the last two axes are the other way round.
+    """
 
     count: Any
-    """(n, R): votes so far, at most k."""
+    """(R, n): votes so far, at most k."""
     total: Any
-    """(V, n, R): sums of the values."""
+    """(V, R, n): sums of the values."""
     first: Any
-    """(V, n, R): position of the first neighbour that voted for this class, k if none did."""
+    """(V, R, n): position of the first neighbour that voted for this class, k if none did."""
     open: Any
-    """(n, R): whether the next neighbour may be as near as the last that voted."""
+    """(R, n): whether the next neighbour may be as near as the last that voted."""
     tied: Any
-    """(n, R): whether the order of the rows decided who voted."""
+    """(R, n): whether the order of the rows decided who voted."""
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourState:
+    """What all learning sets share, and which ties can occur at all."""
+
+    neighbours: Neighbours
+    equal_distances: bool
+    equal_votes: bool
 
 
 @dataclass(frozen=True)
@@ -114,7 +126,7 @@ class NearestNeighbors(JittedLearner):
                 "raise it, or use a smaller k"
             )
 
-    def prepare(self, sample: Sample) -> Neighbours:
+    def prepare(self, sample: Sample) -> NeighbourState:
         """Sort the neighbours of every observation, itself included."""
         distance = cdist(sample.matrix, sample.matrix, "sqeuclidean")
         order = np.argsort(distance, axis=1, kind="stable")
@@ -123,35 +135,38 @@ class NearestNeighbors(JittedLearner):
         tied[:, 1:] = ranked[:, 1:] == ranked[:, :-1]
         values = self._values(sample)[:, order]
         padding = -sample.n_obs % RANKS_PER_STEP
-        return to_device(
-            Neighbours(
-                np.pad(order.T, ((0, padding), (0, 0)), constant_values=sample.n_obs),
-                np.pad(tied.T, ((0, padding), (0, 0))),
-                np.pad(np.moveaxis(values, 2, 0), ((0, padding), (0, 0), (0, 0))),
-            )
+        neighbours = Neighbours(
+            np.pad(order.T, ((0, padding), (0, 0)), constant_values=sample.n_obs),
+            np.pad(tied.T, ((0, padding), (0, 0))),
+            np.pad(np.moveaxis(values, 2, 0), ((0, padding), (0, 0), (0, 0))),
+        )
+        return NeighbourState(
+            to_device(neighbours),
+            equal_distances=bool(tied.any()),
+            equal_votes=sample.n_classes > 2 or (sample.n_classes == 2 and self.k % 2 == 0),
         )
 
-    def scores(self, state: Neighbours, learning: np.ndarray) -> np.ndarray:
+    def scores(self, state: NeighbourState, learning: np.ndarray) -> np.ndarray:
         """Share of the positive class, of each of more than two classes, or mean response."""
         return self._shares(self._votes(state, learning))
 
     def predict(
         self,
-        state: Neighbours,
+        state: NeighbourState,
         learning: np.ndarray,
         output: Output,
         testing: np.ndarray | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs, and how often ties had to be broken."""
         votes = self._votes(state, learning)
-        counted = np.ones(learning.shape, dtype=bool) if testing is None else testing
-        ties = Counter(distance_ties=int((votes.tied.T & counted).sum()))
+        ties = Counter(distance_ties=0)
+        if state.equal_distances:
+            ties["distance_ties"] = _count(votes.tied, testing)
         if output != "label":
             return Predictions(self._shares(votes), ties)
-        labels, tied = self._elect(votes)
-        labels[votes.count < self.k] = np.nan
-        ties["vote_ties"] = int((tied.T & counted).sum())
-        return Predictions(labels.T, ties)
+        labels, tied = self._elect(votes, state.equal_votes)
+        ties["vote_ties"] = _count(tied, testing) if state.equal_votes else 0
+        return Predictions(self._complete(labels, votes), ties)
 
     def _values(self, sample: Sample) -> np.ndarray:
         """What each observation votes, (V, n): V = 1 for two classes and for numbers."""
@@ -163,28 +178,48 @@ class NearestNeighbors(JittedLearner):
         return class_members(sample).T.astype(code_type)
 
     @in_float64
-    def _votes(self, state: Neighbours, learning: np.ndarray) -> Votes:
-        return _collect(state, learning, self.k)
+    def _votes(self, state: NeighbourState, learning: np.ndarray) -> Votes:
+        return _collect(
+            state.neighbours, learning, self.k, state.equal_distances, state.equal_votes
+        )
 
     def _shares(self, votes: Votes) -> np.ndarray:
-        shares = votes.total / self.k
-        shares[:, votes.count < self.k] = np.nan
-        return shares[0].T if len(shares) == 1 else np.moveaxis(shares, (0, 2), (2, 0))
-
-    def _elect(self, votes: Votes) -> tuple[np.ndarray, np.ndarray]:
-        """Winning codes, and where the first neighbour broke a tie; both (n, R)."""
         if len(votes.total) == 1:
-            twice = 2 * votes.total[0].astype(int)
-            tied = twice == self.k
-            return np.where(tied, votes.first[0] == 0, twice > self.k).astype(float), tied
+            return self._complete(votes.total[0] / self.k, votes)
+        return self._complete(np.moveaxis(votes.total, 0, 2) / self.k, votes)
+
+    def _elect(self, votes: Votes, equal_votes: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Winning codes, and where the first neighbour broke a tie; both (R, n)."""
+        if len(votes.total) == 1:
+            total = votes.total[0]
+            ahead, tied = total > self.k // 2, total == self.k / 2
+            if equal_votes:
+                ahead |= tied & (votes.first[0] == 0)
+            return ahead.astype(float), tied
         total = votes.total.astype(int)
         tied = (total == total.max(axis=0)).sum(axis=0) > 1
         return (total * (self.k + 1) - votes.first).argmax(axis=0).astype(float), tied
 
+    def _complete(self, predictions: np.ndarray, votes: Votes) -> np.ndarray:
+        """NaN where the learning set was smaller than k."""
+        missing = votes.count < self.k
+        if missing.any():
+            predictions[missing] = np.nan
+        return predictions
 
-@partial(jax.jit, static_argnums=2)
-def _collect(state: Neighbours, learning: jax.Array, k: int) -> Votes:
-    """Walk through all neighbours, nearest first, until every observation has its k votes."""
+
+def _count(tied: np.ndarray, testing: np.ndarray | None) -> int:
+    return int(np.count_nonzero(tied if testing is None else tied & testing))
+
+
+@partial(jax.jit, static_argnums=(2, 3, 4))
+def _collect(
+    state: Neighbours, learning: jax.Array, k: int, equal_distances: bool, equal_votes: bool
+) -> Votes:
+    """Walk through all neighbours, nearest first, until every observation has its k votes.
+
+    What only ties need is left out where there can be none.
+    """
     n_values, n_obs = state.values.shape[1:]
     n_sets = learning.shape[0]
     dtype = state.values.dtype
@@ -194,17 +229,17 @@ def _collect(state: Neighbours, learning: jax.Array, k: int) -> Votes:
 
     def look(votes: Votes, rank: jax.Array) -> Votes:
         member = members[state.order[rank]]
-        open_ = votes.open & state.tied[rank][:, None]
         votes_now = member & (votes.count < k)
         values = state.values[rank][:, :, None] * votes_now.astype(dtype)
-        is_first = (votes.first == k) & (values > 0)
-        return Votes(
-            votes.count + votes_now.astype(count_type),
-            votes.total + values,
-            jnp.where(is_first, votes.count, votes.first),
-            open_ | votes_now,
-            votes.tied | (member & ~votes_now & open_),
-        )
+        first, open_, tied = votes.first, votes.open, votes.tied
+        if equal_votes:
+            first = jnp.where((first == k) & (values > 0), votes.count, first)
+        if equal_distances:
+            open_ = open_ & state.tied[rank][:, None]
+            tied = tied | (member & ~votes_now & open_)
+            open_ = open_ | votes_now
+        count = votes.count + votes_now.astype(count_type)
+        return Votes(count, votes.total + values, first, open_, tied)
 
     def step(carry: tuple[jax.Array, Votes]) -> tuple[jax.Array, Votes]:
         rank, votes = carry
@@ -225,4 +260,6 @@ def _collect(state: Neighbours, learning: jax.Array, k: int) -> Votes:
         jnp.zeros(shape, bool),
         jnp.zeros(shape, bool),
     )
-    return jax.lax.while_loop(unfinished, step, (jnp.zeros((), int), start))[1]
+    _, votes = jax.lax.while_loop(unfinished, step, (jnp.zeros((), int), start))
+    # The walk goes through memory along the learning sets; the predictions have them first.
+    return Votes(*(jnp.swapaxes(array, -1, -2) for array in votes))
