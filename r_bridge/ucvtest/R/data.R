@@ -3,10 +3,8 @@
 # Numeric matrix that the jitted learners use; R functions get the rows of x itself.
 feature_matrix <- function(x) {
   refuse_missing(x, "x")
-  if (is.data.frame(x)) {
-    if (ncol(x) == 0L) stop_user("'x' has no columns")
-    return(design_matrix(terms(~ ., data = x), model.frame(~ ., data = x)))
-  }
+  if (length(dim(x)) == 2L && ncol(x) == 0L) stop_user("'x' has no columns")
+  if (is.data.frame(x)) return(design_matrix(terms(~ ., data = x), model.frame(~ ., data = x)))
   if (!is.matrix(x) || !(is.numeric(x) || is.logical(x)))
     stop_user("'x' must be a numeric matrix or a data frame, got ", describe(x),
               if (is.numeric(x)) ": use cbind(x) for a single feature")
@@ -25,9 +23,8 @@ design_matrix <- function(terms, frame) {
 # `labels` is NULL for numbers; otherwise the classes, the positive one last.
 response <- function(y, pos_label) {
   y <- response_vector(y)
-  if (!(is.factor(y) || is.character(y) || is.logical(y) || is.numeric(y)))
-    stop_user("'y' must be a factor, or a character, logical or numeric vector, got ",
-              describe(y))
+  known <- is.factor(y) || is.character(y) || is.logical(y) || is.numeric(y)
+  if (!known || !is.null(dim(y))) stop_user("'y' must be a vector or a factor, got ", describe(y))
   refuse_missing(y, "y")
   if (is.numeric(y)) return(list(values = as.vector(y), labels = NULL, pos_label = pos_label))
   classes <- levels(droplevels(as.factor(y)))
@@ -38,7 +35,10 @@ response <- function(y, pos_label) {
 }
 
 # A single column is a vector.
-response_vector <- function(y) if (NCOL(y) == 1L && length(dim(y)) == 2L) y[, 1L] else y
+response_vector <- function(y) {
+  if (length(dim(y)) != 2L || ncol(y) != 1L) return(y)
+  if (is.data.frame(y)) y[[1L]] else y[, 1L]
+}
 
 # Labels that came back from Python in the type that the user gave them in.
 like_response <- function(labels, y) {

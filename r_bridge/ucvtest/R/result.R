@@ -76,9 +76,10 @@ plot.ucvtest <- function(x, xlab = names(x$estimate), ylab = "", main = x$method
   invisible(x)
 }
 
-# An infinite end is an arrow that leaves the picture.
+# An infinite end is an arrow that points out of the picture.
 draw_interval <- function(ends, border) {
   drawn <- pmin(pmax(ends, border[1L]), border[2L])
-  segments(drawn[1L], 1, drawn[2L], 1)
-  arrows(mean(drawn), 1, drawn, 1, length = 0.08, angle = ifelse(is.finite(ends), 90, 30))
+  for (end in 1:2)
+    arrows(mean(drawn), 1, drawn[end], 1, length = 0.08,
+           angle = if (is.finite(ends[end])) 90 else 30)
 }

@@ -35,8 +35,10 @@ ustat_test.formula <- function(formula, data = environment(formula), learner, ..
     stop_user("'formula' must have a response: write  response ~ terms")
   data_name <- deparse1(formula)
   if (!missing(data)) data_name <- paste(data_name, "in", deparse1(substitute(data)))
-  frame <- model.frame(formula, data = data, na.action = stats::na.pass,
+  frame <- model.frame(formula, data = data, na.action = na.pass,
                        drop.unused.levels = TRUE)
+  if (!is.null(model.offset(frame)))
+    stop_user("'formula' has an offset, which learners cannot use")
   refuse_missing(frame, if (missing(data)) "formula" else "data")
   result <- ustat_test.default(design_matrix(terms(frame), frame), model.response(frame),
                                learner, ...)

@@ -21,7 +21,7 @@ seeded <- function(...) {
 
 # Numbers that two runs of the same test share.
 numbers <- function(result) {
-  as.data.frame(result)[c("estimate", "std.error", "p.value", "conf.low", "n_fits")]
+  as.data.frame(result)[c("estimate", "std.error", "p.value", "conf.low", "conf.high", "n_fits")]
 }
 
 message_of <- function(expr) conditionMessage(expect_error(expr))

@@ -18,6 +18,11 @@ test_that("arguments are checked before Python starts", {
                "unknown argument 'folds': see args(ucvtest:::ustat_test.default)")
   expect_equal(message_of(ustat_test(~ Species, two_species(), "lda")),
                "'formula' must have a response: write  response ~ terms")
+  expect_equal(message_of(ustat_test(Species ~ offset(Sepal.Width), two_species(), "lda")),
+               "'formula' has an offset, which learners cannot use")
+  expect_equal(message_of(ustat_test(Species ~ 1, two_species(), "lda")), "'x' has no columns")
+  expect_equal(message_of(ustat_test(x, cbind(1:60, 1:60), "lda")),
+               "'y' must be a vector or a factor, got matrix of 60 x 2")
 })
 
 test_that("missing values are refused by name", {
@@ -48,6 +53,13 @@ test_that("errors of Python are classed conditions", {
                "max_fits must not be NA: use NULL for the default")
   expect_error(ustat_test(x, y, "lda", tol = 1:2), class = "python_ValueError",
                "tol must be a single value, or NULL for the default")
+})
+
+test_that("warnings of Python are R warnings", {
+  skip_without_python()
+  result <- seeded(x, y, "lda", "nearest_centroid", n_pairs = 20)
+  expect_match(result$status, "raise n_pairs")
+  expect_warning(confint(result), "^no confidence interval: ", class = "python_warning")
 })
 
 test_that("errors of an R learner come back as they were", {

@@ -1,6 +1,6 @@
 test_that("results can be taken apart", {
   skip_without_python()
-  result <- seeded(x, y, "lda", "nearest_centroid", n_pairs = 1000)
+  result <- seeded(x, y, "lda", "nearest_centroid", learn_size = 20)
   row <- as.data.frame(result)
   expect_equal(nrow(row), 1L)
   expect_equal(c(row$conf.low, row$conf.high), as.vector(result$conf.int))
@@ -13,7 +13,7 @@ test_that("results can be taken apart", {
 
 test_that("intervals of other levels come from the saved result", {
   skip_without_python()
-  result <- seeded(x, y, "lda", n_pairs = 1000)
+  result <- seeded(x, y, "lda", learn_size = 20)
   file <- tempfile()
   saveRDS(result, file)
   result <- readRDS(file)
@@ -26,8 +26,8 @@ test_that("intervals of other levels come from the saved result", {
 
 test_that("the summary is that of Python", {
   skip_without_python()
-  shown <- capture.output(print(summary(seeded(x, y, "lda", n_pairs = 1000))))
-  expect_match(shown, "learning-set size 29", fixed = TRUE, all = FALSE)
+  shown <- capture.output(print(summary(seeded(x, y, "lda", learn_size = 20))))
+  expect_match(shown, "learning-set size 20", fixed = TRUE, all = FALSE)
 })
 
 test_that("the picture is drawn, one-sided intervals included", {
@@ -35,7 +35,7 @@ test_that("the picture is drawn, one-sided intervals included", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   for (alternative in c("two.sided", "less", "greater")) {
-    result <- seeded(x, y, "lda", "majority", n_pairs = 50, alternative = alternative)
+    result <- seeded(x, y, "lda", "nearest_centroid", learn_size = 20, alternative = alternative)
     expect_identical(plot(result), result)
   }
 })

@@ -1,0 +1,337 @@
+"""The R package, checked by R itself, and one running R session that this file talks to."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ucvtest_r.conditions import RConditionError, r_condition
+from ucvtest_r.learners import call_r
+
+import ucvtest as uv
+
+PACKAGE = Path(__file__).resolve().parents[1] / "r_bridge" / "ucvtest"
+
+# Two classes of 30, three features, the same in both languages.
+SAMPLE = np.random.default_rng(7).normal(size=(60, 3)).round(3)
+LABELS = np.where((SAMPLE[:, 0] + SAMPLE[:, 1] ** 2 > 0.7), "case", "control")
+
+R_SAMPLE = f"""
+x <- matrix(c({", ".join(map(str, SAMPLE.ravel(order="F")))}), ncol = 3)
+y <- c({", ".join(f'"{label}"' for label in LABELS)})
+digits <- function(result) cat(sprintf("%.17g", c(
+  result$estimate, result$stderr, result$statistic, result$p.value, result$conf.int,
+  result$variance)), result$n_fits)
+"""
+
+# Lines that R CMD check may write besides OK: they speak of the machine, not of the package.
+ENVIRONMENT_NOTES = ("unable to verify current time",)
+
+
+@pytest.fixture(scope="module")
+def r_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Environment variables with which R finds the package, freshly installed, and this Python."""
+    library = tmp_path_factory.mktemp("r_library")
+    source = tmp_path_factory.mktemp("r_source")
+    environment = _clean_environment() | {"R_LIBS": str(library)}
+    _run(["R", "CMD", "build", str(PACKAGE)], cwd=source, env=environment)
+    (archive,) = source.glob("ucvtest_*.tar.gz")
+    _run(
+        ["R", "CMD", "INSTALL", "--no-docs", "--no-test-load", f"--library={library}", archive],
+        env=environment,
+    )
+    return environment | {"UCVTEST_R_ARCHIVE": str(archive)}
+
+
+def _clean_environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("R_")}
+    return kept | {"UCVTEST_PYTHON": sys.executable, "LANGUAGE": "en", "LC_ALL": "C.UTF-8"}
+
+
+def _run(command: list, **kwargs: object) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, **kwargs)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+class RSession:
+    """One R process that evaluates code and says what it printed."""
+
+    END = "<<end of output>>"
+
+    def __init__(self, environment: dict[str, str], folder: Path) -> None:
+        self.process = subprocess.Popen(
+            ["R", "--vanilla", "--no-echo", "--no-readline", "--interactive"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+            # A group of its own, so that an interrupt for R is none for the tests.
+            start_new_session=True,
+        )
+        self.code = folder / "code.R"
+        self("library(ucvtest)")
+
+    def send(self, code: str) -> None:
+        """Start to evaluate code, by way of a file, because R reads short lines only."""
+        assert self.process.stdin is not None
+        self.code.write_text(code)
+        # One line, because R forgets a second one that it has read ahead.
+        self.process.stdin.write(
+            f"invisible(tryCatch(source('{self.code}', print.eval = TRUE), "
+            "error = function(e) cat('Error:', conditionMessage(e)), "
+            f"finally = cat('\\n{self.END}\\n')))\n"
+        )
+        self.process.stdin.flush()
+
+    def wait_for(self, line: str) -> str:
+        """Everything printed before a line; R is killed if that does not come."""
+        assert self.process.stdout is not None
+        printed = []
+        watchdog = threading.Timer(60, self.process.kill)
+        watchdog.start()
+        try:
+            for text in self.process.stdout:
+                if text.strip() == line:
+                    return "".join(printed).strip()
+                printed.append(text)
+        finally:
+            watchdog.cancel()
+        raise AssertionError(f"R ended, or printed no {line!r}:\n" + "".join(printed))
+
+    def __call__(self, code: str) -> str:
+        self.send(code)
+        return self.wait_for(self.END)
+
+    def close(self) -> int:
+        """End R as a user does; the exit status."""
+        self.process.communicate("q('no')\n", timeout=30)
+        return self.process.returncode
+
+
+@pytest.fixture(scope="module")
+def r(
+    r_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RSession]:
+    session = RSession(r_environment, tmp_path_factory.mktemp("r_session"))
+    session(R_SAMPLE)
+    yield session
+    assert session.close() == 0
+
+
+pytestmark = pytest.mark.requires_r
+
+
+def test_r_cmd_check_finds_nothing(r_environment: dict[str, str], tmp_path: Path) -> None:
+    # No network: R would look up cross-references and the time.
+    quiet = {"_R_CHECK_SYSTEM_CLOCK_": "0", "_R_CHECK_XREFS_REPOSITORIES_": ""}
+    log = _run(
+        ["R", "CMD", "check", "--no-manual", r_environment["UCVTEST_R_ARCHIVE"]],
+        cwd=tmp_path,
+        env=r_environment | quiet,
+    )
+    findings = re.findall(r"^\* .*(?:NOTE|WARNING|ERROR)$(?:\n(?!\*).*)*", log, flags=re.MULTILINE)
+    assert [text for text in findings if not any(n in text for n in ENVIRONMENT_NOTES)] == []
+    # The package's own tests skip where there is no Python; here there is one.
+    (report,) = (tmp_path / "ucvtest.Rcheck" / "tests").glob("testthat.Rout")
+    assert re.search(r"\[ FAIL 0 \| WARN 0 \| SKIP 0 \| PASS \d+ \]", report.read_text())
+
+
+@pytest.mark.parametrize(
+    ("learner", "other", "options"),
+    [
+        ("lda", "knn:3", {}),
+        ("lda", "knn:3", {"tol": 0.3, "alternative": "less"}),
+        ("lda", "knn:3", {"n_pairs": 1000, "variance": "unbiased", "max_fits": 10}),
+        ("knn:3", None, {"n_pairs": 400, "variance": "jackknife"}),
+    ],
+)
+def test_numbers_are_those_of_python(
+    r: RSession, learner: str, other: str | None, options: dict[str, object]
+) -> None:
+    arguments = {"learner": learner, "other": other, "learn_size": 25, **options}
+    written = ", ".join(f"{name} = {json.dumps(value)}" for name, value in arguments.items())
+    written = written.replace("null", "NULL")
+    alternative = options.pop("alternative", "two-sided")
+    printed = r(
+        f"set.seed(3); result <- ustat_test(x, y, {written}, null_value = 0.1, conf.level = 0.9)\n"
+        "cat(result$settings$rng, ''); digits(result)"
+    )
+    seed, *numbers, n_fits = printed.split()
+    test = uv.UStatisticTest(
+        SAMPLE, LABELS, learner, other, learn_size=25, null_value=0.1, alternative=alternative
+    )
+    expected = test.fit(rng=int(seed), **options)
+    low, high = expected.conf_int(alpha=0.1)
+    np.testing.assert_allclose(
+        [float(number) for number in numbers],
+        [expected.estimate, expected.se, *expected, low, high, expected.variance],
+        rtol=1e-12,
+    )
+    assert int(n_fits) == expected.n_fits
+
+
+def test_summary_is_that_of_python(r: RSession) -> None:
+    printed = r("set.seed(4); r <- ustat_test(x, y, 'lda', n_pairs = 1000); cat(r$settings$rng)")
+    result = uv.UStatisticTest(SAMPLE, LABELS, "lda").fit(n_pairs=1000, rng=int(printed))
+    shown = [line.rstrip() for line in r("summary(r)").splitlines()]
+    expected = [line.rstrip() for line in result.summary().as_text().strip().splitlines()]
+    differing = {a for a, b in zip(shown, expected, strict=True) if a != b}
+    assert all("Seconds" in line for line in differing)
+
+
+def test_2000_round_trips_leave_the_memory_flat(r: RSession) -> None:
+    printed = r("""
+        resident <- function() {
+          status <- readLines("/proc/self/status")
+          as.numeric(gsub("[^0-9]", "", grep("VmRSS", status, value = TRUE))) / 1024
+        }
+        result <- ustat_test(x, y, "lda", n_pairs = 300)
+        round_trips <- function(n) for (i in seq_len(n)) {
+          confint(result, level = 0.9)
+          try(ucvtest:::call_python("summary", json = "{", conf_level = 0.9), silent = TRUE)
+        }
+        constant <- function(x, y, xnew) rep(y[1], nrow(xnew))
+        use <- function(n) {
+          round_trips(n)
+          ustat_test(x, y, constant, n_pairs = n)
+          gc(full = TRUE)
+          resident()
+        }
+        before <- use(200)
+        cat(use(1000) - before)
+    """)
+    assert float(printed) < 10  # MiB; as many calls of an R function are made as well
+
+
+LONG_JITTED = "ustat_test(x, y, 'lda', 'knn:3', n_pairs = 1e7)"
+LONG_IN_R = "ustat_test(x, y, function(x, y, xnew) Sys.sleep(60))"
+LONG_MANY = "ustat_test(x, y, function(x, y, xnew) rep(y[1], nrow(xnew)), n_pairs = 1e6)"
+
+
+@pytest.mark.parametrize("call", [LONG_JITTED, LONG_IN_R, LONG_MANY])
+def test_ctrl_c_interrupts_a_fit_and_the_session_survives(r: RSession, call: str) -> None:
+    r("invisible(ustat_test(x, y, 'lda', 'knn:3', n_pairs = 300))")
+    r.send(f"""
+        started <- proc.time()[["elapsed"]]
+        cat("\\nstarted\\n")
+        outcome <- tryCatch({call}, interrupt = function(condition) class(condition))
+        cat(outcome, proc.time()[["elapsed"]] - started)
+    """)
+    r.wait_for("started")
+    time.sleep(1)
+    r.process.send_signal(signal.SIGINT)
+    *outcome, seconds = r.wait_for(r.END).split()
+    assert outcome == ["interrupt", "condition"]
+    assert float(seconds) < 10
+    assert r("cat(class(ustat_test(x, y, 'lda', n_pairs = 300)))") == "ucvtest htest"
+
+
+def test_an_interrupt_that_nobody_catches_ends_the_call_only(r: RSession) -> None:
+    r.send(f"cat('\\nstarted\\n'); {LONG_MANY}")
+    r.wait_for("started")
+    time.sleep(1)
+    r.process.send_signal(signal.SIGINT)
+    assert "Error" not in r.wait_for(r.END)
+    assert r("cat(1 + 1)") == "2"
+
+
+def test_conditions_of_r_and_python(r: RSession) -> None:
+    # The package's own tests say more; these are the two directions.
+    assert r("ustat_test(x, y, function(...) stop('nothing learnt'))") == "Error: nothing learnt"
+    caught = r("tryCatch(ustat_test(x, y, 'lda', learn_size = 59), python_ValueError = print)")
+    with pytest.raises(ValueError) as error:
+        uv.UStatisticTest(SAMPLE, LABELS, "lda", learn_size=59)
+    call = 'ustat_test(x, y, "lda", learn_size = 59)'
+    assert caught == f"<python_ValueError in {call}: {error.value}>"
+
+
+def test_environment_of_r_stays_as_it_was(r: RSession) -> None:
+    # What rpy2 sets for an R that it starts itself; the rest would reach worker processes.
+    names = ["R_SESSION_INITIALIZED", "PYTHON_SESSION_INITIALIZED", "LD_LIBRARY_PATH"]
+    assert r(f"cat(Sys.getenv(c({str(names)[1:-1]})))").strip() == ""
+
+
+def run_script(code: str, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        ["Rscript", "-e", code], capture_output=True, text=True, timeout=60, env=environment
+    )
+    return done.stdout + done.stderr
+
+
+def test_installation_remembers_its_python(r_environment: dict[str, str]) -> None:
+    forgotten = {
+        name: value
+        for name, value in r_environment.items()
+        if name not in ("UCVTEST_PYTHON", "VIRTUAL_ENV", "RETICULATE_PYTHON")
+    }
+    bare = forgotten | {"PATH": "/usr/bin:/bin"}
+    printed = run_script(
+        "cat(ucvtest::ucvtest_available(), ucvtest:::find_python()$executable)", bare
+    )
+    assert printed.split() == ["TRUE", sys.executable]
+
+
+def test_a_python_that_was_named_is_the_only_one(
+    r_environment: dict[str, str], tmp_path: Path
+) -> None:
+    naked = tmp_path / "python"
+    naked.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')
+    naked.chmod(0o755)
+    printed = run_script(
+        "x <- matrix(0, 9, 2); ucvtest::ustat_test(x, 1:9, 'lda')",
+        r_environment | {"UCVTEST_PYTHON": str(naked)},
+    )
+    assert printed.partition("Calls:")[0] == (
+        'Error in ucvtest::ustat_test(x, 1:9, "lda") : \n'
+        "  ucvtest needs a Python with the package 'ucvtest[r]':\n"
+        f"  {naked} lacks ucvtest, ucvtest_r, rpy2: run  '{naked}' -m pip install 'ucvtest[r]'\n"
+        "Name the Python to use in options(ucvtest.python = ) or the environment variable "
+        "UCVTEST_PYTHON.\n"
+    )
+
+
+def test_r_functions_run_on_the_thread_of_r_only() -> None:
+    raised: list[str] = []
+
+    def elsewhere() -> None:
+        with pytest.raises(RuntimeError) as error:
+            call_r(None)
+        raised.append(str(error.value))
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert raised == ["R functions run on R's own thread only: use n_jobs=1"]
+
+
+def test_r_condition_is_found_behind_other_exceptions() -> None:
+    condition = [["nothing learnt"]]
+    error = ValueError("split 3")
+    error.__cause__ = RConditionError(condition)
+    assert r_condition(error) is condition
+    assert r_condition(ValueError("no R in it")) is None
+    assert str(error.__cause__) == "nothing learnt"
+
+
+@pytest.mark.slow
+def test_colon_script_reproduces_the_paper(r_environment: dict[str, str], data_dir: Path) -> None:
+    script = PACKAGE / "inst" / "scripts" / "colon.R"
+    printed = _run(["Rscript", script, "100"], env=r_environment | {"UCVTEST_DATA": str(data_dir)})
+    rows = re.findall(
+        r"^(paper|ustat_test, by name|steps above, glmnet) +(\S+) +(\S+)", printed, re.M
+    )
+    by_name = {name: (float(delta), float(variance)) for name, delta, variance in rows}
+    assert by_name["paper"] == (-0.14, 0.01)
+    assert -0.175 < by_name["ustat_test, by name"][0] < -0.125
+    assert 0.005 < by_name["ustat_test, by name"][1] < 0.0135
+    assert abs(by_name["steps above, glmnet"][0] + 0.145) < 0.03
