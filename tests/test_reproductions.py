@@ -47,7 +47,7 @@ def test_colon_example_of_the_paper(data_dir):
 def test_coverage_at_n_60(title, rng):
     """Clipped and jackknife intervals hold 95% up to binomial error and a little liberality."""
     learners = reproduce_coverage.PROBLEMS[title]
-    truth, _ = reproduce_coverage.true_value(learners, 6000)
+    truth, _ = reproduce_coverage.true_value(learners, 26, 6000)
     n_covered = dict.fromkeys(("clipped", "jackknife"), 0)
     for seed in range(200):
         X, y = reproduce_coverage.draw_sample(rng, 60)

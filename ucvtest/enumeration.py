@@ -15,7 +15,7 @@ from math import comb
 
 import numpy as np
 
-from ucvtest.kernels.ustatistic import clipped, geometric
+from ucvtest.kernels.ustatistic import clipped, geometric, pair_effects_factor
 
 __all__ = ["MAX_SUBSETS", "CompleteSums"]
 
@@ -121,8 +121,7 @@ class CompleteSums:
         joint = pairs / self.n_subsets
         i, j = _subsets(n, 2).T
         tau = joint - (m - 1) / (n - 2) * (b[i] + b[j])
-        scale = (n - 1) * (n - 2) ** 2 * (n - 3) / ((n - m) * (n - m - 1)) ** 2
-        return scale * float(tau @ tau)
+        return pair_effects_factor(n, m) * float(tau @ tau)
 
     def _ranks_with_one_added(self, learning: np.ndarray) -> np.ndarray:
         """Rank of L with t added, for every learning set and every t outside it; (R, n)."""

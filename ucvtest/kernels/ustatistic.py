@@ -38,6 +38,13 @@ N_GROUPS = 32
 """Groups of draws: products of different groups are unbiased, and leaving one out at a
 time gives the Monte-Carlo errors."""
 
+N_GROUPS_LARGE, LARGE_OBS = 8, 500
+"""Groups where there are more observations than that: each needs n x n sums."""
+
+MAX_OBS_PAIR_EFFECTS = 2000
+"""Most observations for which the pair effects, and with them the variances "geometric" and
+"clipped", are kept: 8 groups of 2000 x 2000 sums are a quarter of a gigabyte."""
+
 SETS_PER_CALL = 64
 """Learning sets of each group and side in one jitted call: a fixed shape, so one compilation."""
 
@@ -283,7 +290,8 @@ class Accumulator:
     """Everything that the estimators need from any number of pairs of learning sets.
 
     Memory does not grow with the number of pairs: it holds at most 32 matrices of
-    shape (n, n), and a few numbers for each block of pairs.
+    shape (n, n), and a few numbers for each block of pairs. Above 2000 observations it
+    does without "geometric" and "clipped".
 
     Parameters
     ----------
@@ -299,7 +307,8 @@ class Accumulator:
 
     def __init__(self, n_obs: int, learn_size: int, *, disjoint: bool, n_draws: int) -> None:
         self.n_obs, self.learn_size, self.disjoint = n_obs, learn_size, disjoint
-        self.n_groups = min(N_GROUPS, n_draws)
+        self.n_groups = groups_of_draws(n_obs, n_draws)
+        self.pair_effects = disjoint and n_obs <= MAX_OBS_PAIR_EFFECTS
         # Two halves, each with the additive fit of the other one.
         half = _half(self.n_groups)
         self._halves = [slice(0, half), slice(half, self.n_groups)]
@@ -372,7 +381,7 @@ class Accumulator:
     def _sum(self, dealt: _Dealt, additive: tuple[np.ndarray, ...]) -> dict[str, np.ndarray]:
         sums: dict[str, np.ndarray] = {}
         for call in dealt.calls():
-            update = _residual_call(*call, additive, pair_effects=self.disjoint)
+            update = _residual_call(*call, additive, pair_effects=self.pair_effects)
             sums = {key: sums.get(key, 0.0) + value for key, value in update.items()}
         return sums
 
@@ -394,7 +403,7 @@ class Accumulator:
             "mean": sums["mean"] + count * centre,
             "b": effect + count[:, None] * b,
         }
-        if self.disjoint:
+        if self.pair_effects:
             totals["tau"] = self._pair_effects(sums)
         for key, value in totals.items():
             self._totals[key] = self._totals.get(key, 0.0) + value
@@ -424,7 +433,7 @@ class Accumulator:
     def estimates(self) -> "MonteCarloEstimates":
         """All estimates so far, with Monte-Carlo errors from leaving out one group at a time."""
         gram = {"b": _gram(self._totals["b"]), "u": _gram(self._totals["mean"][:, None])}
-        if self.disjoint:
+        if self.pair_effects:
             gram["tau"] = _gram(self._totals["tau"].reshape(self.n_groups, -1))
         keep = np.vstack([np.ones(self.n_groups), 1 - np.eye(self.n_groups)])
         values = [self._evaluate(row, gram) for row in keep]
@@ -434,7 +443,7 @@ class Accumulator:
             name: float(np.sqrt((k - 1) / k * sum((v[name] - full[name]) ** 2 for v in without)))
             for name in full
         }
-        if self.disjoint:
+        if self.pair_effects:
             errors["clipped"] = max(errors["clipped"], _error_of_clipping(full, errors["unbiased"]))
         return MonteCarloEstimates(values=full, mc_se=errors)
 
@@ -448,13 +457,14 @@ class Accumulator:
         }
         if not self.disjoint:
             return out
-        scale = (n - 1) * (n - 2) ** 2 * (n - 3) / ((n - m) * (n - m - 1)) ** 2
-        second = max(scale * _crossed_product(gram["tau"], keep, count) / 2, 0.0)
-        out["geometric"] = geometric(out["jackknife"], second)
         out["unbiased"] = self._over_blocks(keep, self._unbiased_in)
         out["asymptotic"] = self._over_blocks(keep, self._asymptotic_in)
-        out["clipped"] = clipped(out["unbiased"], out["geometric"], out["jackknife"])
         out["theta_squared"] = _crossed_product(gram["u"], keep, count) - out["unbiased"]
+        if self.pair_effects:
+            tau_squared = _crossed_product(gram["tau"], keep, count) / 2
+            second = max(pair_effects_factor(n, m) * tau_squared, 0.0)
+            out["geometric"] = geometric(out["jackknife"], second)
+            out["clipped"] = clipped(out["unbiased"], out["geometric"], out["jackknife"])
         return out
 
     def _over_blocks(self, keep: np.ndarray, value_in: Any) -> float:
@@ -504,7 +514,7 @@ class OverlapSums:
 
     def __init__(self, n_obs: int, learn_size: int, n_draws: int) -> None:
         self.n_obs, self.learn_size = n_obs, learn_size
-        self.n_groups = min(N_GROUPS, n_draws)
+        self.n_groups = groups_of_draws(n_obs, n_draws)
         self._fit = _AdditiveFit()
         self._sums: dict[int, dict[str, np.ndarray]] = {}
 
@@ -575,6 +585,16 @@ class MonteCarloEstimates:
 
     values: Mapping[str, float]
     mc_se: Mapping[str, float]
+
+
+def groups_of_draws(n_obs: int, n_draws: int) -> int:
+    """Groups that so many draws are dealt to."""
+    return min(N_GROUPS if n_obs <= LARGE_OBS else N_GROUPS_LARGE, n_draws)
+
+
+def pair_effects_factor(n: int, m: int) -> float:
+    """M2 over the sum of squared pair effects tau_ij, i < j."""
+    return (n - 1) * (n - 2) ** 2 * (n - 3) / ((n - m) * (n - m - 1)) ** 2
 
 
 def geometric(jackknife: float, second: float) -> float:
