@@ -126,7 +126,8 @@ class TestExact:
     @pytest.mark.parametrize("seed", range(6))
     def test_clipped_lies_between_its_bounds(self, seed):
         X, y = classes(10, seed)
-        found = uv.UStatisticTest(X, y, nearest_mean, first_feature, learn_size=4).fit("exact")
+        test = uv.UStatisticTest(X, y, nearest_mean, first_feature, learn_size=4)
+        found = test.fit("exact", variance="clipped")
         d = found.diagnostics
         assert d["variance_geometric"] <= d["variance_clipped"] <= d["variance_jackknife"]
         clipped = np.clip(d["variance_unbiased"], d["variance_geometric"], d["variance_jackknife"])
@@ -281,8 +282,24 @@ class TestInference:
         }.items()
         assert found["clipped"].df == found["jackknife"].df == 39
         assert math.isnan(found["unbiased"].df)
-        assert test.fit(n_pairs=300, rng=0).settings["variance"] == "clipped"
         assert len({r.variance for r in found.values()}) >= 3
+
+    @pytest.mark.parametrize(
+        ("n", "learn_size", "chosen"),
+        [(40, 19, "clipped"), (40, 20, "jackknife"), (30, 14, "clipped"), (29, 8, "jackknife")],
+    )
+    def test_auto_variance(self, n, learn_size, chosen):
+        X, y = normal_problem(n, 1)
+        test = uv.UStatisticTest(X, y, "nearest_centroid", learn_size=learn_size)
+        result = test.fit(n_pairs=20, rng=0)
+        assert result.settings["variance"] == result.diagnostics["variance"] == chosen
+
+    def test_many_observations_do_without_the_clipped_variance(self):
+        X, y = normal_problem(2002, 1)
+        test = uv.UStatisticTest(X, y, "nearest_centroid", learn_size=10)
+        assert test.fit(n_pairs=64, rng=0).diagnostics["variance"] == "jackknife"
+        with pytest.raises(ValueError, match=r"variance='clipped' needs n <= 2000, got n = 2002"):
+            test.fit(variance="clipped")
 
     def test_standard_error_holds_the_monte_carlo_error(self):
         X, y = normal_problem(40, 1)
