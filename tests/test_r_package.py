@@ -132,8 +132,12 @@ pytestmark = pytest.mark.requires_r
 
 
 def test_r_cmd_check_finds_nothing(r_environment: dict[str, str], tmp_path: Path) -> None:
-    # No network: R would look up cross-references and the time.
-    quiet = {"_R_CHECK_SYSTEM_CLOCK_": "0", "_R_CHECK_XREFS_REPOSITORIES_": ""}
+    # No network: an empty repository instead of one that R would ask for dependencies.
+    (tmp_path / "src" / "contrib").mkdir(parents=True)
+    (tmp_path / "src" / "contrib" / "PACKAGES").touch()
+    profile = tmp_path / "Rprofile.site"
+    profile.write_text(f"options(repos = c(empty = 'file://{tmp_path}'))")
+    quiet = {"R_PROFILE": str(profile), "_R_CHECK_SYSTEM_CLOCK_": "0"}
     log = _run(
         ["R", "CMD", "check", "--no-manual", r_environment["UCVTEST_R_ARCHIVE"]],
         cwd=tmp_path,
