@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import ucvtest as uv
 from ucvtest import cli
+from ucvtest.learners.coerce import SHORT_NAMES
 from ucvtest.losses import LOSSES
 from ucvtest.results import ALTERNATIVES
 
@@ -169,7 +170,7 @@ def test_both_names_of_the_command_and_its_version() -> None:
 def test_help_teaches() -> None:
     outcome = CliRunner().invoke(cli.app, ["compare", "--help"])
     assert outcome.exit_code == 0
-    for taught in ("Examples:", "lasso:0.08", "knn:5", "--learn-size", "speaks for the first"):
+    for taught in ("Examples:", "--learn-size", "speaks for the first", *SHORT_NAMES):
         assert taught in outcome.stdout, taught
 
 

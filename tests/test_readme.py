@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ucvtest.learners.coerce import SHORT_NAMES
+
 README = Path(__file__).resolve().parents[1] / "README.md"
 
 
@@ -16,6 +18,11 @@ def test_python_code_runs_from_top_to_bottom(tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True
     )
     assert finished.returncode == 0, finished.stderr
+
+
+def test_every_learner_is_listed() -> None:
+    listed = re.findall(r"^\| `(\w+)[:\d.,]*` \| `uv\.learners\.", README.read_text(), flags=re.M)
+    assert sorted(listed) == sorted(SHORT_NAMES)
 
 
 def test_named_targets_exist() -> None:

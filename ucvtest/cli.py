@@ -118,9 +118,11 @@ def compare(
     Learners:
       lda, qda            linear and quadratic discriminant analysis
       nearest_centroid    the class with the nearest mean
+      gaussian_nb         naive Bayes with normal features
       knn:5               5 nearest neighbours
       ridge:1.0           ridge regression (on 0/1 codes for classes), penalty 1.0
       lasso:0.08          logistic regression, lasso penalty 0.08 as in glmnet
+      elastic_net:0.1,0.5 the same, half of the penalty 0.1 being ridge
       majority            the most frequent class: the least a learner must beat
 
     \b
