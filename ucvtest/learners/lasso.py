@@ -7,6 +7,7 @@ leave their batch and others take their place, so that no fit waits for the slow
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -49,7 +50,8 @@ ONE_WORKING_SET = 32
 CACHE_NUMBERS = 2**18
 """Numbers in the largest array of one batch: about a processor's second-level cache."""
 
-TALLEST_BATCH = 256
+HIGHEST_BATCH, LOW_BATCH = 256, 32
+"""Fits in one batch, and in a batch for the last of them."""
 
 
 def lasso(lam: float, *, max_iter: int = 200) -> "PenalizedLogistic":
@@ -170,18 +172,20 @@ class PenalizedLogistic(JittedLearner):
     )
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.lam) and self.lam > 0):
+        if not (_is_number(self.lam) and self.lam > 0):
             raise ValueError(
                 f"lam must be a positive number, got {self.lam!r}: "
                 "use scikit-learn's LogisticRegression for a fit without penalty"
             )
-        if not 0 < self.l1_ratio <= 1:
+        if not (_is_number(self.l1_ratio) and 0 < self.l1_ratio <= 1):
             raise ValueError(
                 f"l1_ratio must be above 0 and at most 1, got {self.l1_ratio!r}: "
                 "use scikit-learn's LogisticRegression for a ridge penalty alone"
             )
-        if self.max_iter != int(self.max_iter) or self.max_iter < 1:
-            raise ValueError(f"max_iter must be a positive integer, got {self.max_iter!r}")
+        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
+            raise ValueError(
+                f"max_iter must be a positive integer, got {self.max_iter!r}: 200 is the default"
+            )
 
     @property
     def name(self) -> str:
@@ -422,6 +426,10 @@ class _Fits:
         return Checked(log_odds[:, :n_obs], largest_gradient, rank)
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and bool(np.isfinite(float(value)))
+
+
 def _working_set_sizes(n_features: int) -> list[int]:
     if n_features <= ONE_WORKING_SET:
         return [n_features]
@@ -433,13 +441,13 @@ def _batch_height(n_features: int, size: int, learning: np.ndarray) -> int:
     n_members = int(learning.sum(axis=1).max())
     by_solve = CACHE_NUMBERS // ((size + 1) * max(n_members, min(size + 1, LARGEST_HESSIAN)))
     by_check = 4 * CACHE_NUMBERS // n_features
-    height = int(np.clip(min(by_solve, by_check), 1, TALLEST_BATCH))
+    height = int(np.clip(min(by_solve, by_check), 1, HIGHEST_BATCH))
     return 1 << (height.bit_length() - 1)
 
 
 def _filled(rows: np.ndarray, height: int) -> np.ndarray:
-    """Repeat rows up to the height of a batch; an eighth of it where that is enough."""
-    low = max(height // 8, 1)
+    """Repeat rows up to the height of a batch, or of a low one if that is enough."""
+    low = min(LOW_BATCH, height)
     return np.resize(rows, low if len(rows) <= low else height)
 
 
