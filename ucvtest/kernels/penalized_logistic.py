@@ -202,7 +202,7 @@ def check(
     gradient = jnp.abs(centred @ features) * inverse_sd
     fit = jnp.arange(learning.shape[0])
     outside = gradient.at[fit, columns].multiply(columns < 0).max(axis=1)
-    # Whole numbers below 2^53 for gradients up to one half, so that no two features tie.
+    # Whole numbers below 2^53, as gradients are below one, so that no two features tie.
     p = features.shape[1]
     rank = jnp.arange(p) - jnp.round(gradient * RESOLUTION) * 2.0 ** (p - 1).bit_length()
     rank = rank.at[fit, columns].add(jnp.where(original[1:] != 0, -SUPPORT, 0.0))
@@ -260,15 +260,17 @@ def _newton_step(
     clipped = jnp.where((near * newton < 0) & (problem.l1 > 0), 0.0, newton)
     stopped = _stopped_at_zero(near, newton, problem.l1)
     stopped_eta = _linear(problem, stopped)
-    downhill = _proximal_gradient(problem, b, gradient)
-    points = [(stopped, stopped_eta), (downhill, _linear(problem, downhill))]
+    points = [(stopped, stopped_eta)]
     for t in SHORTER_STEPS:
         points.append((b + t * (stopped - b), eta + t * (stopped_eta - eta)))
+    downhill = _proximal_gradient(problem, b, gradient)
+    points.append((downhill, _linear(problem, downhill)))
     best, best_eta = clipped, _linear(problem, clipped)
     best_value = _objective(problem, best, best_eta) - SLACK
     for point, point_eta in points:
         value = _objective(problem, point, point_eta)
-        better = value < best_value
+        # Not "less than": NaN must lose to the last point, which is always finite.
+        better = ~(value >= best_value)
         best, best_eta = jnp.where(better, point, best), jnp.where(better, point_eta, best_eta)
         best_value = jnp.where(better, value, best_value)
     return best, best_eta

@@ -50,6 +50,9 @@ ONE_WORKING_SET = 32
 CACHE_NUMBERS = 2**18
 """Numbers in the largest array of one batch: about a processor's second-level cache."""
 
+MOST_SCORES = 2**22
+"""Scores of one call: 32 MB."""
+
 HIGHEST_BATCH, LOW_BATCH = 256, 32
 """Fits in one batch, and in a batch for the last of them."""
 
@@ -193,6 +196,10 @@ class PenalizedLogistic(JittedLearner):
         if self.l1_ratio == 1:
             return f"lasso:{self.lam}"
         return f"elastic_net:{self.lam},{self.l1_ratio}"
+
+    def rows_per_call(self, sample: Sample) -> int:
+        """Fewer for many observations, so that the scores of one call need little memory."""
+        return _power_of_two(min(self.batch_rows, MOST_SCORES // sample.n_obs))
 
     def prepare(self, sample: Sample) -> Data:
         """Centre and scale the columns by median and mean absolute deviation.
@@ -441,8 +448,13 @@ def _batch_height(n_features: int, size: int, learning: np.ndarray) -> int:
     n_members = int(learning.sum(axis=1).max())
     by_solve = CACHE_NUMBERS // ((size + 1) * max(n_members, min(size + 1, LARGEST_HESSIAN)))
     by_check = 4 * CACHE_NUMBERS // n_features
-    height = int(np.clip(min(by_solve, by_check), 1, HIGHEST_BATCH))
-    return 1 << (height.bit_length() - 1)
+    by_scores = 32 * CACHE_NUMBERS // (size * learning.shape[1])
+    return _power_of_two(min(by_solve, by_check, by_scores, HIGHEST_BATCH))
+
+
+def _power_of_two(most: int) -> int:
+    """The largest up to `most`, at least one."""
+    return 1 << (max(most, 1).bit_length() - 1)
 
 
 def _filled(rows: np.ndarray, height: int) -> np.ndarray:
