@@ -54,9 +54,11 @@ STAGE_PAIRS = 512
 STAGE_CELLS = 4_000_000
 """Losses (pairs times observations) that a stage keeps in memory at most."""
 
-SETS_PER_SIDE = 6
-"""Learning sets drawn from each half of a random split: their products cost nothing, and lower
-the Monte-Carlo error of Theta^2 three- to fivefold for the same number of fits."""
+SETS_PER_SIDE, SETS_PER_SIDE_LARGE = 8, 4
+"""Learning sets drawn from each half of a random split: their products cost nothing, and give the
+Monte-Carlo error of Theta^2 with about four times fewer fits than one set from each half. Fewer
+where learning sets are larger than n/3: sets from one half then share most observations, which
+costs the other estimates precision."""
 
 EXCHANGE_SHARE = 4
 """One split in so many has a set fitted again with one observation exchanged, for the
@@ -200,7 +202,8 @@ class UStatisticTest(HypothesisTest):
             C(n, g) learning sets.
         variance : {"auto", "clipped", "jackknife", "unbiased", "asymptotic"}
             The variance estimate to studentise with; all that exist are reported. "auto"
-            is "clipped" where n >= 2g + 2 and 30 <= n <= 2000, else "jackknife".
+            is "clipped" where n >= 2g + 2 and 30 <= n <= 2000, unless its Monte-Carlo error
+            stays above a quarter of it, else "jackknife".
         tol : float
             Relative Monte-Carlo error at which "auto" stops.
         max_fits : int, optional
@@ -300,6 +303,7 @@ class UStatisticTest(HypothesisTest):
         plan = _Plan(
             n_pairs=_n_pairs(n_pairs),
             variance=self._variance(variance),
+            asked=variance,
             tol=float(tol),
             max_fits=default_fits if max_fits is None else max_fits,
             seed=int(rng) if isinstance(rng, (int, np.integer)) else None,
@@ -362,11 +366,11 @@ class UStatisticTest(HypothesisTest):
     def _result(
         self, plan: "_Plan", run: "_Run", found: MonteCarloEstimates, seconds: float
     ) -> TestResult:
-        chosen = _studentise(self, plan, run, found, plan.variance)
+        chosen = _studentise(self, plan, run, found, run.variance)
         diagnostics = {
             "mc_se_estimate": found.mc_se["estimate"],
-            "mc_se_variance": found.mc_se[plan.variance],
-            "variance": plan.variance,
+            "mc_se_variance": found.mc_se[run.variance],
+            "variance": run.variance,
             "n_pairs": run.n_pairs,
             "converged": run.converged,
             "one_class_fits": run.one_class_fits,
@@ -378,7 +382,7 @@ class UStatisticTest(HypothesisTest):
         return TestResult(
             estimate=float(found.values["estimate"]),
             se=chosen.se,
-            variance=float(found.values[plan.variance]),
+            variance=float(found.values[run.variance]),
             statistic=chosen.statistic,
             pvalue=chosen.pvalue,
             df=chosen.df,
@@ -404,6 +408,7 @@ class _Plan:
 
     n_pairs: int | str
     variance: str
+    asked: str
     tol: float
     max_fits: int
     seed: int | None
@@ -411,11 +416,16 @@ class _Plan:
     n_jobs: int | None
     batch_size: int | None
 
+    @property
+    def fallback(self) -> bool:
+        """Whether the jackknife may take over from the clipped variance."""
+        return self.asked == "auto" and self.variance == "clipped"
+
     def settings(self, learn_size: int) -> dict[str, Any]:
         return {
             "learn_size": learn_size,
             "n_pairs": self.n_pairs,
-            "variance": self.variance,
+            "variance": self.asked,
             "tol": self.tol,
             "max_fits": self.max_fits,
             "rng": self.seed,
@@ -444,6 +454,7 @@ class _Run:
         self.n_pairs = 0
         self.converged = True
         self.identical = True
+        self.variance = plan.variance
 
     @property
     def one_class_fits(self) -> int:
@@ -463,8 +474,14 @@ class _Run:
                 found = sums.estimates()
                 if self._precise(found):
                     return found
+                if self._hopeless(found):
+                    # The jackknife takes over, and prefers one set from each half.
+                    self.variance, n_sets = "jackknife", 1
         self.converged = self.plan.n_pairs != "auto"
-        return sums.estimates()
+        found = sums.estimates()
+        if self.plan.fallback and not _reliable(found, "clipped"):
+            self.variance = "jackknife"
+        return found
 
     def _add_draws(self, sums: Accumulator, n_pairs: int, n_sets: int) -> None:
         """Draw n_pairs learning sets on each side, n_sets at a time."""
@@ -476,8 +493,7 @@ class _Run:
             return
         l1, l2 = draw_from_halves(rng, n_draws, n_sets, self.n, self.g)
         d1, d2 = self._differences_where(l1, weight), self._differences_where(l2, weight)
-        every = 1 if self.plan.variance == "asymptotic" else EXCHANGE_SHARE
-        n_exchanged = -(-n_draws // every)
+        n_exchanged = max(1, n_draws // self._exchange_every)
         learning = exchange_one(rng, l1[:n_exchanged, 0], l2[:n_exchanged, 0])
         exchanged = (self._differences(learning), learning)
         sums.add((d1, d2, l1, l2), weight=weight * 1.0, exchanged=exchanged)
@@ -531,7 +547,7 @@ class _Run:
     def _fewest(self) -> int:
         """A number of pairs that the first stage has at least."""
         if self.plan.n_pairs == "auto":
-            return min(STAGE_PAIRS, self._most_pairs)
+            return max(2, min(STAGE_PAIRS, self.plan.max_fits // (3 * len(self.evaluators))))
         return _split(int(self.plan.n_pairs), self._stage_limit)[-1]
 
     @property
@@ -540,11 +556,24 @@ class _Run:
         # Only the products gain; the other estimates prefer independent sets.
         if self.plan.variance not in ("clipped", "unbiased"):
             return 1
-        return max(1, min(SETS_PER_SIDE, self._fewest // groups_of_draws(self.n, self._fewest)))
+        most = SETS_PER_SIDE if 3 * self.g <= self.n else SETS_PER_SIDE_LARGE
+        return max(1, min(most, self._fewest // groups_of_draws(self.n, self._fewest)))
 
     @property
-    def _most_pairs(self) -> int:
-        return max(self.plan.max_fits // (2 * len(self.evaluators)), 2)
+    def _exchange_every(self) -> int:
+        """One draw in so many has a set with one observation exchanged; 0 for none."""
+        if not self.test.disjoint:
+            return 0
+        return 1 if self.plan.variance == "asymptotic" else EXCHANGE_SHARE
+
+    @property
+    def _affordable(self) -> int:
+        """Pairs that max_fits still allows, one exchanged set for each draw counted."""
+        fits_per_pair = 2.0
+        if self._exchange_every:
+            fits_per_pair += 1 / self._exchange_every
+        left = self.plan.max_fits - self.n_fits
+        return int(left / (fits_per_pair * len(self.evaluators)))
 
     @property
     def _stage_limit(self) -> int:
@@ -557,20 +586,28 @@ class _Run:
             for size in _split(int(self.plan.n_pairs), self._stage_limit):
                 yield size, False
             return
-        done = 0
-        while done < self._most_pairs:
-            # Checkpoints grow by about a third, so that looking often costs little.
-            size = min(max(STAGE_PAIRS, done // 3), self._stage_limit, self._most_pairs - done)
-            done += size
+        size = self._fewest
+        while size >= self._fewest:
             yield size, True
+            # Checkpoints grow by about a third, so that looking often costs little.
+            wanted = max(self._fewest, self.n_pairs // 3)
+            size = min(wanted, self._stage_limit, self._affordable)
 
     def _precise(self, found: MonteCarloEstimates) -> bool:
-        chosen = self.plan.variance
+        chosen = self.variance
         variance, mc_se = found.values[chosen], found.mc_se[chosen]
         if not mc_se <= self.plan.tol * abs(variance):
             return False
         se = math.sqrt(max(variance, 0.0))
         return variance < 0 or found.mc_se["estimate"] <= self.plan.tol * se
+
+    def _hopeless(self, found: MonteCarloEstimates) -> bool:
+        """Whether even max_fits will not do, and the jackknife can take over."""
+        undecided = self.plan.fallback and self.variance != "jackknife"
+        if not undecided or self.n_pairs < 4 * STAGE_PAIRS:
+            return False
+        error_at_end = found.mc_se[self.variance] * math.sqrt(self.n_fits / self.plan.max_fits)
+        return not error_at_end <= found.values[self.variance] / 4
 
     def _pairs(self, orders: np.ndarray, overlap: int) -> Draws:
         """One set on each side of every draw, with so many observations in common."""
@@ -666,12 +703,18 @@ def _status(plan: _Plan, run: _Run, found: MonteCarloEstimates, name: str) -> st
         )
     if variance == 0:
         return "degenerate: the variance estimate is zero, the loss did not vary"
-    if mc_se > variance / 4:
+    if not _reliable(found, name):
         return (
             f"too few resamples: the Monte-Carlo standard error of the variance ({mc_se:.2g}) "
             f"is above a quarter of it ({variance:.2g}); {REMEDY_PAIRS}"
+            + ("" if name == "jackknife" else ", or use variance='jackknife'")
         )
     return "ok"
+
+
+def _reliable(found: MonteCarloEstimates, name: str) -> bool:
+    """Whether the Monte-Carlo error of a variance is at most a quarter of it."""
+    return bool(found.mc_se[name] <= found.values[name] / 4)
 
 
 def _variances(found: MonteCarloEstimates) -> dict[str, float]:
@@ -706,6 +749,11 @@ def _notes(test: UStatisticTest, plan: _Plan, run: _Run) -> tuple[str, ...]:
     notes = [
         "Assumes independent observations and learners that do not depend on the order of rows."
     ]
+    if run.variance != plan.variance:
+        notes.append(
+            f"The jackknife variance is used, too large rather than too small on average, because "
+            f"the Monte-Carlo error of the {plan.variance} one stayed above a quarter of it."
+        )
     if plan.variance in ("unbiased", "asymptotic"):
         notes.append(
             f"The {plan.variance} variance with the normal reference is liberal at small n; "
