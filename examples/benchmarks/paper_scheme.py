@@ -113,7 +113,7 @@ def main() -> None:
         work = {name: row["fits"] * row["mc_se"] ** 2 for name, row in rows.items()}
         print(title)
         print(pd.DataFrame(rows).T.to_string())
-        print(f"fits for the same Monte-Carlo error: paper / ucvtest = ", end="")
+        print("fits for the same Monte-Carlo error: paper / ucvtest = ", end="")
         print(f"{work['paper'] / work['ucvtest']:.0f}")
         for_tenth = work["paper"] / (0.05 * rows["ucvtest"]["variance"]) ** 2
         print(f"paper's fits for an error of 5% of the variance: {for_tenth:.3g}\n")
