@@ -41,6 +41,17 @@ def test_two_classes_agree_with_scikit_learn(make, output):
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.parametrize("learn_size", [5, 9, 10])
+def test_hardly_more_features_than_observations(learn_size):
+    # Positions padded to 16 are more than the 13 features and the 12 observations.
+    X = np.random.default_rng(0).normal(size=(12, 13))
+    sample = make_sample(X, np.arange(12) % 2, as_classes=True)
+    learning = learning_sets(sample, learn_size)
+    found = evaluate(sample, "ridge:0.7", "score", learning).values
+    expected = evaluate(sample, Ridge(0.7), "score", learning).values
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
 def test_a_real_response_agrees_with_scikit_learn():
     sample = diabetes()
     learning = learning_sets(sample, 40)

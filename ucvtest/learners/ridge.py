@@ -150,7 +150,8 @@ class Ridge(JittedLearner):
         """Fitted values."""
         settings = (self.lam, self.penalty_scale == "mean", self.penalize_intercept)
         index, is_member = _positions(learning)
-        if state.features.shape[1] > len(index):
+        # The positions are padded to whole steps, and may then be more than the observations.
+        if state.features.shape[1] > min(len(index), learning.shape[1]):
             return _dual(state.inner, state.response, index, is_member, *settings)
         return _primal(state.features, state.columns, learning, *settings)
 
