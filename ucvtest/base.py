@@ -1,8 +1,10 @@
 """What all tests share: the data, the learners, and the frame around a fit."""
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +15,7 @@ from ucvtest.learners.base import Learner
 from ucvtest.learners.coerce import as_learner
 from ucvtest.losses import Loss, as_loss
 from ucvtest.results import ALTERNATIVES, Alternative, TestResult
-from ucvtest.sample import Sample, make_sample, response_has_classes
+from ucvtest.sample import Sample, as_response, make_sample, response_has_classes
 
 __all__ = ["HypothesisTest", "as_integer", "make_generator", "progress_bar"]
 
@@ -81,18 +83,20 @@ class HypothesisTest:
             raise ValueError(
                 f"alternative={alternative!r} is unknown: use one of {', '.join(ALTERNATIVES)}"
             )
-        if null_value is not None and not np.isfinite(null_value):
+        if null_value is not None and not _is_finite_number(null_value):
             raise ValueError(f"null_value must be a finite number, got {null_value!r}")
+        y = as_response(y)
         has_classes = pos_label is not None or response_has_classes(y)
+        if loss is None and pos_label is None and has_classes:
+            _refuse_to_guess(y)
         self.loss = as_loss(loss, has_classes=has_classes)
         if self.loss.output != "number" and not has_classes:
             raise ValueError(
                 f"loss={self.loss.name!r} needs class labels, but y holds real values: "
                 "use loss='squared' or 'absolute'"
             )
-        self.sample = make_sample(
-            X, y, as_classes=_coded(self.loss, y, pos_label), pos_label=pos_label
-        )
+        coded = has_classes and _coded(self.loss, y, pos_label)
+        self.sample = make_sample(X, y, as_classes=coded, pos_label=pos_label)
         self.learner = as_learner(learner)
         self.other = None if other is None else as_learner(other)
         self.alternative = alternative
@@ -108,7 +112,8 @@ class HypothesisTest:
         ----------
         formula : str
             For example ``"tumour ~ age + log(size)"``; read by formulaic. The intercept
-            is left out, because learners have one of their own.
+            is left out, because learners have one of their own; a factor has one column
+            less than levels. The response is a column, or one numeric expression.
         data : DataFrame
         learner, other : learner
         **kwargs
@@ -122,7 +127,7 @@ class HypothesisTest:
         Raises
         ------
         ValueError
-            If the formula has no left-hand side, or uses missing values.
+            If the formula cannot be read, names what the data lack, or uses missing values.
         """
         y, X = read_formula(formula, data)
         return cls(X, y, learner, other, **kwargs)
@@ -163,18 +168,44 @@ def read_formula(formula: str, data: pd.DataFrame) -> tuple[np.ndarray, pd.DataF
 
     The response is taken from the data as it is where it is a plain column, so that
     labels of any type stay labels.
-    """
-    from formulaic import Formula
 
+    Raises
+    ------
+    ValueError
+        If the formula cannot be read, names what the data lack, meets missing values, or
+        has a response that is neither a column nor one numeric expression.
+    """
     left, separator, right = formula.partition("~")
-    if not separator or not left.strip():
-        raise ValueError(f"formula={formula!r} has no left-hand side: write 'response ~ terms'")
     response = left.strip()
-    features = Formula(f"{right.strip()} - 1").get_model_matrix(data, na_action="raise")
-    if response in data.columns:
-        return data[response].to_numpy(), pd.DataFrame(features)
-    values = Formula(f"{response} - 1").get_model_matrix(data, na_action="raise")
-    return np.asarray(values, dtype=float)[:, 0], pd.DataFrame(features)
+    if not separator or not response:
+        raise ValueError(f"formula={formula!r} has no left-hand side: write 'response ~ terms'")
+    # With the intercept, so that factors lose their reference level; only then without it.
+    features = _model_matrix(right, data, formula).drop(columns="Intercept", errors="ignore")
+    column = response.strip("`")
+    if column in data.columns:
+        return data[column].to_numpy(), features
+    values = _model_matrix(f"{response} - 1", data, formula)
+    if values.shape[1] != 1:
+        # Codes of a factor, in an order of formulaic's own: which is positive would be a guess.
+        raise ValueError(
+            f"formula={formula!r} has the response {response!r}, which is neither a column of the "
+            "data nor one number for each row: add it to the data as a column"
+        )
+    return values.to_numpy(dtype=float)[:, 0], features
+
+
+def _model_matrix(terms: str, data: pd.DataFrame, formula: str) -> pd.DataFrame:
+    from formulaic import Formula
+    from formulaic.errors import FormulaicError
+
+    try:
+        return pd.DataFrame(Formula(terms).get_model_matrix(data, na_action="raise"))
+    except FormulaicError as error:
+        raise ValueError(f"formula={formula!r} cannot be used: {error}") from error
+    except ValueError as error:
+        raise ValueError(
+            f"formula={formula!r} cannot be used: {error} Drop or impute missing values first."
+        ) from error
 
 
 def make_generator(rng: Any) -> np.random.Generator:
@@ -234,13 +265,28 @@ class Stopwatch:
         return time.perf_counter() - self._start
 
 
-def _coded(loss: Loss, y: Any, pos_label: Any) -> bool:
-    """Whether the response is coded as classes under this loss."""
+def _is_finite_number(value: Any) -> bool:
+    return isinstance(value, Real) and math.isfinite(value)
+
+
+def _refuse_to_guess(y: np.ndarray) -> None:
+    """Whole numbers that hardly repeat are rather amounts than labels; only the user knows."""
+    if y.ndim != 1 or y.dtype.kind not in "iuf":
+        return
+    n_values = len(np.unique(y))
+    if n_values > max(2, len(y) / 2):
+        raise ValueError(
+            f"y holds {n_values} different whole numbers in {len(y)} observations: pass "
+            "loss='squared' or 'absolute' if they are amounts, loss='zero_one' if they are labels"
+        )
+
+
+def _coded(loss: Loss, y: np.ndarray, pos_label: Any) -> bool:
+    """Whether labels, or numbers that may be labels, are coded as classes under this loss."""
     if loss.output in ("label", "probability", "score") or pos_label is not None:
         return True
     # Squared and absolute error take numbers as they are, and code two labels 0/1.
-    array = np.asarray(y)
-    return array.dtype.kind not in "iuf" or len(np.unique(array)) <= 2
+    return y.dtype.kind not in "iuf" or len(np.unique(y)) <= 2
 
 
 def _null_value(null_value: float | None, *, paired: bool) -> float:

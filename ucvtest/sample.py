@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.multiclass import type_of_target
 
-__all__ = ["Sample", "make_sample", "response_has_classes"]
+__all__ = ["Sample", "as_response", "make_sample", "response_has_classes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +85,31 @@ class Sample:
         return Sample(self.rows(index), self.response[index], self.classes, codes)
 
 
+def as_response(y: Any) -> np.ndarray:
+    """The response as an array, a single column as a vector.
+
+    Parameters
+    ----------
+    y : array-like, shape (n,) or (n, 1)
+
+    Returns
+    -------
+    ndarray
+        Numbers that are stored as Python objects, as in columns of mixed origin, get a
+        numeric type, so that they are not taken for labels.
+    """
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.dtype == object and array.ndim == 1:
+        inferred = pd.Series(array).infer_objects().to_numpy()
+        return inferred if inferred.dtype.kind in "iuf" else array
+    return array
+
+
 def response_has_classes(y: Any) -> bool:
     """Whether a response holds class labels (True) or real values (False)."""
-    array = np.asarray(y)
+    array = as_response(y)
     if array.dtype.kind in "OSUb":
         return True
     return not type_of_target(array[~pd.isna(array)]).startswith("continuous")
@@ -116,15 +138,17 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
         If shapes do not match, `y` has missing values or a single class, or
         `pos_label` is none of its labels.
     """
+    if hasattr(X, "toarray"):
+        raise ValueError("X is a sparse matrix: pass X.toarray()")
     features = X if isinstance(X, pd.DataFrame) else np.asarray(X)
     if features.ndim != 2:
         raise ValueError(
             f"X must have two dimensions (observations, features), got {features.ndim}: "
             "use X.reshape(-1, 1) for a single feature"
         )
-    response = np.asarray(y)
-    if response.ndim == 2 and response.shape[1] == 1:
-        response = response[:, 0]
+    if features.shape[1] == 0:
+        raise ValueError("X has no columns: at least one feature is needed")
+    response = as_response(y)
     if response.ndim != 1:
         raise ValueError(f"y must have one dimension, got shape {response.shape}")
     if len(features) != len(response):

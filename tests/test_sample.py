@@ -1,0 +1,63 @@
+"""The sample: what is read from X and y, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+from ucvtest.sample import as_response, make_sample, response_has_classes
+
+X = np.arange(12.0).reshape(6, 2)
+LABELS = np.array(["a", "b"])[np.arange(6) % 2]
+
+
+@pytest.mark.parametrize(
+    ("y", "expected"),
+    [
+        (LABELS, True),
+        (pd.Categorical(LABELS), True),
+        (pd.Series(LABELS, dtype="string"), True),
+        (np.arange(6) % 2 == 0, True),
+        (pd.Series([1, 0] * 3, dtype="Int64"), True),
+        (np.array([1, 0] * 3, dtype=object), True),
+        ([1.0, 2.0] * 3, True),
+        ([0.5, 2.0] * 3, False),
+        (np.array([0.5, 2] * 3, dtype=object), False),
+        (pd.Series([0.5, 2.0] * 3, dtype="Float64"), False),
+    ],
+)
+def test_labels_and_numbers_are_told_apart(y, expected):
+    assert response_has_classes(y) == expected
+
+
+def test_a_single_column_is_a_vector():
+    assert as_response(pd.DataFrame({"y": LABELS})).tolist() == LABELS.tolist()
+
+
+@pytest.mark.parametrize("y", [LABELS, pd.Categorical(LABELS), pd.Series(LABELS, dtype="string")])
+def test_classes_ascend_and_the_positive_one_is_last(y):
+    sample = make_sample(X, y, as_classes=True)
+    assert sample.classes.tolist() == ["a", "b"]
+    assert sample.target.tolist() == [0, 1] * 3
+    flipped = make_sample(X, y, as_classes=True, pos_label="a")
+    assert flipped.classes.tolist() == ["b", "a"]
+    assert flipped.target.tolist() == [1, 0] * 3
+
+
+def test_the_positive_one_of_three_is_last():
+    sample = make_sample(X, [3, 1, 2] * 2, as_classes=True, pos_label=1)
+    assert sample.classes.tolist() == [2, 3, 1]
+    assert sample.codes.tolist() == [1, 2, 0] * 2
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (csr_array(X), "X is a sparse matrix: pass X.toarray()"),
+        (X[:, :0], "X has no columns: at least one feature is needed"),
+    ],
+)
+def test_features_that_no_learner_can_use(features, message):
+    with pytest.raises(ValueError) as error:
+        make_sample(features, LABELS, as_classes=True)
+    assert str(error.value) == message
