@@ -262,6 +262,8 @@ class TestKappaProfile:
 
     def test_impossible_values_are_refused(self):
         test = uv.UStatisticTest(self.X, self.y, "ridge:1", learn_size=3)
+        with pytest.raises(ValueError, match=r"^n_pairs='auto' is unknown here: use an integer"):
+            test.kappa_profile(n_pairs="auto")
         with pytest.raises(ValueError) as error:
             test.kappa_profile([5])
         assert str(error.value) == (
@@ -307,8 +309,14 @@ class TestInference:
         assert any("The jackknife variance is used" in note for note in result.notes)
         rough = test.fit(n_pairs=n_pairs, max_fits=20_000, variance="clipped", rng=0)
         assert rough.status.endswith("or use variance='jackknife'")
-        if n_pairs == "auto":
-            assert result.n_fits < rough.n_fits
+
+    def test_a_hopeless_clipped_variance_is_given_up_early(self):
+        X, y = normal_problem(60, 3)
+        test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", learn_size=29)
+        result = test.fit(rng=0)
+        assert result.diagnostics["variance"] == "jackknife"
+        assert result.diagnostics["converged"]
+        assert result.n_fits < 100_000
 
     def test_many_observations_do_without_the_clipped_variance(self):
         X, y = normal_problem(2002, 1)
@@ -378,6 +386,41 @@ class TestInference:
         assert result.settings["loss"] == "costly"
         assert plain.estimate < result.estimate < 5 * plain.estimate
 
+    def test_a_loss_of_labels_may_want_probabilities(self):
+        X, y = normal_problem(30, 1)
+        brier = uv.Loss(
+            "brier", lambda y, p: (p - (y == "well")) ** 2, "probability", original_labels=True
+        )
+        found, expected = (
+            uv.UStatisticTest(X, np.array(["ill", "well"])[y], "lda", loss=loss).fit(60, rng=0)
+            for loss in (brier, "squared")
+        )
+        assert found.estimate == pytest.approx(expected.estimate, rel=1e-12)
+
+    def test_a_tie_left_open_costs_the_mean_of_both_labels(self):
+        X, y = normal_problem(30, 1)
+
+        def one_each(truth, prediction):
+            return truth != prediction
+
+        found, expected = (
+            uv.UStatisticTest(X, y, "majority:half", loss=loss, learn_size=12).fit(60, rng=0)
+            for loss in (one_each, "zero_one")
+        )
+        assert found.diagnostics["class_ties"] > 0
+        assert found.estimate == expected.estimate
+
+    def test_a_loss_sees_only_what_was_predicted(self):
+        X, y = normal_problem(30, 1)
+
+        def relative(truth, prediction):
+            assert (prediction > 0).all()
+            return np.abs(truth / prediction - 1)
+
+        y = np.exp(X[:, 0])
+        result = uv.UStatisticTest(X, y, "knn:3", loss=relative).fit(30, rng=0)
+        assert result.estimate > 0
+
 
 class TestWhatCannotBeTested:
     def test_negative_variance_estimate(self):
@@ -420,6 +463,42 @@ class TestWhatCannotBeTested:
         assert result.status.startswith("degenerate: the two learners had the same loss")
         assert result.estimate == 0
         assert math.isnan(result.pvalue)
+
+    @pytest.mark.parametrize("variance", ["clipped", "jackknife", "unbiased", "asymptotic"])
+    @pytest.mark.parametrize("n_pairs", ["exact", 50, "auto"])
+    def test_a_loss_that_does_not_vary(self, variance, n_pairs):
+        # 0.1 is no binary fraction, so that sums of it leave rounding errors.
+        test = uv.UStatisticTest(
+            X_GOOD[:10],
+            np.arange(10) % 2,
+            "nearest_centroid",
+            learn_size=4,
+            loss=lambda y, p: np.full(p.shape, 0.1),
+            null_value=0,
+        )
+        result = test.fit(n_pairs=n_pairs, variance=variance, rng=0)
+        assert result.status == "degenerate: the variance estimate is zero, the loss did not vary"
+        assert math.isnan(result.pvalue)
+        assert result.n_fits < 2000
+
+    def test_monte_carlo_error_below_zero_asks_for_more_pairs(self):
+        # No sample has a negative jackknife, only too few learning sets from it do.
+        X, y = normal_problem(40, 1)
+        test = uv.UStatisticTest(X, y, "lda", "ridge:0.001", learn_size=14)
+        results = [test.fit(20, variance="jackknife", rng=seed) for seed in range(40)]
+        negative = [result for result in results if result.variance < 0]
+        assert negative
+        for result in negative:
+            assert result.status.startswith("too few resamples: the Monte-Carlo standard error")
+            assert math.isnan(result.pvalue)
+
+    def test_negative_variance_of_many_observations_names_a_remedy_that_works(self):
+        X, y = normal_problem(2002, 1)
+        test = uv.UStatisticTest(X, y, "nearest_centroid", learn_size=10)
+        results = [test.fit(20, variance="unbiased", rng=seed) for seed in range(12)]
+        negative = [result for result in results if result.variance < 0]
+        assert negative
+        assert all(result.status.endswith("use variance='jackknife'") for result in negative)
 
     def test_one_class_learning_sets_are_counted(self):
         X, _y = normal_problem(20, 1)
