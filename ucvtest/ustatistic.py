@@ -64,6 +64,9 @@ EXCHANGE_SHARE = 4
 """One split in so many has a set fitted again with one observation exchanged, for the
 asymptotic variance; every split where that one is asked for."""
 
+ROUNDING = 1e-12
+"""Standard error, as a share of the estimate, that is no more than rounding error."""
+
 MIN_PAIRS = 20
 """Fewer pairs do not tell their own Monte-Carlo error."""
 
@@ -273,6 +276,8 @@ class UStatisticTest(HypothesisTest):
         up to g + 2 overlaps, and as many for the control variate.
         """
         c_needed = self._c_values(c_values)
+        if isinstance(n_pairs, str) and n_pairs != "exact":
+            raise ValueError(f"n_pairs={n_pairs!r} is unknown here: use an integer or 'exact'")
         plan = self._plan(n_pairs, "jackknife", 0.05, None, rng, n_jobs, batch_size)
         with hooks.fitting(self), progress_bar(progress, "kappa", "fit") as bar:
             run = _Run(self, plan, bar)
@@ -596,6 +601,8 @@ class _Run:
     def _precise(self, found: MonteCarloEstimates) -> bool:
         chosen = self.variance
         variance, mc_se = found.values[chosen], found.mc_se[chosen]
+        if _only_rounding(found, chosen):
+            return True
         if not mc_se <= self.plan.tol * abs(variance):
             return False
         se = math.sqrt(max(variance, 0.0))
@@ -636,12 +643,10 @@ class _Run:
         return losses[0] - losses[1]
 
     def _losses(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        sample, loss = self.test.sample, self.test.loss
-        values = np.where(testing, predictions, 0.0)
-        if loss.original_labels and sample.classes is not None:
-            values = sample.classes[values.astype(int)]
-        y = sample.response if loss.original_labels else sample.target
-        found = np.asarray(loss.function(y, values), dtype=float)
+        loss = self.test.loss
+        # Where nothing is tested the loss gets to see a prediction that it can score.
+        shown = np.take_along_axis(predictions, testing.argmax(axis=1)[:, None], axis=1)
+        found = np.asarray(self._scored(np.where(testing, predictions, shown)), dtype=float)
         if found.shape != testing.shape:
             raise ValueError(
                 f"loss {loss.name} returned shape {found.shape} for predictions of shape "
@@ -651,6 +656,22 @@ class _Run:
         if not np.isfinite(found).all():
             raise ValueError(f"loss {loss.name} returned NaN or infinity: bound it")
         return found
+
+    def _scored(self, predictions: np.ndarray) -> Any:
+        """What the loss function makes of codes, numbers or probabilities."""
+        sample, loss = self.test.sample, self.test.loss
+        if not loss.original_labels:
+            return loss.function(sample.target, predictions)
+        if loss.output != "label" or sample.classes is None:
+            return loss.function(sample.response, predictions)
+        below = np.floor(predictions).astype(int)
+        found = loss.function(sample.response, sample.classes[below])
+        undecided = predictions != below
+        if not undecided.any():
+            return found
+        # A code half-way between two classes is a tie left open: it costs the mean of both.
+        other = loss.function(sample.response, sample.classes[below + undecided])
+        return (np.asarray(found, dtype=float) + np.asarray(other, dtype=float)) / 2
 
 
 @dataclass(frozen=True)
@@ -695,14 +716,15 @@ def _status(plan: _Plan, run: _Run, found: MonteCarloEstimates, name: str) -> st
             f"too few resamples: {run.n_pairs} pairs do not tell their own Monte-Carlo error; "
             f"{REMEDY_PAIRS} to at least {MIN_PAIRS} pairs"
         )
-    if variance < 0:
+    if _only_rounding(found, name):
+        return "degenerate: the variance estimate is zero, the loss did not vary"
+    if variance < 0 and name in ("unbiased", "asymptotic"):
+        remedy = "clipped" if "clipped" in found.values else "jackknife"
         return (
             f"negative variance estimate ({variance:.3g}, Monte-Carlo standard error "
             f"{mc_se:.2g}), which an unbiased estimate can be at this sample size: "
-            f"use variance={'clipped'!r}"
+            f"use variance={remedy!r}"
         )
-    if variance == 0:
-        return "degenerate: the variance estimate is zero, the loss did not vary"
     if not _reliable(found, name):
         return (
             f"too few resamples: the Monte-Carlo standard error of the variance ({mc_se:.2g}) "
@@ -715,6 +737,11 @@ def _status(plan: _Plan, run: _Run, found: MonteCarloEstimates, name: str) -> st
 def _reliable(found: MonteCarloEstimates, name: str) -> bool:
     """Whether the Monte-Carlo error of a variance is at most a quarter of it."""
     return bool(found.mc_se[name] <= found.values[name] / 4)
+
+
+def _only_rounding(found: MonteCarloEstimates, name: str) -> bool:
+    """Whether a variance is zero, up to the rounding of losses that are all the same."""
+    return abs(found.values[name]) <= (ROUNDING * found.values["estimate"]) ** 2
 
 
 def _variances(found: MonteCarloEstimates) -> dict[str, float]:
@@ -818,7 +845,8 @@ class KappaProfile:
         Returns
         -------
         float
-            v(n) of (12). Unbiased, and so negative at times where n is large; see `mc_se_of`.
+            v(n) of (12). Unbiased, and so negative at times where n is large; see
+            `variance_mc_se`.
 
         Raises
         ------
