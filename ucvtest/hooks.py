@@ -3,6 +3,7 @@
 A hook is added and removed explicitly; nothing adds itself at import.
 """
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -45,11 +46,28 @@ def installed_hooks() -> tuple[FitHook, ...]:
 
 @contextmanager
 def fitting(test: Any) -> Iterator[None]:
-    """Surround a fit with the contexts of all hooks."""
+    """Surround a fit with the contexts of all hooks; one that fails costs a warning only."""
     with ExitStack() as stack:
         for hook in installed_hooks():
-            stack.enter_context(hook.fitting(test))
+            stack.enter_context(_context_of(hook, test))
         yield
+
+
+@contextmanager
+def _context_of(hook: FitHook, test: Any) -> Iterator[None]:
+    """The context of one hook, which can neither stop a fit nor swallow its errors."""
+    context = ExitStack()
+    try:
+        context.enter_context(hook.fitting(test))
+    except Exception as error:
+        _warn(hook, "before a fit", error, "the fit goes on without it")
+    try:
+        yield
+    finally:
+        try:
+            context.__exit__(*sys.exc_info())
+        except Exception as error:
+            _warn(hook, "after a fit", error, "the fit itself is complete")
 
 
 def announce(test: Any, result: Any) -> None:
@@ -58,9 +76,9 @@ def announce(test: Any, result: Any) -> None:
         try:
             hook.fitted(test, result)
         except Exception as error:
-            warnings.warn(
-                f"{type(hook).__name__} failed on a finished result ({type(error).__name__}: "
-                f"{error}); the result itself is complete",
-                UcvtestWarning,
-                stacklevel=4,
-            )
+            _warn(hook, "on a finished result", error, "the result itself is complete", 5)
+
+
+def _warn(hook: FitHook, when: str, error: Exception, rest: str, stacklevel: int = 2) -> None:
+    message = f"{type(hook).__name__} failed {when} ({type(error).__name__}: {error}); {rest}"
+    warnings.warn(message, UcvtestWarning, stacklevel=stacklevel)

@@ -1,0 +1,99 @@
+"""Hooks: told of every fit, and unable to cost a result."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import ucvtest as uv
+
+
+class Hook:
+    """Fails at one place."""
+
+    def __init__(self, place):
+        self.place, self.seen = place, []
+
+    def at(self, place):
+        self.seen.append(place)
+        if place == self.place:
+            raise RuntimeError(f"no {place}")
+
+    def fitting(self, test):
+        self.at("call")
+        return self.surround()
+
+    @contextmanager
+    def surround(self):
+        self.at("enter")
+        try:
+            yield
+        except ValueError:
+            self.seen.append("failed")
+        self.at("exit")
+
+    def fitted(self, test, result):
+        self.at("fitted")
+
+
+@pytest.fixture
+def add_hook():
+    added = []
+
+    def add(place):
+        added.append(Hook(place))
+        uv.hooks.add_hook(added[-1])
+        return added[-1]
+
+    yield add
+    for hook in added:
+        uv.hooks.remove_hook(hook)
+
+
+@pytest.fixture
+def small_test(rng):
+    X = rng.normal(size=(20, 2))
+    return uv.UStatisticTest(X, np.arange(20) % 2, "nearest_centroid")
+
+
+def test_a_hook_is_told_of_a_fit(add_hook, small_test):
+    hook = add_hook(None)
+    small_test.fit(20, rng=0)
+    assert hook.seen == ["call", "enter", "exit", "fitted"]
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("call", "Hook failed before a fit (RuntimeError: no call); the fit goes on without it"),
+        ("enter", "Hook failed before a fit (RuntimeError: no enter); the fit goes on without it"),
+        ("exit", "Hook failed after a fit (RuntimeError: no exit); the fit itself is complete"),
+        (
+            "fitted",
+            "Hook failed on a finished result (RuntimeError: no fitted); the result itself is "
+            "complete",
+        ),
+    ],
+)
+def test_a_hook_that_fails_costs_no_result(add_hook, small_test, place, message):
+    expected = small_test.fit(20, rng=0).estimate
+    add_hook(place)
+    other = add_hook(None)
+    with pytest.warns(uv.UcvtestWarning) as caught:
+        result = small_test.fit(20, rng=0)
+    assert [str(warning.message) for warning in caught] == [message]
+    assert result.estimate == expected
+    assert other.seen == ["call", "enter", "exit", "fitted"]
+    if place == "fitted":
+        assert caught[0].filename == __file__
+
+
+def test_a_hook_cannot_swallow_the_error_of_a_fit(add_hook, rng):
+    def fail(X_train, y_train, X_test):
+        raise ZeroDivisionError
+
+    hook = add_hook(None)
+    test = uv.UStatisticTest(rng.normal(size=(20, 2)), np.arange(20) % 2, fail)
+    with pytest.raises(ValueError, match="fail failed on split 0"):
+        test.fit(20, rng=0)
+    assert hook.seen == ["call", "enter", "failed", "exit"]
