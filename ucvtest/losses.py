@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 __all__ = ["LOSSES", "Loss", "Output", "as_loss"]
 
 Output = Literal["label", "number", "probability", "score"]
+OUTPUTS: tuple[Output, ...] = get_args(Output)
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,19 @@ class Loss:
     function : callable
         ``function(y, prediction)`` element by element on arrays that broadcast,
         ``y`` of shape (n,), ``prediction`` of shape (R, n); returns (R, n).
-    output : {"label", "number", "probability"}
-        What the learner must predict: a class, a number, or the probability of
-        the positive class.
+    output : {"label", "number", "probability", "score"}
+        What the learner must predict: a class, a number, the probability of the positive
+        class, or a score that rises with it.
     original_labels : bool
         Whether `function` sees the labels that the user gave instead of their
         codes 0, 1, ...
     estimand : str
         The expected loss in words.
+
+    Raises
+    ------
+    ValueError
+        If `function` is not callable, or `output` is unknown.
 
     Examples
     --------
@@ -45,6 +51,12 @@ class Loss:
     output: Output
     original_labels: bool = False
     estimand: str = ""
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ValueError(f"function must be callable, got {self.function!r}")
+        if self.output not in OUTPUTS:
+            raise ValueError(f"output={self.output!r} is unknown: use one of {', '.join(OUTPUTS)}")
 
     @property
     def in_words(self) -> str:
