@@ -53,7 +53,8 @@ def wald_pvalue(statistic: float, reference: str, df: float, alternative: Altern
     return float(tail(statistic))
 
 
-@dataclass(frozen=True)
+# Compared and hashed by identity: NaN equals nothing, and arrays have no single truth value.
+@dataclass(frozen=True, eq=False)
 class TestResult:
     """Outcome of a hypothesis test about a learning algorithm.
 
@@ -252,11 +253,14 @@ class TestResult:
         """
         if data.get("format") != "ucvtest.TestResult":
             raise ValueError("data is not a result written by TestResult.to_dict")
-        if data["version"] > FORMAT_VERSION:
+        if data.get("version", 0) > FORMAT_VERSION:
             raise ValueError(
                 f"data has format version {data['version']}, this ucvtest reads up to "
                 f"{FORMAT_VERSION}: upgrade ucvtest"
             )
+        missing = [item.name for item in fields(cls) if item.name not in data]
+        if missing:
+            raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
         values = {item.name: _restored(data[item.name]) for item in fields(cls)}
         values["notes"] = tuple(values["notes"])
         values["tables"] = {

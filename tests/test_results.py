@@ -1,0 +1,109 @@
+"""The result as a value: immutable, written and read without loss, hashable."""
+
+import copy
+import json
+import math
+import pickle
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+
+from ucvtest.results import TestResult
+
+RESULT = TestResult(
+    estimate=-0.14,
+    se=0.1,
+    variance=0.01,
+    statistic=-1.4,
+    pvalue=0.16,
+    df=math.nan,
+    null_value=0.0,
+    alternative="two-sided",
+    method="Example",
+    estimand="difference",
+    reference="normal",
+    status="ok",
+    n_obs=62,
+    n_fits=400,
+    elapsed=0.5,
+    settings={"rng": None, "learner": "lda"},
+    diagnostics={"curve": np.array([1.0, np.nan, np.inf]), "least": -math.inf, "n": np.int64(3)},
+    notes=("One.",),
+    tables={"Table": {"name": ("a", "b"), "value": (1.0, math.nan)}},
+)
+
+
+def by_json(result):
+    return TestResult.from_dict(json.loads(result.to_json()))
+
+
+def by_pickle(result):
+    return pickle.loads(pickle.dumps(result))
+
+
+@pytest.mark.parametrize("way", [by_json, by_pickle, copy.deepcopy])
+def test_nothing_is_lost_on_the_way(way):
+    found = way(RESULT)
+    # NaN and infinity are strings there, so that this compares them too.
+    assert found.to_dict() == RESULT.to_dict()
+    np.testing.assert_array_equal(found.diagnostics["curve"], RESULT.diagnostics["curve"])
+    assert found.diagnostics["curve"].dtype == np.float64
+    assert type(found.tables["Table"]["value"]) is tuple
+
+
+def test_compared_and_hashed_by_identity():
+    again = by_json(RESULT)
+    assert again != RESULT
+    assert len({RESULT, again, RESULT}) == 2
+
+
+def test_immutable():
+    with pytest.raises(FrozenInstanceError):
+        RESULT.estimate = 0.0
+    with pytest.raises(TypeError):
+        RESULT.settings["rng"] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        RESULT.diagnostics["curve"][0] = 2.0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: {}, "data is not a result written by TestResult.to_dict"),
+        (
+            lambda d: d | {"version": 99},
+            "data has format version 99, this ucvtest reads up to 1: upgrade ucvtest",
+        ),
+        (
+            lambda d: {key: d[key] for key in d if key not in ("se", "notes")},
+            "data lacks se, notes: it was cut short or edited",
+        ),
+    ],
+)
+def test_data_that_are_no_result_are_refused(change, message):
+    with pytest.raises(ValueError) as error:
+        TestResult.from_dict(change(RESULT.to_dict()))
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("alternative", "low", "high"),
+    [
+        ("two-sided", -0.335996, 0.055996),
+        ("less", -math.inf, 0.024485),
+        ("greater", -0.304485, math.inf),
+    ],
+)
+def test_intervals(alternative, low, high):
+    result = replace(RESULT, alternative=alternative)
+    assert result.conf_int() == pytest.approx((low, high), abs=1e-6)
+    interval = result.confidence_interval(0.95)
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-6)
+    frame = result.summary_frame()
+    assert (frame.conf_low[0], frame.conf_high[0]) == pytest.approx((low, high), abs=1e-6)
+
+
+def test_t_intervals_are_wider():
+    low, high = replace(RESULT, reference="t", df=5.0).conf_int()
+    assert (low, high) == pytest.approx((-0.397058, 0.117058), abs=1e-6)
