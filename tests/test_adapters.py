@@ -179,7 +179,8 @@ def test_names():
             iris,
             "label",
             "learner LinearRegression() is a regressor, which needs two classes, y has 3: use a "
-            "classifier with loss='zero_one', or merge classes",
+            "classifier with loss='zero_one', or merge classes, or pass loss='squared' if y holds "
+            "amounts",
         ),
         (
             LogisticRegression(),

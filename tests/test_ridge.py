@@ -149,5 +149,6 @@ def test_a_penalty_too_small_to_help_names_split_and_remedy():
 def test_probabilities_and_more_classes_are_refused():
     with pytest.raises(ValueError, match=r"^learner ridge:1\.0 gives no probability for class"):
         ridge(1.0).check(breast_cancer(), "probability", 30)
-    with pytest.raises(ValueError, match=r"^learner ridge:1\.0 with this loss needs two classes"):
+    with pytest.raises(ValueError, match=r"^learner ridge:1\.0 with this loss needs two") as error:
         ridge(1.0).check(iris(), "label", 30)
+    assert str(error.value).endswith("merge classes, or pass loss='squared' if y holds amounts")

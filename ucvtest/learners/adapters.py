@@ -76,9 +76,10 @@ class SklearnLearner(SplitLearner):
             return
         if sample.n_classes > 2 and (self._regresses or output != "label"):
             what = "is a regressor, which" if self._regresses else "with this loss"
+            amounts = ", or pass loss='squared' if y holds amounts" if self._regresses else ""
             raise ValueError(
                 f"learner {self.name} {what} needs two classes, y has {sample.n_classes}: use a "
-                "classifier with loss='zero_one', or merge classes"
+                f"classifier with loss='zero_one', or merge classes{amounts}"
             )
         if self._regresses and output == "probability":
             raise ValueError(

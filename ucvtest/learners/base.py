@@ -157,10 +157,11 @@ class JittedLearner(Learner):
                     "use ridge, knn or a scikit-learn regressor"
                 )
         elif sample.n_classes > 2 and not (self.multiclass and output == "label"):
+            amounts = ", or pass loss='squared' if y holds amounts" if self.regression else ""
             raise ValueError(
                 f"learner {self.name} with this loss needs two classes, y has {sample.n_classes}: "
                 "use loss='zero_one' with lda, qda, nearest_centroid, knn or a scikit-learn "
-                "classifier, or merge classes"
+                f"classifier, or merge classes{amounts}"
             )
         elif output not in self._outputs():
             raise ValueError(
