@@ -369,6 +369,17 @@ class TestInference:
         for name in table["variance"]:
             assert name in text
 
+    @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+    def test_the_chosen_variance_has_the_same_interval_and_p_value_in_the_table(self, alternative):
+        X, y = normal_problem(40, 1)
+        test = uv.UStatisticTest(X, y, "lda", "knn:3", learn_size=12, alternative=alternative)
+        result = test.fit(n_pairs=500, rng=0)
+        assert result.status == "ok"
+        table = result.tables["Variances"]
+        row = table["variance"].index(result.diagnostics["variance"])
+        assert (table["conf_low"][row], table["conf_high"][row]) == result.conf_int()
+        assert table["pvalue"][row] == result.pvalue
+
     @pytest.mark.parametrize("loss", ["zero_one", "squared", "absolute", "log"])
     def test_every_loss(self, loss):
         X, y = normal_problem(40, 1)

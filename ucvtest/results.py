@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from statsmodels.iolib.summary import Summary
 
-__all__ = ["ALTERNATIVES", "Alternative", "ConfidenceInterval", "TestResult", "wald_pvalue"]
+__all__ = [
+    "ALTERNATIVES",
+    "Alternative",
+    "ConfidenceInterval",
+    "TestResult",
+    "wald_interval",
+    "wald_pvalue",
+]
 
 Alternative = Literal["two-sided", "less", "greater"]
 ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "less", "greater")
@@ -51,6 +58,22 @@ def wald_pvalue(statistic: float, reference: str, df: float, alternative: Altern
         return float(2 * distribution.sf(abs(statistic)))
     tail = distribution.cdf if alternative == "less" else distribution.sf
     return float(tail(statistic))
+
+
+def wald_interval(
+    estimate: float, se: float, reference: str, df: float, alternative: Alternative, alpha: float
+) -> tuple[float, float]:
+    """Interval that belongs to `wald_pvalue`, one-sided where that is; NaN where there is none."""
+    distribution = reference_distribution(reference, df)
+    if distribution is None or not math.isfinite(se):
+        return (math.nan, math.nan)
+    if alternative == "two-sided":
+        half = float(distribution.isf(alpha / 2)) * se
+        return (estimate - half, estimate + half)
+    half = float(distribution.isf(alpha)) * se
+    if alternative == "less":
+        return (-math.inf, estimate + half)
+    return (estimate - half, math.inf)
 
 
 # Compared and hashed by identity: NaN equals nothing, and arrays have no single truth value.
@@ -280,16 +303,9 @@ class TestResult:
         """`conf_int` without its warning, for tables that show the status beside it."""
         if not 0 < alpha < 1:
             raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
-        distribution = self._distribution
-        if distribution is None:
-            return (math.nan, math.nan)
-        if self.alternative == "two-sided":
-            half = float(distribution.isf(alpha / 2)) * self.se
-            return (self.estimate - half, self.estimate + half)
-        half = float(distribution.isf(alpha)) * self.se
-        if self.alternative == "less":
-            return (-math.inf, self.estimate + half)
-        return (self.estimate - half, math.inf)
+        return wald_interval(
+            self.estimate, self.se, self.reference, self.df, self.alternative, alpha
+        )
 
 
 def _frozen(value: Any) -> Any:

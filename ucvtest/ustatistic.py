@@ -35,7 +35,7 @@ from ucvtest.kernels.ustatistic import (
     groups_of_draws,
 )
 from ucvtest.learners.base import JittedLearner
-from ucvtest.results import Alternative, TestResult, reference_distribution, wald_pvalue
+from ucvtest.results import Alternative, TestResult, wald_interval, wald_pvalue
 
 __all__ = ["KappaProfile", "UStatisticTest", "resamples_for_precision"]
 
@@ -72,6 +72,9 @@ MIN_PAIRS = 20
 
 MAX_FITS_JITTED = 200_000
 MAX_FITS_OTHERWISE = 20_000
+
+TABLE_ALPHA = 0.05
+"""Level of the table of variances, which is made with the result."""
 
 REMEDY_PAIRS = "raise n_pairs (or, with n_pairs='auto', max_fits)"
 
@@ -752,24 +755,17 @@ def _variances(found: MonteCarloEstimates) -> dict[str, float]:
 def _variance_table(
     test: UStatisticTest, plan: _Plan, run: _Run, found: MonteCarloEstimates
 ) -> Mapping[str, tuple[Any, ...]]:
-    """All variances side by side, with the interval and p-value that each would give."""
+    """All variances side by side, with the 95% interval and p-value that each would give."""
     names = [name for name in VARIANCES if name in found.values]
     rows = []
     for name in names:
         one = _studentise(test, plan, run, found, name)
-        low, high = _interval(found.values["estimate"], one)
+        low, high = wald_interval(
+            found.values["estimate"], one.se, one.reference, one.df, test.alternative, TABLE_ALPHA
+        )
         rows.append((name, found.values[name], found.mc_se[name], low, high, one.pvalue))
     columns = ("variance", "estimate", "mc_se", "conf_low", "conf_high", "pvalue")
     return dict(zip(columns, zip(*rows, strict=True), strict=True))
-
-
-def _interval(estimate: float, one: _Studentised) -> tuple[float, float]:
-    """Two-sided 95% interval; NaN where there is none."""
-    distribution = reference_distribution(one.reference, one.df)
-    if distribution is None:
-        return (math.nan, math.nan)
-    half = float(distribution.isf(0.025)) * one.se
-    return (estimate - half, estimate + half)
 
 
 def _notes(test: UStatisticTest, plan: _Plan, run: _Run) -> tuple[str, ...]:
