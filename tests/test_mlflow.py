@@ -189,6 +189,14 @@ def test_artifacts(client: MlflowClient, spool: Path, tmp_path: Path) -> None:
     assert table.loc[0].tolist() == ["unbiased", pytest.approx(-0.35), pytest.approx(0.07)]
 
 
+def test_open_ends_of_intervals_in_tables(client: MlflowClient) -> None:
+    table = {"variance": ("a", "b"), "conf_low": (-math.inf, math.nan)}
+    logged = um.log_result(replace(RESULT, tables={"Variances": table}))
+    found = mlflow.load_table("ucvtest/ustatistic.1/variances.json", run_ids=[logged.run_id])
+    assert float(found["conf_low"][0]) == -math.inf
+    assert pd.isna(found["conf_low"][1])
+
+
 @pytest.mark.parametrize("features", [X, pd.DataFrame(X, columns=["a", "b", "response"])])
 def test_dataset(client: MlflowClient, spool: Path, features: Any) -> None:
     um.autolog(spool_dir=spool)

@@ -112,13 +112,17 @@ def _draw(result: TestResult, path: Path) -> None:
 
 
 def tables(result: TestResult) -> dict[str, pd.DataFrame]:
-    """The tables of the result by file name."""
+    """The tables of the result by file name; infinity as text, because JSON has none."""
     return {
         re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_"): pd.DataFrame(
-            {name: list(cells) for name, cells in table.items()}
+            {name: [_finite_or_text(cell) for cell in cells] for name, cells in table.items()}
         )
         for title, table in result.tables.items()
     }
+
+
+def _finite_or_text(cell: Any) -> Any:
+    return str(cell) if isinstance(cell, float) and math.isinf(cell) else cell
 
 
 def describe_data(test: Any) -> Mapping[str, str] | None:
