@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import pandas as pd
 import pytest
+from matplotlib import pyplot
 from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner
 
@@ -140,9 +141,12 @@ def test_alpha_is_the_level_of_interval_and_verdict(csv: Path) -> None:
 
 def test_plot(csv: Path, tmp_path: Path) -> None:
     path = tmp_path / "result.png"
+    before = pyplot.get_fignums()
     outcome = run(csv, "--other", "knn:3", *QUICK, "--plot", str(path))
     assert outcome.stdout.endswith(f"Plot: {path}\n")
     assert path.read_bytes().startswith(b"\x89PNG")
+    # Drawn without pyplot, whose backend may need a display.
+    assert pyplot.get_fignums() == before
 
 
 def test_mlflow_switch_turns_on_autologging(csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,6 +274,19 @@ class TestErrors:
         self.check(
             run(csv, "--plot", "result.txt"), "--plot must end in .png, .pdf, .svg, got result.txt"
         )
+
+    def test_plot_without_matplotlib(self, csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(cli, "find_spec", lambda name: None)
+        self.check(
+            run(csv, "--plot", "result.png"),
+            "--plot needs matplotlib: pip install 'ucvtest[plot]'",
+        )
+
+    def test_seed(self, csv: Path) -> None:
+        outcome = run(csv, "--seed", "-1")
+        assert outcome.exit_code == 2
+        # The rest is in typer's words.
+        assert "Invalid value for '--seed'" in outcome.stderr
 
     def test_folder_of_an_output(self, csv: Path) -> None:
         self.check(

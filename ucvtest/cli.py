@@ -4,6 +4,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -94,7 +95,7 @@ def compare(
     alpha: Annotated[
         float, typer.Option(help="One minus the confidence level of the interval.")
     ] = 0.05,
-    seed: Annotated[int, typer.Option(help="Seed of the random learning sets.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random learning sets.")] = 0,
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COL", help="Column to leave out; repeatable.")
     ] = None,
@@ -185,6 +186,8 @@ def _check_options(alpha: float, plot: Path | None, json: Path | None) -> None:
         raise ValueError(f"--alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
     if plot is not None and plot.suffix.lower() not in PLOT_FORMATS:
         raise ValueError(f"--plot must end in {', '.join(PLOT_FORMATS)}, got {plot}")
+    if plot is not None and find_spec("matplotlib") is None:
+        raise ImportError("--plot needs matplotlib: pip install 'ucvtest[plot]'")
     for option, path in (("--plot", plot), ("--json", json)):
         if path is not None and not path.absolute().parent.is_dir():
             raise ValueError(f"{option} {path}: the folder {path.parent} does not exist")
@@ -259,11 +262,11 @@ def _report(result: "TestResult", alpha: float, plot: Path | None, json: Path | 
 
     typer.echo(textwrap.fill(verdict(result, alpha), WIDTH) + "\n")
     typer.echo(result.summary(alpha=alpha).as_text())
-    if plot is not None:
-        figure = result.plot(alpha=alpha).get_figure(root=True)
-        assert figure is not None
-        figure.savefig(plot, bbox_inches="tight")
-        typer.echo(f"Plot: {plot}")
     if json is not None:
         json.write_text(result.to_json(indent=2) + "\n", encoding="utf-8")
         typer.echo(f"Result: {json}")
+    if plot is not None:
+        from ucvtest.plots import save_plot
+
+        save_plot(result, plot, alpha=alpha)
+        typer.echo(f"Plot: {plot}")
