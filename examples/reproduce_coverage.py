@@ -57,12 +57,14 @@ def main() -> None:
     parser.add_argument("--data-sets", type=int, default=200)
     parser.add_argument("--n-obs", type=int, default=60)
     parser.add_argument("--learn-size", type=int, default=26)
+    parser.add_argument("--problem", choices=PROBLEMS, action="append", help="instead of all")
     arguments = parser.parse_args()
     n, g = arguments.n_obs, arguments.learn_size
     n_sets, n_pairs = (12, 200) if arguments.quick else (arguments.data_sets, 1000)
 
     rows = []
-    for title, learners in PROBLEMS.items():
+    for title in arguments.problem or PROBLEMS:
+        learners = PROBLEMS[title]
         truth, truth_se = true_value(learners, g, 600 if arguments.quick else 6000)
         rng = np.random.default_rng(1)
         runs = []
