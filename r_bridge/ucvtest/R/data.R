@@ -4,11 +4,16 @@
 feature_matrix <- function(x) {
   refuse_missing(x, "x")
   if (length(dim(x)) == 2L && ncol(x) == 0L) stop_user("'x' has no columns")
-  if (is.data.frame(x)) return(design_matrix(terms(~ ., data = x), model.frame(~ ., data = x)))
+  if (is.data.frame(x)) {
+    x <- design_matrix(terms(~ ., data = x), model.frame(~ ., data = x))
+    refuse_infinite(x, "x")
+    return(x)
+  }
   if (!is.matrix(x) || !(is.numeric(x) || is.logical(x)))
     stop_user("'x' must be a numeric matrix or a data frame, got ", describe(x),
               if (is.numeric(x)) ": use cbind(x) for a single feature")
   storage.mode(x) <- "double"
+  refuse_infinite(x, "x")
   x
 }
 
@@ -26,6 +31,7 @@ response <- function(y, pos_label) {
   known <- is.factor(y) || is.character(y) || is.logical(y) || is.numeric(y)
   if (!known || !is.null(dim(y))) stop_user("'y' must be a vector or a factor, got ", describe(y))
   refuse_missing(y, "y")
+  refuse_infinite(y, "y")
   if (is.numeric(y)) return(list(values = as.vector(y), labels = NULL, pos_label = pos_label))
   classes <- levels(droplevels(as.factor(y)))
   if (!is.null(pos_label)) pos_label <- as.character(pos_label)
@@ -55,6 +61,15 @@ refuse_missing <- function(values, name) {
   columns <- if (is.data.frame(values)) names(values)[colSums(missing) > 0]
   stop_user("'", name, "' has missing values in ", rows, if (rows == 1) " row" else " rows",
             if (length(columns)) paste0(" (", paste(columns, collapse = ", "), ")"),
+            ": drop these observations, or impute them")
+}
+
+# Python would count rows from 0.
+refuse_infinite <- function(values, name) {
+  found <- is.numeric(values) & is.infinite(values)
+  if (!any(found)) return(invisible())
+  stop_user("'", name, "' has infinite values, the first in row ",
+            min(if (is.matrix(found)) row(found)[found] else which(found)),
             ": drop these observations, or impute them")
 }
 

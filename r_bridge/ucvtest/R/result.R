@@ -3,7 +3,8 @@
 new_ucvtest <- function(fields, data_name) {
   tested <- !is.nan(fields$null_value)
   level <- structure(c(fields$conf_low, fields$conf_high), conf.level = fields$conf_level)
-  letter <- if (identical(fields$reference, "t")) "t" else "z"
+  # Without a reference distribution (see status) the statistic is neither t nor z.
+  letter <- switch(fields$reference, t = "t", normal = "z", "statistic")
   result <- list(
     statistic = if (tested) c(structure(fields$statistic, names = letter)),
     parameter = if (!is.nan(fields$df)) c(df = fields$df),

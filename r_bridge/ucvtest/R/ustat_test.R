@@ -7,6 +7,8 @@ ustat_test.default <- function(x, y, learner, other = NULL, learn_size = NULL,
                                conf.level = 0.95, tol = 0.05, max_fits = NULL,
                                pos_label = NULL, ...) {
   refuse_unknown(...)
+  if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
+  if (missing(learner)) stop_user("'learner' is missing: name one, such as \"lda\"")
   data_name <- paste(deparse1(substitute(x)), "and", deparse1(substitute(y)))
   learner_expression <- substitute(learner)
   other_expression <- substitute(other)

@@ -5,6 +5,12 @@ test_that("arguments are checked before Python starts", {
   expect_equal(message_of(ustat_test(x, y, "lda", list())), paste0(
     "'other' must be the name of a learner, such as \"lda\" or \"lasso:0.08\", or a ",
     "function(x, y, xnew), got list of length 0"))
+  expect_equal(message_of(ustat_test(x)),
+               "'y' is missing: give the response, or a formula and data")
+  expect_equal(message_of(ustat_test(x, y)),
+               "'learner' is missing: name one, such as \"lda\"")
+  expect_equal(message_of(ustat_test(Species ~ ., two_species())),
+               "'learner' is missing: name one, such as \"lda\"")
   expect_equal(message_of(ustat_test(x, y[-1], "lda")),
                "'x' and 'y' must have the same length, got 60 rows and 59 responses")
   expect_equal(message_of(ustat_test(x[, 1], y, "lda")), paste0(
@@ -34,6 +40,16 @@ test_that("missing values are refused by name", {
     "'data' has missing values in 2 rows (Sepal.Width): drop these observations, or impute them"))
   expect_equal(message_of(ustat_test(x, replace(y, 3, NA), "lda")),
                "'y' has missing values in 1 row: drop these observations, or impute them")
+})
+
+test_that("infinite values are refused with the row that R counts", {
+  expected <- "'x' has infinite values, the first in row 3: drop these observations, or impute them"
+  infinite <- replace(x, c(3, 60 + 7), Inf)
+  expect_equal(message_of(ustat_test(infinite, y, "lda")), expected)
+  expect_equal(message_of(ustat_test(as.data.frame(infinite), y, "lda")), expected)
+  expect_equal(message_of(ustat_test(y ~ infinite, learner = "lda")), expected)
+  expect_equal(message_of(ustat_test(x, replace(as.numeric(y), 4, -Inf), "ridge:1")),
+               "'y' has infinite values, the first in row 4: drop these observations, or impute them")
 })
 
 test_that("errors name the user's call", {

@@ -40,6 +40,13 @@ test_that("the picture is drawn, one-sided intervals included", {
   }
 })
 
+test_that("a statistic without a reference distribution is neither t nor z", {
+  skip_without_python()
+  result <- seeded(x, y, "lda", "nearest_centroid", n_pairs = 10)
+  expect_equal(result$reference, "none")
+  expect_named(result$statistic, "statistic")
+})
+
 test_that("a status that is not ok is printed", {
   result <- structure(class = c("ucvtest", "htest"), list(
     method = "m", data.name = "d", p.value = NaN, status = "raise n_pairs"))
