@@ -629,6 +629,12 @@ class TestRefusals:
                 "asymptotic",
             ),
             ({"tol": 0}, "tol must lie between 0 and 1, got 0: use 0.05 for 5%"),
+            ({"tol": "a"}, "tol must lie between 0 and 1, got 'a': use 0.05 for 5%"),
+            ({"n_jobs": 1.5}, "n_jobs must be an integer, got 1.5"),
+            (
+                {"n_jobs": 0},
+                "n_jobs must not be 0: use 1 for one worker, -1 for all processors",
+            ),
             ({"max_fits": 1}, "max_fits must be at least 4, got 1"),
             ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
             ({"rng": -1}, "rng must not be negative, got -1"),
@@ -689,6 +695,29 @@ class TestConveniences:
         second = again.fit(n_pairs=s["n_pairs"], variance=s["variance"], rng=s["rng"])
         assert second.estimate == first.estimate
         assert second.pvalue == first.pvalue
+
+    def test_a_seed_that_was_drawn_repeats_the_test(self):
+        X, y = normal_problem(40, 1)
+        test = uv.UStatisticTest(X, y, "lda", "knn:3", learn_size=12)
+        first = test.fit(n_pairs=50)
+        assert test.fit(n_pairs=50, rng=first.settings["rng"]).estimate == first.estimate
+        assert test.fit(n_pairs=50).settings["rng"] != first.settings["rng"]
+        assert test.fit(n_pairs=50, rng=np.random.default_rng(1)).settings["rng"] is None
+
+    def test_changing_the_data_later_changes_nothing(self):
+        X, y = normal_problem(40, 1)
+        test = uv.UStatisticTest(X, y, "lda", learn_size=12)
+        expected = test.fit(n_pairs=50, rng=0).estimate
+        X[:] = 0
+        assert test.fit(n_pairs=50, rng=0).estimate == expected
+
+    def test_ordered_categories_keep_their_order(self):
+        X, y = normal_problem(40, 1)
+        grades = pd.Series(pd.Categorical.from_codes(y, ["low", "high"], ordered=True))
+        assert uv.UStatisticTest(X, grades, "lda").sample.classes.tolist() == ["low", "high"]
+        turned = uv.UStatisticTest(X, grades, "lda", pos_label="low")
+        assert turned.sample.classes.tolist() == ["high", "low"]
+        assert (turned.sample.codes == 1 - y).all()
 
     def test_resamples_for_precision(self):
         # Corollary 5.1 with d = 2: 10^5 splits fix two digits with probability 0.99.

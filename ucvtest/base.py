@@ -85,17 +85,17 @@ class HypothesisTest:
             )
         if null_value is not None and not _is_finite_number(null_value):
             raise ValueError(f"null_value must be a finite number, got {null_value!r}")
-        y = as_response(y)
-        has_classes = pos_label is not None or response_has_classes(y)
+        response = as_response(y)
+        has_classes = pos_label is not None or response_has_classes(response)
         if loss is None and pos_label is None and has_classes:
-            _refuse_to_guess(y)
+            _refuse_to_guess(response)
         self.loss = as_loss(loss, has_classes=has_classes)
         if self.loss.output != "number" and not has_classes:
             raise ValueError(
                 f"loss={self.loss.name!r} needs class labels, but y holds real values: "
                 "use loss='squared' or 'absolute'"
             )
-        coded = has_classes and _coded(self.loss, y, pos_label)
+        coded = has_classes and _coded(self.loss, response, pos_label)
         self.sample = make_sample(X, y, as_classes=coded, pos_label=pos_label)
         self.learner = as_learner(learner)
         self.other = None if other is None else as_learner(other)
@@ -208,19 +208,28 @@ def _model_matrix(terms: str, data: pd.DataFrame, formula: str) -> pd.DataFrame:
         ) from error
 
 
-def make_generator(rng: Any) -> np.random.Generator:
-    """The generator that ``rng=None``, an integer or a Generator stand for.
+def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
+    """The generator that ``rng=None``, an integer or a Generator stand for, and its seed.
+
+    Without a seed one is drawn from the operating system, so that results can be repeated;
+    a Generator has none that could be told.
 
     Raises
     ------
     ValueError
         For anything else.
     """
-    if rng is None or isinstance(rng, (int, np.integer, np.random.Generator)):
-        if isinstance(rng, (int, np.integer)) and rng < 0:
-            raise ValueError(f"rng must not be negative, got {rng}")
-        return np.random.default_rng(rng)
-    raise ValueError(f"rng must be None, an integer or a numpy Generator, got {type(rng).__name__}")
+    if isinstance(rng, np.random.Generator):
+        return rng, None
+    if rng is None:
+        rng = int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)):
+        raise ValueError(
+            f"rng must be None, an integer or a numpy Generator, got {type(rng).__name__}"
+        )
+    if rng < 0:
+        raise ValueError(f"rng must not be negative, got {rng}")
+    return np.random.default_rng(int(rng)), int(rng)
 
 
 def as_integer(name: str, value: Any) -> int:

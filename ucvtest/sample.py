@@ -79,11 +79,6 @@ class Sample:
             return self.features.iloc[index]
         return self.features[index]
 
-    def subset(self, index: np.ndarray) -> "Sample":
-        """The same sample with only some of its observations."""
-        codes = None if self.codes is None else self.codes[index]
-        return Sample(self.rows(index), self.response[index], self.classes, codes)
-
 
 def as_response(y: Any) -> np.ndarray:
     """The response as an array, a single column as a vector.
@@ -126,7 +121,8 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
     as_classes : bool
         Whether `y` holds class labels.
     pos_label : optional
-        The positive class, put last; by default the largest label.
+        The positive class, put last; by default the largest label, or the last category of
+        an ordered categorical.
 
     Returns
     -------
@@ -140,7 +136,8 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
     """
     if hasattr(X, "toarray"):
         raise ValueError("X is a sparse matrix: pass X.toarray()")
-    features = X if isinstance(X, pd.DataFrame) else np.asarray(X)
+    # A copy: changing the data between the test and its fit must not change the result.
+    features = X.copy() if isinstance(X, pd.DataFrame) else np.array(X)
     if features.ndim != 2:
         raise ValueError(
             f"X must have two dimensions (observations, features), got {features.ndim}: "
@@ -162,8 +159,16 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
         )
     if not as_classes:
         return Sample(features, _finite_numbers(response), None, None)
-    classes, codes = _code(response, pos_label)
+    classes, codes = _code(response, pos_label, _ordered_categories(y))
     return Sample(features, response, classes, codes)
+
+
+def _ordered_categories(y: Any) -> list[Any]:
+    """The categories of an ordered categorical in its own order; empty for anything else."""
+    dtype = getattr(y, "dtype", None)
+    if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
+        return list(dtype.categories)
+    return []
 
 
 def _finite_numbers(response: np.ndarray) -> np.ndarray:
@@ -174,7 +179,7 @@ def _finite_numbers(response: np.ndarray) -> np.ndarray:
     return response.astype(float)
 
 
-def _code(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.ndarray]:
+def _code(response: np.ndarray, pos_label: Any, order: list[Any]) -> tuple[np.ndarray, np.ndarray]:
     try:
         classes, codes = np.unique(response, return_inverse=True)
     except TypeError as error:
@@ -183,17 +188,19 @@ def _code(response: np.ndarray, pos_label: Any) -> tuple[np.ndarray, np.ndarray]
         raise ValueError(
             f"y has one class only ({_listed(classes)}): a comparison needs at least two"
         )
+    places = np.arange(len(classes))
+    if order:
+        places = np.argsort([order.index(label) for label in classes.tolist()])
     if pos_label is not None:
-        order = _positive_last(classes, pos_label)
-        classes, codes = classes[order], np.argsort(order)[codes]
-    return classes, codes.astype(int)
+        places = _positive_last(classes, places, pos_label)
+    return classes[places], np.argsort(places)[codes].astype(int)
 
 
-def _positive_last(classes: np.ndarray, pos_label: Any) -> np.ndarray:
-    found = np.flatnonzero(classes == pos_label)
-    if len(found) != 1:
+def _positive_last(classes: np.ndarray, places: np.ndarray, pos_label: Any) -> np.ndarray:
+    found = classes[places] == pos_label
+    if np.sum(found) != 1:
         raise ValueError(f"pos_label={pos_label!r} is none of the labels {_listed(classes)}")
-    return np.append(np.delete(np.arange(len(classes)), found[0]), found[0])
+    return np.concatenate([places[~found], places[found]])
 
 
 def _listed(values: np.ndarray) -> str:

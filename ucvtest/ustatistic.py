@@ -216,7 +216,8 @@ class UStatisticTest(HypothesisTest):
             Model fits after which "auto" stops in any case, and that "exact" may need at
             most; by default 200 000 where every learner is jitted, else 20 000.
         rng : None, int or numpy Generator
-            Decides the draws, the same for every learner, `n_jobs` and `batch_size`.
+            Decides the draws, the same for every learner, `n_jobs` and `batch_size`. The
+            settings of the result keep the seed; None draws one. A Generator has none to keep.
         n_jobs : int, optional
             joblib's workers, for learners that are not jitted.
         batch_size : int, optional
@@ -281,7 +282,9 @@ class UStatisticTest(HypothesisTest):
         c_needed = self._c_values(c_values)
         if isinstance(n_pairs, str) and n_pairs != "exact":
             raise ValueError(f"n_pairs={n_pairs!r} is unknown here: use an integer or 'exact'")
-        plan = self._plan(n_pairs, "jackknife", 0.05, None, rng, n_jobs, batch_size)
+        plan = self._plan(
+            n_pairs, "jackknife", 0.05, None, rng, n_jobs, batch_size, "use a number of pairs"
+        )
         with hooks.fitting(self), progress_bar(progress, "kappa", "fit") as bar:
             run = _Run(self, plan, bar)
             if plan.n_pairs == "exact":
@@ -299,28 +302,32 @@ class UStatisticTest(HypothesisTest):
         rng: Any,
         n_jobs: int | None,
         batch_size: int | None,
+        remedy: str = "raise max_fits, or use n_pairs='auto'",
     ) -> "_Plan":
         jitted = all(isinstance(learner, JittedLearner) for learner in self.learners)
         default_fits = MAX_FITS_JITTED if jitted else MAX_FITS_OTHERWISE
         if max_fits is not None and as_integer("max_fits", max_fits) < 4:
             raise ValueError(f"max_fits must be at least 4, got {max_fits}")
-        if not 0 < tol < 1:
-            raise ValueError(f"tol must lie between 0 and 1, got {tol}: use 0.05 for 5%")
+        if not isinstance(tol, (int, float)) or not 0 < tol < 1:
+            raise ValueError(f"tol must lie between 0 and 1, got {tol!r}: use 0.05 for 5%")
+        if n_jobs is not None and as_integer("n_jobs", n_jobs) == 0:
+            raise ValueError("n_jobs must not be 0: use 1 for one worker, -1 for all processors")
         if batch_size is not None and as_integer("batch_size", batch_size) < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        generator, seed = make_generator(rng)
         plan = _Plan(
             n_pairs=_n_pairs(n_pairs),
             variance=self._variance(variance),
             asked=variance,
             tol=float(tol),
             max_fits=default_fits if max_fits is None else max_fits,
-            seed=int(rng) if isinstance(rng, (int, np.integer)) else None,
-            generator=make_generator(rng),
+            seed=seed,
+            generator=generator,
             n_jobs=n_jobs,
             batch_size=batch_size,
         )
         if plan.n_pairs == "exact":
-            self._check_enumeration(plan.max_fits)
+            self._check_enumeration(plan.max_fits, remedy)
         return plan
 
     def _variance(self, variance: str) -> str:
@@ -344,16 +351,17 @@ class UStatisticTest(HypothesisTest):
             )
         return variance
 
-    def _check_enumeration(self, max_fits: int) -> None:
+    def _check_enumeration(self, max_fits: int, remedy: str) -> None:
         n, g = self.sample.n_obs, self.learn_size
         n_fits = comb(n, g) * len(self.learners)
-        if n_fits > max_fits or (self.disjoint and comb(n, g + 1) > MAX_SUBSETS):
+        if n_fits > max_fits:
             raise ValueError(
-                f"n_pairs='exact' needs {n_fits} fits, max_fits is {max_fits}: raise max_fits, "
-                "or use n_pairs='auto'"
-                if n_fits > max_fits
-                else f"n_pairs='exact' needs {comb(n, g + 1)} subsets in memory, more than "
-                f"{MAX_SUBSETS}: use n_pairs='auto'"
+                f"n_pairs='exact' needs {n_fits} fits, max_fits is {max_fits}: {remedy}"
+            )
+        if self.disjoint and comb(n, g + 1) > MAX_SUBSETS:
+            raise ValueError(
+                f"n_pairs='exact' needs {comb(n, g + 1)} subsets in memory, more than "
+                f"{MAX_SUBSETS}: use random pairs"
             )
 
     def _c_values(self, c_values: Sequence[int] | None) -> tuple[int, ...]:
@@ -788,9 +796,11 @@ def _notes(test: UStatisticTest, plan: _Plan, run: _Run) -> tuple[str, ...]:
             f"With more features ({features}) than observations ({test.sample.n_obs}) losses "
             "can be skewed, and the interval can cover less than its nominal level."
         )
+    log_loss = test.loss.output == "probability"
     if run.one_class_fits:
         notes.append(
-            f"{run.one_class_fits} fits had a learning set with a single class and predict it."
+            f"{run.one_class_fits} fits had a learning set with a single class and predict it"
+            + (", with probability 0 or 1: a wrong one costs 36." if log_loss else ".")
         )
     if run.ties.get("score_ties"):
         notes.append(
@@ -925,9 +935,9 @@ def resamples_for_precision(
 
 
 def _learn_size(learn_size: Any, n: int) -> int:
+    if n < 4:
+        raise ValueError(f"X has {n} observations: at least 4 are needed")
     if learn_size is None:
-        if n < 4:
-            raise ValueError(f"X has {n} observations: at least 4 are needed")
         return n // 2 - 1
     size = as_integer("learn_size", learn_size)
     if not 1 <= size < n - 1:
