@@ -289,7 +289,7 @@ class TestInference:
 
     @pytest.mark.parametrize(
         ("n", "learn_size", "chosen"),
-        [(40, 12, "clipped"), (40, 20, "jackknife"), (30, 10, "clipped"), (29, 8, "jackknife")],
+        [(40, 12, "clipped"), (40, 20, "jackknife"), (20, 6, "clipped"), (19, 6, "jackknife")],
     )
     def test_auto_variance(self, n, learn_size, chosen):
         X, y = normal_problem(n, 1)

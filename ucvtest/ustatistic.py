@@ -44,9 +44,10 @@ Variance = Literal["auto", "clipped", "jackknife", "unbiased", "asymptotic"]
 VARIANCES = ("clipped", "jackknife", "unbiased", "asymptotic")
 NEED_DISJOINT = ("clipped", "unbiased", "asymptotic")
 
-FEW_OBS = 30
-"""With fewer observations the clipped variance is too small too often: at n = 12, 16 and 20 its
-intervals covered 87 to 88%, the jackknife's 92 to 99% (examples/reproduce_coverage.py)."""
+FEW_OBS = 20
+"""With fewer observations the clipped variance is too small too often: at n = 12 its nominal 95%
+intervals covered 90.5%, the jackknife's 97.5%; at n = 20 they covered 92.5 to 95.5%
+(examples/reproduce_coverage.py with --n-obs and --learn-size)."""
 
 STAGE_PAIRS = 512
 """Pairs between the first checkpoints of "auto"."""
@@ -208,7 +209,7 @@ class UStatisticTest(HypothesisTest):
             C(n, g) learning sets.
         variance : {"auto", "clipped", "jackknife", "unbiased", "asymptotic"}
             The variance estimate to studentise with; all that exist are reported. "auto"
-            is "clipped" where n >= 2g + 2 and 30 <= n <= 2000, unless its Monte-Carlo error
+            is "clipped" where n >= 2g + 2 and 20 <= n <= 2000, unless its Monte-Carlo error
             stays above a quarter of it, else "jackknife".
         tol : float
             Relative Monte-Carlo error at which "auto" stops.
