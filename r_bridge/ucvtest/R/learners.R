@@ -41,15 +41,18 @@ as_loss <- function(loss, y) {
 # Python calls the function through R's C interface, which prints errors, forgets their class
 # and hides the handlers that surround the call. So nothing but a value leaves the function:
 # errors and interrupts travel as values, and warnings wait in the session until Python is done.
+# An interrupt between the handlers and Python's own waits for the next call.
 guarded <- function(f) {
   force(f)
   function(...) {
-    .Call(C_leave_python)
     on.exit(.Call(C_enter_python))
-    tryCatch(
-      list("value", withCallingHandlers(f(...), warning = keep_warning)),
-      error = function(condition) list("error", condition),
-      interrupt = function(condition) list("interrupt"))
+    suspendInterrupts({
+      .Call(C_leave_python)
+      tryCatch(
+        list("value", allowInterrupts(withCallingHandlers(f(...), warning = keep_warning))),
+        error = function(condition) list("error", condition),
+        interrupt = function(condition) list("interrupt"))
+    })
   }
 }
 
