@@ -18,11 +18,18 @@ __all__ = [
     "Scale",
     "SplitLearner",
     "class_members",
+    "padded_rows",
+    "padded_size",
     "power_of_two",
 ]
 
 RESULT_NUMBERS = 2**22
 """Numbers in the scores of one call: 32 MB, however many observations there are."""
+
+OBS_STEP = 32
+"""Numbers of observations are filled up to a multiple of this with observations of weight zero,
+so that samples of similar size share one compilation; to powers of two it would cost twice as
+much."""
 
 Scale = Literal["log_odds", "share", "fitted", "discriminant"]
 
@@ -245,6 +252,17 @@ def class_members(sample: Sample) -> np.ndarray:
 def power_of_two(limit: int) -> int:
     """The largest power of two that is not above a limit; 1 if there is none."""
     return 1 << max(limit.bit_length() - 1, 0)
+
+
+def padded_size(n_obs: int) -> int:
+    """Number of observations that jitted functions see: the next multiple of `OBS_STEP`."""
+    return -(-n_obs // OBS_STEP) * OBS_STEP
+
+
+def padded_rows(array: np.ndarray, axis: int = 0) -> np.ndarray:
+    """The array with zeros after its observations, as many as `padded_size` asks for."""
+    missing = padded_size(array.shape[axis]) - array.shape[axis]
+    return np.pad(array, [(0, missing if each == axis else 0) for each in range(array.ndim)])
 
 
 def _with_missing(labels: np.ndarray, scores: np.ndarray) -> np.ndarray:

@@ -22,7 +22,13 @@ from ucvtest.kernels.linear_algebra import (
     solve_positive_definite,
     symmetric,
 )
-from ucvtest.learners.base import JittedLearner, Scale, class_members, power_of_two
+from ucvtest.learners.base import (
+    JittedLearner,
+    Scale,
+    class_members,
+    padded_rows,
+    power_of_two,
+)
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
@@ -168,13 +174,13 @@ def nearest_centroid() -> "NearestCentroid":
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What all learning sets share."""
+    """What all learning sets share; the N >= n observations of the arrays end with empty ones."""
 
     columns: Any
-    """JAX array (n, K): indicators of the C classes, their products with the p features, and
+    """JAX array (N, K): indicators of the C classes, their products with the p features, and
     what else the method sums over learning sets."""
     terms: Any
-    """JAX array (n, T): the terms of the scores as functions of x, the constant last."""
+    """JAX array (N, T): the terms of the scores as functions of x, the constant last."""
     n_classes: int
     n_features: int
 
@@ -379,7 +385,7 @@ def _moments(
 ) -> Moments:
     members = class_members(sample)
     columns = np.hstack([members, _by_class(members, features), second])
-    columns, terms = to_device((columns, terms))
+    columns, terms = to_device((padded_rows(columns), padded_rows(terms)))
     return Moments(columns, terms, sample.n_classes, features.shape[1])
 
 
@@ -390,10 +396,17 @@ Rules = Callable[[jax.Array, jax.Array, jax.Array, jax.Array], jax.Array]
 priors (C, R) to the coefficients of the terms, (C, T, R)."""
 
 
-def _scores(rules: Rules, state: Moments, learning: np.ndarray, equal: bool) -> Any:
-    return _jitted_scores(
-        rules, state.columns, state.terms, learning, state.n_classes, state.n_features, equal
+def _scores(rules: Rules, state: Moments, learning: np.ndarray, equal: bool) -> np.ndarray:
+    scores = _jitted_scores(
+        rules,
+        state.columns,
+        state.terms,
+        padded_rows(learning, axis=1),
+        state.n_classes,
+        state.n_features,
+        equal,
     )
+    return np.asarray(scores)[:, : learning.shape[1]]
 
 
 @partial(jax.jit, static_argnums=(0, 4, 5, 6))

@@ -11,7 +11,14 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ucvtest.float64 import in_float64, to_device
-from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
+from ucvtest.learners.base import (
+    JittedLearner,
+    Predictions,
+    Scale,
+    class_members,
+    padded_rows,
+    padded_size,
+)
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
@@ -57,14 +64,16 @@ def knn(k: int) -> "NearestNeighbors":
 
 
 class Neighbours(NamedTuple):
-    """What all learning sets share, as JAX arrays; ranks are padded to whole steps."""
+    """What all learning sets share, as JAX arrays; N observations, the last ones empty."""
 
     order: Any
-    """(ranks, n): the observations by their distance from each one; n stands for none."""
+    """(N, N): the observations by their distance from each one; N stands for none."""
     tied: Any
-    """(ranks, n): whether as far away as the one before."""
+    """(N, N): whether as far away as the one before."""
     values: Any
-    """(ranks, V, n): what these neighbours vote."""
+    """(N, V, N): what these neighbours vote."""
+    empty: Any
+    """(N,): the observations that only fill up."""
 
 
 class Votes(NamedTuple):
@@ -134,11 +143,13 @@ class NearestNeighbors(JittedLearner):
         tied = np.zeros(order.shape, dtype=bool)
         tied[:, 1:] = ranked[:, 1:] == ranked[:, :-1]
         values = self._values(sample)[:, order]
-        padding = -sample.n_obs % RANKS_PER_STEP
+        size = padded_size(sample.n_obs)
+        padding = (0, size - sample.n_obs)
         neighbours = Neighbours(
-            np.pad(order.T, ((0, padding), (0, 0)), constant_values=sample.n_obs),
-            np.pad(tied.T, ((0, padding), (0, 0))),
-            np.pad(np.moveaxis(values, 2, 0), ((0, padding), (0, 0), (0, 0))),
+            np.pad(order.T, padding, constant_values=size),
+            np.pad(tied.T, padding),
+            np.pad(np.moveaxis(values, 2, 0), (padding, (0, 0), padding)),
+            np.arange(size) >= sample.n_obs,
         )
         return NeighbourState(
             to_device(neighbours),
@@ -179,9 +190,11 @@ class NearestNeighbors(JittedLearner):
 
     @in_float64
     def _votes(self, state: NeighbourState, learning: np.ndarray) -> Votes:
-        return _collect(
-            state.neighbours, learning, self.k, state.equal_distances, state.equal_votes
+        padded = padded_rows(learning, axis=1)
+        votes = _collect(
+            state.neighbours, padded, self.k, state.equal_distances, state.equal_votes
         )
+        return Votes(*(np.asarray(array)[..., : learning.shape[1]] for array in votes))
 
     def _shares(self, votes: Votes) -> np.ndarray:
         if len(votes.total) == 1:
@@ -254,7 +267,8 @@ def _collect(
 
     shape = (n_obs, n_sets)
     start = Votes(
-        jnp.zeros(shape, count_type),
+        # Nobody waits for the votes of an empty observation.
+        jnp.broadcast_to(jnp.where(state.empty, k, 0)[:, None].astype(count_type), shape),
         jnp.zeros((n_values, *shape), dtype),
         jnp.full((n_values, *shape), k, count_type),
         jnp.zeros(shape, bool),

@@ -10,7 +10,12 @@ import numpy as np
 
 from ucvtest.float64 import in_float64, to_device
 from ucvtest.kernels.linear_algebra import products, solve_positive_definite, symmetric
-from ucvtest.learners.base import JittedLearner, Scale, power_of_two
+from ucvtest.learners.base import (
+    JittedLearner,
+    Scale,
+    padded_rows,
+    power_of_two,
+)
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
@@ -66,16 +71,19 @@ def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "s
 
 @dataclass(frozen=True, eq=False)
 class RidgeState:
-    """What all learning sets share, as JAX arrays."""
+    """What all learning sets share, as JAX arrays.
+
+    The N >= n observations end with empty ones; a form that is not used has none.
+    """
 
     features: Any
-    """(n, p), centred unless the intercept is penalised, then with a constant column."""
+    """(N, p), centred unless the intercept is penalised, then with a constant column."""
     response: Any
-    """(n,)"""
+    """(N,)"""
     columns: Any
-    """(n, K): 1, y, x, y x and, unless there are more features than observations, x x'."""
+    """(N, K): 1, y, x, y x and x x'; no rows where there are more features than observations."""
     inner: Any
-    """(n, n): inner products of the observations."""
+    """(N, N): inner products of the observations."""
 
 
 @dataclass(frozen=True)
@@ -135,24 +143,25 @@ class Ridge(JittedLearner):
             features = np.hstack([np.ones((sample.n_obs, 1)), features])
         else:
             features = features - features.mean(axis=0)
-        y = sample.target[:, None]
-        columns = np.hstack([np.ones_like(y), y, features, y * features])
-        wide = features.shape[1] > sample.n_obs
-        second = np.empty((sample.n_obs, 0)) if wide else products(features)
-        return RidgeState(
-            *to_device(
-                (features, sample.target, np.hstack([columns, second]), features @ features.T)
-            )
-        )
+        features, y = padded_rows(features), padded_rows(sample.target)
+        columns = np.empty((0, 0))
+        if features.shape[1] <= sample.n_obs:
+            one = np.ones_like(y[:, None])
+            parts = [one, y[:, None], features, y[:, None] * features, products(features)]
+            columns = np.hstack(parts)
+        return RidgeState(*to_device((features, y, columns, features @ features.T)))
 
     @in_float64
     def scores(self, state: RidgeState, learning: np.ndarray) -> np.ndarray:
         """Fitted values."""
         settings = (self.lam, self.penalty_scale == "mean", self.penalize_intercept)
         index, is_member = _positions(learning)
-        if state.features.shape[1] > len(index):
-            return _dual(state.inner, state.response, index, is_member, *settings)
-        return _primal(state.features, state.columns, learning, *settings)
+        if not len(state.columns) or state.features.shape[1] > len(index):
+            fitted = _dual(state.inner, state.response, index, is_member, *settings)
+        else:
+            weights = padded_rows(learning, axis=1)
+            fitted = _primal(state.features, state.columns, weights, *settings)
+        return np.asarray(fitted)[:, : learning.shape[1]]
 
 
 def _positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
