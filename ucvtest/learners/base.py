@@ -54,6 +54,9 @@ class Predictions:
 class Learner(ABC):
     """Something that learns from some observations and predicts others."""
 
+    backend: ClassVar[str]
+    """What does the fits: "jax", "sklearn", or "function"."""
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -71,6 +74,8 @@ class Learner(ABC):
 
 class SplitLearner(Learner):
     """A learner that is fitted to one learning set at a time, by joblib's workers."""
+
+    backend: ClassVar[str] = "function"
 
     @abstractmethod
     def fit_predict(
@@ -106,6 +111,8 @@ class JittedLearner(Learner):
     fits share, once; `scores` does the fits. They are deterministic and symmetric in
     the learning rows.
     """
+
+    backend: ClassVar[str] = "jax"
 
     scale: ClassVar[Scale]
     """Units of the scores: log-odds, share of votes, fitted value of the 0/1 code, discriminant."""
@@ -200,8 +207,12 @@ class JittedLearner(Learner):
             NaN where a fit has no solution.
         """
         scores = self.scores(state, learning)
-        if output != "label":
-            return Predictions(self._number(scores, output), Counter())
+        if output == "label":
+            return self.elect(scores, testing)
+        return Predictions(self._number(scores, output), Counter())
+
+    def elect(self, scores: np.ndarray, testing: np.ndarray | None = None) -> Predictions:
+        """Labels for what `scores` returned; `testing` as in `predict`."""
         labels, tied = self._multiclass(scores) if scores.ndim == 3 else self._binary(scores)
         counted = tied if testing is None else tied & testing
         return Predictions(labels, Counter(score_ties=int(np.count_nonzero(counted))))
