@@ -47,9 +47,11 @@ __all__ = ["BACKENDS", "Backend", "TranslatedLearner", "choose_backend", "transl
 Backend = Literal["auto", "jax", "sklearn"]
 BACKENDS: tuple[Backend, ...] = ("auto", "jax", "sklearn")
 
-ROUNDING = 1e-9
-"""Distance from the cut, relative to the largest score of a call, within which rounding errors
-could decide."""
+OPEN = 1e-8
+"""Distance from the cut within which the error of a solution could decide."""
+
+ROUNDING = 1e-12
+"""The same for rounding errors of a score, relative to the largest of a call."""
 
 MAXIMUM_LIKELIHOOD = (1, 9)
 """scikit-learn from which on all solvers of both discriminant analyses divide by n."""
@@ -271,9 +273,7 @@ def _refuse_single_precision(sample: Sample) -> None:
     """Refuse features in which scikit-learn computes with fewer digits."""
     columns = getattr(sample.features, "dtypes", None)
     dtypes = [sample.features.dtype] if columns is None else list(columns)
-    low = [
-        dtype for dtype in dtypes if np.dtype(dtype).kind == "f" and np.dtype(dtype).itemsize < 8
-    ]
+    low = [dtype for dtype in dtypes if dtype in (np.float16, np.float32)]
     if low:
         _refuse(f"X holds {low[0]}, in which scikit-learn computes")
 
@@ -432,8 +432,8 @@ _RULES: Mapping[type, _Rule] = {
 def _near_the_cut(scores: np.ndarray, cut: float) -> np.ndarray:
     """Where rounding errors could decide between the two best classes."""
     if scores.ndim == 2:
-        largest = max(1.0, np.fmax.reduce(scores, axis=None), -np.fmin.reduce(scores, axis=None))
-        return np.abs(scores - cut) <= ROUNDING * largest
+        largest = max(np.fmax.reduce(scores, axis=None), -np.fmin.reduce(scores, axis=None))
+        return np.abs(scores - cut) <= OPEN + ROUNDING * largest
     best = np.partition(scores, -2, axis=2)[:, :, -2:]
-    finite = np.where(np.isfinite(scores), np.abs(scores), 0.0).max()
-    return best[:, :, 1] - best[:, :, 0] <= ROUNDING * max(1.0, finite)
+    largest = np.where(np.isfinite(scores), np.abs(scores), 0.0).max()
+    return best[:, :, 1] - best[:, :, 0] <= OPEN + ROUNDING * largest
