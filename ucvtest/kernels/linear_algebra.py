@@ -158,10 +158,10 @@ def _eliminate(rest: jax.Array, count: int) -> tuple[jax.Array, jax.Array, jax.A
 def _substitute(blocks: list[jax.Array], size: int) -> jax.Array:
     """Back substitution through the unit upper triangular rows of `_eliminate`."""
     right = blocks[0].shape[1] - size
-    solved = jnp.zeros((0, right, blocks[0].shape[2]))
+    solved = jnp.zeros((0, right, blocks[0].shape[2]), blocks[0].dtype)
     for rows in reversed(blocks):
         count = rows.shape[0]
-        block = jnp.concatenate([jnp.zeros((count, *solved.shape[1:])), solved])
+        block = jnp.concatenate([jnp.zeros((count, *solved.shape[1:]), solved.dtype), solved])
         known = rows[:, : block.shape[0]]
 
         def step(
