@@ -216,9 +216,10 @@ def _newton(
     begin = jnp.broadcast_to(state.start[:, None], (len(state.start), weight.shape[1]))
     # Single precision is twice as fast, and near enough for the last steps to be few.
     rough = [array.astype(jnp.float32) for array in (*state[:3], weight, penalty, begin)]
-    near, _ = _descend(*rough, max_iter, NEAR)
+    near, _ = _descend(*rough, max_iter=max_iter, tolerance=NEAR)
     near = jnp.where(jnp.isfinite(near).all(axis=0), near, begin)
-    b, done = _descend(*state[:3], weight, penalty, near, max_iter, CONVERGED)
+    exact = (*state[:3], weight, penalty, near)
+    b, done = _descend(*exact, max_iter=max_iter, tolerance=CONVERGED)
     b = jnp.where(done, b, jnp.nan)
     return b, jnp.einsum("qr,nq->rn", b, state.design, precision="highest")
 
@@ -230,6 +231,7 @@ def _descend(
     weight: jax.Array,
     penalty: jax.Array,
     begin: jax.Array,
+    *,
     max_iter: int,
     tolerance: float,
 ) -> tuple[jax.Array, jax.Array]:
