@@ -13,6 +13,7 @@ import pandas as pd
 from ucvtest import hooks
 from ucvtest.learners.base import Learner
 from ucvtest.learners.coerce import as_learner
+from ucvtest.learners.translate import Backend, choose_backend
 from ucvtest.losses import Loss, as_loss
 from ucvtest.results import ALTERNATIVES, Alternative, TestResult
 from ucvtest.sample import Sample, as_response, make_sample, response_has_classes
@@ -44,6 +45,9 @@ class HypothesisTest:
         The positive class; by default the largest label.
     groups : None
         Refused, with the reason: no test here handles dependent observations.
+    backend : {"auto", "jax", "sklearn"}
+        What fits scikit-learn estimators. "auto" takes the jitted learner with the same
+        predictions where there is one; "jax" insists on it; "sklearn" never takes it.
 
     Raises
     ------
@@ -60,6 +64,7 @@ class HypothesisTest:
     loss: Loss
     null_value: float
     alternative: Alternative
+    backend: Backend
 
     def __init__(
         self,
@@ -73,6 +78,7 @@ class HypothesisTest:
         loss: Any = None,
         pos_label: Any = None,
         groups: None = None,
+        backend: Backend = "auto",
     ) -> None:
         if groups is not None:
             raise ValueError(
@@ -99,6 +105,7 @@ class HypothesisTest:
         self.sample = make_sample(X, y, as_classes=coded, pos_label=pos_label)
         self.learner = as_learner(learner)
         self.other = None if other is None else as_learner(other)
+        self.backend = backend
         self.alternative = alternative
         self.null_value = _null_value(null_value, paired=other is not None)
 
@@ -143,8 +150,15 @@ class HypothesisTest:
         raise NotImplementedError
 
     def _check_learners(self, learn_size: int) -> None:
-        for learner in self.learners:
-            learner.check(self.sample, self.loss.output, learn_size)
+        """Refuse learners that cannot be used; put jitted ones in the place of estimators."""
+        self.learner = self._fitting_learner(self.learner, learn_size)
+        if self.other is not None:
+            self.other = self._fitting_learner(self.other, learn_size)
+
+    def _fitting_learner(self, learner: Learner, learn_size: int) -> Learner:
+        output = self.loss.output
+        learner.check(self.sample, output, learn_size)
+        return choose_backend(learner, self.backend, self.sample, output, learn_size)
 
     def _settings(self) -> dict[str, Any]:
         """What every test needs to be repeated on the same data."""
@@ -152,6 +166,8 @@ class HypothesisTest:
         return {
             "learner": self.learner.name,
             "other": None if self.other is None else self.other.name,
+            "backend": self.learner.backend,
+            "other_backend": None if self.other is None else self.other.backend,
             "loss": self.loss.name,
             "null_value": self.null_value,
             "alternative": self.alternative,

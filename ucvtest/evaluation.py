@@ -16,6 +16,7 @@ from ucvtest.learners.base import (
     SplitLearner,
     class_members,
 )
+from ucvtest.learners.translate import TranslatedLearner
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
@@ -85,11 +86,13 @@ class Evaluator:
         self._batch: _Batch
         if isinstance(learner, JittedLearner):
             self._batch = _JittedBatch(sample, learner, output)
+        elif isinstance(learner, TranslatedLearner):
+            self._batch = _TranslatedBatch(sample, learner, output, n_jobs)
         elif isinstance(learner, SplitLearner):
             self._batch = _SplitBatch(sample, learner, output, batch_size, n_jobs)
         else:
             raise TypeError(
-                f"{type(learner).__name__} is neither a JittedLearner nor a SplitLearner"
+                f"{type(learner).__name__} is no JittedLearner, TranslatedLearner or SplitLearner"
             )
         self._n_splits = 0
         self._one_class_fits = 0
@@ -164,7 +167,7 @@ class Evaluator:
 
     def _refuse_unusable(self, values: np.ndarray, testing: np.ndarray, splits: np.ndarray) -> None:
         """Refuse predictions that the loss cannot score, naming the first split with one."""
-        jitted = isinstance(self._learner, JittedLearner)
+        jitted = not isinstance(self._learner, SplitLearner)
         with np.errstate(invalid="ignore"):
             # The usual case needs no more than one pass: no NaN or infinity in the sum, so none.
             if jitted and np.isfinite(values.sum()):
@@ -216,7 +219,9 @@ class _JittedBatch:
     score can decide a tie, so that results would depend on the size of the batches.
     """
 
-    def __init__(self, sample: Sample, learner: JittedLearner, output: Output) -> None:
+    def __init__(
+        self, sample: Sample, learner: JittedLearner | TranslatedLearner, output: Output
+    ) -> None:
         self._learner = learner
         self._output: Output = output
         self._state = learner.prepare(sample)
@@ -234,6 +239,30 @@ class _JittedBatch:
             testing = np.pad(testing, ((0, padding), (0, 0)))
         predictions = self._learner.predict(self._state, learning, self._output, testing)
         return Predictions(predictions.values[:size], predictions.ties)
+
+
+class _TranslatedBatch:
+    """Fits of a jitted learner, and of scikit-learn where that one leaves a prediction open."""
+
+    def __init__(
+        self, sample: Sample, learner: TranslatedLearner, output: Output, n_jobs: int | None
+    ) -> None:
+        self._jitted = _JittedBatch(sample, learner, output)
+        self._original = _SplitBatch(sample, learner.original, output, None, n_jobs)
+        self.size = self._jitted.size
+
+    def predict(
+        self, splits: np.ndarray, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> Predictions:
+        predictions = self._jitted.predict(splits, learning, testing, seeds)
+        values, ties = predictions.values, predictions.ties
+        if np.isnan(values.sum()):
+            rows = np.flatnonzero((np.isnan(values) & testing).any(axis=1))
+            ties["sklearn_fits"] += len(rows)
+            if len(rows):
+                each = (splits[rows], learning[rows], testing[rows], seeds[rows])
+                values[rows] = self._original.predict(*each).values
+        return Predictions(values, ties)
 
 
 class _SplitBatch:

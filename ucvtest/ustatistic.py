@@ -34,7 +34,7 @@ from ucvtest.kernels.ustatistic import (
     OverlapSums,
     groups_of_draws,
 )
-from ucvtest.learners.base import JittedLearner
+from ucvtest.learners.translate import Backend
 from ucvtest.results import Alternative, TestResult, wald_interval, wald_pvalue
 
 __all__ = ["KappaProfile", "UStatisticTest", "resamples_for_precision"]
@@ -102,7 +102,7 @@ class UStatisticTest(HypothesisTest):
     learn_size : int, optional
         Number of observations to learn from, g; by default floor(n/2) - 1, the largest
         for which every variance exists.
-    null_value, alternative, loss, pos_label, groups
+    null_value, alternative, loss, pos_label, groups, backend
         See `HypothesisTest`.
 
     Raises
@@ -153,6 +153,7 @@ class UStatisticTest(HypothesisTest):
         loss: Any = None,
         pos_label: Any = None,
         groups: None = None,
+        backend: Backend = "auto",
     ) -> None:
         super().__init__(
             X,
@@ -164,6 +165,7 @@ class UStatisticTest(HypothesisTest):
             loss=loss,
             pos_label=pos_label,
             groups=groups,
+            backend=backend,
         )
         self.learn_size = _learn_size(learn_size, self.sample.n_obs)
         self._check_learners(self.learn_size)
@@ -305,7 +307,7 @@ class UStatisticTest(HypothesisTest):
         batch_size: int | None,
         remedy: str = "raise max_fits, or use n_pairs='auto'",
     ) -> "_Plan":
-        jitted = all(isinstance(learner, JittedLearner) for learner in self.learners)
+        jitted = all(learner.backend == "jax" for learner in self.learners)
         default_fits = MAX_FITS_JITTED if jitted else MAX_FITS_OTHERWISE
         if max_fits is not None and as_integer("max_fits", max_fits) < 4:
             raise ValueError(f"max_fits must be at least 4, got {max_fits}")

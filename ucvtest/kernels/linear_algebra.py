@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 __all__ = [
+    "SINGULAR",
+    "divisor",
     "invert_positive_definite",
     "products",
     "quadratic_form",
@@ -19,6 +21,12 @@ __all__ = [
 SINGULAR = 1e-10
 """Share of a diagonal element below which the rest of it, the other columns eliminated, is
 rounding error of sums of products."""
+
+CONSTANT = 1e-14
+"""Share of the mean square up to which a variance is a rounding error."""
+
+CANCELLED = 1e-7
+"""Share of the mean square up to which a variance has lost too many digits."""
 
 BLOCK = 8
 """Pivots eliminated in one loop before the matrices shrink, at least."""
@@ -31,6 +39,26 @@ def products(matrix: np.ndarray) -> np.ndarray:
     """Products of all pairs of columns i <= j, shape (n, p (p + 1)/2)."""
     i, j = np.triu_indices(matrix.shape[1])
     return matrix[:, i] * matrix[:, j]
+
+
+def divisor(mean_square: jax.Array, mean: jax.Array) -> jax.Array:
+    """Variances of columns to divide by.
+
+    Parameters
+    ----------
+    mean_square, mean : Array, shape (p, R)
+        Of columns that are about centred.
+
+    Returns
+    -------
+    Array, shape (p, R)
+        One for a constant column, as in scikit-learn's StandardScaler; NaN where the
+        difference of the two would lose more than eight digits.
+    """
+    variance = mean_square - mean**2
+    constant = variance <= CONSTANT * mean_square
+    exact = variance > CANCELLED * mean_square
+    return jnp.where(constant, 1.0, jnp.where(exact, variance, jnp.nan))
 
 
 def symmetric(packed: jax.Array, size: int) -> jax.Array:
@@ -47,18 +75,22 @@ def quadratic_form(matrices: jax.Array) -> jax.Array:
     return matrices[i, j] * np.where(i == j, 1.0, 2.0)[:, None]
 
 
-def solve_positive_definite(matrices: jax.Array, right: jax.Array) -> jax.Array:
+def solve_positive_definite(
+    matrices: jax.Array, right: jax.Array, singular: float = SINGULAR
+) -> jax.Array:
     """Solve A X = B for many symmetric positive definite A, without pivoting.
 
     Parameters
     ----------
     matrices : Array, shape (q, q, R)
     right : Array, shape (q, m, R)
+    singular : float
+        Share of a diagonal element that a pivot must exceed.
 
     Returns
     -------
     Array, shape (q, m, R)
-        NaN where a matrix is singular within rounding error.
+        NaN where a matrix is singular by this measure.
     """
     size = matrices.shape[0]
     diagonal = jnp.diagonal(matrices, axis1=0, axis2=1).T
@@ -69,21 +101,25 @@ def solve_positive_definite(matrices: jax.Array, right: jax.Array) -> jax.Array:
         rest, block_pivots, block_rows = _eliminate(rest, min(step, size - start))
         pivots.append(block_pivots)
         rows.append(block_rows)
-    regular = (jnp.concatenate(pivots) > SINGULAR * diagonal).all(axis=0)
+    regular = (jnp.concatenate(pivots) > singular * diagonal).all(axis=0)
     return jnp.where(regular, _substitute(rows, size), jnp.nan)
 
 
-def invert_positive_definite(matrices: jax.Array) -> tuple[jax.Array, jax.Array]:
+def invert_positive_definite(
+    matrices: jax.Array, singular: float = SINGULAR
+) -> tuple[jax.Array, jax.Array]:
     """Invert many symmetric positive definite matrices, by sweeping one pivot after the other.
 
     Parameters
     ----------
     matrices : Array, shape (q, q, R)
+    singular : float
+        Share of a diagonal element that a pivot must exceed.
 
     Returns
     -------
     inverse : Array, shape (q, q, R)
-        NaN where a matrix is singular within rounding error.
+        NaN where a matrix is singular by this measure.
     log_determinant : Array, shape (R,)
     """
     diagonal = jnp.diagonal(matrices, axis1=0, axis2=1).T
@@ -99,7 +135,7 @@ def invert_positive_definite(matrices: jax.Array) -> tuple[jax.Array, jax.Array]
 
     start = (matrices, jnp.ones_like(diagonal))
     negative, pivots = jax.lax.fori_loop(0, matrices.shape[0], sweep, start)
-    regular = (pivots > SINGULAR * diagonal).all(axis=0)
+    regular = (pivots > singular * diagonal).all(axis=0)
     log_determinant = jnp.log(jnp.where(regular, pivots, 1.0)).sum(axis=0)
     return jnp.where(regular, -negative, jnp.nan), jnp.where(regular, log_determinant, jnp.nan)
 
@@ -122,10 +158,10 @@ def _eliminate(rest: jax.Array, count: int) -> tuple[jax.Array, jax.Array, jax.A
 def _substitute(blocks: list[jax.Array], size: int) -> jax.Array:
     """Back substitution through the unit upper triangular rows of `_eliminate`."""
     right = blocks[0].shape[1] - size
-    solved = jnp.zeros((0, right, blocks[0].shape[2]))
+    solved = jnp.zeros((0, right, blocks[0].shape[2]), blocks[0].dtype)
     for rows in reversed(blocks):
         count = rows.shape[0]
-        block = jnp.concatenate([jnp.zeros((count, *solved.shape[1:])), solved])
+        block = jnp.concatenate([jnp.zeros((count, *solved.shape[1:]), solved.dtype), solved])
         known = rows[:, : block.shape[0]]
 
         def step(

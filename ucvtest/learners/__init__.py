@@ -3,7 +3,10 @@
 import ucvtest.float64  # noqa: F401  (before any other module imports JAX: see there)
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner
 from ucvtest.learners.discriminant import gaussian_nb, lda, nearest_centroid, qda
+from ucvtest.learners.held_out import hat_matrix, held_out_predictions
+from ucvtest.learners.kernel_ridge import kernel_ridge
 from ucvtest.learners.lasso import elastic_net, lasso
+from ucvtest.learners.logistic import logistic
 from ucvtest.learners.majority import majority
 from ucvtest.learners.neighbors import knn
 from ucvtest.learners.ridge import ridge
@@ -15,9 +18,13 @@ __all__ = [
     "SplitLearner",
     "elastic_net",
     "gaussian_nb",
+    "hat_matrix",
+    "held_out_predictions",
+    "kernel_ridge",
     "knn",
     "lasso",
     "lda",
+    "logistic",
     "majority",
     "nearest_centroid",
     "qda",

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -49,6 +49,8 @@ class SklearnLearner(SplitLearner):
     >>> SklearnLearner(LogisticRegression(C=0.1)).name
     'LogisticRegression(C=0.1)'
     """
+
+    backend: ClassVar[str] = "sklearn"
 
     estimator: Any
 

@@ -18,11 +18,18 @@ __all__ = [
     "Scale",
     "SplitLearner",
     "class_members",
+    "padded_rows",
+    "padded_size",
     "power_of_two",
 ]
 
 RESULT_NUMBERS = 2**22
 """Numbers in the scores of one call: 32 MB, however many observations there are."""
+
+OBS_STEP = 32
+"""Numbers of observations are filled up to a multiple of this with observations of weight zero,
+so that samples of similar size share one compilation; to powers of two it would cost twice as
+much."""
 
 Scale = Literal["log_odds", "share", "fitted", "discriminant"]
 
@@ -47,6 +54,9 @@ class Predictions:
 class Learner(ABC):
     """Something that learns from some observations and predicts others."""
 
+    backend: ClassVar[str]
+    """What does the fits: "jax", "sklearn", or "function"."""
+
     @property
     @abstractmethod
     def name(self) -> str:
@@ -64,6 +74,8 @@ class Learner(ABC):
 
 class SplitLearner(Learner):
     """A learner that is fitted to one learning set at a time, by joblib's workers."""
+
+    backend: ClassVar[str] = "function"
 
     @abstractmethod
     def fit_predict(
@@ -99,6 +111,8 @@ class JittedLearner(Learner):
     fits share, once; `scores` does the fits. They are deterministic and symmetric in
     the learning rows.
     """
+
+    backend: ClassVar[str] = "jax"
 
     scale: ClassVar[Scale]
     """Units of the scores: log-odds, share of votes, fitted value of the 0/1 code, discriminant."""
@@ -194,8 +208,12 @@ class JittedLearner(Learner):
             NaN where a fit has no solution.
         """
         scores = self.scores(state, learning)
-        if output != "label":
-            return Predictions(self._number(scores, output), Counter())
+        if output == "label":
+            return self.elect(scores, testing)
+        return Predictions(self._number(scores, output), Counter())
+
+    def elect(self, scores: np.ndarray, testing: np.ndarray | None = None) -> Predictions:
+        """Labels for what `scores` returned; `testing` as in `predict`."""
         labels, tied = self._multiclass(scores) if scores.ndim == 3 else self._binary(scores)
         counted = tied if testing is None else tied & testing
         return Predictions(labels, Counter(score_ties=int(np.count_nonzero(counted))))
@@ -246,6 +264,17 @@ def class_members(sample: Sample) -> np.ndarray:
 def power_of_two(limit: int) -> int:
     """The largest power of two that is not above a limit; 1 if there is none."""
     return 1 << max(limit.bit_length() - 1, 0)
+
+
+def padded_size(n_obs: int) -> int:
+    """Number of observations that jitted functions see: the next multiple of `OBS_STEP`."""
+    return -(-n_obs // OBS_STEP) * OBS_STEP
+
+
+def padded_rows(array: np.ndarray, axis: int = 0) -> np.ndarray:
+    """The array with zeros after its observations, as many as `padded_size` asks for."""
+    missing = padded_size(array.shape[axis]) - array.shape[axis]
+    return np.pad(array, [(0, missing if each == axis else 0) for each in range(array.ndim)])
 
 
 def _with_missing(labels: np.ndarray, scores: np.ndarray) -> np.ndarray:

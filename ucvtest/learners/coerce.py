@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ucvtest import learners
@@ -13,9 +14,11 @@ __all__ = ["SHORT_NAMES", "as_learner"]
 SHORT_NAMES = (
     "elastic_net",
     "gaussian_nb",
+    "kernel_ridge",
     "knn",
     "lasso",
     "lda",
+    "logistic",
     "majority",
     "nearest_centroid",
     "qda",
@@ -122,6 +125,8 @@ def _value(key: str, text: str, hint: Any) -> Any:
     choices = {"true": True, "false": False} if hint is bool else None
     if get_origin(hint) is Literal:
         choices = {str(choice): choice for choice in get_args(hint)}
+    if NoneType in get_args(hint):
+        (hint,) = (each for each in get_args(hint) if each is not NoneType)
     try:
         return choices[text] if choices else hint(text)
     except (KeyError, ValueError) as error:

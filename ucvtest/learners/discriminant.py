@@ -16,13 +16,21 @@ import numpy as np
 
 from ucvtest.float64 import in_float64, to_device
 from ucvtest.kernels.linear_algebra import (
+    SINGULAR,
+    divisor,
     invert_positive_definite,
     products,
     quadratic_form,
     solve_positive_definite,
     symmetric,
 )
-from ucvtest.learners.base import JittedLearner, Scale, class_members, power_of_two
+from ucvtest.learners.base import (
+    JittedLearner,
+    Scale,
+    class_members,
+    padded_rows,
+    power_of_two,
+)
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
@@ -46,6 +54,9 @@ CACHE_NUMBERS = 2**18
 
 SMOOTHING = 1e-9
 """Share of the largest variance that naive Bayes adds to all."""
+
+CAREFUL = 1e-6
+"""Pivots below this share of their diagonal element lose more than eight digits."""
 
 LEAST_ROWS = 32
 """Learning sets in one call, at least: the minor axis must fill the vector units."""
@@ -168,22 +179,26 @@ def nearest_centroid() -> "NearestCentroid":
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What all learning sets share."""
+    """What all learning sets share; the N >= n observations of the arrays end with empty ones."""
 
     columns: Any
-    """JAX array (n, K): indicators of the C classes, their products with the p features, and
+    """JAX array (N, K): indicators of the C classes, their products with the p features, and
     what else the method sums over learning sets."""
     terms: Any
-    """JAX array (n, T): the terms of the scores as functions of x, the constant last."""
+    """JAX array (N, T): the terms of the scores as functions of x, the constant last."""
     n_classes: int
     n_features: int
 
 
 @dataclass(frozen=True)
 class LinearDiscriminant(JittedLearner):
-    """Linear discriminant analysis; made by `lda`."""
+    """Linear discriminant analysis; made by `lda`.
+
+    A careful one gives NaN already where rounding errors could reach the eighth digit.
+    """
 
     priors: Priors = "empirical"
+    careful: bool = False
 
     scale: ClassVar[Scale] = "log_odds"
     multiclass: ClassVar[bool] = True
@@ -224,14 +239,19 @@ class LinearDiscriminant(JittedLearner):
     @in_float64
     def scores(self, state: Moments, learning: np.ndarray) -> np.ndarray:
         """Log-odds; discriminant scores where there are more than two classes."""
-        return _scores(_lda_rules, state, learning, self.priors == "equal")
+        rules = _careful_lda_rules if self.careful else _lda_rules
+        return _scores(rules, state, learning, self.priors == "equal")
 
 
 @dataclass(frozen=True)
 class QuadraticDiscriminant(JittedLearner):
-    """Quadratic discriminant analysis; made by `qda`."""
+    """Quadratic discriminant analysis; made by `qda`.
+
+    A careful one gives NaN already where rounding errors could reach the eighth digit.
+    """
 
     priors: Priors = "empirical"
+    careful: bool = False
 
     scale: ClassVar[Scale] = "log_odds"
     multiclass: ClassVar[bool] = True
@@ -275,14 +295,16 @@ class QuadraticDiscriminant(JittedLearner):
     @in_float64
     def scores(self, state: Moments, learning: np.ndarray) -> np.ndarray:
         """Log-odds; discriminant scores where there are more than two classes."""
-        return _scores(_qda_rules, state, learning, self.priors == "equal")
+        rules = _careful_qda_rules if self.careful else _qda_rules
+        return _scores(rules, state, learning, self.priors == "equal")
 
 
 @dataclass(frozen=True)
 class GaussianNaiveBayes(JittedLearner):
-    """Gaussian naive Bayes; made by `gaussian_nb`."""
+    """Gaussian naive Bayes; made by `gaussian_nb`, or on features standardised in each set."""
 
     priors: Priors = "empirical"
+    standardize: bool = False
 
     scale: ClassVar[Scale] = "log_odds"
     multiclass: ClassVar[bool] = True
@@ -310,12 +332,15 @@ class GaussianNaiveBayes(JittedLearner):
     @in_float64
     def scores(self, state: Moments, learning: np.ndarray) -> np.ndarray:
         """Log-odds; discriminant scores where there are more than two classes."""
-        return _scores(_naive_bayes_rules, state, learning, self.priors == "equal")
+        rules = _standardised_naive_bayes_rules if self.standardize else _naive_bayes_rules
+        return _scores(rules, state, learning, self.priors == "equal")
 
 
 @dataclass(frozen=True)
 class NearestCentroid(JittedLearner):
-    """Nearest class mean; made by `nearest_centroid`."""
+    """Nearest class mean; made by `nearest_centroid`, or on features standardised in each set."""
+
+    standardize: bool = False
 
     scale: ClassVar[Scale] = "discriminant"
     multiclass: ClassVar[bool] = True
@@ -328,12 +353,14 @@ class NearestCentroid(JittedLearner):
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""
         features = sample.matrix - sample.matrix.mean(axis=0)
-        return _moments(sample, features, np.empty((sample.n_obs, 0)), _with_constant(features))
+        squares = features**2 if self.standardize else np.empty((sample.n_obs, 0))
+        return _moments(sample, features, squares, _with_constant(features))
 
     @in_float64
     def scores(self, state: Moments, learning: np.ndarray) -> np.ndarray:
         """Difference of squared distances; their negatives, up to a constant, for more classes."""
-        return _scores(_centroid_rules, state, learning, True)
+        rules = _standardised_centroid_rules if self.standardize else _centroid_rules
+        return _scores(rules, state, learning, True)
 
 
 def _check_priors(priors: str) -> None:
@@ -379,7 +406,7 @@ def _moments(
 ) -> Moments:
     members = class_members(sample)
     columns = np.hstack([members, _by_class(members, features), second])
-    columns, terms = to_device((columns, terms))
+    columns, terms = to_device((padded_rows(columns), padded_rows(terms)))
     return Moments(columns, terms, sample.n_classes, features.shape[1])
 
 
@@ -390,10 +417,17 @@ Rules = Callable[[jax.Array, jax.Array, jax.Array, jax.Array], jax.Array]
 priors (C, R) to the coefficients of the terms, (C, T, R)."""
 
 
-def _scores(rules: Rules, state: Moments, learning: np.ndarray, equal: bool) -> Any:
-    return _jitted_scores(
-        rules, state.columns, state.terms, learning, state.n_classes, state.n_features, equal
+def _scores(rules: Rules, state: Moments, learning: np.ndarray, equal: bool) -> np.ndarray:
+    scores = _jitted_scores(
+        rules,
+        state.columns,
+        state.terms,
+        padded_rows(learning, axis=1),
+        state.n_classes,
+        state.n_features,
+        equal,
     )
+    return np.asarray(scores)[:, : learning.shape[1]]
 
 
 @partial(jax.jit, static_argnums=(0, 4, 5, 6))
@@ -422,19 +456,27 @@ def _jitted_scores(
 
 
 def _lda_rules(
-    size: jax.Array, mean: jax.Array, second: jax.Array, log_prior: jax.Array
+    size: jax.Array,
+    mean: jax.Array,
+    second: jax.Array,
+    log_prior: jax.Array,
+    singular: float = SINGULAR,
 ) -> jax.Array:
     n_features = mean.shape[1]
     between = sum(n * _products_of_rows(m) for n, m in zip(size, mean, strict=True))
     covariance = symmetric((second - between) / size.sum(axis=0), n_features)
-    slope = solve_positive_definite(covariance, jnp.swapaxes(mean, 0, 1))
+    slope = solve_positive_definite(covariance, jnp.swapaxes(mean, 0, 1), singular)
     slope = jnp.swapaxes(slope, 0, 1)
     constant = log_prior - 0.5 * (slope * mean).sum(axis=1)
     return jnp.concatenate([slope, constant[:, None]], axis=1)
 
 
 def _qda_rules(
-    size: jax.Array, mean: jax.Array, second: jax.Array, log_prior: jax.Array
+    size: jax.Array,
+    mean: jax.Array,
+    second: jax.Array,
+    log_prior: jax.Array,
+    singular: float = SINGULAR,
 ) -> jax.Array:
     n_classes, n_features, n_sets = mean.shape
     identity = jnp.eye(n_features, dtype=mean.dtype)[:, :, None]
@@ -444,7 +486,7 @@ def _qda_rules(
         covariance = symmetric((sums - n * _products_of_rows(m)) / n, n_features)
         # An absent class must not turn the scores of the others into NaN.
         covariance = jnp.where(n > 0, covariance, identity)
-        precision, log_determinant = invert_positive_definite(covariance)
+        precision, log_determinant = invert_positive_definite(covariance, singular)
         slope = (precision * m).sum(axis=1)
         constant = log_share - 0.5 * (log_determinant + (slope * m).sum(axis=0))
         coefficients.append(
@@ -454,15 +496,19 @@ def _qda_rules(
 
 
 def _naive_bayes_rules(
-    size: jax.Array, mean: jax.Array, second: jax.Array, log_prior: jax.Array
+    size: jax.Array,
+    mean: jax.Array,
+    second: jax.Array,
+    log_prior: jax.Array,
+    standardize: bool = False,
 ) -> jax.Array:
     squares = second.reshape(mean.shape)
-    total = size.sum(axis=0)
-    overall = (size[:, None] * mean).sum(axis=0) / total
-    largest = (squares.sum(axis=0) / total - overall**2).max(axis=0)
-    variance = squares / _at_least_one(size)[:, None] - mean**2 + SMOOTHING * largest
+    mean_square, overall_mean = _overall_moments(size, mean, squares.sum(axis=0))
+    largest = (mean_square - overall_mean**2).max(axis=0)
+    added = SMOOTHING * (divisor(mean_square, overall_mean) if standardize else largest)
+    variance = squares / _at_least_one(size)[:, None] - mean**2 + added
     # Rounding may leave a variance of zero just above or below it.
-    variance = jnp.where(largest > 0, jnp.maximum(variance, SMOOTHING * largest), jnp.nan)
+    variance = jnp.where(largest > 0, jnp.maximum(variance, added), jnp.nan)
     curve = -0.5 / variance
     slope = mean / variance
     constant = log_prior - 0.5 * (jnp.log(variance) + mean * slope).sum(axis=1)
@@ -470,10 +516,32 @@ def _naive_bayes_rules(
 
 
 def _centroid_rules(
-    size: jax.Array, mean: jax.Array, second: jax.Array, log_prior: jax.Array
+    size: jax.Array,
+    mean: jax.Array,
+    second: jax.Array,
+    log_prior: jax.Array,
+    standardize: bool = False,
 ) -> jax.Array:
-    constant = jnp.where(size > 0, -(mean**2).sum(axis=1), -jnp.inf)
-    return jnp.concatenate([2.0 * mean, constant[:, None]], axis=1)
+    slope = mean
+    if standardize:
+        slope = mean / divisor(*_overall_moments(size, mean, second))
+    constant = jnp.where(size > 0, -(slope * mean).sum(axis=1), -jnp.inf)
+    return jnp.concatenate([2.0 * slope, constant[:, None]], axis=1)
+
+
+# Made once: a rule is part of the key under which its compilation is found again.
+_careful_lda_rules = partial(_lda_rules, singular=CAREFUL)
+_careful_qda_rules = partial(_qda_rules, singular=CAREFUL)
+_standardised_naive_bayes_rules = partial(_naive_bayes_rules, standardize=True)
+_standardised_centroid_rules = partial(_centroid_rules, standardize=True)
+
+
+def _overall_moments(
+    size: jax.Array, mean: jax.Array, squares: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Mean squares and means (p, R) in the whole learning sets, from sums of squares."""
+    total = size.sum(axis=0)
+    return squares / total, (size[:, None] * mean).sum(axis=0) / total
 
 
 def _at_least_one(size: jax.Array) -> jax.Array:

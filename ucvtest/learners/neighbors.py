@@ -1,7 +1,7 @@
 """k nearest neighbours, many learning sets at once: the neighbours are sorted once for all."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,11 +11,24 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ucvtest.float64 import in_float64, to_device
-from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
+from ucvtest.learners.base import (
+    JittedLearner,
+    Predictions,
+    Scale,
+    class_members,
+    padded_rows,
+    padded_size,
+)
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
-__all__ = ["NearestNeighbors", "knn"]
+__all__ = ["NearestNeighbors", "SurestNeighbors", "knn"]
+
+DISTANCE_DIGITS = 8 * np.finfo(float).eps
+"""Rounding error of a squared distance, for each feature and relative to the largest square."""
+
+SAME_MEAN = 1e-12
+"""Relative difference of two means of the same numbers, at most."""
 
 RANKS_PER_STEP = 4
 """Neighbours looked at between two questions whether all votes are in."""
@@ -57,14 +70,16 @@ def knn(k: int) -> "NearestNeighbors":
 
 
 class Neighbours(NamedTuple):
-    """What all learning sets share, as JAX arrays; ranks are padded to whole steps."""
+    """What all learning sets share, as JAX arrays; N observations, the last ones empty."""
 
     order: Any
-    """(ranks, n): the observations by their distance from each one; n stands for none."""
+    """(N, N): the observations by their distance from each one; N stands for none."""
     tied: Any
-    """(ranks, n): whether as far away as the one before."""
+    """(N, N): whether as far away as the one before."""
     values: Any
-    """(ranks, V, n): what these neighbours vote."""
+    """(N, V, N): what these neighbours vote."""
+    empty: Any
+    """(N,): the observations that only fill up."""
 
 
 class Votes(NamedTuple):
@@ -133,12 +148,18 @@ class NearestNeighbors(JittedLearner):
         ranked = np.take_along_axis(distance, order, axis=1)
         tied = np.zeros(order.shape, dtype=bool)
         tied[:, 1:] = ranked[:, 1:] == ranked[:, :-1]
+        return self.state(sample, order, tied)
+
+    def state(self, sample: Sample, order: np.ndarray, tied: np.ndarray) -> NeighbourState:
+        """From the neighbours of each observation (n, n), and which are as far as the last."""
         values = self._values(sample)[:, order]
-        padding = -sample.n_obs % RANKS_PER_STEP
+        size = padded_size(sample.n_obs)
+        padding = (0, size - sample.n_obs)
         neighbours = Neighbours(
-            np.pad(order.T, ((0, padding), (0, 0)), constant_values=sample.n_obs),
-            np.pad(tied.T, ((0, padding), (0, 0))),
-            np.pad(np.moveaxis(values, 2, 0), ((0, padding), (0, 0), (0, 0))),
+            np.pad(order.T, padding, constant_values=size),
+            np.pad(tied.T, padding),
+            np.pad(np.moveaxis(values, 2, 0), (padding, (0, 0), padding)),
+            np.arange(size) >= sample.n_obs,
         )
         return NeighbourState(
             to_device(neighbours),
@@ -148,7 +169,7 @@ class NearestNeighbors(JittedLearner):
 
     def scores(self, state: NeighbourState, learning: np.ndarray) -> np.ndarray:
         """Share of the positive class, of each of more than two classes, or mean response."""
-        return self._shares(self._votes(state, learning))
+        return self.shares(self.votes(state, learning))
 
     def predict(
         self,
@@ -158,15 +179,15 @@ class NearestNeighbors(JittedLearner):
         testing: np.ndarray | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs, and how often ties had to be broken."""
-        votes = self._votes(state, learning)
+        votes = self.votes(state, learning)
         ties = Counter(distance_ties=0)
         if state.equal_distances:
             ties["distance_ties"] = _count(votes.tied, testing)
         if output != "label":
-            return Predictions(self._shares(votes), ties)
+            return Predictions(self.shares(votes), ties)
         labels, tied = self._elect(votes, state.equal_votes)
         ties["vote_ties"] = _count(tied, testing) if state.equal_votes else 0
-        return Predictions(self._complete(labels, votes), ties)
+        return Predictions(_complete(labels, votes, self.k), ties)
 
     def _values(self, sample: Sample) -> np.ndarray:
         """What each observation votes, (V, n): V = 1 for two classes and for numbers."""
@@ -178,15 +199,17 @@ class NearestNeighbors(JittedLearner):
         return class_members(sample).T.astype(code_type)
 
     @in_float64
-    def _votes(self, state: NeighbourState, learning: np.ndarray) -> Votes:
-        return _collect(
-            state.neighbours, learning, self.k, state.equal_distances, state.equal_votes
-        )
+    def votes(self, state: NeighbourState, learning: np.ndarray) -> Votes:
+        """What the k nearest members of each learning set say of each observation."""
+        padded = padded_rows(learning, axis=1)
+        votes = _collect(state.neighbours, padded, self.k, state.equal_distances, state.equal_votes)
+        return Votes(*(np.asarray(array)[..., : learning.shape[1]] for array in votes))
 
-    def _shares(self, votes: Votes) -> np.ndarray:
+    def shares(self, votes: Votes) -> np.ndarray:
+        """Share of the positive class, of each of more than two classes, or mean response."""
         if len(votes.total) == 1:
-            return self._complete(votes.total[0] / self.k, votes)
-        return self._complete(np.moveaxis(votes.total, 0, 2) / self.k, votes)
+            return _complete(votes.total[0] / self.k, votes, self.k)
+        return _complete(np.moveaxis(votes.total, 0, 2) / self.k, votes, self.k)
 
     def _elect(self, votes: Votes, equal_votes: bool) -> tuple[np.ndarray, np.ndarray]:
         """Winning codes, and where the first neighbour broke a tie; both (R, n)."""
@@ -200,12 +223,103 @@ class NearestNeighbors(JittedLearner):
         tied = (total == total.max(axis=0)).sum(axis=0) > 1
         return (total * (self.k + 1) - votes.first).argmax(axis=0).astype(float), tied
 
-    def _complete(self, predictions: np.ndarray, votes: Votes) -> np.ndarray:
-        """NaN where the learning set was smaller than k."""
-        missing = votes.count < self.k
-        if missing.any():
-            predictions[missing] = np.nan
-        return predictions
+
+@dataclass(frozen=True)
+class SurestNeighbors(JittedLearner):
+    """k nearest neighbours that leave open what the order of equally distant ones decides.
+
+    Such neighbours are voted on twice: with those of the smallest response first, and with
+    those of the largest. Where both agree, every order does; of more than two classes the
+    number of votes for each must be the same.
+    """
+
+    k: int
+    ties_to_first: bool = True
+    """Whether equally many votes are for the first of two classes, or for the second."""
+
+    scale: ClassVar[Scale] = "share"
+    multiclass: ClassVar[bool] = True
+    regression: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """``knn:k``."""
+        return self._walk.name
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse also learning sets smaller than k."""
+        self._walk.check(sample, output, learn_size)
+
+    def prepare(self, sample: Sample) -> tuple[NeighbourState, ...]:
+        """The neighbours of every observation in one order, or in two where some are tied."""
+        distance = cdist(sample.matrix, sample.matrix, "sqeuclidean")
+        group = _groups(distance, sample.matrix)
+        tied = (np.sort(group, axis=1)[:, 1:] == np.sort(group, axis=1)[:, :-1]).any()
+        response = np.broadcast_to(sample.target, group.shape)
+        orders = [np.lexsort((sign * response, group)) for sign in (1.0, -1.0)]
+        states = [self._walk.state(sample, order, np.zeros(order.shape, bool)) for order in orders]
+        # Who voted first decides nothing here.
+        states = [replace(state, equal_votes=False) for state in states]
+        return tuple(states if tied else states[:1])
+
+    def scores(self, state: tuple[NeighbourState, ...], learning: np.ndarray) -> np.ndarray:
+        """Shares of votes, or mean responses; NaN where they are left open."""
+        votes = [self._walk.votes(each, learning) for each in state]
+        return self._agreed([self._walk.shares(each) for each in votes])
+
+    def predict(
+        self,
+        state: tuple[NeighbourState, ...],
+        learning: np.ndarray,
+        output: Output,
+        testing: np.ndarray | None = None,
+    ) -> Predictions:
+        """Predictions of the kind that a loss needs; NaN where they are left open."""
+        if output != "label":
+            return Predictions(self.scores(state, learning), Counter())
+        votes = [self._walk.votes(each, learning) for each in state]
+        labels = self._agreed([self._label(each) for each in votes])
+        if len(votes[0].total) > 1:
+            labels[(votes[0].total != votes[-1].total).any(axis=0)] = np.nan
+        return Predictions(labels, Counter())
+
+    @property
+    def _walk(self) -> NearestNeighbors:
+        return NearestNeighbors(self.k)
+
+    def _label(self, votes: Votes) -> np.ndarray:
+        if len(votes.total) == 1:
+            total = votes.total[0]
+            twice = 2.0 * total
+            ahead = twice > self.k if self.ties_to_first else twice >= self.k
+            return _complete(ahead.astype(float), votes, self.k)
+        return _complete(votes.total.argmax(axis=0).astype(float), votes, self.k)
+
+    def _agreed(self, predictions: list[np.ndarray]) -> np.ndarray:
+        if len(predictions) == 1:
+            return predictions[0]
+        first, last = predictions
+        return np.where(np.isclose(first, last, rtol=SAME_MEAN, atol=0.0), first, np.nan)
+
+
+def _groups(distance: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Ranks (n, n) of the squared distances in each row, the same for those equal but rounding."""
+    largest = np.square(matrix).sum(axis=1).max()
+    tolerance = DISTANCE_DIGITS * matrix.shape[1] * largest
+    order = np.argsort(distance, axis=1)
+    steps = np.diff(np.take_along_axis(distance, order, axis=1), axis=1) > tolerance
+    rank = np.pad(steps.cumsum(axis=1), ((0, 0), (1, 0)))
+    groups = np.empty_like(rank)
+    np.put_along_axis(groups, order, rank, axis=1)
+    return groups
+
+
+def _complete(predictions: np.ndarray, votes: Votes, k: int) -> np.ndarray:
+    """NaN where the learning set was smaller than k."""
+    missing = votes.count < k
+    if missing.any():
+        predictions[missing] = np.nan
+    return predictions
 
 
 def _count(tied: np.ndarray, testing: np.ndarray | None) -> int:
@@ -254,7 +368,8 @@ def _collect(
 
     shape = (n_obs, n_sets)
     start = Votes(
-        jnp.zeros(shape, count_type),
+        # Nobody waits for the votes of an empty observation.
+        jnp.broadcast_to(jnp.where(state.empty, k, 0)[:, None].astype(count_type), shape),
         jnp.zeros((n_values, *shape), dtype),
         jnp.full((n_values, *shape), k, count_type),
         jnp.zeros(shape, bool),

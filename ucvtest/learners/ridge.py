@@ -9,18 +9,32 @@ import jax.numpy as jnp
 import numpy as np
 
 from ucvtest.float64 import in_float64, to_device
-from ucvtest.kernels.linear_algebra import products, solve_positive_definite, symmetric
-from ucvtest.learners.base import JittedLearner, Scale, power_of_two
+from ucvtest.kernels.linear_algebra import (
+    SINGULAR,
+    divisor,
+    products,
+    solve_positive_definite,
+    symmetric,
+)
+from ucvtest.learners.base import (
+    JittedLearner,
+    Scale,
+    padded_rows,
+    power_of_two,
+)
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
-__all__ = ["PenaltyScale", "Ridge", "ridge"]
+__all__ = ["PenaltyScale", "Ridge", "RidgeState", "dual", "positions", "ridge"]
 
 PenaltyScale = Literal["sum", "mean"]
 SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")
 
 CACHE_NUMBERS = 2**18
 """Numbers that the matrices of one call may hold: about a processor's second-level cache."""
+
+CAREFUL = 1e-6
+"""Pivots below this share of their diagonal element lose more than eight digits."""
 
 LEAST_ROWS = 32
 """Learning sets in one call, at least: the minor axis must fill the vector units."""
@@ -66,25 +80,33 @@ def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "s
 
 @dataclass(frozen=True, eq=False)
 class RidgeState:
-    """What all learning sets share, as JAX arrays."""
+    """What all learning sets share, as JAX arrays.
+
+    The N >= n observations end with empty ones; a form that is not used has none.
+    """
 
     features: Any
-    """(n, p), centred unless the intercept is penalised, then with a constant column."""
+    """(N, p), centred unless the intercept is penalised, then with a constant column."""
     response: Any
-    """(n,)"""
+    """(N,)"""
     columns: Any
-    """(n, K): 1, y, x, y x and, unless there are more features than observations, x x'."""
+    """(N, K): 1, y, x, y x and x x'; no rows where there are more features than observations."""
     inner: Any
-    """(n, n): inner products of the observations."""
+    """(N, N): inner products of the observations."""
 
 
 @dataclass(frozen=True)
 class Ridge(JittedLearner):
-    """Ridge regression; made by `ridge`."""
+    """Ridge regression; made by `ridge`, or on features standardised in each learning set.
+
+    A careful one gives NaN already where rounding errors could reach the eighth digit.
+    """
 
     lam: float
     penalize_intercept: bool = False
     penalty_scale: PenaltyScale = "sum"
+    standardize: bool = False
+    careful: bool = False
 
     scale: ClassVar[Scale] = "fitted"
     regression: ClassVar[bool] = True
@@ -135,28 +157,31 @@ class Ridge(JittedLearner):
             features = np.hstack([np.ones((sample.n_obs, 1)), features])
         else:
             features = features - features.mean(axis=0)
-        y = sample.target[:, None]
-        columns = np.hstack([np.ones_like(y), y, features, y * features])
-        wide = features.shape[1] > sample.n_obs
-        second = np.empty((sample.n_obs, 0)) if wide else products(features)
-        return RidgeState(
-            *to_device(
-                (features, sample.target, np.hstack([columns, second]), features @ features.T)
-            )
-        )
+        features, y = padded_rows(features), padded_rows(sample.target)
+        columns = np.empty((0, 0))
+        if features.shape[1] <= sample.n_obs or self.standardize:
+            one = np.ones_like(y[:, None])
+            parts = [one, y[:, None], features, y[:, None] * features, products(features)]
+            columns = np.hstack(parts)
+        return RidgeState(*to_device((features, y, columns, features @ features.T)))
 
     @in_float64
     def scores(self, state: RidgeState, learning: np.ndarray) -> np.ndarray:
         """Fitted values."""
-        settings = (self.lam, self.penalty_scale == "mean", self.penalize_intercept)
-        index, is_member = _positions(learning)
-        # The positions are padded to whole steps, and may then be more than the observations.
-        if state.features.shape[1] > min(len(index), learning.shape[1]):
-            return _dual(state.inner, state.response, index, is_member, *settings)
-        return _primal(state.features, state.columns, learning, *settings)
+        singular = CAREFUL if self.careful else SINGULAR
+        settings = (self.lam, singular, self.penalty_scale == "mean", self.penalize_intercept)
+        # Inner products of features that are standardised in each set are not shared.
+        if self.standardize or state.features.shape[1] <= learning.sum(axis=1).max():
+            weights = padded_rows(learning, axis=1)
+            columns = state.columns
+            fitted = _primal(state.features, columns, weights, *settings, self.standardize)
+        else:
+            index, is_member = positions(learning)
+            fitted = dual(state.inner, state.response, index, is_member, *settings)
+        return np.asarray(fitted)[:, : learning.shape[1]]
 
 
-def _positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Row numbers of the members of each learning set (g, R), and which of them are real."""
     sizes = learning.sum(axis=1)
     positions = -(-int(sizes.max()) // SIZE_STEP) * SIZE_STEP
@@ -166,14 +191,16 @@ def _positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return index, np.arange(positions)[:, None] < sizes
 
 
-@partial(jax.jit, static_argnums=5)
+@partial(jax.jit, static_argnums=(6, 7))
 def _primal(
     features: jax.Array,
     columns: jax.Array,
     learning: jax.Array,
     lam: float,
+    singular: float,
     mean_scale: bool,
     penalize_intercept: bool,
+    standardize: bool,
 ) -> jax.Array:
     """Solve (X'X + lam I) b = X'y, a system of p equations for every learning set."""
     p = features.shape[1]
@@ -187,23 +214,52 @@ def _primal(
         mean_y, mean_x = total / size, x / size
     i, j = np.triu_indices(p)
     gram = symmetric(xx - size * mean_x[i] * mean_x[j], p)
-    gram = gram + jnp.eye(p)[:, :, None] * (lam * jnp.where(mean_scale, size, 1.0))
-    slope = solve_positive_definite(gram, (xy - size * mean_x * mean_y)[:, None])[:, 0]
+    penalty = lam * jnp.where(mean_scale, size, 1.0)
+    if standardize:
+        # A penalty on slopes of standardised features is one on b times the deviation.
+        mean_square = xx[np.flatnonzero(i == j)] / size
+        penalty = penalty * divisor(mean_square, mean_x)
+    gram = gram + jnp.eye(p)[:, :, None] * penalty
+    slope = solve_positive_definite(gram, (xy - size * mean_x * mean_y)[:, None], singular)[:, 0]
     fitted = jnp.einsum("pr,np->rn", slope, features, precision="highest")
     return fitted + (mean_y - (slope * mean_x).sum(axis=0))[:, None]
 
 
-@partial(jax.jit, static_argnums=6)
-def _dual(
+@partial(jax.jit, static_argnums=7)
+def dual(
     inner: jax.Array,
     response: jax.Array,
     index: jax.Array,
     is_member: jax.Array,
     lam: float,
+    singular: float,
     mean_scale: bool,
     penalize_intercept: bool,
 ) -> jax.Array:
-    """Solve (K + lam I) a = y, a system of g equations for every learning set."""
+    """Solve (K + lam I) a = y, a system of g equations for every learning set.
+
+    Parameters
+    ----------
+    inner : Array, shape (n, n)
+        Inner products K of all observations.
+    response : Array, shape (n,)
+    index : Array of int, shape (g, R)
+        Members of the learning sets; positions beyond the size of a set name any observation.
+    is_member : Array of bool, shape (g, R)
+        Which positions are within the size.
+    lam, singular : float
+        Penalty, and share of its diagonal element that a pivot must exceed.
+    mean_scale : bool
+        Whether the penalty is multiplied by the size of the learning set.
+    penalize_intercept : bool
+        False centres by the learning set, which is an intercept without a penalty; True does
+        not: an intercept is then part of K, or there is none.
+
+    Returns
+    -------
+    Array, shape (R, n)
+        Fitted values; NaN where the system is singular.
+    """
     n, (g, n_sets) = len(response), index.shape
     member = is_member.astype(inner.dtype)
     size = member.sum(axis=0)
@@ -221,7 +277,7 @@ def _dual(
     gram = gram * member[:, None] * member
     # Positions beyond the size of a smaller learning set get an equation 0 = lam a.
     gram = gram + jnp.eye(g)[:, :, None] * (lam * jnp.where(mean_scale, size, 1.0))
-    weight = solve_positive_definite(gram, ((y - mean_y) * member)[:, None])[:, 0]
+    weight = solve_positive_definite(gram, ((y - mean_y) * member)[:, None], singular)[:, 0]
     spread = jnp.zeros((n, n_sets)).at[index, jnp.arange(n_sets)].add(weight)
     fitted = jnp.einsum("nm,mr->rn", inner, spread, precision="highest")
     return fitted + (mean_y - (weight * mean_inner).sum(axis=0))[:, None]

@@ -1,0 +1,289 @@
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+from resampling import breast_cancer, diabetes, iris, learning_sets
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+import ucvtest as uv
+from ucvtest.evaluation import Evaluator
+from ucvtest.learners.coerce import as_learner
+from ucvtest.learners.translate import TranslatedLearner, choose_backend
+from ucvtest.sample import make_sample
+
+# Fitted to the end, as the translation is.
+EXACT_LOGISTIC = LogisticRegression(solver="newton-cholesky", tol=1e-12, max_iter=1000)
+
+ESTIMATORS = {
+    "lda svd": LinearDiscriminantAnalysis(),
+    "lda lsqr": LinearDiscriminantAnalysis(solver="lsqr"),
+    "lda eigen": LinearDiscriminantAnalysis(solver="eigen"),
+    "qda": QuadraticDiscriminantAnalysis(),
+    "gaussian_nb": GaussianNB(),
+    "nearest_centroid": NearestCentroid(),
+    "ridge": Ridge(2.0),
+    "ridge classifier": RidgeClassifier(0.5),
+    "kernel ridge": KernelRidge(alpha=0.5, kernel="rbf", gamma=0.1),
+    "logistic": EXACT_LOGISTIC,
+    "knn odd": KNeighborsClassifier(3),
+    "knn even": KNeighborsClassifier(4),
+    "knn brute": KNeighborsClassifier(2, algorithm="brute", metric="euclidean"),
+    "knn regressor": KNeighborsRegressor(2),
+    "dummy": DummyClassifier(),
+    "dummy certain": DummyClassifier(strategy="most_frequent"),
+}
+SCALED = {
+    f"scaled {name}": make_pipeline(StandardScaler(), estimator)
+    for name, estimator in ESTIMATORS.items()
+    if "knn" not in name and "kernel" not in name and name not in ("lda lsqr", "lda eigen")
+}
+
+
+def two_irises():
+    """Two classes, with many equal rows and distances."""
+    whole = iris()
+    rows = np.flatnonzero(whole.codes > 0)
+    return make_sample(whole.matrix[rows], whole.response[rows], as_classes=True)
+
+
+def pima(data_dir):
+    """Integers with ties, and units that differ by a hundred."""
+    with gzip.open(data_dir / "pima.csv.gz", "rt") as file:
+        frame = pd.read_csv(file)
+    frame = frame.iloc[:100]
+    return make_sample(frame.iloc[:, [1, 2, 3, 6]], frame.iloc[:, 0].to_numpy(), as_classes=True)
+
+
+@pytest.fixture(params=["breast cancer", "iris", "pima"])
+def sample(request):
+    if request.param == "pima":
+        return pima(request.getfixturevalue("data_dir"))
+    return breast_cancer(100, 4) if request.param == "breast cancer" else two_irises()
+
+
+def many_sets(sample, n_sets=200, n_single=20):
+    """Random learning sets of 40, some of a single class."""
+    learning = learning_sets(sample, 40, n_sets)
+    for row in range(n_single):
+        learning[row] &= sample.codes == row % 2
+    return learning
+
+
+def compare(sample, estimator, output, learning):
+    """Predictions of the translated estimator and of scikit-learn's, and scikit-learn's fits."""
+    original = as_learner(estimator)
+    original.check(sample, output, 40)
+    found = []
+    for backend in ("jax", "sklearn"):
+        learner = choose_backend(original, backend, sample, output, 40)
+        assert isinstance(learner, TranslatedLearner) == (backend == "jax")
+        evaluator = Evaluator(sample, learner, output)
+        found.append(evaluator.predict(learning, ~learning, np.arange(len(learning))))
+        assert evaluator.one_class_fits >= 20 * (len(learning) == 200)
+    return found[0].values, found[1].values, found[0].ties["sklearn_fits"]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_labels_are_those_of_scikit_learn(name, sample):
+    learning = many_sets(sample)
+    found, expected, n_open = compare(sample, ESTIMATORS[name], "label", learning)
+    np.testing.assert_array_equal(found, expected)
+    if "knn" not in name:
+        assert n_open == 0
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_labels_of_pipelines_are_those_of_scikit_learn(name, data_dir):
+    sample = pima(data_dir)
+    found, expected, n_open = compare(sample, SCALED[name], "label", many_sets(sample))
+    np.testing.assert_array_equal(found, expected)
+    assert n_open == 0
+
+
+@pytest.mark.parametrize("output", ["score", "probability"])
+@pytest.mark.parametrize("name", [*ESTIMATORS, *SCALED])
+def test_other_predictions_are_those_of_scikit_learn(name, output):
+    sample = breast_cancer(100, 4)
+    estimator = (ESTIMATORS | SCALED)[name]
+    try:
+        as_learner(estimator).check(sample, output, 40)
+    except ValueError:
+        pytest.skip("scikit-learn gives no such prediction")
+    if "centroid" in name:
+        pytest.skip("in other units, so it is not translated")
+    found, expected, n_open = compare(sample, estimator, output, many_sets(sample, 20, 5))
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+    assert n_open == 0
+
+
+@pytest.mark.parametrize("penalty", [0.01, 100.0, np.inf])
+def test_logistic_regression_at_other_penalties(penalty):
+    sample = breast_cancer(100, 2)
+    estimator = LogisticRegression(C=penalty, solver="newton-cholesky", tol=1e-13, max_iter=1000)
+    for each in (estimator, make_pipeline(StandardScaler(), estimator)):
+        found, expected, _ = compare(sample, each, "score", learning_sets(sample, 60, 30))
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-8)
+
+
+def test_a_real_response():
+    sample = diabetes()
+    learning = learning_sets(sample, 40, 30)
+    estimators = [Ridge(0.3), make_pipeline(StandardScaler(), Ridge(0.3)), KNeighborsRegressor(4)]
+    for estimator in [*estimators, KernelRidge(kernel="poly", degree=2)]:
+        found, expected, _ = compare(sample, estimator, "number", learning)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name", ["lda svd", "qda", "gaussian_nb", "nearest_centroid", "knn odd", "knn even", "dummy"]
+)
+def test_three_classes(name):
+    sample = iris()
+    learning = learning_sets(sample, 60, 40)
+    found, expected, _ = compare(sample, ESTIMATORS[name], "label", learning)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", [*ESTIMATORS, *SCALED])
+def test_scores_at_the_cut(name):
+    # Points of a small grid: many are as near to one class as to the other, or equally far away.
+    grid = np.array([(i, j) for i in range(4) for j in range(4)] * 4, dtype=float)
+    response = np.array(["b", "a"])[(grid[:, 0] + np.arange(64) // 16 > 2).astype(int)]
+    sample = make_sample(grid, response, as_classes=True, pos_label="a")
+    estimator = (ESTIMATORS | SCALED)[name]
+    found, expected, n_open = compare(sample, estimator, "label", learning_sets(sample, 40, 60))
+    np.testing.assert_array_equal(found, expected)
+    if "knn" in name:
+        assert n_open > 0
+
+
+def test_an_observation_between_two_centroids():
+    features = np.array([0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.4])[:, None] * [1.0, 3.0]
+    sample = make_sample(features, list("aaabbba"), as_classes=True)
+    learning = np.array([[1, 1, 1, 1, 1, 1, 0], [1, 0, 1, 1, 0, 1, 0]], dtype=bool)
+    found, expected, n_open = compare(sample, NearestCentroid(), "label", learning)
+    np.testing.assert_array_equal(found, expected)
+    assert n_open == 2
+
+
+def test_singular_learning_sets_are_left_to_scikit_learn():
+    sample = breast_cancer(60, 3)
+    # One column varies in a few rows only, and so not in every learning set.
+    features = np.column_stack([sample.matrix, np.arange(60) < 3])
+    sample = make_sample(features, sample.response, as_classes=True)
+    learning = learning_sets(sample, 30, 60)
+    found, expected, n_open = compare(sample, LinearDiscriminantAnalysis(), "label", learning)
+    np.testing.assert_array_equal(found, expected)
+    assert n_open >= (~learning[:, :3].any(axis=1)).sum() > 0
+    assert n_open < 60
+    # What is constant is not divided by. The tiny variances of naive Bayes make huge scores,
+    # whose rounding errors matter at times.
+    for name in ("ridge", "gaussian_nb", "logistic"):
+        found, expected, n_open = compare(sample, SCALED[f"scaled {name}"], "label", learning)
+        np.testing.assert_array_equal(found, expected)
+        assert n_open <= (5 if name == "gaussian_nb" else 0)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "reason"),
+    [
+        (LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5), "shrinkage=0.5"),
+        (LinearDiscriminantAnalysis(priors=[0.5, 0.5]), "priors=[0.5, 0.5]"),
+        (LinearDiscriminantAnalysis(tol=0.1), "tol=0.1"),
+        (QuadraticDiscriminantAnalysis(reg_param=0.1), "reg_param=0.1"),
+        (GaussianNB(var_smoothing=0.1), "var_smoothing=0.1"),
+        (NearestCentroid(shrink_threshold=0.1), "shrink_threshold=0.1"),
+        (Ridge(positive=True), "positive=True"),
+        (Ridge(fit_intercept=False), "fit_intercept=False"),
+        (Ridge(solver="saga"), "solver='saga'"),
+        (RidgeClassifier(class_weight="balanced"), "class_weight='balanced'"),
+        (LogisticRegression(solver="liblinear"), "solver='liblinear'"),
+        (LogisticRegression(solver="saga", l1_ratio=0.5), "l1_ratio=0.5"),
+        (LogisticRegression(class_weight={0: 2}), "class_weight={0: 2}"),
+        (KNeighborsClassifier(weights="distance"), "weights='distance'"),
+        (KNeighborsClassifier(metric="manhattan"), "metric='manhattan'"),
+        (KNeighborsClassifier(p=1), "p=1"),
+        (KernelRidge(kernel="laplacian"), "kernel='laplacian'"),
+        (DummyClassifier(strategy="stratified"), "strategy='stratified'"),
+        (RandomForestClassifier(), "RandomForestClassifier is not translated"),
+        (
+            make_pipeline(MinMaxScaler(), GaussianNB()),
+            "a pipeline with MinMaxScaler is not translated",
+        ),
+        (make_pipeline(StandardScaler(with_std=False), GaussianNB()), "with_std=False"),
+        (
+            make_pipeline(StandardScaler(), KNeighborsClassifier()),
+            "StandardScaler before KNeighborsClassifier",
+        ),
+        (
+            KNeighborsClassifier(50),
+            "learner knn:50 needs learn_size >= 50, got learn_size=40: raise it, or use a smaller "
+            "k",
+        ),
+    ],
+)
+def test_what_has_no_counterpart_stays(estimator, reason):
+    sample, original = breast_cancer(100, 4), as_learner(estimator)
+    assert choose_backend(original, "auto", sample, "label", 40) is original
+    with pytest.raises(ValueError) as error:
+        choose_backend(original, "jax", sample, "label", 40)
+    assert str(error.value) == (
+        f"backend='jax' has no counterpart of learner {original.name}: {reason}; use backend='auto'"
+    )
+
+
+def test_samples_without_a_counterpart():
+    sample = breast_cancer(100, 4)
+    single = make_sample(np.float32(sample.matrix), sample.response, as_classes=True)
+    text = make_sample(pd.DataFrame({"x": ["a", "b"] * 50}), sample.response, as_classes=True)
+    for each, estimator in ((single, GaussianNB()), (text, DummyClassifier())):
+        original = as_learner(estimator)
+        assert choose_backend(original, "auto", each, "label", 40) is original
+    original = as_learner(RidgeClassifier())
+    assert choose_backend(original, "auto", iris(), "label", 40) is original
+
+
+def test_the_backend_of_a_test():
+    sample = breast_cancer(100, 4)
+    data = (sample.matrix, sample.response)
+    estimators = (LinearDiscriminantAnalysis(), KNeighborsClassifier(3))
+    results = {}
+    for backend in ("auto", "jax", "sklearn"):
+        test = uv.UStatisticTest(*data, *estimators, learn_size=40, backend=backend)
+        results[backend] = test.fit(n_pairs=60, rng=0)
+        settings = results[backend].settings
+        ran = "sklearn" if backend == "sklearn" else "jax"
+        assert (settings["backend"], settings["other_backend"]) == (ran, ran)
+        assert settings["learner"] == "LinearDiscriminantAnalysis()"
+        assert settings["other"] == "KNeighborsClassifier(n_neighbors=3)"
+    assert results["auto"].estimate == results["sklearn"].estimate
+    assert results["auto"].pvalue == results["sklearn"].pvalue
+
+
+def test_backends_of_other_learners():
+    sample = breast_cancer(100, 4)
+    data = (sample.matrix, sample.response)
+
+    def mean_rule(X_train, y_train, X_test):
+        return np.full(len(X_test), y_train[0])
+
+    test = uv.UStatisticTest(*data, "lda", mean_rule, backend="sklearn")
+    assert (test.learner.backend, test.other.backend) == ("jax", "function")
+    with pytest.raises(ValueError) as error:
+        uv.UStatisticTest(*data, "lda", mean_rule, backend="jax")
+    assert str(error.value) == (
+        "backend='jax' has no counterpart of learner mean_rule: it is no scikit-learn estimator; "
+        "use backend='auto'"
+    )
+    with pytest.raises(ValueError) as error:
+        uv.UStatisticTest(*data, "lda", backend="gpu")
+    assert str(error.value) == "backend='gpu' is unknown: use one of auto, jax, sklearn"

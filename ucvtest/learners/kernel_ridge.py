@@ -1,0 +1,158 @@
+"""Kernel ridge regression, many learning sets at once, in the dual form."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from ucvtest.float64 import in_float64, to_device
+from ucvtest.kernels.linear_algebra import SINGULAR
+from ucvtest.learners.base import JittedLearner, Scale, padded_rows, power_of_two
+from ucvtest.learners.ridge import (
+    CACHE_NUMBERS,
+    CAREFUL,
+    LEAST_ROWS,
+    SCALES,
+    PenaltyScale,
+    dual,
+    positions,
+)
+from ucvtest.sample import Sample
+
+__all__ = ["Kernel", "KernelRidge", "kernel_matrix", "kernel_ridge"]
+
+Kernel = Literal["linear", "rbf", "polynomial"]
+KERNELS: tuple[Kernel, ...] = ("linear", "rbf", "polynomial")
+
+
+def kernel_ridge(
+    lam: float,
+    kernel: Kernel = "linear",
+    gamma: float | None = None,
+    degree: float = 3,
+    coef0: float = 1,
+    scale: PenaltyScale = "sum",
+) -> "KernelRidge":
+    """Kernel ridge regression, of the 0/1 code of a class or of a real response.
+
+    Parameters
+    ----------
+    lam : float
+        Penalty, positive.
+    kernel : {"linear", "rbf", "polynomial"}
+        x'z, exp(-gamma |x - z|^2), or (gamma x'z + coef0)^degree.
+    gamma : float, optional
+        By default one over the number of features.
+    degree, coef0 : float
+        Of the polynomial kernel.
+    scale : {"sum", "mean"}
+        Minimise the sum of squared residuals + lam |f|^2, or their mean + lam |f|^2.
+
+    Returns
+    -------
+    KernelRidge
+        Labels are 1 where the fitted value exceeds 1/2.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    scikit-learn's ``KernelRidge(alpha=lam, ...)``: there is no intercept. The cost of a fit
+    grows with the third power of the size of the learning set.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.kernel_ridge(1.0, kernel="rbf", gamma=0.5).name
+    'kernel_ridge:1.0,kernel=rbf,gamma=0.5'
+    """
+    return KernelRidge(float(lam), kernel, gamma, degree, coef0, scale)
+
+
+@dataclass(frozen=True)
+class KernelRidge(JittedLearner):
+    """Kernel ridge regression; made by `kernel_ridge`."""
+
+    lam: float
+    kernel: Kernel = "linear"
+    gamma: float | None = None
+    degree: float = 3
+    coef0: float = 1
+    penalty_scale: PenaltyScale = "sum"
+    careful: bool = False
+
+    scale: ClassVar[Scale] = "fitted"
+    regression: ClassVar[bool] = True
+    batch_rows: ClassVar[int] = 512
+    no_solution: ClassVar[str] = (
+        "lam is so small that the equations are singular within rounding error: raise lam"
+    )
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.lam) and self.lam > 0):
+            raise ValueError(f"lam must be a positive number, got {self.lam!r}")
+        if self.kernel not in KERNELS:
+            raise ValueError(f"kernel={self.kernel!r} is unknown: use one of {', '.join(KERNELS)}")
+        if self.gamma is not None and not (np.isfinite(self.gamma) and self.gamma > 0):
+            raise ValueError(f"gamma must be a positive number or None, got {self.gamma!r}")
+        if not (np.isfinite(self.degree) and self.degree > 0):
+            raise ValueError(f"degree must be a positive number, got {self.degree!r}")
+        if not np.isfinite(self.coef0):
+            raise ValueError(f"coef0 must be a finite number, got {self.coef0!r}")
+        if self.penalty_scale not in SCALES:
+            raise ValueError(
+                f"scale={self.penalty_scale!r} is unknown: use one of {', '.join(SCALES)}"
+            )
+
+    @property
+    def name(self) -> str:
+        """``kernel_ridge:lam``, and what differs from the defaults."""
+        given = {
+            "kernel": (self.kernel, "linear"),
+            "gamma": (self.gamma, None),
+            "degree": (self.degree, 3),
+            "coef0": (self.coef0, 1),
+            "scale": (self.penalty_scale, "sum"),
+        }
+        options = [f"{key}={value}" for key, (value, usual) in given.items() if value != usual]
+        return f"kernel_ridge:{','.join([str(self.lam), *options])}"
+
+    def rows_per_call(self, sample: Sample) -> int:
+        """Fewer for larger samples, so that the matrices of one call stay in the cache."""
+        fitting = power_of_two(4 * CACHE_NUMBERS // sample.n_obs**2)
+        return min(super().rows_per_call(sample), max(fitting, LEAST_ROWS))
+
+    @in_float64
+    def scores(self, state: tuple[Any, Any], learning: np.ndarray) -> np.ndarray:
+        """Fitted values."""
+        singular = CAREFUL if self.careful else SINGULAR
+        mean_scale = self.penalty_scale == "mean"
+        fitted = dual(*state, *positions(learning), self.lam, singular, mean_scale, True)
+        return np.asarray(fitted)[:, : learning.shape[1]]
+
+    def prepare(self, sample: Sample) -> tuple[Any, Any]:
+        """The kernel of all pairs of observations, and the response."""
+        matrix = kernel_matrix(self, sample.matrix)
+        if not np.isfinite(matrix).all():
+            raise ValueError(
+                f"learner {self.name} has a kernel that is not finite for all pairs of "
+                "observations: bring the features to similar units, or use an integer degree"
+            )
+        padded = padded_rows(padded_rows(matrix), axis=1)
+        return to_device((padded, padded_rows(sample.target)))
+
+
+def kernel_matrix(learner: KernelRidge, features: np.ndarray) -> np.ndarray:
+    """Kernel of all pairs of rows, (n, n)."""
+    gamma = 1.0 / features.shape[1] if learner.gamma is None else learner.gamma
+    if learner.kernel == "rbf":
+        return np.exp(-gamma * cdist(features, features, "sqeuclidean"))
+    inner = features @ features.T
+    if learner.kernel == "linear":
+        return inner
+    with np.errstate(all="ignore"):
+        return (gamma * inner + learner.coef0) ** learner.degree

@@ -1,0 +1,288 @@
+"""Logistic regression with a ridge penalty, many learning sets at once, by Newton's method."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ucvtest.float64 import in_float64, to_device
+from ucvtest.kernels.linear_algebra import (
+    divisor,
+    products,
+    solve_positive_definite,
+    symmetric,
+)
+from ucvtest.learners.base import JittedLearner, Scale, padded_rows, power_of_two
+from ucvtest.learners.ridge import SCALES, PenaltyScale
+from ucvtest.losses import Output
+from ucvtest.sample import Sample
+
+__all__ = ["RidgeLogistic", "logistic"]
+
+MOST_COEFFICIENTS = 300
+"""Systems of more equations take longer, and more memory, than one fit at a time would."""
+
+RANK = 1e-11
+"""Share of the largest singular value below which a direction is rounding error."""
+
+CONVERGED = 1e-6
+"""Largest change of a coefficient in the last step, in standard units and relative to the
+largest one. The error after a Newton step is about its square."""
+
+NEAR = 1e-3
+"""The same in single precision, whose result the last steps start from."""
+
+OVERSHOT = 0.5
+"""Share of the slope at the start that the slope at the end of a step may have, uphill."""
+
+CACHE_NUMBERS = 2**17
+"""Numbers that the matrices of one call may hold: half a processor's second-level cache."""
+
+LEAST_ROWS = 32
+"""Learning sets in one call, at least: the minor axis must fill the vector units."""
+
+
+def logistic(
+    lam: float, standardize: bool = True, scale: PenaltyScale = "mean", *, max_iter: int = 50
+) -> "RidgeLogistic":
+    """Logistic regression with a ridge penalty.
+
+    Parameters
+    ----------
+    lam : float
+        Weight of the penalty, not negative.
+    standardize : bool
+        Whether the features are standardised inside each learning set (standard deviation
+        with divisor g), as in glmnet.
+    scale : {"mean", "sum"}
+        Minimise the mean negative log-likelihood + lam/2 |b|^2, or the sum of it + lam/2 |b|^2.
+    max_iter : int
+        Newton steps that one fit may take; a fit that needs more has no solution, which the
+        evaluation reports as an error.
+
+    Returns
+    -------
+    RidgeLogistic
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    ``logistic(lam)`` is R's glmnet with ``alpha = 0`` at one lambda;
+    ``logistic(1 / C, standardize=False, scale="sum")`` is scikit-learn's
+    ``LogisticRegression(C=C)``, fitted to the end. The intercept is not penalised. Without a
+    penalty there is no solution where the classes can be separated.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.logistic(0.1).name, uv.learners.logistic(1.0, scale="sum").name
+    ('logistic:0.1', 'logistic:1.0,scale=sum')
+    """
+    return RidgeLogistic(float(lam), standardize, scale, max_iter)
+
+
+class LogisticState(NamedTuple):
+    """What all learning sets share, as JAX arrays; N >= n observations, the last ones empty."""
+
+    design: Any
+    """(N, q): 1 and the features in standard units."""
+    pairs: Any
+    """(N, q (q + 1)/2): products of these columns."""
+    response: Any
+    """(N,): 0 or 1."""
+    unit: Any
+    """(q - 1,): what the features were divided by."""
+    start: Any
+    """(q,): the coefficients where Newton's method starts."""
+
+
+@dataclass(frozen=True)
+class RidgeLogistic(JittedLearner):
+    """Logistic regression with a ridge penalty; made by `logistic`."""
+
+    lam: float
+    standardize: bool = True
+    penalty_scale: PenaltyScale = "mean"
+    max_iter: int = 50
+
+    scale: ClassVar[Scale] = "log_odds"
+    batch_rows: ClassVar[int] = 256
+    no_solution: ClassVar[str] = (
+        "Newton's method has not converged: raise lam (without a penalty, classes that can be "
+        "separated have no solution), or raise max_iter"
+    )
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.lam) and self.lam >= 0):
+            raise ValueError(f"lam must be a finite number >= 0, got {self.lam!r}")
+        if self.penalty_scale not in SCALES:
+            raise ValueError(
+                f"scale={self.penalty_scale!r} is unknown: use one of {', '.join(SCALES)}"
+            )
+        if self.max_iter != int(self.max_iter) or self.max_iter < 1:
+            raise ValueError(f"max_iter must be a positive integer, got {self.max_iter!r}")
+
+    @property
+    def name(self) -> str:
+        """``logistic:lam``, and what differs from the defaults."""
+        options = [str(self.lam)]
+        if not self.standardize:
+            options.append("standardize=false")
+        if self.penalty_scale != "mean":
+            options.append(f"scale={self.penalty_scale}")
+        if self.max_iter != 50:
+            options.append(f"max_iter={self.max_iter}")
+        return f"logistic:{','.join(options)}"
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse also too many coefficients, for the method or for the learning sets."""
+        super().check(sample, output, learn_size)
+        needed = sample.matrix.shape[1] + 1
+        if self.lam == 0 and learn_size < needed:
+            raise ValueError(
+                f"learner {self.name} without a penalty needs learn_size >= {needed} (features "
+                f"plus one), got learn_size={learn_size}: raise lam above 0"
+            )
+        n_coefficients = 1 + (
+            sample.matrix.shape[1] if self.standardize else min(sample.matrix.shape)
+        )
+        if n_coefficients > MOST_COEFFICIENTS:
+            remedy = "use standardize=False, " if sample.n_obs < MOST_COEFFICIENTS else ""
+            raise ValueError(
+                f"learner {self.name} has {n_coefficients} coefficients, more than "
+                f"{MOST_COEFFICIENTS}: {remedy}use fewer features, lasso, or scikit-learn's "
+                "LogisticRegression"
+            )
+
+    def rows_per_call(self, sample: Sample) -> int:
+        """Fewer for more features, so that the matrices of one call stay in the cache."""
+        size = 1 + min(sample.matrix.shape[1], MOST_COEFFICIENTS)
+        fitting = power_of_two(CACHE_NUMBERS // size**2)
+        return min(super().rows_per_call(sample), max(fitting, LEAST_ROWS))
+
+    def prepare(self, sample: Sample) -> LogisticState:
+        """Standard units, products of columns, and the fit to all observations as the start."""
+        features = sample.matrix - sample.matrix.mean(axis=0)
+        if not self.standardize and features.shape[1] >= features.shape[0]:
+            features = _rotated(features)
+        spread = features.std(axis=0)
+        unit = np.where(spread > 0, spread, 1.0)
+        design = np.hstack([np.ones((sample.n_obs, 1)), features / unit])
+        arrays = [padded_rows(each) for each in (design, products(design), sample.target)]
+        state = LogisticState(*to_device((*arrays, unit, np.zeros(design.shape[1]))))
+        # The same fit as often as a call has rows: it needs no compilation of its own.
+        everything = np.ones((self.rows_per_call(sample), sample.n_obs), dtype=bool)
+        start = self._fit(state, everything)[0][:, 0]
+        return state._replace(start=to_device(np.nan_to_num(start)))
+
+    def scores(self, state: LogisticState, learning: np.ndarray) -> np.ndarray:
+        """Log-odds; NaN where a fit did not converge."""
+        return self._fit(state, learning)[1][:, : learning.shape[1]]
+
+    @in_float64
+    def _fit(self, state: LogisticState, learning: np.ndarray) -> Any:
+        """Coefficients (q, R) in standard units and log-odds (R, N)."""
+        weights = padded_rows(learning, axis=1)
+        mean_scale = self.penalty_scale == "mean"
+        return _newton(state, weights, self.lam, self.max_iter, mean_scale, self.standardize)
+
+
+def _rotated(features: np.ndarray) -> np.ndarray:
+    """Principal components: as many as observations, for the same |b| and fitted values."""
+    left, singular, _ = np.linalg.svd(features, full_matrices=False)
+    kept = singular > RANK * singular[0]
+    return left[:, kept] * singular[kept]
+
+
+@partial(jax.jit, static_argnums=(4, 5))
+def _newton(
+    state: LogisticState,
+    learning: jax.Array,
+    lam: float,
+    max_iter: int,
+    mean_scale: bool,
+    standardize: bool,
+) -> tuple[jax.Array, jax.Array]:
+    """Minimise the sum of the negative log-likelihood plus half the weighted squares of b."""
+    weight = learning.T.astype(state.design.dtype)
+    penalty = _penalty(state.design, weight, lam, state.unit, mean_scale, standardize)
+    begin = jnp.broadcast_to(state.start[:, None], (len(state.start), weight.shape[1]))
+    # Single precision is twice as fast, and near enough for the last steps to be few.
+    rough = [array.astype(jnp.float32) for array in (*state[:3], weight, penalty, begin)]
+    near, _ = _descend(*rough, max_iter=max_iter, tolerance=NEAR)
+    near = jnp.where(jnp.isfinite(near).all(axis=0), near, begin)
+    exact = (*state[:3], weight, penalty, near)
+    b, done = _descend(*exact, max_iter=max_iter, tolerance=CONVERGED)
+    b = jnp.where(done, b, jnp.nan)
+    return b, jnp.einsum("qr,nq->rn", b, state.design, precision="highest")
+
+
+def _descend(
+    design: jax.Array,
+    pairs: jax.Array,
+    response: jax.Array,
+    weight: jax.Array,
+    penalty: jax.Array,
+    begin: jax.Array,
+    *,
+    max_iter: int,
+    tolerance: float,
+) -> tuple[jax.Array, jax.Array]:
+    """Newton's method from `begin`, in the precision of the arrays: (q, R), and where it ended."""
+    q, n_sets = begin.shape
+    on_diagonal = jnp.eye(q, dtype=design.dtype)[:, :, None] * penalty
+
+    def unfinished(carry: tuple[Any, ...]) -> jax.Array:
+        return (carry[0] < max_iter) & ~carry[-1].all()
+
+    def iterate(carry: tuple[Any, ...]) -> tuple[Any, ...]:
+        count, b, step, slope, done = carry
+        share = jax.nn.sigmoid(jnp.einsum("nq,qr->nr", design, b, precision="highest"))
+        error = weight * (share - response[:, None])
+        gradient = jnp.einsum("nq,nr->qr", design, error, precision="highest") + penalty * b
+        # The loss is convex: a slope that is steep uphill means that the step was too long.
+        overshot = (gradient * step).sum(axis=0) > OVERSHOT * slope
+        curvature = weight * share * (1.0 - share)
+        hessian = symmetric(jnp.einsum("nk,nr->kr", pairs, curvature, precision="highest"), q)
+        newton = -solve_positive_definite(hessian + on_diagonal, gradient[:, None])[:, 0]
+        step = jnp.where(overshot, 0.5 * step, newton)
+        slope = jnp.where(overshot, 0.5 * slope, jnp.abs((gradient * newton).sum(axis=0)))
+        change = jnp.where(done, 0.0, jnp.where(overshot, -step, step))
+        largest = jnp.abs(change).max(axis=0)
+        settled = largest <= tolerance * (1.0 + jnp.abs(b).max(axis=0))
+        # A fit that failed has ended as well.
+        done = done | (settled & ~overshot) | jnp.isnan(largest)
+        return count + 1, b + change, step, slope, done
+
+    none = jnp.zeros(n_sets, dtype=bool)
+    carry = (0, begin, jnp.zeros_like(begin), jnp.zeros(n_sets, design.dtype), none)
+    _, b, _, _, done = jax.lax.while_loop(unfinished, iterate, carry)
+    return b, done
+
+
+def _penalty(
+    design: jax.Array,
+    weight: jax.Array,
+    lam: float,
+    unit: jax.Array,
+    mean_scale: bool,
+    standardize: bool,
+) -> jax.Array:
+    """Weights of the squared coefficients, (q, R), for features in standard units."""
+    size = weight.sum(axis=0)
+    total = lam * jnp.where(mean_scale, size, 1.0)
+    if standardize:
+        x = design[:, 1:]
+        mean = jnp.einsum("np,nr->pr", x, weight, precision="highest") / size
+        mean_square = jnp.einsum("np,nr->pr", x**2, weight, precision="highest") / size
+        slopes = total * divisor(mean_square, mean)
+    else:
+        slopes = total / unit[:, None] ** 2
+    return jnp.concatenate([jnp.zeros_like(slopes[:1]), slopes])
