@@ -122,6 +122,8 @@ def compare(
       gaussian_nb         naive Bayes with normal features
       knn:5               5 nearest neighbours
       ridge:1.0           ridge regression (on 0/1 codes for classes), penalty 1.0
+      kernel_ridge:1.0    kernel ridge regression; 1.0,kernel=rbf for the Gaussian kernel
+      logistic:0.1        logistic regression, ridge penalty
       lasso:0.08          logistic regression, lasso penalty 0.08 as in glmnet
       elastic_net:0.1,0.5 the same, half of the penalty 0.1 being ridge
       majority            the most frequent class: the least a learner must beat
