@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rpy2.rinterface_lib.embedded import RRuntimeError
+from ucvtest_r import interrupts
 from ucvtest_r.conditions import RConditionError, r_condition
 from ucvtest_r.learners import call_r
 
@@ -249,6 +251,22 @@ def test_an_interrupt_that_nobody_catches_ends_the_call_only(r: RSession) -> Non
     assert r("cat(1 + 1)") == "2"
 
 
+def test_entering_python_twice_leaves_ctrl_c_to_r(r: RSession) -> None:
+    r("""
+        native <- function(name) getNamespace("ucvtest")[[name]]
+        invisible({
+            .Call(native("C_enter_python"))
+            .Call(native("C_enter_python"))
+            .Call(native("C_leave_python"))
+        })
+    """)
+    r.send("cat('\nstarted\n'); tryCatch(Sys.sleep(20), interrupt = function(e) cat('caught'))")
+    r.wait_for("started")
+    time.sleep(0.5)
+    r.process.send_signal(signal.SIGINT)
+    assert r.wait_for(r.END) == "caught"
+
+
 def test_conditions_of_r_and_python(r: RSession) -> None:
     # The package's own tests say more; these are the two directions.
     assert r("ustat_test(x, y, function(...) stop('nothing learnt'))") == "Error: nothing learnt"
@@ -316,6 +334,38 @@ def test_r_functions_run_on_the_thread_of_r_only() -> None:
     thread.start()
     thread.join()
     assert raised == ["R functions run on R's own thread only: use n_jobs=1"]
+
+
+def test_an_interrupt_outside_the_handlers_of_r_is_one() -> None:
+    def interrupted() -> None:
+        raise RRuntimeError("whatever R printed last")
+
+    with pytest.raises(KeyboardInterrupt):
+        call_r(interrupted)
+
+
+def test_ctrl_c_in_a_deferring_block_arrives_at_its_end() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    reached = []
+    try:
+        interrupts.take_over()
+
+        def interrupted() -> None:
+            with interrupts.deferred():
+                with interrupts.deferred():
+                    signal.raise_signal(signal.SIGINT)
+                    reached.append("inner")
+                reached.append("outer")
+
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+        assert reached == ["inner", "outer"]
+        with interrupts.deferred():
+            pass  # nothing is left over
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_r_condition_is_found_behind_other_exceptions() -> None:

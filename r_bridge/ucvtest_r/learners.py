@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.learners import SplitLearner
+from ucvtest_r import interrupts
 from ucvtest_r.conditions import RConditionError
 from ucvtest_r.conversion import to_r, vector
 
@@ -53,6 +54,12 @@ class RFunctionLearner(SplitLearner):
 
         The seed has no use here: the random numbers of R functions are R's.
         """
+        with interrupts.deferred():
+            return self._predictions(sample, learning, testing, output)
+
+    def _predictions(
+        self, sample: Any, learning: np.ndarray, testing: np.ndarray, output: str
+    ) -> np.ndarray:
         values = _as_vector(call_r(self._predict, learning + 1, testing + 1))
         if len(values) != len(testing):
             raise ValueError(
@@ -74,6 +81,10 @@ class RFunctionLoss:
 
     def __call__(self, y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
         """Losses element by element, for arrays that broadcast."""
+        with interrupts.deferred():
+            return self._losses(y, prediction)
+
+    def _losses(self, y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
         truth, predicted = np.broadcast_arrays(np.asarray(y), np.asarray(prediction))
         losses = call_r(self._function, truth.ravel(), predicted.ravel())
         if losses.typeof not in _ATOMIC or len(losses) != truth.size:
@@ -95,7 +106,13 @@ def call_r(function: Any, *arguments: np.ndarray) -> Any:
     """
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("R functions run on R's own thread only: use n_jobs=1")
-    outcome = function(*map(to_r, arguments))
+    from rpy2.rinterface_lib.embedded import RRuntimeError
+
+    try:
+        outcome = function(*map(to_r, arguments))
+    except RRuntimeError as error:
+        # Errors come back as values: only an interrupt just outside R's handlers gets here.
+        raise KeyboardInterrupt from error
     kind = outcome[0][0]
     if kind == "error":
         raise RConditionError(outcome[1])

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ucvtest_r import interrupts
 from ucvtest_r.conditions import r_condition
 from ucvtest_r.conversion import to_r
 from ucvtest_r.functions import FUNCTIONS
@@ -41,6 +42,7 @@ def attach(pid: int, package: str = "ucvtest") -> None:
         if not ri.embedded.isinitialized():
             ri.initr()
             atexit.unregister(ri.endr)  # R ends itself
+            interrupts.take_over()
     _forget_library_folders_of_r()
     session = ri.baseenv["getNamespace"](ri.StrSexpVector([package]))[".session"]
     dispatcher = ri.rternalize(_dispatch)

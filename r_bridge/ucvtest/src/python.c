@@ -35,6 +35,7 @@ static int python_is_ours = 0;
 /* While Python runs, Ctrl-C is Python's (KeyboardInterrupt); otherwise it is R's. */
 static struct sigaction python_interrupt;
 static struct sigaction r_interrupt;
+static int in_python = 0;
 
 static void *symbol(void *library, const char *name, const char *path)
 {
@@ -104,9 +105,14 @@ static SEXP start_python(SEXP library, SEXP executable, SEXP code)
     return ScalarLogical(!failed);
 }
 
-/* On the way from R to Python; a process that ignores Ctrl-C goes on ignoring it. */
+/* On the way from R to Python; a process that ignores Ctrl-C goes on ignoring it. Does nothing
+ * where Python's handler is in place already, which would otherwise be taken for R's: an
+ * interrupt may come between the two steps of a function that leaves Python and enters it. */
 static SEXP enter_python(void)
 {
+    if (in_python)
+        return R_NilValue;
+    in_python = 1;
     sigaction(SIGINT, NULL, &r_interrupt);
     if (r_interrupt.sa_handler != SIG_IGN)
         sigaction(SIGINT, &python_interrupt, NULL);
@@ -116,6 +122,9 @@ static SEXP enter_python(void)
 /* On the way from Python to R. */
 static SEXP leave_python(void)
 {
+    if (!in_python)
+        return R_NilValue;
+    in_python = 0;
     sigaction(SIGINT, &r_interrupt, NULL);
     return R_NilValue;
 }
