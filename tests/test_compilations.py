@@ -54,7 +54,7 @@ def test_two_hundred_sizes_need_a_handful_of_compilations(name):
 def test_company_and_size_change_only_the_last_digits(name):
     """A sample inside a larger one: the observations never learnt from change nothing."""
     whole = two_classes(70)
-    part = whole.subset(np.arange(40))
+    part = make_sample(whole.matrix[:40], whole.response[:40], as_classes=True)
     learning = learning_sets(part, 24, 10)
     longer = np.pad(learning, ((0, 0), (0, 30)))
     alone, inside = (
