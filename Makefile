@@ -36,6 +36,7 @@ lint: setup ## Run the style, type and import checks only
 
 reproduce: setup ## Run the reproductions of the papers at full size
 	$(BIN)/pytest -m slow -s
+	for script in examples/reproduce_*.py; do $(BIN)/python $$script || exit 1; done
 
 # Looked at every time, because R may come and go; the file changes only if R did.
 $(STATE)/r: FORCE

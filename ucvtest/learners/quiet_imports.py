@@ -1,0 +1,12 @@
+"""Imports scikit-learn's metrics, which the estimators need, and leaves no trace.
+
+While they are imported, scikit-learn's progress bars draw from Python's global generator; the
+user's state is put back. `ucvtest.learners` imports this module before any estimator.
+"""
+
+import random
+
+_state = random.getstate()
+import sklearn.metrics  # noqa: E402, F401
+
+random.setstate(_state)
