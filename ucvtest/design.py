@@ -36,9 +36,6 @@ class Design:
         """Test every rule on all observations that it has not seen."""
         return cls(learning, ~learning)
 
-    def __len__(self) -> int:
-        return len(self.learning)
-
 
 def draw_orders(rng: np.random.Generator, n_draws: int, n_obs: int) -> np.ndarray:
     """Draw random orders of the observations, from which learning sets are cut.

@@ -18,6 +18,7 @@ from ucvtest.base import (
     progress_bar,
 )
 from ucvtest.design import (
+    Design,
     all_learning_sets,
     draw_from_halves,
     draw_orders,
@@ -641,11 +642,11 @@ class _Run:
         """Loss, or loss difference, of every rule at every observation; 0 inside L."""
         # Always drawn, so that the splits do not depend on which learners want a seed.
         seeds = self.plan.generator.integers(2**31 - 1, size=len(learning))
-        testing = ~learning
+        design = Design.leave_rest_out(learning)
         losses = []
         for evaluator in self.evaluators:
-            predictions = evaluator.predict(learning, testing, seeds)
-            losses.append(self._losses(predictions.values, testing))
+            predictions = evaluator.predict(design.learning, design.testing, seeds)
+            losses.append(self._losses(predictions.values, design.testing))
             for kind, count in predictions.ties.items():
                 self.ties[kind] = self.ties.get(kind, 0) + count
             self.n_fits += len(learning)

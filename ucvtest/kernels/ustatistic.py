@@ -16,7 +16,9 @@ b(A) = (g a + d) (n - m)/(n (n - 1)). Hence, exactly,
     Q(D, D) = Q(D - A, D - A) + 2 lambda_1 b(A)'b(D) - lambda_1 b(A)'b(A),
 
 and only the residual D - A, much smaller than D, is left to random pairs of learning
-sets. A is fitted to other draws than those it is subtracted from, so nothing is biased.
+sets. A is fitted to other draws than those it is subtracted from. That leaves the estimates
+within one half of the draws unbiased; products across the halves, of which the jackknife and
+theta_squared also consist, have a bias of order n/N^2 for N draws.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
