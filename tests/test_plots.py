@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 
+from ucvtest.pictures import Layer, Picture
 from ucvtest.plots import CHOSEN, plot_result, save_plot
 from ucvtest.results import TestResult
 
@@ -173,3 +174,56 @@ def test_without_matplotlib(draw, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     with pytest.raises(ImportError) as error:
         draw(tmp_path / "plot.png")
     assert str(error.value) == "plots need matplotlib: pip install 'ucvtest[plot]'"
+
+
+NULL_PICTURE = Picture(
+    "wrong pairs",
+    "probability",
+    [
+        Layer("area", x=[0, 1, 1, 0], y=[0, 0, 1, 1], role="other"),
+        Layer("bars", x=[0, 1, 3], y=[0.2, 0.3, 0.5], label="null distribution"),
+        Layer("line", x=[0, 3], y=[0.2, 0.5], role="null"),
+        Layer("points", x=[1], y=[0.3], role="limit"),
+        Layer("vertical", x=[1, 2], label="observed", role="estimate"),
+        Layer("horizontal", y=0.05, label="level", role="limit"),
+    ],
+    title="Where the result lies",
+)
+PICTURED = replace(RESULT, pictures={"null distribution": NULL_PICTURE})
+
+
+def test_every_layer_of_a_picture_is_drawn(ax):
+    plot_result(PICTURED, ax, kind="null distribution")
+    assert [bar.get_height() for bar in ax.containers[0]] == [0.2, 0.3, 0.5]
+    assert [bar.get_width() for bar in ax.containers[0]] == [1, 1, 1]
+    assert len(ax.lines) == 5
+    entries = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert sorted(entries) == ["level", "null distribution", "observed"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("wrong pairs", "probability")
+    assert ax.get_title(loc="left") == "Where the result lies"
+
+
+def test_the_interval_comes_first_where_there_is_one():
+    assert PICTURED.plot_kinds == ("interval", "null distribution")
+    without = replace(PICTURED, se=math.nan)
+    assert without.plot_kinds == ("null distribution", "interval")
+    assert replace(RESULT, se=math.nan).plot_kinds == ("interval",)
+
+
+def test_the_default_kind_is_the_first(ax):
+    assert replace(PICTURED, se=math.nan).plot(ax=ax).get_xlabel() == "wrong pairs"
+
+
+def test_a_kind_that_the_result_has_not_is_refused(ax):
+    with pytest.raises(ValueError, match="this result has interval, null distribution"):
+        PICTURED.plot(ax=ax, kind="histogram")
+
+
+def test_the_status_is_told_below_a_picture(ax):
+    replace(PICTURED, status="too few permutations").plot(ax=ax, kind="null distribution")
+    assert "too few permutations" in [text.get_text() for text in ax.texts]
+
+
+def test_a_picture_can_be_written_to_a_file(tmp_path):
+    PICTURED.save_plot(tmp_path / "null.png", kind="null distribution")
+    assert (tmp_path / "null.png").read_bytes().startswith(b"\x89PNG")

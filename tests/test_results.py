@@ -9,6 +9,7 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
+from ucvtest.pictures import Layer, Picture
 from ucvtest.results import TestResult
 
 RESULT = TestResult(
@@ -31,6 +32,13 @@ RESULT = TestResult(
     diagnostics={"curve": np.array([1.0, np.nan, np.inf]), "least": -math.inf, "n": np.int64(3)},
     notes=("One.",),
     tables={"Table": {"name": ("a", "b"), "value": (1.0, math.nan)}},
+    pictures={
+        "null distribution": Picture(
+            "errors",
+            "probability",
+            [Layer("bars", x=[0, 1], y=[0.5, math.nan], width=0.5), Layer("horizontal", y=0.1)],
+        )
+    },
 )
 
 
@@ -50,6 +58,7 @@ def test_nothing_is_lost_on_the_way(way):
     np.testing.assert_array_equal(found.diagnostics["curve"], RESULT.diagnostics["curve"])
     assert found.diagnostics["curve"].dtype == np.float64
     assert type(found.tables["Table"]["value"]) is tuple
+    assert found.pictures["null distribution"].layers[0].width == 0.5
 
 
 def test_compared_and_hashed_by_identity():
@@ -107,3 +116,9 @@ def test_intervals(alternative, low, high):
 def test_t_intervals_are_wider():
     low, high = replace(RESULT, reference="t", df=5.0).conf_int()
     assert (low, high) == pytest.approx((-0.397058, 0.117058), abs=1e-6)
+
+
+def test_a_result_written_before_there_were_pictures_can_be_read():
+    data = RESULT.to_dict()
+    del data["pictures"]
+    assert dict(TestResult.from_dict(data).pictures) == {}

@@ -268,7 +268,5 @@ def _report(result: "TestResult", alpha: float, plot: Path | None, json: Path | 
         json.write_text(result.to_json(indent=2) + "\n", encoding="utf-8")
         typer.echo(f"Result: {json}")
     if plot is not None:
-        from ucvtest.plots import save_plot
-
-        save_plot(result, plot, alpha=alpha)
+        result.save_plot(plot, alpha=alpha)
         typer.echo(f"Plot: {plot}")

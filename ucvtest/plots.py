@@ -1,12 +1,15 @@
-"""A result as a picture: estimate, interval and null value on one line each."""
+"""A result drawn: estimate, interval and null value, or one of its own pictures."""
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ucvtest.pictures import Layer, Mark, Picture, Role
 from ucvtest.results import TestResult
 from ucvtest.summaries import direction
 
@@ -23,6 +26,15 @@ OTHERS = "#8C8C8C"
 NULL = "#333333"
 WARNING = "#B22222"
 
+COLOURS: dict[Role, str] = {
+    "data": OTHERS,
+    "estimate": CHOSEN,
+    "null": NULL,
+    "limit": WARNING,
+    "other": "#E69F00",
+}
+PICTURE_SIZE = (6.4, 4.2)
+
 TABLE = "Variances"
 TABLE_LEVEL = 0.95
 
@@ -37,8 +49,14 @@ class _Interval:
     chosen: bool
 
 
-def plot_result(result: TestResult, ax: "Axes | None" = None, alpha: float = 0.05) -> "Axes":
-    """Draw the estimate with its interval, and the null value.
+def plot_result(
+    result: TestResult,
+    ax: "Axes | None" = None,
+    alpha: float = 0.05,
+    *,
+    kind: str | None = None,
+) -> "Axes":
+    """Draw the estimate with its interval and the null value, or a picture of the result.
 
     Where the result has a table "Variances", the intervals that the other variance
     estimators give are drawn below, at the 95% level of that table.
@@ -51,6 +69,8 @@ def plot_result(result: TestResult, ax: "Axes | None" = None, alpha: float = 0.0
         themselves; pass an Axes to leave pyplot alone.
     alpha : float
         One minus the confidence level of the interval.
+    kind : str, optional
+        One of ``result.plot_kinds``, by default the first.
 
     Returns
     -------
@@ -61,13 +81,27 @@ def plot_result(result: TestResult, ax: "Axes | None" = None, alpha: float = 0.0
     ImportError
         If matplotlib is not installed.
     ValueError
-        If `alpha` is outside (0, 1).
+        If `alpha` is outside (0, 1), or the result has no such kind.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
-    lines = _lines(result, alpha)
+    kind = _known_kind(result, kind)
     if ax is None:
-        ax = _pyplot_axes(_size(lines))
+        ax = _pyplot_axes(_size(result, kind, alpha))
+    if kind in result.pictures:
+        return _draw_picture(ax, result, result.pictures[kind])
+    return _draw_interval(ax, result, alpha)
+
+
+def _known_kind(result: TestResult, kind: str | None) -> str:
+    kinds = result.plot_kinds
+    if kind is not None and kind not in kinds:
+        raise ValueError(f"kind={kind!r} is unknown: this result has {', '.join(kinds)}")
+    return kind or kinds[0]
+
+
+def _draw_interval(ax: "Axes", result: TestResult, alpha: float) -> "Axes":
+    lines = _lines(result, alpha)
     if not math.isnan(result.null_value):
         ax.axvline(result.null_value, color=NULL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     _set_limits(ax, result, lines)
@@ -78,7 +112,12 @@ def plot_result(result: TestResult, ax: "Axes | None" = None, alpha: float = 0.0
 
 
 def save_plot(
-    result: TestResult, path: str | Path, *, alpha: float = 0.05, dpi: float = 150
+    result: TestResult,
+    path: str | Path,
+    *,
+    alpha: float = 0.05,
+    dpi: float = 150,
+    kind: str | None = None,
 ) -> None:
     """Write the picture to a file without pyplot, so that no display and no state is touched.
 
@@ -91,20 +130,24 @@ def save_plot(
         One minus the confidence level of the interval.
     dpi : float
         Pixels per inch, where the format has pixels.
+    kind : str, optional
+        One of ``result.plot_kinds``, by default the first.
 
     Raises
     ------
     ImportError
         If matplotlib is not installed.
     ValueError
-        If the suffix is none that matplotlib can write, or `alpha` is outside (0, 1).
+        If the suffix is none that matplotlib can write, `alpha` is outside (0, 1), or the
+        result has no such kind.
     """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError(MISSING) from error
-    figure = Figure(figsize=_size(_lines(result, alpha)), layout="constrained")
-    plot_result(result, figure.subplots(), alpha)
+    size = _size(result, _known_kind(result, kind), alpha)
+    figure = Figure(figsize=size, layout="constrained")
+    plot_result(result, figure.subplots(), alpha, kind=kind)
     figure.savefig(path, dpi=dpi)
 
 
@@ -116,8 +159,66 @@ def _pyplot_axes(size: tuple[float, float]) -> "Axes":
     return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
-def _size(lines: Sequence[_Interval]) -> tuple[float, float]:
-    return (6.4, 1.7 + 0.32 * len(lines))
+def _size(result: TestResult, kind: str, alpha: float) -> tuple[float, float]:
+    if kind in result.pictures:
+        return PICTURE_SIZE
+    return (6.4, 1.7 + 0.32 * len(_lines(result, alpha)))
+
+
+def _draw_picture(ax: "Axes", result: TestResult, picture: Picture) -> "Axes":
+    for depth, layer in enumerate(picture.layers):
+        _MARKS[layer.mark](
+            ax,
+            layer,
+            {"color": COLOURS[layer.role], "label": layer.label or None, "zorder": 2 + depth},
+        )
+    ax.set_xlabel(picture.xlabel)
+    ax.set_ylabel(picture.ylabel)
+    ax.spines[["right", "top"]].set_visible(False)
+    ax.set_title(picture.title or _title(result), loc="left", fontsize="medium")
+    if any(layer.label for layer in picture.layers):
+        ax.legend(fontsize="small", frameon=False)
+    if result.status != "ok":
+        _note_status(ax, result.status)
+    return ax
+
+
+def _bars(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
+    gaps = np.diff(np.unique(layer.x))
+    width = layer.width or (float(gaps.min()) if gaps.size else 1.0)
+    ax.bar(layer.x, layer.y, width, edgecolor="white", linewidth=0.3, **style)
+
+
+def _line(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
+    ax.plot(layer.x, layer.y, linewidth=1.8, **style)
+
+
+def _area(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
+    ax.fill(layer.x, layer.y, alpha=0.25, linewidth=0, **style)
+
+
+def _points(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
+    ax.plot(layer.x, layer.y, linestyle="none", marker="o", markersize=6, **style)
+
+
+def _across(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
+    # One entry in the legend, however many lines.
+    label = style.pop("label")
+    style["linestyle"] = "-" if layer.role == "estimate" else (0, (4, 3))
+    vertical = layer.mark == "vertical"
+    for number, place in enumerate(layer.x if vertical else layer.y):
+        draw = ax.axvline if vertical else ax.axhline
+        draw(place, linewidth=1.4, label=None if number else label, **style)
+
+
+_MARKS: Mapping[Mark, Callable[["Axes", Layer, dict[str, Any]], None]] = {
+    "bars": _bars,
+    "line": _line,
+    "area": _area,
+    "points": _points,
+    "vertical": _across,
+    "horizontal": _across,
+}
 
 
 def _lines(result: TestResult, alpha: float) -> list[_Interval]:

@@ -5,6 +5,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -13,6 +14,7 @@ import pandas as pd
 from scipy import stats
 
 from ucvtest.exceptions import UcvtestWarning
+from ucvtest.pictures import Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,6 +120,8 @@ class TestResult:
         Assumptions and caveats, one sentence or two each.
     tables : mapping of str to (mapping of str to tuple)
         Titled tables, column by column, that the summary prints below the main one.
+    pictures : mapping of str to Picture
+        What `plot` can draw besides the interval, by the name of its kind.
 
     Examples
     --------
@@ -154,9 +158,10 @@ class TestResult:
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     tables: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("settings", "diagnostics", "tables"):
+        for name in ("settings", "diagnostics", "tables", "pictures"):
             object.__setattr__(self, name, _frozen(getattr(self, name)))
 
     def __iter__(self) -> Iterator[float]:
@@ -238,8 +243,17 @@ class TestResult:
         }
         return pd.DataFrame([row])
 
-    def plot(self, ax: "Axes | None" = None, alpha: float = 0.05) -> "Axes":
-        """Estimate, interval and null value as a picture.
+    @property
+    def plot_kinds(self) -> tuple[str, ...]:
+        """The kinds of picture that `plot` can draw, its default first."""
+        kinds = ("interval", *self.pictures)
+        has_interval = not all(map(math.isnan, self._quiet_interval(0.05)))
+        return kinds if has_interval or not self.pictures else (*self.pictures, "interval")
+
+    def plot(
+        self, ax: "Axes | None" = None, alpha: float = 0.05, *, kind: str | None = None
+    ) -> "Axes":
+        """Draw the result.
 
         Parameters
         ----------
@@ -247,14 +261,55 @@ class TestResult:
             Where to draw; by default on a new figure.
         alpha : float
             One minus the confidence level of the interval.
+        kind : str, optional
+            One of `plot_kinds`: "interval" for estimate, interval and null value, or the name
+            of one of `pictures`. By default the interval where there is one.
 
         Returns
         -------
         matplotlib Axes
+
+        Raises
+        ------
+        ValueError
+            If `kind` is none of `plot_kinds`, or `alpha` outside (0, 1).
         """
         from ucvtest.plots import plot_result
 
-        return plot_result(self, ax=ax, alpha=alpha)
+        return plot_result(self, ax=ax, alpha=alpha, kind=kind)
+
+    def save_plot(
+        self,
+        path: str | Path,
+        *,
+        alpha: float = 0.05,
+        dpi: float = 150,
+        kind: str | None = None,
+    ) -> None:
+        """Write what `plot` draws to a file, without a display and without pyplot.
+
+        Parameters
+        ----------
+        path : path
+            Its suffix (.png, .pdf, .svg) decides the format.
+        alpha : float
+            One minus the confidence level of the interval.
+        dpi : float
+            Pixels per inch, where the format has pixels.
+        kind : str, optional
+            One of `plot_kinds`, by default the first.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If the suffix is none that matplotlib can write, `alpha` is outside (0, 1), or
+            the result has no such kind.
+        """
+        from ucvtest.plots import save_plot
+
+        save_plot(self, path, alpha=alpha, dpi=dpi, kind=kind)
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary that `json.dumps` accepts; NaN and infinity become strings."""
@@ -281,10 +336,15 @@ class TestResult:
                 f"data has format version {data['version']}, this ucvtest reads up to "
                 f"{FORMAT_VERSION}: upgrade ucvtest"
             )
+        # Results written before pictures existed have none.
+        data = {"pictures": {}, **data}
         missing = [item.name for item in fields(cls) if item.name not in data]
         if missing:
             raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
         values = {item.name: _restored(data[item.name]) for item in fields(cls)}
+        values["pictures"] = {
+            kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
+        }
         values["notes"] = tuple(values["notes"])
         values["tables"] = {
             title: {column: tuple(cells) for column, cells in table.items()}
@@ -321,6 +381,8 @@ def _frozen(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Picture):
+        return _plain(value.to_dict())
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):

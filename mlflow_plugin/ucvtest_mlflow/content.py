@@ -99,26 +99,25 @@ def write_files(result: TestResult, folder: Path, *, log_plots: bool) -> None:
     (folder / "summary.txt").write_text(summary.as_text() + "\n", encoding="utf-8")
     (folder / "result.json").write_text(result.to_json(indent=1), encoding="utf-8")
     if log_plots:
-        _draw(result, folder / "plot.png")
-
-
-def _draw(result: TestResult, path: Path) -> None:
-    # Without pyplot: logging must neither open windows nor add to the user's figures.
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 3.2), layout="constrained")
-    result.plot(ax=figure.subplots())
-    figure.savefig(path, dpi=150)
+        # Without pyplot: logging must neither open windows nor add to the user's figures.
+        first, *others = result.plot_kinds
+        result.save_plot(folder / "plot.png", kind=first)
+        for name in others:
+            result.save_plot(folder / f"plot_{_file_name(name)}.png", kind=name)
 
 
 def tables(result: TestResult) -> dict[str, pd.DataFrame]:
     """The tables of the result by file name; infinity as text, because JSON has none."""
     return {
-        re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_"): pd.DataFrame(
+        _file_name(title): pd.DataFrame(
             {name: [_finite_or_text(cell) for cell in cells] for name, cells in table.items()}
         )
         for title, table in result.tables.items()
     }
+
+
+def _file_name(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
 
 
 def _finite_or_text(cell: Any) -> Any:
