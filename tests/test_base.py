@@ -31,6 +31,16 @@ class TestFormula:
         _, features = read_formula(f"died ~ {terms}", patients)
         assert list(features) == ["age"]
 
+    def test_a_dot_stands_for_all_other_columns(self, patients):
+        _, features = read_formula("died ~ . - site - sex", patients)
+        assert list(features) == ["age", "size"]
+        _, features = read_formula("died ~ .", patients[["age", "died", "size"]])
+        assert list(features) == ["age", "size"]
+
+    def test_a_formula_sees_no_variables_of_the_program(self, patients):
+        with pytest.raises(ValueError, match=r"cannot be used: .*right"):
+            read_formula("died ~ age + right", patients)
+
     @pytest.mark.parametrize("name", ["died", "has died"])
     def test_the_response_is_a_column_as_it_is(self, patients, name):
         patients[name] = patients["died"]
@@ -107,3 +117,10 @@ def test_a_null_value_that_is_no_number_is_refused(null_value):
     with pytest.raises(ValueError) as error:
         uv.UStatisticTest(np.eye(6), [0, 1] * 3, "knn:1", null_value=null_value)
     assert str(error.value) == f"null_value must be a finite number, got {null_value!r}"
+
+
+@pytest.mark.parametrize("loss", [None, "squared", "zero_one"])
+def test_an_infinite_response_is_refused_in_our_words(rng, loss):
+    y = np.append(rng.normal(size=11), np.inf)
+    with pytest.raises(ValueError, match=r"y must hold finite numbers|needs class labels"):
+        uv.UStatisticTest(rng.normal(size=(12, 2)), y, "ridge:1", loss=loss)

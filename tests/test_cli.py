@@ -21,7 +21,7 @@ from ucvtest.results import ALTERNATIVES
 
 FEATURES = ["mean_radius", "mean_texture", "mean_smoothness"]
 # Just enough fits for a p-value: these tests look at the wiring, not at the estimates.
-QUICK = ["--learn-size", "12", "--pairs", "600"]
+QUICK = ["--learn-size", "12", "--n-pairs", "600"]
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_one_learner(csv: Path) -> None:
         ["--null-value", "0.1"],
         ["--alternative", "less"],
         ["--variance", "jackknife"],
-        ["--pairs", "601"],
+        ["--n-pairs", "601"],
         ["--seed", "2"],
         ["--drop", "mean_radius"],
     ],
@@ -117,16 +117,16 @@ def test_numeric_label_from_the_command_line(csv: Path, table: pd.DataFrame) -> 
 
 
 def test_tolerance_and_max_fits_bound_the_work(csv: Path) -> None:
-    loose = run_to_json(csv, "--pairs", "auto", "--tol", "0.2")
-    tight = run_to_json(csv, "--pairs", "auto", "--tol", "0.05")
-    capped = run_to_json(csv, "--pairs", "auto", "--tol", "0.05", "--max-fits", "4000")
+    loose = run_to_json(csv, "--n-pairs", "auto", "--tol", "0.2")
+    tight = run_to_json(csv, "--n-pairs", "auto", "--tol", "0.05")
+    capped = run_to_json(csv, "--n-pairs", "auto", "--tol", "0.05", "--max-fits", "4000")
     assert loose.n_fits < tight.n_fits
     assert capped.n_fits < tight.n_fits
 
 
 def test_exact(csv: Path, table: pd.DataFrame) -> None:
     table.iloc[:12].to_csv(csv, index=False)
-    outcome = run(csv, "--learn-size", "3", "--pairs", "exact", learner="nearest_centroid")
+    outcome = run(csv, "--learn-size", "3", "--n-pairs", "exact", learner="nearest_centroid")
     assert outcome.exit_code == 0, outcome.output
     fits = next(line for line in outcome.stdout.splitlines() if "Model fits" in line)
     # All C(12, 3) learning sets, and none twice.
@@ -260,8 +260,8 @@ class TestErrors:
 
     def test_pairs(self, csv: Path) -> None:
         self.check(
-            run(csv, "--pairs", "many"),
-            "--pairs must be auto, exact or a whole number, got 'many'",
+            run(csv, "--n-pairs", "many"),
+            "--n-pairs must be auto, exact or a whole number, got 'many'",
         )
 
     def test_alpha(self, csv: Path) -> None:

@@ -118,7 +118,8 @@ class HypothesisTest:
         Parameters
         ----------
         formula : str
-            For example ``"tumour ~ age + log(size)"``; read by formulaic. The intercept
+            For example ``"tumour ~ age + log(size)"``, or ``"tumour ~ ."`` for all other columns;
+            read by formulaic. The intercept
             is left out, because learners have one of their own; a factor has one column
             less than levels. The response is a column, or one numeric expression.
         data : DataFrame
@@ -195,9 +196,11 @@ def read_formula(formula: str, data: pd.DataFrame) -> tuple[np.ndarray, pd.DataF
     response = left.strip()
     if not separator or not response:
         raise ValueError(f"formula={formula!r} has no left-hand side: write 'response ~ terms'")
-    # With the intercept, so that factors lose their reference level; only then without it.
-    features = _model_matrix(right, data, formula).drop(columns="Intercept", errors="ignore")
     column = response.strip("`")
+    # A dot stands for all other columns, so the response must not be among them.
+    others = data.drop(columns=column, errors="ignore") if "." in right else data
+    # With the intercept, so that factors lose their reference level; only then without it.
+    features = _model_matrix(right, others, formula).drop(columns="Intercept", errors="ignore")
     if column in data.columns:
         return data[column].to_numpy(), features
     values = _model_matrix(f"{response} - 1", data, formula)
@@ -211,11 +214,12 @@ def read_formula(formula: str, data: pd.DataFrame) -> tuple[np.ndarray, pd.DataF
 
 
 def _model_matrix(terms: str, data: pd.DataFrame, formula: str) -> pd.DataFrame:
-    from formulaic import Formula
+    from formulaic import model_matrix
     from formulaic.errors import FormulaicError
 
     try:
-        return pd.DataFrame(Formula(terms).get_model_matrix(data, na_action="raise"))
+        # An empty context: formulas see the data and formulaic's functions, no variables of ours.
+        return pd.DataFrame(model_matrix(terms, data, context={}, na_action="raise"))
     except FormulaicError as error:
         raise ValueError(f"formula={formula!r} cannot be used: {error}") from error
     except ValueError as error:

@@ -79,7 +79,7 @@ def compare(
         typer.Option(help="What to show; less: the first learner has the smaller loss."),
     ] = "two-sided",
     variance: Annotated[VarianceName, typer.Option(help="Variance estimate.")] = "auto",
-    pairs: Annotated[
+    n_pairs: Annotated[
         str,
         typer.Option(
             metavar="auto|exact|N",
@@ -87,10 +87,10 @@ def compare(
         ),
     ] = "auto",
     tol: Annotated[
-        float, typer.Option(help="Relative Monte-Carlo error at which --pairs auto stops.")
+        float, typer.Option(help="Relative Monte-Carlo error at which --n-pairs auto stops.")
     ] = 0.05,
     max_fits: Annotated[
-        int | None, typer.Option(help="Model fits after which --pairs auto stops in any case.")
+        int | None, typer.Option(help="Model fits after which --n-pairs auto stops in any case.")
     ] = None,
     alpha: Annotated[
         float, typer.Option(help="One minus the confidence level of the interval.")
@@ -138,7 +138,7 @@ def compare(
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with _one_line_errors():
         _check_options(alpha, plot, json)
-        n_pairs = _parse_pairs(pairs)
+        number = _parse_pairs(n_pairs)
         features, response = _read(data, target, drop or [])
 
         import ucvtest as uv
@@ -157,7 +157,7 @@ def compare(
             pos_label=_as_label(pos_label, response),
         )
         result = test.fit(
-            n_pairs=n_pairs,
+            n_pairs=number,
             variance=variance,
             tol=tol,
             max_fits=max_fits,
@@ -202,7 +202,9 @@ def _parse_pairs(pairs: str) -> Any:
     try:
         return int(pairs)
     except ValueError:
-        raise ValueError(f"--pairs must be auto, exact or a whole number, got {pairs!r}") from None
+        raise ValueError(
+            f"--n-pairs must be auto, exact or a whole number, got {pairs!r}"
+        ) from None
 
 
 def _read(path: Path, target: str, drop: Sequence[str]) -> "tuple[pd.DataFrame, Any]":

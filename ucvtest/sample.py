@@ -107,6 +107,9 @@ def response_has_classes(y: Any) -> bool:
     array = as_response(y)
     if array.dtype.kind in "OSUb":
         return True
+    if array.dtype.kind == "f":
+        # Missing and infinite values are refused later, by messages of our own.
+        array = array[np.isfinite(array)]
     return not type_of_target(array[~pd.isna(array)]).startswith("continuous")
 
 
