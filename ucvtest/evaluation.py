@@ -126,39 +126,144 @@ class Evaluator:
         splits = np.arange(self._n_splits, self._n_splits + len(learning))
         self._n_splits += len(learning)
         self._one_class_fits += int(single.sum())
+        return self._fit_several(splits, learning, testing, seeds, single, code)
+
+    def predict_labelings(
+        self,
+        labels: np.ndarray,
+        seeds: np.ndarray,
+        learning: np.ndarray | None = None,
+        testing: np.ndarray | None = None,
+    ) -> Predictions:
+        """Learn other responses than the sample's, permuted ones for example, and predict.
+
+        Parameters
+        ----------
+        labels : ndarray, shape (P, n)
+            Row r is what the learner sees as the response in fit r: codes of the sample's
+            classes, or real values if the sample has no classes.
+        seeds : ndarray of int, shape (P,)
+            One for each fit, for learners with randomness of their own.
+        learning, testing : ndarray of bool, shape (P, n) or (1, n), optional
+            A single row stands for all fits, which is faster: what does not depend on the
+            labels is computed once. By default all observations learn, and all are predicted.
+
+        Returns
+        -------
+        Predictions
+            Values (P, n), NaN where an observation is not tested; ties among those tested.
+
+        Raises
+        ------
+        ValueError
+            As in `predict`; also if shapes do not match, or labels are not codes of classes or
+            finite numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ucvtest.evaluation import Evaluator
+        >>> from ucvtest.learners.coerce import as_learner
+        >>> from ucvtest.sample import make_sample
+        >>> sample = make_sample(np.arange(4.0)[:, None], list("aabb"), as_classes=True)
+        >>> evaluator = Evaluator(sample, as_learner("nearest_centroid"), "label")
+        >>> permuted = np.array([[0, 0, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]])
+        >>> evaluator.predict_labelings(permuted, seeds=np.arange(3)).values
+        array([[0., 0., 1., 1.],
+               [1., 1., 0., 0.],
+               [0., 0., 0., 0.]])
+        """
+        labels = self._usable_labels(labels)
+        everything = np.ones((1, self._sample.n_obs), dtype=bool)
+        learning = everything if learning is None else learning
+        testing = np.broadcast_to(everything if testing is None else testing, labels.shape)
+        single, code = self._single_classes(learning, labels)
+        # A vector, so that what is common cannot be mistaken for the set of a single fit.
+        learning = learning[0] if len(learning) == 1 else learning
+        splits = np.arange(self._n_splits, self._n_splits + len(labels))
+        self._n_splits += len(labels)
+        self._one_class_fits += int(single.sum())
+        return self._fit_several(splits, learning, testing, seeds, single, code, labels)
+
+    def _usable_labels(self, labels: np.ndarray) -> np.ndarray:
+        labels = np.asarray(labels, dtype=float)
+        n_obs, n_classes = self._sample.n_obs, self._sample.n_classes
+        if labels.ndim != 2 or labels.shape[1] != n_obs:
+            raise ValueError(f"labels must have shape (P, {n_obs}), got {labels.shape}")
+        if n_classes and not np.isin(labels, np.arange(n_classes)).all():
+            raise ValueError(f"labels must be codes of classes, whole numbers 0 to {n_classes - 1}")
+        if not np.isfinite(labels).all():
+            raise ValueError("labels must be finite numbers")
+        return labels
+
+    def _fit_several(
+        self,
+        splits: np.ndarray,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        seeds: np.ndarray,
+        single: np.ndarray,
+        code: np.ndarray,
+        labels: np.ndarray | None = None,
+    ) -> Predictions:
+        """Fit the learning sets with several classes, and predict `code` after the others."""
         if not single.any():
-            return self._fit(splits, learning, testing, seeds)
+            return self._fit(splits, learning, testing, seeds, labels)
         rest = ~single
-        fitted = self._fit(splits[rest], learning[rest], testing[rest], seeds[rest])
+        fitted = self._fit(
+            splits[rest],
+            learning if learning.ndim == 1 else learning[rest],
+            testing[rest],
+            seeds[rest],
+            None if labels is None else labels[rest],
+        )
         values = np.where(testing, code[:, None], np.nan)
         values[rest] = fitted.values
         return Predictions(values, fitted.ties)
 
-    def _single_classes(self, learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _single_classes(
+        self, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Which learning sets have a single class, and what is then predicted."""
-        if self._sample.n_classes:
-            members = class_members(self._sample)
+        if labels is not None:
+            n_classes = max(self._sample.n_classes, 1)
+            each = labels if self._sample.n_classes else np.zeros_like(labels)
+            codes = range(n_classes)
+            present = np.stack([(learning & (each == k)).any(axis=1) for k in codes], axis=1)
+        elif self._sample.n_classes:
+            present = _any_member(learning, class_members(self._sample))
         else:
-            members = np.ones((self._sample.n_obs, 1))
-        # Single precision counts exactly, and twice as fast.
-        present = learning.astype(np.float32) @ members.astype(np.float32) > 0
+            present = _any_member(learning, np.ones((self._sample.n_obs, 1)))
         n_present = present.sum(axis=1)
         if not n_present.all():
             raise ValueError(f"learning set {self._n_splits + int(n_present.argmin())} is empty")
         if not self._sample.n_classes:
-            return np.zeros(len(learning), dtype=bool), np.zeros(len(learning))
+            return np.zeros(len(present), dtype=bool), np.zeros(len(present))
         code = present.argmax(axis=1).astype(float)
         return n_present == 1, np.zeros_like(code) if self._output == "score" else code
 
     def _fit(
-        self, splits: np.ndarray, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+        self,
+        splits: np.ndarray,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        seeds: np.ndarray,
+        labels: np.ndarray | None,
     ) -> Predictions:
-        values = np.empty(learning.shape)
+        values = np.empty(testing.shape)
         ties: Counter[str] = Counter()
-        size = self._batch.size or max(len(splits), 1)
+        common = learning.ndim == 1
+        most = self._batch.most_labelings if common else self._batch.size
+        size = most or max(len(splits), 1)
         for start in range(0, len(splits), size):
             rows = slice(start, start + size)
-            part = self._batch.predict(splits[rows], learning[rows], testing[rows], seeds[rows])
+            part = self._batch.predict(
+                splits[rows],
+                learning if common else learning[rows],
+                testing[rows],
+                seeds[rows],
+                None if labels is None else labels[rows],
+            )
             self._refuse_unusable(part.values, testing[rows], splits[rows])
             # Adding NaN where nothing is tested is faster than any copy by a random mask.
             np.add(part.values, _BLANK[testing[rows].view(np.int8)], out=values[rows])
@@ -205,11 +310,21 @@ class _Batch(Protocol):
 
     size: int | None
     """Most learning sets at a time; None for all."""
+    most_labelings: int | None
+    """The same for labelings of one learning set."""
 
     def predict(
-        self, splits: np.ndarray, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+        self,
+        splits: np.ndarray,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        seeds: np.ndarray,
+        labels: np.ndarray | None,
     ) -> Predictions:
-        """Values (R, n), anything where not tested, for the splits of these numbers."""
+        """Values (R, n), anything where not tested, for the splits of these numbers.
+
+        With labels (R, n) the learning set may be one for all, (n,).
+        """
 
 
 class _JittedBatch:
@@ -227,17 +342,25 @@ class _JittedBatch:
         self._state = learner.prepare(sample)
         self._shape = learner.rows_per_call(sample)
         self.size: int | None = self._shape
+        self._labelings = learner.labelings_per_call(sample)
+        self.most_labelings: int | None = self._labelings
 
     def predict(
-        self, splits: np.ndarray, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+        self,
+        splits: np.ndarray,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        seeds: np.ndarray,
+        labels: np.ndarray | None,
     ) -> Predictions:
-        size = len(learning)
-        if size < self._shape:
-            padding = self._shape - size
-            learning = np.concatenate([learning, np.repeat(learning[-1:], padding, axis=0)])
+        size, common = len(testing), learning.ndim == 1
+        shape = self._labelings if common else self._shape
+        learning = learning[None] if common else _lengthened(learning, shape)
+        labels = None if labels is None else _lengthened(labels, shape)
+        if size < shape:
             # What is repeated must not have its ties counted again.
-            testing = np.pad(testing, ((0, padding), (0, 0)))
-        predictions = self._learner.predict(self._state, learning, self._output, testing)
+            testing = np.pad(testing, ((0, shape - size), (0, 0)))
+        predictions = self._learner.predict(self._state, learning, self._output, testing, labels)
         return Predictions(predictions.values[:size], predictions.ties)
 
 
@@ -250,17 +373,25 @@ class _TranslatedBatch:
         self._jitted = _JittedBatch(sample, learner, output)
         self._original = _SplitBatch(sample, learner.original, output, None, n_jobs)
         self.size = self._jitted.size
+        self.most_labelings = self._jitted.most_labelings
 
     def predict(
-        self, splits: np.ndarray, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+        self,
+        splits: np.ndarray,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        seeds: np.ndarray,
+        labels: np.ndarray | None,
     ) -> Predictions:
-        predictions = self._jitted.predict(splits, learning, testing, seeds)
+        predictions = self._jitted.predict(splits, learning, testing, seeds, labels)
         values, ties = predictions.values, predictions.ties
         if np.isnan(values.sum()):
             rows = np.flatnonzero((np.isnan(values) & testing).any(axis=1))
             ties["sklearn_fits"] += len(rows)
             if len(rows):
-                each = (splits[rows], learning[rows], testing[rows], seeds[rows])
+                learning = np.broadcast_to(learning, testing.shape)[rows]
+                other = None if labels is None else labels[rows]
+                each = (splits[rows], learning, testing[rows], seeds[rows], other)
                 values[rows] = self._original.predict(*each).values
         return Predictions(values, ties)
 
@@ -280,12 +411,18 @@ class _SplitBatch:
         self._learner = learner
         self._output: Output = output
         self._n_jobs = n_jobs
-        self.size = batch_size
+        self.size = self.most_labelings = batch_size
 
     def predict(
-        self, splits: np.ndarray, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+        self,
+        splits: np.ndarray,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        seeds: np.ndarray,
+        labels: np.ndarray | None,
     ) -> Predictions:
         fit = delayed(_fit_splits)
+        learning = np.broadcast_to(learning, testing.shape)
         # The limit is set here for threads, which share it, and again in every worker process.
         with threadpool_limits(1):
             parts = Parallel(n_jobs=self._n_jobs)(
@@ -297,6 +434,7 @@ class _SplitBatch:
                     learning[task],
                     testing[task],
                     seeds[task],
+                    None if labels is None else labels[task],
                     os.getpid(),
                 )
                 for task in self._tasks(len(splits))
@@ -310,6 +448,18 @@ class _SplitBatch:
         return np.array_split(np.arange(n_splits), min(n_tasks, n_splits))
 
 
+def _lengthened(rows: np.ndarray, count: int) -> np.ndarray:
+    """The rows, the last one repeated until there are as many."""
+    missing = count - len(rows)
+    return np.concatenate([rows, np.repeat(rows[-1:], missing, axis=0)]) if missing > 0 else rows
+
+
+def _any_member(learning: np.ndarray, members: np.ndarray) -> np.ndarray:
+    """Whether learning sets (R, n) hold members of classes (n, C)."""
+    # Single precision counts exactly, and twice as fast.
+    return learning.astype(np.float32) @ members.astype(np.float32) > 0
+
+
 def _fit_splits(
     learner: SplitLearner,
     sample: Sample,
@@ -318,6 +468,7 @@ def _fit_splits(
     learning: np.ndarray,
     testing: np.ndarray,
     seeds: np.ndarray,
+    labels: np.ndarray | None,
     parent: int,
 ) -> np.ndarray:
     """Fit some splits in a worker, one BLAS thread each: (len(splits), n), NaN if not tested."""
@@ -327,8 +478,9 @@ def _fit_splits(
             learnt, tested = np.flatnonzero(learning[row]), np.flatnonzero(testing[row])
             if not len(tested):
                 continue
+            seen = sample if labels is None else sample.relabelled(labels[row])
             values[row, tested] = _fit_split(
-                learner, sample, output, split, learnt, tested, int(seeds[row])
+                learner, seen, output, split, learnt, tested, int(seeds[row])
             )
     return values
 

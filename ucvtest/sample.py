@@ -1,6 +1,6 @@
 """The observed sample, validated once: features, response, and its coding."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -72,6 +72,13 @@ class Sample:
                 "scikit-learn pipeline that imputes as the learner"
             )
         return matrix
+
+    def relabelled(self, labels: np.ndarray) -> "Sample":
+        """The same features with another response: class codes, or real values, (n,)."""
+        if self.classes is None:
+            return replace(self, response=labels)
+        codes = labels.astype(int)
+        return replace(self, response=self.classes[codes], codes=codes)
 
     def rows(self, index: np.ndarray) -> Any:
         """The features of some observations, in the form the user gave them."""

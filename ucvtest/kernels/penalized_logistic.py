@@ -120,7 +120,7 @@ def solve(
     Parameters
     ----------
     features : Array, shape (n, p)
-    response : Array, shape (n,)
+    response : Array, shape (n,), or (B, n) for one of each fit
         0 or 1.
     members : Array of int, shape (g, B)
         The observations of each learning set.
@@ -142,7 +142,9 @@ def solve(
     """
     design, mean, inverse_sd = _standardised(features, members, weight, columns)
     penalised = jnp.arange(design.shape[0])[:, None] > 0
-    problem = _Problem(design, response[members], weight, l1 * penalised, l2 * penalised)
+    fit = jnp.arange(members.shape[1])
+    learnt = response[members] if response.ndim == 1 else response[fit, members]
+    problem = _Problem(design, learnt, weight, l1 * penalised, l2 * penalised)
 
     def unfinished(state: tuple[Any, ...]) -> jax.Array:
         step, _, _, finished, _ = state
@@ -180,7 +182,7 @@ def check(
     ----------
     features, squares : Array, shape (n, p)
         `squares` holds the squared features.
-    response : Array, shape (n,)
+    response : Array, shape (n,) or (B, n)
     learning : Array of bool, shape (B, n)
     columns : Array of int, shape (K, B)
         Working sets; -1 where there is no feature.

@@ -141,7 +141,9 @@ class JittedLearner(Learner):
         """
 
     @abstractmethod
-    def scores(self, state: Any, learning: np.ndarray) -> np.ndarray:
+    def scores(
+        self, state: Any, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
         """Fit every learning set and score every observation.
 
         Parameters
@@ -150,7 +152,10 @@ class JittedLearner(Learner):
             What `prepare` returned.
         learning : ndarray of bool, shape (R, n)
             Row r marks learning set r. Sets with a single class may be among them; what is
-            returned for them is ignored.
+            returned for them is ignored. With `labels` one row may stand for all.
+        labels : ndarray of float64, shape (R, n), optional
+            Row r holds the class codes or real values that set r learns instead of the
+            sample's. What does not depend on them is computed once for a common set.
 
         Returns
         -------
@@ -161,6 +166,10 @@ class JittedLearner(Learner):
     def rows_per_call(self, sample: Sample) -> int:
         """Learning sets fitted in one call: `batch_rows`, fewer where the sample is large."""
         return min(self.batch_rows, power_of_two(RESULT_NUMBERS // sample.n_obs))
+
+    def labelings_per_call(self, sample: Sample) -> int:
+        """Labelings of one learning set that are fitted in one call."""
+        return self.rows_per_call(sample)
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse responses and outputs that the learner has no meaning for."""
@@ -190,6 +199,7 @@ class JittedLearner(Learner):
         learning: np.ndarray,
         output: Output,
         testing: np.ndarray | None = None,
+        labels: np.ndarray | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs, from the scores.
 
@@ -201,13 +211,15 @@ class JittedLearner(Learner):
         output : {"label", "number", "probability", "score"}
         testing : ndarray of bool, shape (R, n), optional
             Which ties are counted; by default all.
+        labels : ndarray of float64, shape (R, n), optional
+            What is learnt instead of the sample's response; `learning` may then have one row.
 
         Returns
         -------
         Predictions
             NaN where a fit has no solution.
         """
-        scores = self.scores(state, learning)
+        scores = self.scores(state, learning, labels)
         if output == "label":
             return self.elect(scores, testing)
         return Predictions(self._number(scores, output), Counter())

@@ -237,10 +237,12 @@ class LinearDiscriminant(JittedLearner):
         return _moments(sample, features, products(features), _with_constant(features))
 
     @in_float64
-    def scores(self, state: Moments, learning: np.ndarray) -> np.ndarray:
+    def scores(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
         """Log-odds; discriminant scores where there are more than two classes."""
         rules = _careful_lda_rules if self.careful else _lda_rules
-        return _scores(rules, state, learning, self.priors == "equal")
+        return _scores(rules, state, learning, labels, self.priors == "equal")
 
 
 @dataclass(frozen=True)
@@ -293,10 +295,12 @@ class QuadraticDiscriminant(JittedLearner):
         return _moments(sample, features, by_class, np.hstack([pairs, _with_constant(features)]))
 
     @in_float64
-    def scores(self, state: Moments, learning: np.ndarray) -> np.ndarray:
+    def scores(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
         """Log-odds; discriminant scores where there are more than two classes."""
         rules = _careful_qda_rules if self.careful else _qda_rules
-        return _scores(rules, state, learning, self.priors == "equal")
+        return _scores(rules, state, learning, labels, self.priors == "equal")
 
 
 @dataclass(frozen=True)
@@ -330,10 +334,12 @@ class GaussianNaiveBayes(JittedLearner):
         return _moments(sample, features, by_class, np.hstack([squares, _with_constant(features)]))
 
     @in_float64
-    def scores(self, state: Moments, learning: np.ndarray) -> np.ndarray:
+    def scores(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
         """Log-odds; discriminant scores where there are more than two classes."""
         rules = _standardised_naive_bayes_rules if self.standardize else _naive_bayes_rules
-        return _scores(rules, state, learning, self.priors == "equal")
+        return _scores(rules, state, learning, labels, self.priors == "equal")
 
 
 @dataclass(frozen=True)
@@ -357,10 +363,12 @@ class NearestCentroid(JittedLearner):
         return _moments(sample, features, squares, _with_constant(features))
 
     @in_float64
-    def scores(self, state: Moments, learning: np.ndarray) -> np.ndarray:
+    def scores(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
         """Difference of squared distances; their negatives, up to a constant, for more classes."""
         rules = _standardised_centroid_rules if self.standardize else _centroid_rules
-        return _scores(rules, state, learning, True)
+        return _scores(rules, state, learning, labels, True)
 
 
 def _check_priors(priors: str) -> None:
@@ -417,12 +425,19 @@ Rules = Callable[[jax.Array, jax.Array, jax.Array, jax.Array], jax.Array]
 priors (C, R) to the coefficients of the terms, (C, T, R)."""
 
 
-def _scores(rules: Rules, state: Moments, learning: np.ndarray, equal: bool) -> np.ndarray:
+def _scores(
+    rules: Rules,
+    state: Moments,
+    learning: np.ndarray,
+    labels: np.ndarray | None,
+    equal: bool,
+) -> np.ndarray:
     scores = _jitted_scores(
         rules,
         state.columns,
         state.terms,
         padded_rows(learning, axis=1),
+        None if labels is None else padded_rows(labels, axis=1),
         state.n_classes,
         state.n_features,
         equal,
@@ -430,18 +445,22 @@ def _scores(rules: Rules, state: Moments, learning: np.ndarray, equal: bool) -> 
     return np.asarray(scores)[:, : learning.shape[1]]
 
 
-@partial(jax.jit, static_argnums=(0, 4, 5, 6))
+@partial(jax.jit, static_argnums=(0, 5, 6, 7))
 def _jitted_scores(
     rules: Rules,
     columns: jax.Array,
     terms: jax.Array,
     learning: jax.Array,
+    labels: jax.Array | None,
     n_classes: int,
     n_features: int,
     equal: bool,
 ) -> jax.Array:
     weights = learning.astype(columns.dtype)
-    sums = jnp.einsum("nk,rn->kr", columns, weights, precision="highest")
+    if labels is None:
+        sums = _sums(columns, weights)
+    else:
+        sums = _relabelled_sums(columns, terms, weights, labels, n_classes, n_features)
     first, second = n_classes, n_classes * (1 + n_features)
     size = sums[:first]
     mean = sums[first:second].reshape(n_classes, n_features, -1) / _at_least_one(size)[:, None]
@@ -453,6 +472,35 @@ def _jitted_scores(
         return jnp.einsum("ctr,nt->rnc", coefficients, terms, precision="highest")
     contrast = coefficients[1] - coefficients[0]
     return jnp.einsum("tr,nt->rn", contrast, terms, precision="highest")
+
+
+def _sums(columns: jax.Array, weights: jax.Array) -> jax.Array:
+    """Sums (K, R) of columns (N, K) over the observations of learning sets (R, N)."""
+    return jnp.einsum("nk,rn->kr", columns, weights, precision="highest")
+
+
+def _relabelled_sums(
+    columns: jax.Array,
+    terms: jax.Array,
+    weights: jax.Array,
+    labels: jax.Array,
+    n_classes: int,
+    n_features: int,
+) -> jax.Array:
+    """The sums of `columns` (K, R) as they are when set r has the classes of row r (R, N).
+
+    What is summed over all classes needs no labels, and one sum where one set is common.
+    """
+    n_sets = labels.shape[0]
+    members = [weights * (labels == code) for code in range(n_classes)]
+    n_second = terms.shape[1] - n_features - 1
+    each = jnp.stack([_sums(terms, member) for member in members])
+    size, first, by_class = each[:, -1], each[:, n_second:-1], each[:, :n_second]
+    parts = [size, first.reshape(-1, n_sets), by_class.reshape(-1, n_sets)]
+    if not n_second:
+        pooled = _sums(columns[:, n_classes * (1 + n_features) :], weights)
+        parts.append(jnp.broadcast_to(pooled, (pooled.shape[0], n_sets)))
+    return jnp.concatenate(parts)
 
 
 def _lda_rules(

@@ -15,8 +15,7 @@ from ucvtest.learners.ridge import (
     LEAST_ROWS,
     SCALES,
     PenaltyScale,
-    dual,
-    positions,
+    dual_scores,
 )
 from ucvtest.sample import Sample
 
@@ -126,13 +125,18 @@ class KernelRidge(JittedLearner):
         fitting = power_of_two(4 * CACHE_NUMBERS // sample.n_obs**2)
         return min(super().rows_per_call(sample), max(fitting, LEAST_ROWS))
 
+    def labelings_per_call(self, sample: Sample) -> int:
+        """As many as the scores allow: a common learning set needs one system for all."""
+        return super().rows_per_call(sample)
+
     @in_float64
-    def scores(self, state: tuple[Any, Any], learning: np.ndarray) -> np.ndarray:
+    def scores(
+        self, state: tuple[Any, Any], learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
         """Fitted values."""
         singular = CAREFUL if self.careful else SINGULAR
         mean_scale = self.penalty_scale == "mean"
-        fitted = dual(*state, *positions(learning), self.lam, singular, mean_scale, True)
-        return np.asarray(fitted)[:, : learning.shape[1]]
+        return dual_scores(*state, learning, labels, self.lam, singular, mean_scale, True)
 
     def prepare(self, sample: Sample) -> tuple[Any, Any]:
         """The kernel of all pairs of observations, and the response."""

@@ -216,16 +216,23 @@ class PenalizedLogistic(JittedLearner):
         features, squares, response = to_device((features, features**2, response))
         return Data(features, squares, response, sample.target, centre, spread)
 
-    def scores(self, state: Data, learning: np.ndarray) -> np.ndarray:
+    def scores(
+        self, state: Data, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
         """Log-odds; NaN where a fit did not converge."""
-        null, uncertain = self._null_models(state, learning)
+        if labels is not None:
+            learning = np.broadcast_to(learning, labels.shape)
+        null, uncertain = self._null_models(state, learning, labels)
         scores = np.repeat(null[:, None], learning.shape[1], axis=1)
         # The same learning set twice, as where a call is filled up, is one fit.
         packed = np.packbits(learning[uncertain], axis=1)
+        if labels is not None:
+            packed = np.hstack([packed, np.packbits(labels[uncertain] == 1, axis=1)])
         _, first, copy = np.unique(packed, axis=0, return_index=True, return_inverse=True)
         chosen = uncertain[first]
         fitted = np.empty((len(chosen), learning.shape[1]))
-        for rows, fits in self._fit(state, learning[chosen], null[chosen]):
+        chosen_labels = None if labels is None else labels[chosen]
+        for rows, fits in self._fit(state, learning[chosen], chosen_labels, null[chosen]):
             fitted[rows] = fits.log_odds
         scores[uncertain] = fitted[copy.ravel()]
         return scores
@@ -245,34 +252,37 @@ class PenalizedLogistic(JittedLearner):
         ndarray, shape (R, 1 + p)
             NaN where a fit did not converge.
         """
-        null, uncertain = self._null_models(state, learning)
+        null, uncertain = self._null_models(state, learning, None)
         scaled = np.zeros((len(learning), 1 + len(state.centre)))
         scaled[:, 0] = null
-        for rows, fits in self._fit(state, learning[uncertain], null[uncertain]):
+        for rows, fits in self._fit(state, learning[uncertain], None, null[uncertain]):
             scaled[uncertain[rows]] = fits.by_feature()
         slopes = scaled[:, 1:] / state.spread
         return np.column_stack([scaled[:, 0] - slopes @ state.centre, slopes])
 
-    def _null_models(self, data: Data, learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _null_models(
+        self, data: Data, learning: np.ndarray, labels: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Log-odds of the null models (R,), and the rows where they may not be optimal.
 
         By Cauchy's inequality no standardised feature has a covariance with the response above
         the response's standard deviation: where the penalty is larger, no product is needed.
         """
-        size, positive = learning.sum(axis=1), learning @ data.codes
+        size = learning.sum(axis=1)
+        positive = learning @ data.codes if labels is None else (learning * labels).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             null = np.log(positive / (size - positive))
             deviation = np.sqrt(positive / size * (1.0 - positive / size))
         return null, np.flatnonzero(deviation > self.lam * self.l1_ratio)
 
     def _fit(
-        self, data: Data, learning: np.ndarray, null: np.ndarray
+        self, data: Data, learning: np.ndarray, labels: np.ndarray | None, null: np.ndarray
     ) -> Iterator[tuple[np.ndarray, "_Fits"]]:
         """Fit with larger and larger working sets; of two fits for one row the later one counts."""
         if not len(learning):
             return
         rows = np.arange(len(learning))
-        fits = _Fits(data, learning, null[:, None], self.lam, self.l1_ratio)
+        fits = _Fits(data, learning, labels, null[:, None], self.lam, self.l1_ratio)
         for size in _working_set_sizes(data.features.shape[1]):
             outgrown = fits.run(size, self.max_iter)
             yield rows, fits
@@ -293,13 +303,14 @@ class _Fits:
         self,
         data: Data,
         learning: np.ndarray,
+        labels: np.ndarray | None,
         coefficients: np.ndarray,
         lam: float,
         l1_ratio: float,
     ) -> None:
         """Start at coefficients of shape (R, 1), the intercepts of the null models."""
         self.data = data
-        self.learning = learning
+        self.learning, self.labels = learning, labels
         self.lam, self.l1_ratio = lam, l1_ratio
         self.l1, self.l2 = lam * l1_ratio, lam * (1.0 - l1_ratio)
         # A penalty near the tolerance asks for more digits.
@@ -313,7 +324,8 @@ class _Fits:
     def subset(self, rows: np.ndarray) -> "_Fits":
         """Some of the fits, to go on with."""
         start = self.coefficients[rows]
-        chosen = _Fits(self.data, self.learning[rows], start, self.lam, self.l1_ratio)
+        labels = None if self.labels is None else self.labels[rows]
+        chosen = _Fits(self.data, self.learning[rows], labels, start, self.lam, self.l1_ratio)
         chosen.original = self.original[rows]
         chosen.columns = self.columns[rows]
         chosen.steps = self.steps[rows]
@@ -405,7 +417,7 @@ class _Fits:
         filled = _filled(rows, height)
         solved: Solved = solve(
             self.data.features,
-            self.data.response,
+            self._response(filled),
             *_members(self.learning[filled]),
             self.columns[filled].T,
             self.coefficients[filled].T,
@@ -416,6 +428,13 @@ class _Fits:
         )
         return Solved(*(array[..., : len(rows)] for array in solved))
 
+    def _response(self, rows: np.ndarray) -> Any:
+        """The response of all fits (N,), or of each of these (B, N)."""
+        if self.labels is None:
+            return self.data.response
+        padding = len(self.data.response) - self.labels.shape[1]
+        return np.pad(self.labels[rows], ((0, 0), (0, padding)))
+
     def _check(self, rows: np.ndarray, height: int) -> Checked:
         """`check` for some fits, in a batch of one of two fixed shapes."""
         filled = _filled(rows, height)
@@ -424,7 +443,7 @@ class _Fits:
         checked: Checked = check(
             self.data.features,
             self.data.squares,
-            self.data.response,
+            self._response(filled),
             np.pad(self.learning[filled], padding),
             self.columns[filled].T,
             self.original[filled].T,

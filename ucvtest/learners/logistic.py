@@ -96,7 +96,7 @@ class LogisticState(NamedTuple):
     pairs: Any
     """(N, q (q + 1)/2): products of these columns."""
     response: Any
-    """(N,): 0 or 1."""
+    """(N,): 0 or 1; (N, R) for one of each learning set."""
     unit: Any
     """(q - 1,): what the features were divided by."""
     start: Any
@@ -179,18 +179,24 @@ class RidgeLogistic(JittedLearner):
         state = LogisticState(*to_device((*arrays, unit, np.zeros(design.shape[1]))))
         # The same fit as often as a call has rows: it needs no compilation of its own.
         everything = np.ones((self.rows_per_call(sample), sample.n_obs), dtype=bool)
-        start = self._fit(state, everything)[0][:, 0]
+        start = self._fit(state, everything, None)[0][:, 0]
         return state._replace(start=to_device(np.nan_to_num(start)))
 
-    def scores(self, state: LogisticState, learning: np.ndarray) -> np.ndarray:
+    def scores(
+        self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
         """Log-odds; NaN where a fit did not converge."""
-        return self._fit(state, learning)[1][:, : learning.shape[1]]
+        return self._fit(state, learning, labels)[1][:, : learning.shape[1]]
 
     @in_float64
-    def _fit(self, state: LogisticState, learning: np.ndarray) -> Any:
+    def _fit(self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None) -> Any:
         """Coefficients (q, R) in standard units and log-odds (R, N)."""
         weights = padded_rows(learning, axis=1)
         mean_scale = self.penalty_scale == "mean"
+        if labels is not None:
+            # The fit to the sample's own response says nothing of other labels.
+            start = np.zeros(len(state.start))
+            state = state._replace(response=padded_rows(labels, axis=1).T, start=start)
         return _newton(state, weights, self.lam, self.max_iter, mean_scale, self.standardize)
 
 
@@ -213,7 +219,10 @@ def _newton(
     """Minimise the sum of the negative log-likelihood plus half the weighted squares of b."""
     weight = learning.T.astype(state.design.dtype)
     penalty = _penalty(state.design, weight, lam, state.unit, mean_scale, standardize)
-    begin = jnp.broadcast_to(state.start[:, None], (len(state.start), weight.shape[1]))
+    response = state.response.reshape(len(weight), -1)
+    state = state._replace(response=response)
+    n_sets = max(weight.shape[1], response.shape[1])
+    begin = jnp.broadcast_to(state.start[:, None], (len(state.start), n_sets))
     # Single precision is twice as fast, and near enough for the last steps to be few.
     rough = [array.astype(jnp.float32) for array in (*state[:3], weight, penalty, begin)]
     near, _ = _descend(*rough, max_iter=max_iter, tolerance=NEAR)
@@ -245,7 +254,7 @@ def _descend(
     def iterate(carry: tuple[Any, ...]) -> tuple[Any, ...]:
         count, b, step, slope, done = carry
         share = jax.nn.sigmoid(jnp.einsum("nq,qr->nr", design, b, precision="highest"))
-        error = weight * (share - response[:, None])
+        error = weight * (share - response)
         gradient = jnp.einsum("nq,nr->qr", design, error, precision="highest") + penalty * b
         # The loss is convex: a slope that is steep uphill means that the step was too long.
         overshot = (gradient * step).sum(axis=0) > OVERSHOT * slope

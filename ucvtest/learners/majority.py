@@ -75,9 +75,11 @@ class Majority(JittedLearner):
         """Class indicators, (n, C)."""
         return class_members(sample)
 
-    def scores(self, state: np.ndarray, learning: np.ndarray) -> np.ndarray:
+    def scores(
+        self, state: np.ndarray, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
         """Share of the positive class, or of each of more than two classes."""
-        counts = learning.astype(float) @ state
+        counts = _counts(state, learning, labels)
         shares = counts / counts.sum(axis=1, keepdims=True)
         if state.shape[1] == 2:
             return np.repeat(shares[:, 1:], len(state), axis=1)
@@ -89,20 +91,29 @@ class Majority(JittedLearner):
         learning: np.ndarray,
         output: Output,
         testing: np.ndarray | None = None,
+        labels: np.ndarray | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs; `class_ties` counts the tied ones."""
         if output != "label":
-            return super().predict(state, learning, output, testing)
-        counts = learning.astype(float) @ state
+            return super().predict(state, learning, output, testing, labels)
+        counts = _counts(state, learning, labels)
         best = counts == counts.max(axis=1, keepdims=True)
         tied = best.sum(axis=1) > 1
-        labels = best.argmax(axis=1).astype(float)
+        elected = best.argmax(axis=1).astype(float)
         if self.tie == "second":
             # The second of the tied classes is the one whose running count of them is 2.
-            labels[tied] = (best.cumsum(axis=1) == 2)[tied].argmax(axis=1)
+            elected[tied] = (best.cumsum(axis=1) == 2)[tied].argmax(axis=1)
         elif self.tie == "half":
-            labels[tied] = 0.5
-        shape = learning.shape
+            elected[tied] = 0.5
+        shape = (len(counts), learning.shape[1])
         counted = np.ones(shape, dtype=bool) if testing is None else testing
         ties = Counter(class_ties=int(counted[tied].sum()))
-        return Predictions(np.repeat(labels[:, None], shape[1], axis=1), ties)
+        return Predictions(np.repeat(elected[:, None], shape[1], axis=1), ties)
+
+
+def _counts(members: np.ndarray, learning: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
+    """Observations of each class in each learning set, (R, C)."""
+    if labels is None:
+        return learning.astype(float) @ members
+    each = [(learning & (labels == code)).sum(axis=1) for code in range(members.shape[1])]
+    return np.stack(each, axis=1).astype(float)

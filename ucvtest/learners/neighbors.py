@@ -167,9 +167,11 @@ class NearestNeighbors(JittedLearner):
             equal_votes=sample.n_classes > 2 or (sample.n_classes == 2 and self.k % 2 == 0),
         )
 
-    def scores(self, state: NeighbourState, learning: np.ndarray) -> np.ndarray:
+    def scores(
+        self, state: NeighbourState, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
         """Share of the positive class, of each of more than two classes, or mean response."""
-        return self.shares(self.votes(state, learning))
+        return self.shares(self.votes(state, learning, labels))
 
     def predict(
         self,
@@ -177,17 +179,18 @@ class NearestNeighbors(JittedLearner):
         learning: np.ndarray,
         output: Output,
         testing: np.ndarray | None = None,
+        labels: np.ndarray | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs, and how often ties had to be broken."""
-        votes = self.votes(state, learning)
+        votes = self.votes(state, learning, labels)
         ties = Counter(distance_ties=0)
         if state.equal_distances:
             ties["distance_ties"] = _count(votes.tied, testing)
         if output != "label":
             return Predictions(self.shares(votes), ties)
-        labels, tied = self._elect(votes, state.equal_votes)
+        elected, tied = self._elect(votes, state.equal_votes)
         ties["vote_ties"] = _count(tied, testing) if state.equal_votes else 0
-        return Predictions(_complete(labels, votes, self.k), ties)
+        return Predictions(_complete(elected, votes, self.k), ties)
 
     def _values(self, sample: Sample) -> np.ndarray:
         """What each observation votes, (V, n): V = 1 for two classes and for numbers."""
@@ -199,11 +202,29 @@ class NearestNeighbors(JittedLearner):
         return class_members(sample).T.astype(code_type)
 
     @in_float64
-    def votes(self, state: NeighbourState, learning: np.ndarray) -> Votes:
+    def votes(
+        self, state: NeighbourState, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> Votes:
         """What the k nearest members of each learning set say of each observation."""
         padded = padded_rows(learning, axis=1)
-        votes = _collect(state.neighbours, padded, self.k, state.equal_distances, state.equal_votes)
-        return Votes(*(np.asarray(array)[..., : learning.shape[1]] for array in votes))
+        ties = (self.k, state.equal_distances, state.equal_votes)
+        if labels is None:
+            votes = _collect(state.neighbours, padded, None, *ties)
+            return Votes(*(np.asarray(array)[..., : learning.shape[1]] for array in votes))
+        n_values, dtype = state.neighbours.values.shape[1], state.neighbours.values.dtype
+        values = [labels] if n_values == 1 else [labels == code for code in range(n_values)]
+        other = padded_rows(np.stack(values).astype(dtype), axis=2)
+        votes = _collect(state.neighbours, padded, other, *ties)
+        # Where all labels have one learning set its members were looked up once.
+        return Votes(
+            *(
+                np.broadcast_to(
+                    np.asarray(array)[..., : labels.shape[1]],
+                    (*array.shape[:-2], *labels.shape),
+                )
+                for array in votes
+            )
+        )
 
     def shares(self, votes: Votes) -> np.ndarray:
         """Share of the positive class, of each of more than two classes, or mean response."""
@@ -251,21 +272,37 @@ class SurestNeighbors(JittedLearner):
         self._walk.check(sample, output, learn_size)
 
     def prepare(self, sample: Sample) -> tuple[NeighbourState, ...]:
-        """The neighbours of every observation in one order, or in two where some are tied."""
+        """The neighbours of every observation; where some are tied, in three orders.
+
+        With the tied ones of the smallest response first, with those of the largest, and, for
+        responses that are not known yet, as they come.
+        """
         distance = cdist(sample.matrix, sample.matrix, "sqeuclidean")
         group = _groups(distance, sample.matrix)
-        tied = (np.sort(group, axis=1)[:, 1:] == np.sort(group, axis=1)[:, :-1]).any()
-        response = np.broadcast_to(sample.target, group.shape)
-        orders = [np.lexsort((sign * response, group)) for sign in (1.0, -1.0)]
-        states = [self._walk.state(sample, order, np.zeros(order.shape, bool)) for order in orders]
+        by_row = np.argsort(group, axis=1, kind="stable")
+        ranked = np.take_along_axis(group, by_row, axis=1)
+        tied = np.zeros(group.shape, dtype=bool)
+        tied[:, 1:] = ranked[:, 1:] == ranked[:, :-1]
+        orders = [by_row]
+        if tied.any():
+            response = np.broadcast_to(sample.target, group.shape)
+            orders = [*(np.lexsort((sign * response, group)) for sign in (1.0, -1.0)), by_row]
+        marks = [np.zeros_like(tied)] * (len(orders) - 1) + [tied]
+        states = [
+            self._walk.state(sample, order, mark) for order, mark in zip(orders, marks, strict=True)
+        ]
         # Who voted first decides nothing here.
-        states = [replace(state, equal_votes=False) for state in states]
-        return tuple(states if tied else states[:1])
+        return tuple(replace(state, equal_votes=False) for state in states)
 
-    def scores(self, state: tuple[NeighbourState, ...], learning: np.ndarray) -> np.ndarray:
+    def scores(
+        self,
+        state: tuple[NeighbourState, ...],
+        learning: np.ndarray,
+        labels: np.ndarray | None = None,
+    ) -> np.ndarray:
         """Shares of votes, or mean responses; NaN where they are left open."""
-        votes = [self._walk.votes(each, learning) for each in state]
-        return self._agreed([self._walk.shares(each) for each in votes])
+        votes = self._votes(state, learning, labels)
+        return self._agreed([self._walk.shares(each) for each in votes], votes)
 
     def predict(
         self,
@@ -273,15 +310,23 @@ class SurestNeighbors(JittedLearner):
         learning: np.ndarray,
         output: Output,
         testing: np.ndarray | None = None,
+        labels: np.ndarray | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs; NaN where they are left open."""
         if output != "label":
-            return Predictions(self.scores(state, learning), Counter())
-        votes = [self._walk.votes(each, learning) for each in state]
-        labels = self._agreed([self._label(each) for each in votes])
+            return Predictions(self.scores(state, learning, labels), Counter())
+        votes = self._votes(state, learning, labels)
+        elected = self._agreed([self._label(each) for each in votes], votes)
         if len(votes[0].total) > 1:
-            labels[(votes[0].total != votes[-1].total).any(axis=0)] = np.nan
-        return Predictions(labels, Counter())
+            elected[(votes[0].total != votes[-1].total).any(axis=0)] = np.nan
+        return Predictions(elected, Counter())
+
+    def _votes(
+        self, state: tuple[NeighbourState, ...], learning: np.ndarray, labels: np.ndarray | None
+    ) -> list[Votes]:
+        """Votes in both orders, or where no order is known for these labels in the last one."""
+        states = state[-1:] if labels is not None else state[:2]
+        return [self._walk.votes(each, learning, labels) for each in states]
 
     @property
     def _walk(self) -> NearestNeighbors:
@@ -295,9 +340,10 @@ class SurestNeighbors(JittedLearner):
             return _complete(ahead.astype(float), votes, self.k)
         return _complete(votes.total.argmax(axis=0).astype(float), votes, self.k)
 
-    def _agreed(self, predictions: list[np.ndarray]) -> np.ndarray:
+    def _agreed(self, predictions: list[np.ndarray], votes: list[Votes]) -> np.ndarray:
         if len(predictions) == 1:
-            return predictions[0]
+            # Here tied neighbours are marked, and not tried in every order.
+            return np.where(votes[0].tied, np.nan, predictions[0])
         first, last = predictions
         return np.where(np.isclose(first, last, rtol=SAME_MEAN, atol=0.0), first, np.nan)
 
@@ -326,13 +372,19 @@ def _count(tied: np.ndarray, testing: np.ndarray | None) -> int:
     return int(np.count_nonzero(tied if testing is None else tied & testing))
 
 
-@partial(jax.jit, static_argnums=(2, 3, 4))
+@partial(jax.jit, static_argnums=(3, 4, 5))
 def _collect(
-    state: Neighbours, learning: jax.Array, k: int, equal_distances: bool, equal_votes: bool
+    state: Neighbours,
+    learning: jax.Array,
+    other: jax.Array | None,
+    k: int,
+    equal_distances: bool,
+    equal_votes: bool,
 ) -> Votes:
     """Walk through all neighbours, nearest first, until every observation has its k votes.
 
-    What only ties need is left out where there can be none.
+    They vote what `state` says, or the columns of `other` (V, R, N); one learning set may then
+    stand for all. What only ties need is left out where there can be none.
     """
     n_values, n_obs = state.values.shape[1:]
     n_sets = learning.shape[0]
@@ -340,11 +392,15 @@ def _collect(
     count_type = jnp.int8 if k <= np.iinfo(np.int8).max else jnp.int32
     # The last row, no observation at all, is in no learning set.
     members = jnp.concatenate([learning.T, jnp.zeros((1, n_sets), bool)])
+    if other is not None:
+        other = jnp.pad(jnp.swapaxes(other, 1, 2), ((0, 0), (0, 1), (0, 0)))
 
     def look(votes: Votes, rank: jax.Array) -> Votes:
-        member = members[state.order[rank]]
+        near = state.order[rank]
+        member = members[near]
         votes_now = member & (votes.count < k)
-        values = state.values[rank][:, :, None] * votes_now.astype(dtype)
+        values = state.values[rank][:, :, None] if other is None else other[:, near]
+        values = values * votes_now.astype(dtype)
         first, open_, tied = votes.first, votes.open, votes.tied
         if equal_votes:
             first = jnp.where((first == k) & (values > 0), votes.count, first)
@@ -367,11 +423,12 @@ def _collect(
         return (rank < state.order.shape[0]) & waiting.any()
 
     shape = (n_obs, n_sets)
+    voted = shape if other is None else (n_obs, other.shape[2])
     start = Votes(
         # Nobody waits for the votes of an empty observation.
         jnp.broadcast_to(jnp.where(state.empty, k, 0)[:, None].astype(count_type), shape),
-        jnp.zeros((n_values, *shape), dtype),
-        jnp.full((n_values, *shape), k, count_type),
+        jnp.zeros((n_values, *voted), dtype),
+        jnp.full((n_values, *voted), k, count_type),
         jnp.zeros(shape, bool),
         jnp.zeros(shape, bool),
     )

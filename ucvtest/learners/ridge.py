@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.linalg import cho_solve
 
 from ucvtest.float64 import in_float64, to_device
 from ucvtest.kernels.linear_algebra import (
@@ -25,7 +26,7 @@ from ucvtest.learners.base import (
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
-__all__ = ["PenaltyScale", "Ridge", "RidgeState", "dual", "positions", "ridge"]
+__all__ = ["PenaltyScale", "Ridge", "RidgeState", "dual_scores", "ridge"]
 
 PenaltyScale = Literal["sum", "mean"]
 SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")
@@ -165,20 +166,77 @@ class Ridge(JittedLearner):
             columns = np.hstack(parts)
         return RidgeState(*to_device((features, y, columns, features @ features.T)))
 
+    def labelings_per_call(self, sample: Sample) -> int:
+        """As many as the scores allow: a common learning set needs one system for all."""
+        return super().rows_per_call(sample)
+
     @in_float64
-    def scores(self, state: RidgeState, learning: np.ndarray) -> np.ndarray:
+    def scores(
+        self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
         """Fitted values."""
         singular = CAREFUL if self.careful else SINGULAR
         settings = (self.lam, singular, self.penalty_scale == "mean", self.penalize_intercept)
         # Inner products of features that are standardised in each set are not shared.
         if self.standardize or state.features.shape[1] <= learning.sum(axis=1).max():
             weights = padded_rows(learning, axis=1)
+            other = None if labels is None else padded_rows(labels, axis=1)
             columns = state.columns
-            fitted = _primal(state.features, columns, weights, *settings, self.standardize)
-        else:
-            index, is_member = positions(learning)
-            fitted = dual(state.inner, state.response, index, is_member, *settings)
-        return np.asarray(fitted)[:, : learning.shape[1]]
+            fitted = _primal(state.features, columns, weights, other, *settings, self.standardize)
+            return np.asarray(fitted)[:, : learning.shape[1]]
+        return dual_scores(state.inner, state.response, learning, labels, *settings)
+
+
+def dual_scores(
+    inner: Any,
+    response: Any,
+    learning: np.ndarray,
+    labels: np.ndarray | None,
+    *settings: Any,
+) -> np.ndarray:
+    """Fitted values (R, n) by the dual form; the settings are the last arguments of `dual`."""
+    if labels is not None and len(learning) == 1:
+        return labels @ _operator(np.asarray(inner), learning[0], *settings).T
+    if labels is not None:
+        response = padded_rows(labels, axis=1)
+    fitted = dual(inner, response, *positions(learning), *settings)
+    return np.asarray(fitted)[:, : learning.shape[1]]
+
+
+def _operator(
+    inner: np.ndarray,
+    learning: np.ndarray,
+    lam: float,
+    singular: float,
+    mean_scale: bool,
+    penalize_intercept: bool,
+) -> np.ndarray:
+    """What takes the response to the fitted values (n, n), zero for those not learnt from.
+
+    As `dual`, for a single learning set (n,).
+    """
+    n_obs, members = len(learning), np.flatnonzero(learning)
+    size = len(members)
+    share = 0.0 if penalize_intercept else 1.0 / size
+    centred = inner[:n_obs, members]
+    centred = centred - share * centred[members].sum(axis=0)
+    centred = centred - share * centred.sum(axis=1, keepdims=True)
+    gram = centred[members] + lam * (size if mean_scale else 1.0) * np.eye(size)
+    operator = np.zeros((n_obs, n_obs))
+    operator[:, members] = share + centred @ _inverse(gram, singular)
+    return operator
+
+
+def _inverse(gram: np.ndarray, singular: float) -> np.ndarray:
+    """Inverse of a positive definite matrix; NaN where `solve_positive_definite` has none."""
+    try:
+        root = np.linalg.cholesky(gram)
+    except np.linalg.LinAlgError:
+        return np.full_like(gram, np.nan)
+    # The pivots of elimination are the squares of the root's diagonal.
+    if not (root.diagonal() ** 2 > singular * gram.diagonal()).all():
+        return np.full_like(gram, np.nan)
+    return cho_solve((root, True), np.eye(len(gram)))
 
 
 def positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -191,11 +249,12 @@ def positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return index, np.arange(positions)[:, None] < sizes
 
 
-@partial(jax.jit, static_argnums=(6, 7))
+@partial(jax.jit, static_argnums=(7, 8))
 def _primal(
     features: jax.Array,
     columns: jax.Array,
     learning: jax.Array,
+    labels: jax.Array | None,
     lam: float,
     singular: float,
     mean_scale: bool,
@@ -206,8 +265,12 @@ def _primal(
     p = features.shape[1]
     weights = learning.astype(columns.dtype)
     sums = jnp.einsum("nk,rn->kr", columns, weights, precision="highest")
-    size, total = sums[0], sums[1]
-    x, xy, xx = sums[2 : 2 + p], sums[2 + p : 2 + 2 * p], sums[2 + 2 * p :]
+    size, x, xx = sums[0], sums[2 : 2 + p], sums[2 + 2 * p :]
+    total, xy = sums[1], sums[2 + p : 2 + 2 * p]
+    if labels is not None:
+        response = weights * labels
+        total = response.sum(axis=1)
+        xy = jnp.einsum("np,rn->pr", features, response, precision="highest")
     mean_y = jnp.zeros_like(size)
     mean_x = jnp.zeros_like(x)
     if not penalize_intercept:
@@ -220,7 +283,12 @@ def _primal(
         mean_square = xx[np.flatnonzero(i == j)] / size
         penalty = penalty * divisor(mean_square, mean_x)
     gram = gram + jnp.eye(p)[:, :, None] * penalty
-    slope = solve_positive_definite(gram, (xy - size * mean_x * mean_y)[:, None], singular)[:, 0]
+    right = (xy - size * mean_x * mean_y)[:, None]
+    if gram.shape[2] < right.shape[2]:
+        # One system for all labels.
+        slope = solve_positive_definite(gram, jnp.swapaxes(right, 1, 2), singular)[:, :, 0]
+    else:
+        slope = solve_positive_definite(gram, right, singular)[:, 0]
     fitted = jnp.einsum("pr,np->rn", slope, features, precision="highest")
     return fitted + (mean_y - (slope * mean_x).sum(axis=0))[:, None]
 
@@ -242,7 +310,7 @@ def dual(
     ----------
     inner : Array, shape (n, n)
         Inner products K of all observations.
-    response : Array, shape (n,)
+    response : Array, shape (n,), or (R, n) for one of each learning set
     index : Array of int, shape (g, R)
         Members of the learning sets; positions beyond the size of a set name any observation.
     is_member : Array of bool, shape (g, R)
@@ -260,10 +328,10 @@ def dual(
     Array, shape (R, n)
         Fitted values; NaN where the system is singular.
     """
-    n, (g, n_sets) = len(response), index.shape
+    n, (g, n_sets) = len(inner), index.shape
     member = is_member.astype(inner.dtype)
     size = member.sum(axis=0)
-    y = response[index] * member
+    y = (response[index] if response.ndim == 1 else response[jnp.arange(n_sets), index]) * member
     gram = inner[index[:, None], index[None]]
     mean_inner = jnp.zeros((g, n_sets))
     mean_y = jnp.zeros(n_sets)

@@ -99,17 +99,26 @@ class TranslatedLearner(Learner):
         """What all fits of the jitted learner share."""
         return self.jitted.prepare(sample)
 
+    def labelings_per_call(self, sample: Sample) -> int:
+        """As many labelings of one learning set as the jitted learner fits in one call."""
+        return self.jitted.labelings_per_call(sample)
+
     def predict(
-        self, state: Any, learning: np.ndarray, output: Output, testing: np.ndarray
+        self,
+        state: Any,
+        learning: np.ndarray,
+        output: Output,
+        testing: np.ndarray,
+        labels: np.ndarray | None = None,
     ) -> Predictions:
         """Predictions as those of `JittedLearner.predict`; NaN where they are left open."""
         asked = self.outputs.get(output, output)
         if asked == "label" and self.exact_scores:
-            scores = self.jitted.scores(state, learning)
+            scores = self.jitted.scores(state, learning, labels)
             elected = self.jitted.elect(scores, testing)
             elected.values[_near_the_cut(scores, self.jitted.cut)] = np.nan
             return elected
-        predictions = self.jitted.predict(state, learning, asked, testing)
+        predictions = self.jitted.predict(state, learning, asked, testing, labels)
         if output == "score" and self.signed_score:
             return Predictions(2.0 * predictions.values - 1.0, predictions.ties)
         return predictions
