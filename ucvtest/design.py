@@ -12,7 +12,9 @@ __all__ = [
     "draw_from_halves",
     "draw_orders",
     "exchange_one",
+    "fold_numbers",
     "learning_sets",
+    "leave_folds_out",
 ]
 
 
@@ -81,6 +83,55 @@ def learning_sets(orders: np.ndarray, start: int, size: int) -> np.ndarray:
     learning = np.zeros(orders.shape, dtype=bool)
     np.put_along_axis(learning, orders[:, start : start + size], True, axis=1)
     return learning
+
+
+def fold_numbers(orders: np.ndarray, n_folds: int) -> np.ndarray:
+    """Folds of K-fold cross-validation, cut from random orders.
+
+    Sizes differ by at most one. The folds take no account of classes, so that all
+    observations are treated alike.
+
+    Parameters
+    ----------
+    orders : ndarray of int, shape (R, n)
+    n_folds : int
+
+    Returns
+    -------
+    ndarray of int, shape (R, n)
+        Number of the fold of each observation, from 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.design import fold_numbers
+    >>> fold_numbers(np.array([[0, 1, 2, 3, 4], [4, 0, 3, 1, 2]]), 2)
+    array([[0, 0, 0, 1, 1],
+           [0, 1, 1, 0, 0]])
+    """
+    n_obs = orders.shape[1]
+    folds = np.empty(orders.shape, dtype=int)
+    np.put_along_axis(folds, orders, np.arange(n_obs)[None] * n_folds // n_obs, axis=1)
+    return folds
+
+
+def leave_folds_out(folds: np.ndarray, n_folds: int) -> Design:
+    """Learn from all folds but one and test on that one, fold after fold.
+
+    Parameters
+    ----------
+    folds : ndarray of int, shape (R, n)
+        From `fold_numbers`.
+    n_folds : int
+
+    Returns
+    -------
+    Design
+        With R n_folds rows.
+    """
+    testing = folds[:, None] == np.arange(n_folds)[:, None]
+    testing = testing.reshape(-1, folds.shape[1])
+    return Design(~testing, testing)
 
 
 def draw_from_halves(

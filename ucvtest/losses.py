@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-__all__ = ["LOSSES", "Loss", "Output", "as_loss"]
+if TYPE_CHECKING:
+    from ucvtest.sample import Sample
+
+__all__ = ["LOSSES", "Loss", "Output", "as_loss", "losses_where_tested"]
 
 Output = Literal["label", "number", "probability", "score"]
 OUTPUTS: tuple[Output, ...] = get_args(Output)
@@ -31,11 +34,14 @@ class Loss:
         codes 0, 1, ...
     estimand : str
         The expected loss in words.
+    bounds : tuple of float, optional
+        The smallest and the largest value that the loss can have, where there are both. They
+        bound its variance, which some methods use.
 
     Raises
     ------
     ValueError
-        If `function` is not callable, or `output` is unknown.
+        If `function` is not callable, `output` is unknown, or the bounds are out of order.
 
     Examples
     --------
@@ -51,12 +57,15 @@ class Loss:
     output: Output
     original_labels: bool = False
     estimand: str = ""
+    bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise ValueError(f"function must be callable, got {self.function!r}")
         if self.output not in OUTPUTS:
             raise ValueError(f"output={self.output!r} is unknown: use one of {', '.join(OUTPUTS)}")
+        if self.bounds is not None and not -np.inf < self.bounds[0] < self.bounds[1] < np.inf:
+            raise ValueError(f"bounds must be two finite numbers in order, got {self.bounds!r}")
 
     @property
     def in_words(self) -> str:
@@ -93,7 +102,7 @@ def _log(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 LOSSES = {
     loss.name: loss
     for loss in (
-        Loss("zero_one", _zero_one, "label", estimand="error rate"),
+        Loss("zero_one", _zero_one, "label", estimand="error rate", bounds=(0.0, 1.0)),
         Loss("squared", _squared, "number", estimand="mean squared error"),
         Loss("absolute", _absolute, "number", estimand="mean absolute error"),
         Loss("log", _log, "probability", estimand="log loss"),
@@ -131,3 +140,68 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
     if isinstance(loss, str) and loss in LOSSES:
         return LOSSES[loss]
     raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, or a callable")
+
+
+def losses_where_tested(
+    loss: Loss, sample: "Sample", predictions: np.ndarray, testing: np.ndarray
+) -> np.ndarray:
+    """What predictions of a sample cost; 0 where they are not tested.
+
+    Parameters
+    ----------
+    loss : Loss
+    sample : Sample
+    predictions : ndarray, shape (R, n)
+        Codes, numbers, probabilities or scores; anything where not tested.
+    testing : ndarray of bool, shape (R, n)
+
+    Returns
+    -------
+    ndarray of float, shape (R, n)
+
+    Raises
+    ------
+    ValueError
+        If the loss function returns another shape, NaN, infinity, or a value outside of its
+        bounds.
+    """
+    # Where nothing is tested the loss gets to see a prediction that it can score.
+    shown = np.take_along_axis(predictions, testing.argmax(axis=1)[:, None], axis=1)
+    scored = _scored(loss, sample, np.where(testing, predictions, shown))
+    found = np.asarray(scored, dtype=float)
+    if found.shape != testing.shape:
+        raise ValueError(
+            f"loss {loss.name} returned shape {found.shape} for predictions of shape "
+            f"{testing.shape}: it must work element by element on arrays"
+        )
+    if loss.bounds is not None:
+        _check_bounds(loss, found[testing])
+    found = np.where(testing, found, 0.0)
+    if not np.isfinite(found).all():
+        raise ValueError(f"loss {loss.name} returned NaN or infinity: bound it")
+    return found
+
+
+def _scored(loss: Loss, sample: "Sample", predictions: np.ndarray) -> Any:
+    """What the loss function makes of codes, numbers or probabilities."""
+    if not loss.original_labels:
+        return loss.function(sample.target, predictions)
+    if loss.output != "label" or sample.classes is None:
+        return loss.function(sample.response, predictions)
+    below = np.floor(predictions).astype(int)
+    found = loss.function(sample.response, sample.classes[below])
+    undecided = predictions != below
+    if not undecided.any():
+        return found
+    # A code half-way between two classes is a tie left open: it costs the mean of both.
+    other = loss.function(sample.response, sample.classes[below + undecided])
+    return (np.asarray(found, dtype=float) + np.asarray(other, dtype=float)) / 2
+
+
+def _check_bounds(loss: Loss, values: np.ndarray) -> None:
+    low, high = loss.bounds or (-np.inf, np.inf)
+    if values.size and (values.min() < low or values.max() > high):
+        raise ValueError(
+            f"loss {loss.name} returned values from {values.min()} to {values.max()}, outside of "
+            f"its bounds {loss.bounds}: correct the bounds"
+        )

@@ -36,6 +36,7 @@ from ucvtest.kernels.ustatistic import (
     groups_of_draws,
 )
 from ucvtest.learners.translate import Backend
+from ucvtest.losses import losses_where_tested
 from ucvtest.results import Alternative, TestResult, wald_interval, wald_pvalue
 
 __all__ = ["KappaProfile", "UStatisticTest", "resamples_for_precision"]
@@ -646,7 +647,11 @@ class _Run:
         losses = []
         for evaluator in self.evaluators:
             predictions = evaluator.predict(design.learning, design.testing, seeds)
-            losses.append(self._losses(predictions.values, design.testing))
+            losses.append(
+                losses_where_tested(
+                    self.test.loss, self.test.sample, predictions.values, design.testing
+                )
+            )
             for kind, count in predictions.ties.items():
                 self.ties[kind] = self.ties.get(kind, 0) + count
             self.n_fits += len(learning)
@@ -656,37 +661,6 @@ class _Run:
             return losses[0]
         self.identical = self.identical and bool((losses[0] == losses[1]).all())
         return losses[0] - losses[1]
-
-    def _losses(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        loss = self.test.loss
-        # Where nothing is tested the loss gets to see a prediction that it can score.
-        shown = np.take_along_axis(predictions, testing.argmax(axis=1)[:, None], axis=1)
-        found = np.asarray(self._scored(np.where(testing, predictions, shown)), dtype=float)
-        if found.shape != testing.shape:
-            raise ValueError(
-                f"loss {loss.name} returned shape {found.shape} for predictions of shape "
-                f"{testing.shape}: it must work element by element on arrays"
-            )
-        found = np.where(testing, found, 0.0)
-        if not np.isfinite(found).all():
-            raise ValueError(f"loss {loss.name} returned NaN or infinity: bound it")
-        return found
-
-    def _scored(self, predictions: np.ndarray) -> Any:
-        """What the loss function makes of codes, numbers or probabilities."""
-        sample, loss = self.test.sample, self.test.loss
-        if not loss.original_labels:
-            return loss.function(sample.target, predictions)
-        if loss.output != "label" or sample.classes is None:
-            return loss.function(sample.response, predictions)
-        below = np.floor(predictions).astype(int)
-        found = loss.function(sample.response, sample.classes[below])
-        undecided = predictions != below
-        if not undecided.any():
-            return found
-        # A code half-way between two classes is a tie left open: it costs the mean of both.
-        other = loss.function(sample.response, sample.classes[below + undecided])
-        return (np.asarray(found, dtype=float) + np.asarray(other, dtype=float)) / 2
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,359 @@
+r"""What the losses of K-fold cross-validation tell of their own covariance matrix.
+
+Notation of Bengio and Grandvalet (2005): e_i is the loss (difference) at observation i, whose
+fold has m of the n observations. The losses have covariance sigma^2 with themselves, omega
+within a fold and gamma between folds, so their covariance matrix has the eigenvalues
+
+    lambda_1 = sigma^2 - omega                               (n - K times),
+    lambda_2 = sigma^2 + (m - 1) omega - m gamma             (K - 1 times),
+    lambda_3 = sigma^2 + (m - 1) omega + (n - m) gamma       (once),
+
+and their mean has variance theta = lambda_3/n. lambda_1 and lambda_2 are estimated without bias
+by the mean squares within and between folds. Nothing of the kind exists for lambda_3.
+
+Where folds differ in size, m stands for sum(m_k^2)/n and lambda_2 for n (theta - gamma): with
+these weights all that is said here still holds, for covariances that do not depend on the size.
+"""
+
+import math
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ucvtest.float64 import in_float64
+
+__all__ = [
+    "admissible_variances",
+    "eigenvalues",
+    "hold_out",
+    "mean_fold_size",
+    "moments",
+    "moments_by_row",
+    "variance_given_rho",
+]
+
+
+def moments(e: np.ndarray, fold: np.ndarray) -> dict[str, float]:
+    r"""Moments of cross-validated losses, and the two eigenvalues that can be estimated.
+
+    Parameters
+    ----------
+    e : ndarray, shape (n,) or (R, n)
+        Losses, or paired differences of losses; R repetitions of the cross-validation of the
+        same observations.
+    fold : ndarray of int, shape (n,) or (R, n)
+        Number of the fold that each observation was tested in; any integers.
+
+    Returns
+    -------
+    dict of float
+        mean; s1, s2, s3 : mean of e_i^2 and of e_i e_j within and between folds, estimates of
+        sigma^2 + mu^2, omega + mu^2, gamma + mu^2; lambda1, lambda2 : unbiased estimates of the
+        eigenvalues; naive_variance : lambda2/n, the variance of the mean if gamma were 0 (its
+        expectation is theta - gamma); repeat_variance : variance of the mean of one repetition
+        around that of all, NaN for a single one. With folds of one observation s2 and lambda1
+        are NaN.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, a number is not finite, or there is only one fold.
+
+    Notes
+    -----
+    Several repetitions are averaged. The variance of their mean is theta less
+    (1 - 1/R) times the expectation of repeat_variance, which is subtracted from
+    naive_variance; all other numbers describe one repetition.
+
+    Folds of different sizes get the weights of the one-way analysis of variance, which are
+    unbiased as long as the covariances do not depend on the size.
+
+    Bengio and Grandvalet (2005), (5.12), Lemma 5.4 and section 8.3; erratum: s2 of (5.12) is 0/0
+    for leave-one-out, there are no pairs within folds.
+
+    Examples
+    --------
+    >>> import numpy as np, ucvtest as uv
+    >>> found = uv.kernels.fold_covariance.moments(np.array([0.0, 1, 1, 3]), np.array([1, 1, 2, 2]))
+    >>> {name: found[name] for name in ("mean", "s1", "s2", "s3", "lambda1", "lambda2")}
+    {'mean': 1.25, 's1': 2.75, 's2': 1.5, 's3': 1.0, 'lambda1': 1.25, 'lambda2': 2.25}
+    """
+    rows = moments_by_row(e, fold)
+    n_repeats, n_obs = len(rows["mean"]), np.shape(e)[-1]
+    found = {name: float(values.mean()) for name, values in rows.items()}
+    between = float(rows["mean"].var(ddof=1)) if n_repeats > 1 else math.nan
+    reduction = (1 - 1 / n_repeats) * between if n_repeats > 1 else 0.0
+    found["naive_variance"] = found["lambda2"] / n_obs - reduction
+    return found | {"repeat_variance": between}
+
+
+def moments_by_row(e: np.ndarray, fold: np.ndarray) -> dict[str, np.ndarray]:
+    """`moments` of every row by itself, for losses of several samples.
+
+    Parameters
+    ----------
+    e : ndarray, shape (n,) or (R, n)
+    fold : ndarray of int, shape (n,) or (R, n)
+        Folds of shape (n,) are those of all rows.
+
+    Returns
+    -------
+    dict of ndarray, shape (R,)
+        mean, s1, s2, s3, lambda1, lambda2.
+
+    Raises
+    ------
+    ValueError
+        As `moments`.
+    """
+    losses, codes, n_folds = _checked(e, fold)
+    if n_folds < 2:
+        raise ValueError("fold names one fold only: covariances between folds need at least 2")
+    return _moments(losses, codes, n_folds)
+
+
+def hold_out(e: np.ndarray, fold: np.ndarray) -> dict[str, float]:
+    """Variance of the mean loss on independent test sets, each with a learning set of its own.
+
+    Parameters
+    ----------
+    e : ndarray, shape (n,)
+        Losses on all test sets.
+    fold : ndarray of int, shape (n,)
+        Which test set each loss comes from.
+
+    Returns
+    -------
+    dict of float
+        mean; theta1 : the variance estimate that takes all losses as independent, too small
+        because losses after the same learning set are correlated; theta2 : the unbiased one,
+        NaN for a single set, which cannot tell what another learning set would give.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match or a number is not finite.
+
+    Notes
+    -----
+    Not for cross-validation, whose learning sets overlap. Bengio and Grandvalet (2005),
+    sections 2.2 and 8.1: with gamma = 0 known, theta2 = lambda_2/n.
+
+    Examples
+    --------
+    >>> import numpy as np, ucvtest as uv
+    >>> losses, sets = np.array([0.0, 1, 1, 3]), np.array([1, 1, 2, 2])
+    >>> uv.kernels.fold_covariance.hold_out(losses, sets)
+    {'mean': 1.25, 'theta1': 0.3958333333333333, 'theta2': 0.5625}
+    """
+    losses, codes, n_folds = _checked(e, fold)
+    if len(losses) != 1:
+        raise ValueError(f"e must have shape (n,), got {np.shape(e)}: pass one experiment")
+    n_obs = losses.shape[1]
+    if n_obs < 2:
+        raise ValueError("e holds one loss: at least 2 are needed")
+    several = n_folds > 1
+    theta2 = float(_moments(losses, codes, n_folds)["lambda2"][0]) / n_obs if several else math.nan
+    theta1 = float(losses.var(ddof=1)) / n_obs
+    return {"mean": float(losses.mean()), "theta1": theta1, "theta2": theta2}
+
+
+def eigenvalues(
+    sigma_squared: float, omega: float, gamma: float, n_obs: int, fold_size: float
+) -> tuple[float, float, float]:
+    """Eigenvalues of the covariance matrix of cross-validated losses.
+
+    Parameters
+    ----------
+    sigma_squared, omega, gamma : float
+        Variance of a loss, covariance within a fold, covariance between folds.
+    n_obs : int
+    fold_size : float
+        m; the same for all folds, or `mean_fold_size`.
+
+    Returns
+    -------
+    tuple of float
+        lambda_1, lambda_2, lambda_3, with multiplicities n - K, K - 1 and 1.
+
+    Notes
+    -----
+    Bengio and Grandvalet (2005), Lemma 5.4. lambda_3/n is the variance of the mean, (5.7).
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.kernels.fold_covariance.eigenvalues(1.0, 0.25, 0.125, n_obs=8, fold_size=2)
+    (0.75, 1.0, 2.0)
+    """
+    of_fold = sigma_squared + (fold_size - 1) * omega
+    return (
+        sigma_squared - omega,
+        of_fold - fold_size * gamma,
+        of_fold + (n_obs - fold_size) * gamma,
+    )
+
+
+def mean_fold_size(sizes: np.ndarray) -> float:
+    """What stands for m where folds differ in size: the mean size over observations.
+
+    Parameters
+    ----------
+    sizes : array-like of int, shape (K,)
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.kernels.fold_covariance.mean_fold_size([3, 3, 4])
+    3.4
+    """
+    sizes = np.asarray(sizes, dtype=float)
+    return float((sizes**2).sum() / sizes.sum())
+
+
+def variance_given_rho(lambda2: float, rho: float, n_obs: int, fold_size: float) -> float:
+    """Variance of the cross-validation mean under an assumed correlation of fold means.
+
+    Parameters
+    ----------
+    lambda2 : float
+        Eigenvalue, or its estimate.
+    rho : float
+        m gamma/(sigma^2 + (m - 1) omega), in (-1/(K - 1), 1).
+    n_obs : int
+    fold_size : float
+
+    Returns
+    -------
+    float
+        lambda_2/m (1/K + rho/(1 - rho)). Unbiased if rho is true and lambda_2 is estimated so.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.kernels.fold_covariance.variance_given_rho(2.0, 0.5, n_obs=8, fold_size=2)
+    1.25
+    """
+    return lambda2 / fold_size * (fold_size / n_obs + rho / (1 - rho))
+
+
+def admissible_variances(
+    lambda1: float,
+    lambda2: float,
+    n_obs: int,
+    fold_size: float,
+    *,
+    width: float = math.inf,
+    nonnegative_omega: bool = True,
+) -> tuple[float, float]:
+    """Variances of the cross-validation mean that are possible given both eigenvalues.
+
+    Parameters
+    ----------
+    lambda1, lambda2 : float
+        Eigenvalues, or their estimates; lambda1 is NaN for folds of one observation.
+    n_obs : int
+    fold_size : float
+    width : float
+        b - a for a loss (difference) in [a, b].
+    nonnegative_omega : bool
+        Whether omega is known not to be negative, as for cross-validation; for the jackknife
+        it is not.
+
+    Returns
+    -------
+    tuple of float
+        The lowest and the highest one; infinity for a loss without bounds. The lowest is above
+        the highest where the estimates contradict the bounds.
+
+    Notes
+    -----
+    Bengio and Grandvalet (2005), Lemma 5.5: with both eigenvalues fixed
+    theta = lambda_2/n + (lambda_1 - lambda_2)/m + omega, and omega is free from 0 on (from
+    -lambda_1/m for the jackknife) to where sigma^2 = lambda_1 + omega reaches its largest
+    value (b - a)^2/4. For leave-one-out theta = lambda_2/n + gamma and
+    sigma^2 = lambda_2 + gamma.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.kernels.fold_covariance.admissible_variances(0.125, 0.25, 40, 4, width=1.0)
+    (0.0, 0.1)
+    """
+    most = width**2 / 4
+    if math.isnan(lambda1):
+        return 0.0, lambda2 / n_obs + most - lambda2
+    at_zero = lambda2 / n_obs + (lambda1 - lambda2) / fold_size
+    least = 0.0 if nonnegative_omega else -lambda1 / fold_size
+    return max(0.0, at_zero + least), at_zero + most - lambda1
+
+
+@in_float64
+@partial(jax.jit, static_argnames="n_folds")
+def _moments(losses: jax.Array, codes: jax.Array, n_folds: int) -> dict[str, jax.Array]:
+    """losses, codes (R, n), codes from 0 to n_folds - 1; every code occurs in every row."""
+    n = losses.shape[1]
+
+    def by_fold(values: jax.Array) -> jax.Array:
+        def sums(row: jax.Array, code: jax.Array) -> jax.Array:
+            return jax.ops.segment_sum(row, code, num_segments=n_folds)
+
+        return jax.vmap(sums)(values, codes)
+
+    size = by_fold(jnp.ones_like(losses))
+    total = by_fold(losses)
+    squares, within = (losses**2).sum(1), (total**2).sum(1)
+    size_squares = (size**2).sum(1)
+    mean = losses.mean(1)
+    fold_mean = total / size
+    residual = losses - jnp.take_along_axis(fold_mean, codes, axis=1)
+    # Folds of one observation hold no pairs, and rounding would make 0/0 infinite.
+    pairs = jnp.where(n == n_folds, jnp.nan, 1.0)
+    lambda1 = pairs * (residual**2).sum(1) / max(n - n_folds, 1)
+    between = (size * (fold_mean - mean[:, None]) ** 2).sum(1) / (n_folds - 1)
+    # One for folds of the same size, and then the mean square between folds is lambda_2.
+    weight = size_squares * (n_folds - 1) / (n**2 - size_squares)
+    extra = jnp.where(weight == 1.0, 0.0, (weight - 1.0) * (between - lambda1))
+    return {
+        "mean": mean,
+        "s1": squares / n,
+        "s2": pairs * (within - squares) / (size_squares - n),
+        "s3": (total.sum(1) ** 2 - within) / (n**2 - size_squares),
+        "lambda1": lambda1,
+        "lambda2": between + extra,
+    }
+
+
+def _checked(e: np.ndarray, fold: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Losses and folds of shape (R, n), folds numbered from 0, and how many there are."""
+    losses, folds = np.asarray(e, dtype=float), np.asarray(fold)
+    if losses.ndim not in (1, 2) or folds.shape not in (losses.shape, losses.shape[-1:]):
+        raise ValueError(
+            "e must have shape (n,) or (R, n), and fold the same, got "
+            f"{losses.shape} and {folds.shape}"
+        )
+    if not losses.size:
+        raise ValueError("e is empty: pass at least one loss for each fold")
+    if folds.dtype.kind not in "iu":
+        raise ValueError(f"fold must hold integers, got {folds.dtype}")
+    if not np.isfinite(losses).all():
+        raise ValueError(
+            f"e holds {int((~np.isfinite(losses)).sum())} numbers that are not finite: leave out "
+            "the observations that were not tested"
+        )
+    rows = [np.unique(row, return_inverse=True) for row in np.atleast_2d(folds)]
+    counts = {len(labels) for labels, _ in rows}
+    if len(counts) > 1:
+        raise ValueError(
+            f"fold has between {min(counts)} and {max(counts)} folds in its rows: every "
+            "repetition must have the same number"
+        )
+    codes = np.stack([code for _, code in rows])
+    losses = np.atleast_2d(losses)
+    return losses, np.broadcast_to(codes, losses.shape), counts.pop()
