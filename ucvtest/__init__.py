@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ucvtest import hooks, kernels, learners, losses
     from ucvtest.autologging import autolog
     from ucvtest.exceptions import UcvtestWarning
+    from ucvtest.fold_covariance import FoldCovarianceTest
     from ucvtest.losses import Loss
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "FoldCovarianceTest",
     "KappaProfile",
     "Loss",
     "TestResult",
@@ -31,6 +33,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "FoldCovarianceTest": "ucvtest.fold_covariance",
     "KappaProfile": "ucvtest.ustatistic",
     "Loss": "ucvtest.losses",
     "TestResult": "ucvtest.results",
