@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ucvtest import hooks, kernels, learners, losses
+    from ucvtest import hooks, kernels, learners, losses, simulate
     from ucvtest.autologging import autolog
     from ucvtest.exceptions import UcvtestWarning
     from ucvtest.fold_covariance import FoldCovarianceTest
@@ -30,6 +30,7 @@ __all__ = [
     "learners",
     "losses",
     "resamples_for_precision",
+    "simulate",
 ]
 
 _HOME = {
