@@ -26,8 +26,9 @@ PILOT_OBS = 1000
 CHUNK_CELLS = 2**22
 """Losses and features of the samples that are in memory at a time."""
 
-SYSTEM_NUMBERS = 2**18
-"""Numbers that the equations of one call hold: about a processor's second-level cache."""
+SYSTEM_NUMBERS, LEARNT_NUMBERS = 2**18, 2**21
+"""Numbers that the equations of one call hold, about a processor's second-level cache; and that
+the features of its learning sets do."""
 
 FITS_PER_TASK = 256
 """About the fits of one task of a worker."""
@@ -196,7 +197,7 @@ class _RidgeFits(_JittedFits):
     def _predictions(self, samples: Sequence[Sample]) -> np.ndarray:
         features = np.stack([sample.matrix for sample in samples])
         response = np.stack([sample.target for sample in samples])
-        size = max(1, SYSTEM_NUMBERS // (features.shape[2] + 1) ** 2 // len(self.learning))
+        size = self._samples_per_call(features.shape[2] + 1)
         parts = []
         for start in range(0, len(samples), size):
             rows = np.arange(start, start + size)
@@ -216,6 +217,11 @@ class _RidgeFits(_JittedFits):
             return scores
         flat = scores.reshape(-1, scores.shape[2])
         return self.learner.elect(flat).values.reshape(scores.shape)
+
+    def _samples_per_call(self, n_columns: int) -> int:
+        n_sets, n_obs = self.learning.shape
+        equations = SYSTEM_NUMBERS // n_columns**2 // n_sets
+        return max(1, min(equations, LEARNT_NUMBERS // (n_sets * n_obs * n_columns)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,9 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from ucvtest.float64 import in_float64
-from ucvtest.kernels.linear_algebra import SINGULAR, solve_positive_definite, symmetric
+from ucvtest.kernels.linear_algebra import SINGULAR, solve_positive_definite
 
 __all__ = ["ridge_predictions"]
 
@@ -47,27 +46,27 @@ def ridge_predictions(
     """
     n_samples, n, _ = features.shape
     n_sets = learning.shape[0]
-    one = jnp.ones((n_samples, n, 1))
     if penalize_intercept:
-        x = jnp.concatenate([one, features], axis=2)
+        x = jnp.concatenate([jnp.ones((n_samples, n, 1)), features], axis=2)
     else:
         x = features - features.mean(axis=1, keepdims=True)
-    y = response[..., None]
     p = x.shape[2]
-    i, j = np.triu_indices(p)
-    columns = jnp.concatenate([one, y, x, x * y, x[..., i] * x[..., j]], axis=2)
-    weights = learning.astype(columns.dtype)
-    sums = jnp.einsum("bnk,rn->kbr", columns, weights, precision="highest")
-    sums = sums.reshape(len(sums), n_samples * n_sets)
-    size, total = sums[0], sums[1]
-    sum_x, sum_xy, sum_xx = sums[2 : 2 + p], sums[2 + p : 2 + 2 * p], sums[2 + 2 * p :]
-    mean_x, mean_y = jnp.zeros_like(sum_x), jnp.zeros_like(size)
+    weights = learning.astype(x.dtype)
+    size = weights.sum(axis=1)
+    total = jnp.einsum("bn,rn->br", response, weights, precision="highest")
+    sum_x = jnp.einsum("bni,rn->ibr", x, weights, precision="highest")
+    learnt = x[:, None] * weights[..., None]
+    sum_xy = jnp.einsum("brni,bn->ibr", learnt, response, precision="highest")
+    sum_xx = jnp.einsum("brni,bnj->ijbr", learnt, x, precision="highest")
+    mean_x, mean_y = jnp.zeros_like(sum_x), jnp.zeros_like(total)
     if not penalize_intercept:
         mean_x, mean_y = sum_x / size, total / size
-    gram = symmetric(sum_xx - size * mean_x[i] * mean_x[j], p)
-    gram = gram + jnp.eye(p)[:, :, None] * (lam * jnp.where(mean_scale, size, 1.0))
+    gram = sum_xx - size * mean_x[:, None] * mean_x
+    gram = gram + jnp.eye(p)[:, :, None, None] * (lam * jnp.where(mean_scale, size, 1.0))
     right = (sum_xy - size * mean_x * mean_y)[:, None]
-    slope = solve_positive_definite(gram, right, SINGULAR)[:, 0]
-    intercept = (mean_y - (slope * mean_x).sum(axis=0)).reshape(n_samples, n_sets, 1)
+    flat = n_samples * n_sets
+    slope = solve_positive_definite(gram.reshape(p, p, flat), right.reshape(p, 1, flat), SINGULAR)
     slope = slope.reshape(p, n_samples, n_sets)
-    return jnp.einsum("pbr,bnp->brn", slope, x, precision="highest") + intercept
+    intercept = mean_y - (slope * mean_x).sum(axis=0)
+    fitted = jnp.einsum("pbr,bnp->brn", slope, x, precision="highest")
+    return fitted + intercept[..., None]
