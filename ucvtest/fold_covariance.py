@@ -26,7 +26,7 @@ from ucvtest.kernels.fold_covariance import (
     variance_given_rho,
 )
 from ucvtest.learners.translate import Backend
-from ucvtest.losses import losses_where_tested
+from ucvtest.losses import Loss, losses_where_tested
 from ucvtest.pictures import Layer, Picture
 from ucvtest.results import (
     Alternative,
@@ -125,6 +125,7 @@ class FoldCovarianceTest(HypothesisTest):
     True
     """
 
+    loss: Loss
     n_folds: int
     estimator: Estimator
 
