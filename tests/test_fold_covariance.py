@@ -297,6 +297,28 @@ def test_a_negative_variance_is_said_and_not_clamped():
     assert math.isnan(result.pvalue)
 
 
+def test_a_negative_eigenvalue_of_unequal_folds_is_said():
+    """Losses of equal mean in folds of 2 and 3, by a rule that knows its fold."""
+    fold = folds_of(0, 5, 2)[0]
+    y = np.empty(5)
+    for k in range(2):
+        members = np.flatnonzero(fold == k)
+        y[members] = np.linspace(0.5, 1.5, len(members))
+    test = uv.FoldCovarianceTest(
+        np.arange(5.0)[:, None], y, nothing, n_folds=2, loss="absolute", null_value=0.5
+    )
+    result = test.fit(rng=0)
+    assert result.diagnostics["lambda2"] < 0
+    assert result.status.startswith("negative variance estimate")
+    assert result.status.endswith("use n_folds that divide n")
+    assert math.isnan(result.diagnostics["rho_flip"])
+    assert math.isnan(result.pvalue)
+
+
+def nothing(X_train, y_train, X_test):
+    return np.zeros(len(X_test))
+
+
 def test_learning_sets_with_one_class_are_counted():
     y = np.zeros(20, dtype=int)
     y[7] = 1

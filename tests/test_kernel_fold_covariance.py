@@ -90,6 +90,12 @@ def test_estimated_eigenvalues_do_not_depend_on_the_mean(rng, fold):
         np.testing.assert_allclose(first[name], second[name], rtol=1e-9)
 
 
+def test_an_unbiased_estimate_may_be_negative_and_is_not_clamped():
+    """Equal fold means, folds of different sizes."""
+    found = kernel.moments(np.array([1.0, -1, 0, 1, -1, 0, 0]), np.array([0, 0, 0, 1, 1, 1, 1]))
+    assert found["lambda2"] < 0
+
+
 @pytest.mark.parametrize("fold", ALL_FOLDS)
 def test_the_true_rho_gives_the_true_variance(fold):
     matrix = oracle.covariance_matrix(fold, 1.3, 0.4, 0.15)

@@ -14,7 +14,6 @@ __all__ = [
     "exchange_one",
     "fold_numbers",
     "learning_sets",
-    "leave_folds_out",
 ]
 
 
@@ -113,25 +112,6 @@ def fold_numbers(orders: np.ndarray, n_folds: int) -> np.ndarray:
     folds = np.empty(orders.shape, dtype=int)
     np.put_along_axis(folds, orders, np.arange(n_obs)[None] * n_folds // n_obs, axis=1)
     return folds
-
-
-def leave_folds_out(folds: np.ndarray, n_folds: int) -> Design:
-    """Learn from all folds but one and test on that one, fold after fold.
-
-    Parameters
-    ----------
-    folds : ndarray of int, shape (R, n)
-        From `fold_numbers`.
-    n_folds : int
-
-    Returns
-    -------
-    Design
-        With R n_folds rows.
-    """
-    testing = folds[:, None] == np.arange(n_folds)[:, None]
-    testing = testing.reshape(-1, folds.shape[1])
-    return Design(~testing, testing)
 
 
 def draw_from_halves(

@@ -437,7 +437,7 @@ class _Decomposition:
     @property
     def only_rounding(self) -> bool:
         """Whether fold means are all the same, up to rounding."""
-        return self.lambda2 / self.n_obs <= (ROUNDING * self.mean) ** 2
+        return abs(self.lambda2) / self.n_obs <= (ROUNDING * self.mean) ** 2
 
     def variance(self, rho: float) -> float:
         """Variance of the estimate under an assumed rho; NaN for none."""
@@ -501,7 +501,8 @@ class _Decomposition:
         test = self._test
         distance = self.mean - test.null_value
         wrong_side = {"less": distance >= 0, "greater": distance <= 0, "two-sided": False}
-        if math.isnan(distance) or wrong_side[test.alternative] or self.only_rounding:
+        usable = self.lambda2 > 0 and not self.only_rounding
+        if math.isnan(distance) or wrong_side[test.alternative] or not usable:
             return math.nan
         tail = LEVEL / 2 if test.alternative == "two-sided" else LEVEL
         critical = float(reference_distribution("t", self.n_folds - 1).isf(tail))
@@ -559,10 +560,10 @@ def _status(found: _Decomposition, losses: _Losses) -> str:
         )
     variance = found.variance(found.rho)
     if variance < 0:
-        cure = "n_repeats=1" if found.n_repeats > 1 else "n_folds that divide n"
+        cure = "a larger rho, or n_repeats=1" if found.lambda2 > 0 else "n_folds that divide n"
         return (
             f"negative variance estimate ({variance:.3g}), which an unbiased estimate can be: "
-            f"use a larger rho, or {cure}"
+            f"use {cure}"
         )
     return "ok"
 
