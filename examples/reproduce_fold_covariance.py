@@ -188,10 +188,10 @@ def main() -> None:
     chosen = (1, 2, 3) if arguments.experiment is None else (arguments.experiment,)
     if 1 in chosen:
         experiment_1(
-            count or (50 if quick else 4000), HOLD_OUT_SIZES[:2] if quick else HOLD_OUT_SIZES
+            count or (50 if quick else 4000), HOLD_OUT_SIZES[:1] if quick else HOLD_OUT_SIZES
         )
     if 2 in chosen:
-        sizes, folds = (SAMPLE_SIZES[:2], FOLDS[:2]) if quick else (SAMPLE_SIZES, FOLDS)
+        sizes, folds = (SAMPLE_SIZES[:1], FOLDS[:1]) if quick else (SAMPLE_SIZES, FOLDS)
         experiment_2(count or (50 if quick else 10_000), sizes, folds)
     if 3 in chosen:
         experiment_3(count or (10 if quick else 2000), LETTER_SIZES[:1] if quick else LETTER_SIZES)

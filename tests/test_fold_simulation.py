@@ -136,10 +136,12 @@ def test_more_features_than_observations():
     ],
     ids=["lda", "knn", "sklearn"],
 )
-def test_any_learner_is_learnt_from_every_sample(learner, estimator):
+@pytest.mark.parametrize("mean", ["cross_validation", "jackknife"])
+def test_any_learner_is_learnt_from_every_sample(learner, estimator, mean):
     sampler = Recording(two_classes)
-    found = uv.simulate.fold_covariance(sampler, learner, 20, 4, 4, rng=0)
-    check_replicates(found, sampler, FOLD, fitted(estimator), zero_one)
+    found = uv.simulate.fold_covariance(sampler, learner, 20, 4, 4, rng=0, estimator=mean)
+    jackknife = mean == "jackknife"
+    check_replicates(found, sampler, FOLD, fitted(estimator), zero_one, jackknife=jackknife)
     assert found.settings["loss"] == "zero_one"
 
 
