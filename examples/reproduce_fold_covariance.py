@@ -174,7 +174,8 @@ def draw(
     )
     ax.set_xticks(places, [str(key) for key in runs])
     ax.set(xlabel=xlabel, ylabel="variance of CV", title=title)
-    ax.legend(frameon=False)
+    ax.set_ylim(top=1.2 * max(above))
+    ax.legend(frameon=False, ncols=3, loc="upper right")
 
 
 def main() -> None:
