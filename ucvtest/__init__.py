@@ -7,9 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ucvtest import hooks, kernels, learners, losses
+    from ucvtest import hooks, kernels, learners, losses, simulate
     from ucvtest.autologging import autolog
     from ucvtest.exceptions import UcvtestWarning
+    from ucvtest.influence import InfluenceFunctionTest
     from ucvtest.losses import Loss
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "InfluenceFunctionTest",
     "KappaProfile",
     "Loss",
     "TestResult",
@@ -28,9 +30,11 @@ __all__ = [
     "learners",
     "losses",
     "resamples_for_precision",
+    "simulate",
 ]
 
 _HOME = {
+    "InfluenceFunctionTest": "ucvtest.influence",
     "KappaProfile": "ucvtest.ustatistic",
     "Loss": "ucvtest.losses",
     "TestResult": "ucvtest.results",

@@ -141,8 +141,8 @@ class Influence:
         AUC or mean loss, or a difference of two.
     first, second, third : ndarray, shape (n,)
         Terms I, II and III of each observation.
-    by_group : ndarray, shape (G, n)
-        What each group of repeats adds to the influence values, to first order.
+    by_group, first_by_group : ndarray, shape (G, n)
+        What each group of repeats adds to the influence values and to term I, to first order.
     rows : ndarray, shape (R,)
         AUC or mean loss of every single test.
     effects : ndarray, shape (M,)
@@ -156,6 +156,7 @@ class Influence:
     second: np.ndarray
     third: np.ndarray
     by_group: np.ndarray
+    first_by_group: np.ndarray
     rows: np.ndarray
     effects: np.ndarray
     divisor: np.ndarray
@@ -187,20 +188,18 @@ class Influence:
         k = len(self.by_group)
         if k < 2:
             return np.nan
-        return float((self._noise**2 / self.divisor**2).sum() * k / (k - 1))
+        noise = self.by_group - self.by_group.mean(axis=0)
+        return self._variance(noise) * k / (k - 1)
 
     @property
     def mc_se_variance(self) -> float:
-        """Monte-Carlo standard error of the variance, rough: from the spread of the groups."""
-        k = len(self.by_group)
-        if k < 2:
-            return np.nan
-        noise = self._noise
-        linear = 2 * (noise * self.values / self.divisor**2).sum(axis=1)
-        # The square of the noise varies as well, by its covariance matrix of rank k - 1.
-        scaled = noise / self.divisor
-        squared = 2 * ((scaled @ scaled.T) ** 2).sum() * (k / (k - 1)) ** 2
-        return float(np.sqrt((linear**2).sum() * k / (k - 1) + squared))
+        """Monte-Carlo standard error of `variance`, rough: from the spread of the groups."""
+        return self._mc_se(self.values, self.by_group)
+
+    @property
+    def mc_se_term_1_variance(self) -> float:
+        """Monte-Carlo standard error of `term_1_variance`."""
+        return self._mc_se(self.first, self.first_by_group)
 
     def minus(self, other: "Influence") -> "Influence":
         """The difference of two estimates from the same splits: everything here is linear."""
@@ -211,9 +210,15 @@ class Influence:
         }
         return Influence(**mine, divisor=self.divisor)
 
-    @property
-    def _noise(self) -> np.ndarray:
-        return self.by_group - self.by_group.mean(axis=0)
+    def _mc_se(self, values: np.ndarray, by_group: np.ndarray) -> float:
+        k = len(by_group)
+        if k < 2:
+            return np.nan
+        noise = (by_group - by_group.mean(axis=0)) / self.divisor
+        linear = 2 * noise @ (values / self.divisor)
+        # The square of the noise varies as well, by its covariance matrix of rank k - 1.
+        squared = 2 * ((noise @ noise.T) ** 2).sum() * (k / (k - 1)) ** 2
+        return float(np.sqrt((linear**2).sum() * k / (k - 1) + squared))
 
     def _variance(self, values: np.ndarray) -> float:
         return float((values**2 / self.divisor**2).sum())
@@ -355,7 +360,7 @@ class PairSums(_Sums):
         moved = (self._n - self._c * share) / c
         effects = self._effects_by_group / (n1 * n0)
         first, divisor = np.empty(self.n_obs), np.empty(self.n_obs)
-        by_group = self._by_group.copy()
+        by_group, first_by_group = self._by_group.copy(), np.empty_like(self._by_group)
         second, third = self._second.copy(), self._third.copy()
         for k, members in enumerate(self.classes):
             others = sizes[1 - k]
@@ -365,6 +370,7 @@ class PairSums(_Sums):
                 sums[members] /= others
             by_group[:, members] /= others
             of_shares = moved.mean(axis=2 - k) - effects[:, None]
+            first_by_group[:, members] = of_shares
             by_group[:, members] += self._noise_of_shares(members, of_shares)
         return Influence(
             estimate=estimate,
@@ -372,6 +378,7 @@ class PairSums(_Sums):
             second=second,
             third=third,
             by_group=by_group,
+            first_by_group=first_by_group,
             rows=np.concatenate(self._values),
             effects=self._effects / (n1 * n0),
             divisor=divisor,
@@ -500,6 +507,7 @@ class LossSums(_Sums):
             second=self._second,
             third=self._third,
             by_group=self._by_group + self._noise_of_shares(self.classes[0], moved),
+            first_by_group=moved,
             rows=np.concatenate(self._values),
             effects=self._effects / n,
             divisor=np.full(n, float(n)),
@@ -555,27 +563,31 @@ def ad_hoc_variances(fold_values: Any, estimate: Any = None) -> dict[str, float]
             "fold_values must have shape (R, K1, K0) or (R, K) with at least two folds, got "
             f"{folds.shape}"
         )
+    by_repetition = ad_hoc_by_repetition(folds, estimate)
+    return {name: float(values.mean()) for name, values in by_repetition.items()}
+
+
+def ad_hoc_by_repetition(folds: np.ndarray, estimate: Any = None) -> dict[str, np.ndarray]:
+    """As `ad_hoc_variances`, for each repetition: (R,)."""
     every = tuple(range(1, folds.ndim))
     centre = folds.mean(axis=every) if estimate is None else np.asarray(estimate, dtype=float)
     pooled = folds.reshape(len(folds), -1)
     n_effective = np.sqrt(np.prod(folds.shape[1:])) if folds.ndim == 3 else folds.shape[1]
-    found = {"adhoc_1": float((pooled.var(axis=1, ddof=1) / n_effective).mean())}
+    found = {"adhoc_1": pooled.var(axis=1, ddof=1) / n_effective}
     if folds.ndim == 2:
         found["adhoc_2"] = found["adhoc_1"]
     elif folds.shape[1] == folds.shape[2]:
         own = np.diagonal(folds, axis1=1, axis2=2)
-        found["adhoc_2"] = float((own.var(axis=1, ddof=1) / folds.shape[1]).mean())
+        found["adhoc_2"] = own.var(axis=1, ddof=1) / folds.shape[1]
     else:
-        found["adhoc_2"] = float("nan")
-    margins = [folds] if folds.ndim == 2 else [folds.mean(axis=2), folds.mean(axis=1)]
-    squares = [
-        ((margin - centre[:, None]) ** 2).sum(axis=1).mean() / margin.shape[1] ** 2
-        for margin in margins
-    ]
-    k = [margin.shape[1] for margin in margins]
-    found["adhoc_3"] = float(sum(s * n / (n - 1) for s, n in zip(squares, k, strict=True)))
-    found["adhoc_3_mle"] = float(sum(squares))
-    return found
+        found["adhoc_2"] = np.full(len(folds), np.nan)
+    unbiased, mle = np.zeros((2, len(folds)))
+    for margin in [folds] if folds.ndim == 2 else [folds.mean(axis=2), folds.mean(axis=1)]:
+        k = margin.shape[1]
+        squares = ((margin - centre[:, None]) ** 2).sum(axis=1)
+        unbiased += squares / (k * (k - 1))
+        mle += squares / k**2
+    return found | {"adhoc_3": unbiased, "adhoc_3_mle": mle}
 
 
 # ------------------------------------------------------------------------------- public API
