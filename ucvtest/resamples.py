@@ -7,7 +7,7 @@ repeat and observation; rows are made in parts, so that memory stays bounded.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import comb, prod
+from math import comb, inf, prod
 
 import numpy as np
 
@@ -105,7 +105,7 @@ class Folds(Resamples):
         numbers = [len(members) for members in self.classes]
         total = prod(comb(n, k) for n, k in zip(numbers, sizes, strict=True))
         each = prod(comb(n - 1, k - 1) for n, k in zip(numbers, sizes, strict=True))
-        return float(total), float(each)
+        return _as_float(total), _as_float(each)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ class Bootstrap(Resamples):
         """How many different samples are possible: in all, and without a given pair."""
         numbers = [len(members) for members in self.classes]
         total = prod(comb(2 * n - 1, n) for n in numbers)
-        return float(total), float(prod(comb(2 * n - 2, n) for n in numbers))
+        return _as_float(total), _as_float(prod(comb(2 * n - 2, n) for n in numbers))
 
 
 def draw_folds(
@@ -224,3 +224,7 @@ def draw_bootstrap(
             drawn = members[(uniform[:, members] * len(members)).astype(int)]
             np.add.at(part, (repeat, drawn), 1)
     return Bootstrap(classes, counts)
+
+
+def _as_float(number: int) -> float:
+    return float(number) if number.bit_length() < 1024 else inf
