@@ -614,7 +614,7 @@ class TestRefused:
             (
                 {"n_folds": 13},
                 "n_folds=13 needs at least 13 observations of each class, but class 1 has 12: use "
-                "n_folds <= 12, or more data",
+                "n_folds <= 12",
             ),
             (
                 {"n_folds": 25, "metric": "error"},
@@ -673,6 +673,15 @@ class TestRefused:
     def test_real_response(self):
         with pytest.raises(ValueError, match="y must hold class labels for this test, but it"):
             uv.InfluenceFunctionTest(self.X, self.X[:, 0], "lda")
+
+    def test_a_class_of_one(self):
+        y = np.where(np.arange(24) == 3, "ill", "well")
+        with pytest.raises(ValueError) as error:
+            uv.InfluenceFunctionTest(self.X, y, "lda", n_folds=2)
+        assert str(error.value) == (
+            "n_folds=2 needs at least 2 observations of each class, but class 'ill' has 1: collect "
+            "more of them"
+        )
 
     def test_groups(self):
         with pytest.raises(ValueError, match="groups= is not supported"):

@@ -327,18 +327,11 @@ class InfluenceFunctionTest(HypothesisTest):
             )
             for scheme in schemes
         ]
-        frames = []
+        records: list[dict[str, Any]] = []
         with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
             for plan in plans:
-                result = self._run(plan, bar)
-                table = pd.DataFrame({k: list(v) for k, v in result.tables["Variances"].items()})
-                table["sd"] = np.sqrt(table.pop("estimate"))
-                table = table.drop(columns="mc_se")
-                table.insert(0, "scheme", plan.scheme)
-                table.insert(2, "estimate", result.estimate)
-                table.insert(3, "sd", table.pop("sd"))
-                frames.append(table.assign(n_fits=result.n_fits, status=result.status))
-        return pd.concat(frames, ignore_index=True)
+                records += _records(plan, self._run(plan, bar))
+        return pd.DataFrame(records)
 
     # ------------------------------------------------------------------ planning, checking
 
@@ -346,21 +339,19 @@ class InfluenceFunctionTest(HypothesisTest):
         k = as_integer("n_folds", n_folds)
         if k < 2:
             raise ValueError(f"n_folds must be at least 2, got {k}")
-        for code, members in zip((1, 0), self.class_members, strict=False):
-            if len(members) >= k:
-                continue
-            if self.metric == "error":
-                raise ValueError(
-                    f"n_folds={k} needs at least {k} observations, got {len(members)}: use fewer "
-                    "folds"
-                )
-            classes: Any = self.sample.classes
+        fewest = min(self.class_members, key=len)
+        if len(fewest) >= k:
+            return k
+        if self.metric == "error":
             raise ValueError(
-                f"n_folds={k} needs at least {k} observations of each class, but class "
-                f"{classes[code].item() if hasattr(classes[code], 'item') else classes[code]!r} "
-                f"has {len(members)}: use n_folds <= {max(len(members), 2)}, or more data"
+                f"n_folds={k} needs at least {k} observations, got {len(fewest)}: use fewer folds"
             )
-        return k
+        label = self.sample.response[fewest].tolist()[0]
+        remedy = f"use n_folds <= {len(fewest)}" if len(fewest) > 1 else "collect more of them"
+        raise ValueError(
+            f"n_folds={k} needs at least {k} observations of each class, but class {label!r} has "
+            f"{len(fewest)}: {remedy}"
+        )
 
     def _learn_size(self, *, smallest: bool) -> int:
         """Observations that are learnt from in one fold's absence; the fewest of all folds."""
@@ -833,6 +824,28 @@ def _variance_table(
         rows.append((name, each.variance, each.mc_se, low, high, one.pvalue))
     columns = ("variance", "estimate", "mc_se", "conf_low", "conf_high", "pvalue")
     return dict(zip(columns, zip(*rows, strict=True), strict=True))
+
+
+def _records(plan: _Plan, result: TestResult) -> list[dict[str, Any]]:
+    """The rows of `compare_variances` that one scheme makes."""
+    table = result.tables["Variances"]
+    columns = ("variance", "estimate", "conf_low", "conf_high", "pvalue")
+    return [
+        {
+            "scheme": plan.scheme,
+            "variance": name,
+            "estimate": result.estimate,
+            "sd": math.sqrt(variance),
+            "conf_low": low,
+            "conf_high": high,
+            "pvalue": pvalue,
+            "n_fits": result.n_fits,
+            "status": result.status,
+        }
+        for name, variance, low, high, pvalue in zip(
+            *(table[column] for column in columns), strict=True
+        )
+    ]
 
 
 def _notes(
