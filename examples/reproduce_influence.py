@@ -17,16 +17,13 @@ from itertools import product
 from math import comb
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from matplotlib.figure import Figure
 from scipy import stats
 
 import ucvtest as uv
-
-matplotlib.use("Agg")
-from matplotlib import pyplot as plt
 
 SHIFT = {2: 0.823, 4: 0.616}
 FOLDS = (10, 5, 2)
@@ -322,9 +319,8 @@ def print_table_4(results: dict[tuple[int, str], pd.DataFrame], n_failed: dict[i
 
 def draw_figure_1(tables: list[pd.DataFrame], file: Path) -> None:
     """Bias, SD and RMS over the true SD: influence function and (8b) of CVKR; ours and theirs."""
-    figure, axes = plt.subplots(
-        len(tables), 3, figsize=(12, 3 * len(tables)), squeeze=False, layout="constrained"
-    )
+    figure = Figure(figsize=(12, 3 * len(tables)), layout="constrained")
+    axes = figure.subplots(len(tables), 3, squeeze=False)
     for line, table in zip(axes, tables, strict=True):
         wide = table.pivot(index=["learner", "p", "K"], columns="row", values=["ucvtest", "paper"])
         wide = wide.loc[[c for c in columns(table["n"].iloc[0]) if c in wide.index]]
@@ -347,18 +343,17 @@ def draw_figure_1(tables: list[pd.DataFrame], file: Path) -> None:
             ax.set_title(f"{title} over true SD, {table['n'].iloc[0]} in a class", loc="left")
     axes[0, 0].legend(fontsize="small", frameon=False)
     figure.savefig(file, dpi=120)
-    plt.close(figure)
 
 
 def draw_figure_2(file: Path) -> None:
     """Training sets of cross-validation with K = 2 over bootstrap samples."""
-    figure, ax = plt.subplots(figsize=(5, 3.5), layout="constrained")
+    figure = Figure(figsize=(5, 3.5), layout="constrained")
+    ax = figure.subplots()
     sizes = range(2, 41, 2)
     ax.semilogy(sizes, [comb(n, n // 2) / n**n for n in sizes], "-o", color="#0072B2", markersize=4)
     ax.set_xlabel("observations in a class, n")
     ax.set_ylabel("C(n, n/2) / n^n")
     figure.savefig(file, dpi=120)
-    plt.close(figure)
 
 
 def main() -> None:
