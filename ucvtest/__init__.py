@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ucvtest.autologging import autolog
     from ucvtest.exceptions import UcvtestWarning
     from ucvtest.fold_covariance import FoldCovarianceTest
+    from ucvtest.influence import InfluenceFunctionTest
     from ucvtest.losses import Loss
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
@@ -19,6 +20,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FoldCovarianceTest",
+    "InfluenceFunctionTest",
     "KappaProfile",
     "Loss",
     "TestResult",
@@ -35,6 +37,7 @@ __all__ = [
 
 _HOME = {
     "FoldCovarianceTest": "ucvtest.fold_covariance",
+    "InfluenceFunctionTest": "ucvtest.influence",
     "KappaProfile": "ucvtest.ustatistic",
     "Loss": "ucvtest.losses",
     "TestResult": "ucvtest.results",

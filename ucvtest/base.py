@@ -14,7 +14,7 @@ from ucvtest import hooks
 from ucvtest.learners.base import Learner
 from ucvtest.learners.coerce import as_learner
 from ucvtest.learners.translate import Backend, choose_backend
-from ucvtest.losses import Loss, as_loss
+from ucvtest.losses import OUTPUTS, Loss, Output, as_loss
 from ucvtest.results import ALTERNATIVES, Alternative, TestResult
 from ucvtest.sample import Sample, as_response, make_sample, response_has_classes
 
@@ -41,6 +41,8 @@ class HypothesisTest:
         H1: the estimand differs from, is below, or is above `null_value`.
     loss : str, callable or Loss, optional
         By default zero_one for classes and squared error for a real response.
+    output : {"label", "number", "probability", "score"}, optional
+        What learners must predict where a test is about no loss, as with the AUC.
     pos_label : optional
         The positive class; by default the largest label.
     groups : None
@@ -61,7 +63,8 @@ class HypothesisTest:
     sample: Sample
     learner: Learner
     other: Learner | None
-    loss: Loss
+    loss: Loss | None
+    output: Output
     null_value: float
     alternative: Alternative
     backend: Backend
@@ -76,6 +79,7 @@ class HypothesisTest:
         null_value: float | None = None,
         alternative: Alternative = "two-sided",
         loss: Any = None,
+        output: Output | None = None,
         pos_label: Any = None,
         groups: None = None,
         backend: Backend = "auto",
@@ -95,13 +99,11 @@ class HypothesisTest:
         has_classes = pos_label is not None or response_has_classes(response)
         if loss is None and pos_label is None and has_classes:
             _refuse_to_guess(response)
-        self.loss = as_loss(loss, has_classes=has_classes)
-        if self.loss.output != "number" and not has_classes:
-            raise ValueError(
-                f"loss={self.loss.name!r} needs class labels, but y holds real values: "
-                "use loss='squared' or 'absolute'"
-            )
-        coded = has_classes and _coded(self.loss, response, pos_label)
+        self.loss = None if output else as_loss(loss, has_classes=has_classes)
+        self.output = _output(output, self.loss)
+        if self.output != "number" and not has_classes:
+            raise ValueError(_needs_labels(self.loss))
+        coded = has_classes and _coded(self.output, response, pos_label)
         self.sample = make_sample(X, y, as_classes=coded, pos_label=pos_label)
         self.learner = as_learner(learner)
         self.other = None if other is None else as_learner(other)
@@ -157,9 +159,8 @@ class HypothesisTest:
             self.other = self._fitting_learner(self.other, learn_size)
 
     def _fitting_learner(self, learner: Learner, learn_size: int) -> Learner:
-        output = self.loss.output
-        learner.check(self.sample, output, learn_size)
-        return choose_backend(learner, self.backend, self.sample, output, learn_size)
+        learner.check(self.sample, self.output, learn_size)
+        return choose_backend(learner, self.backend, self.sample, self.output, learn_size)
 
     def _settings(self) -> dict[str, Any]:
         """What every test needs to be repeated on the same data."""
@@ -169,7 +170,7 @@ class HypothesisTest:
             "other": None if self.other is None else self.other.name,
             "backend": self.learner.backend,
             "other_backend": None if self.other is None else self.other.backend,
-            "loss": self.loss.name,
+            **({} if self.loss is None else {"loss": self.loss.name}),
             "null_value": self.null_value,
             "alternative": self.alternative,
             "pos_label": None if classes is None else _jsonable(classes[-1]),
@@ -310,9 +311,27 @@ def _refuse_to_guess(y: np.ndarray) -> None:
         )
 
 
-def _coded(loss: Loss, y: np.ndarray, pos_label: Any) -> bool:
-    """Whether labels, or numbers that may be labels, are coded as classes under this loss."""
-    if loss.output in ("label", "probability", "score") or pos_label is not None:
+def _output(output: Output | None, loss: Loss | None) -> Output:
+    """What learners predict: what is asked for, or what the loss scores."""
+    if output is None and loss is not None:
+        return loss.output
+    if output not in OUTPUTS:
+        raise ValueError(f"output={output!r} is unknown: use one of {', '.join(OUTPUTS)}")
+    return output
+
+
+def _needs_labels(loss: Loss | None) -> str:
+    if loss is None:
+        return "y must hold class labels for this test, but it holds real values"
+    return (
+        f"loss={loss.name!r} needs class labels, but y holds real values: "
+        "use loss='squared' or 'absolute'"
+    )
+
+
+def _coded(output: Output, y: np.ndarray, pos_label: Any) -> bool:
+    """Whether labels, or numbers that may be labels, are coded as classes for this output."""
+    if output in ("label", "probability", "score") or pos_label is not None:
         return True
     # Squared and absolute error take numbers as they are, and code two labels 0/1.
     return y.dtype.kind not in "iuf" or len(np.unique(y)) <= 2

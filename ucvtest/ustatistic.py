@@ -36,7 +36,7 @@ from ucvtest.kernels.ustatistic import (
     groups_of_draws,
 )
 from ucvtest.learners.translate import Backend
-from ucvtest.losses import losses_where_tested
+from ucvtest.losses import Loss, losses_where_tested
 from ucvtest.results import Alternative, TestResult, wald_interval, wald_pvalue
 
 __all__ = ["KappaProfile", "UStatisticTest", "resamples_for_precision"]
@@ -140,6 +140,7 @@ class UStatisticTest(HypothesisTest):
     True
     """
 
+    loss: Loss
     learn_size: int
 
     def __init__(
