@@ -7,9 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ucvtest import hooks, kernels, learners, losses
+    from ucvtest import codes, hooks, kernels, learners, losses
     from ucvtest.autologging import autolog
     from ucvtest.exceptions import UcvtestWarning
+    from ucvtest.leave_pair_out import LeavePairOutTest
     from ucvtest.losses import Loss
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
@@ -18,11 +19,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "KappaProfile",
+    "LeavePairOutTest",
     "Loss",
     "TestResult",
     "UStatisticTest",
     "UcvtestWarning",
     "autolog",
+    "codes",
     "hooks",
     "kernels",
     "learners",
@@ -32,6 +35,7 @@ __all__ = [
 
 _HOME = {
     "KappaProfile": "ucvtest.ustatistic",
+    "LeavePairOutTest": "ucvtest.leave_pair_out",
     "Loss": "ucvtest.losses",
     "TestResult": "ucvtest.results",
     "UStatisticTest": "ucvtest.ustatistic",
