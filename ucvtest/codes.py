@@ -12,14 +12,28 @@ from ucvtest.code_bounds import (
     residue_class_sizes,
     spectral_bound,
 )
+from ucvtest.code_constructions import (
+    AdversarialLearner,
+    LightCode,
+    RandomLearner,
+    cyclic_code,
+    order_direction_learner,
+    residue_class_code,
+)
 from ucvtest.critical_values import critical_values, supremum_pvalue
 
 __all__ = [
+    "AdversarialLearner",
     "CodeBounds",
+    "LightCode",
+    "RandomLearner",
     "critical_values",
+    "cyclic_code",
     "delsarte_bound",
     "known_code_sizes",
     "light_code_bounds",
+    "order_direction_learner",
+    "residue_class_code",
     "residue_class_sizes",
     "spectral_bound",
     "supremum_pvalue",
