@@ -1,7 +1,6 @@
 """Leave-pair-out errors of one learner for many labelings of one sample, the fastest way it has."""
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +17,10 @@ from ucvtest.learners.translate import TranslatedLearner
 from ucvtest.sample import Sample
 
 __all__ = ["PairErrors", "pair_errors"]
+
+
+CELLS_PER_BATCH = 4_000_000
+"""Numbers in the arrays of one batch of fits: 32 MB each."""
 
 
 class PairErrors(Protocol):
@@ -107,7 +110,7 @@ class _RefittedErrors:
     """Any learner, fitted again without every pair for every labeling."""
 
     def __init__(self, sample: Sample, learner: Learner, n_jobs: int | None) -> None:
-        self._sample, self._learner, self._n_jobs = sample, learner, n_jobs
+        self._evaluator = Evaluator(sample, learner, "score", n_jobs=n_jobs)
         jitted = isinstance(learner, (JittedLearner, TranslatedLearner))
         self.how = "jitted fits" if jitted else "fits"
         self.ties: Counter[str] = Counter()
@@ -116,29 +119,29 @@ class _RefittedErrors:
         self, labelings: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
         """Wrong and tied pairs."""
-        counts = [self._count(labels, rng) for labels in labelings]
-        wrong, tied = np.array(counts, dtype=int).reshape(-1, 2).T
+        n_obs = labelings.shape[1]
+        n_pairs = int(labelings[0].sum()) * int((~labelings[0]).sum())
+        size = max(1, CELLS_PER_BATCH // (n_pairs * n_obs))
+        parts = [
+            self._count(labelings[start : start + size], rng)
+            for start in range(0, len(labelings), size)
+        ]
+        wrong, tied = np.concatenate(parts, axis=1)
         return wrong, tied
 
-    def _count(self, labels: np.ndarray, rng: np.random.Generator) -> tuple[int, int]:
-        first, second = np.nonzero(labels[:, None] & ~labels)
-        pairs = np.arange(len(first))
-        testing = np.zeros((len(first), len(labels)), dtype=bool)
-        testing[pairs, first] = testing[pairs, second] = True
-        evaluator = Evaluator(
-            _relabeled(self._sample, labels), self._learner, "score", n_jobs=self._n_jobs
+    def _count(self, labelings: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        labeling, first, second = np.nonzero(labelings[:, :, None] & ~labelings[:, None])
+        fits = np.arange(len(labeling))
+        testing = np.zeros((len(fits), labelings.shape[1]), dtype=bool)
+        testing[fits, first] = testing[fits, second] = True
+        seeds = rng.integers(2**31 - 1, size=len(fits))
+        found = self._evaluator.predict_labelings(
+            labelings[labeling].astype(float), seeds, ~testing, testing
         )
-        seeds = rng.integers(2**31 - 1, size=len(first))
-        found = evaluator.predict(~testing, testing, seeds)
         self.ties.update(found.ties)
-        positive, negative = found.values[pairs, first], found.values[pairs, second]
-        return int((positive < negative).sum()), int((positive == negative).sum())
-
-
-def _relabeled(sample: Sample, labels: np.ndarray) -> Sample:
-    """The same observations with other labels."""
-    codes = labels.astype(int)
-    return replace(sample, response=np.asarray(sample.classes)[codes], codes=codes)
+        positive, negative = found.values[fits, first], found.values[fits, second]
+        each = np.stack([positive < negative, positive == negative])
+        return each.reshape(2, len(labelings), -1).sum(axis=2)
 
 
 def _nearest(sample: Sample, k: int) -> tuple[np.ndarray, int]:

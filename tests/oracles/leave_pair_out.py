@@ -60,6 +60,7 @@ def largest_light_code(W, n, w):
 
     Which words are in the code is binary. Every edge between two of them leaves one of them, in
     parts if need be: by the integrality of flows with whole capacities that is no relaxation.
+    All words look the same, so the first one may be taken for granted.
     """
     edges, n_words = johnson_edges(n, w), comb(n, w)
     n_edges = len(edges)
@@ -70,11 +71,13 @@ def largest_light_code(W, n, w):
         directed[rows, n_words + end * n_edges + rows] = 1
         directed[rows, edges[:, end]] = -1
         leaving[edges[:, end], n_words + end * n_edges + rows] = 1
+    lower = np.zeros(n_words + 2 * n_edges)
+    lower[0] = 1
     found = milp(
         np.concatenate([-np.ones(n_words), np.zeros(2 * n_edges)]),
         constraints=[LinearConstraint(directed, lb=-1), LinearConstraint(leaving, ub=W)],
         integrality=np.concatenate([np.ones(n_words), np.zeros(2 * n_edges)]),
-        bounds=Bounds(0, 1),
+        bounds=Bounds(lower, 1),
     )
     assert found.status == 0, found.message
     return round(-found.fun)

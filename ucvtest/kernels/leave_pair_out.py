@@ -127,7 +127,7 @@ def smoother_errors(hat: np.ndarray, labelings: np.ndarray) -> tuple[np.ndarray,
     >>> hat = uv.learners.hat_matrix(uv.learners.ridge(1.0), X)
     >>> y = np.array([[0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]], dtype=bool)
     >>> uv.kernels.leave_pair_out.smoother_errors(hat, y)
-    (array([0, 6]), array([0, 0]))
+    (array([0, 4]), array([0, 2]))
     """
     hat = np.asarray(hat, dtype=float)
     left = 1.0 - np.diag(hat)
