@@ -111,9 +111,7 @@ class TestOwnScores:
             scores[i, j], scores[j, i] = score(X[rest], B[rest].astype(int), X[[i, j]])
         found = uv.kernels.leave_pair_out.errors(scores, B.astype(int))
         assert found["n_errors"] == oracle.n_errors(X, B, score)
-        assert found["n_ties"] == sum(
-            k == 0.5 for k in oracle.pair_errors(X, B, score).values()
-        )
+        assert found["n_ties"] == sum(k == 0.5 for k in oracle.pair_errors(X, B, score).values())
         assert found["n_pairs"] == 18
         assert found["auc"] == 1 - found["u"] == 1 - found["n_errors"] / 18
 

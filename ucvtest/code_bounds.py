@@ -378,8 +378,7 @@ def _solved(system: list[list[Fraction]]) -> list[Fraction] | None:
             if row != column and system[row][column]:
                 factor = system[row][column] / lead[column]
                 system[row] = [
-                    a if not b else a - factor * b
-                    for a, b in zip(system[row], lead, strict=True)
+                    a if not b else a - factor * b for a, b in zip(system[row], lead, strict=True)
                 ]
     return [system[row][size] / system[row][row] for row in range(size)]
 

@@ -1,7 +1,6 @@
 """Light codes that can be written down, and learners whose null distributions they shape."""
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice

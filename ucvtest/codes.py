@@ -20,7 +20,11 @@ from ucvtest.code_constructions import (
     order_direction_learner,
     residue_class_code,
 )
-from ucvtest.critical_values import critical_values, supremum_pvalue
+from ucvtest.critical_values import (
+    critical_values,
+    plot_critical_values,
+    supremum_pvalue,
+)
 
 __all__ = [
     "AdversarialLearner",
@@ -33,6 +37,7 @@ __all__ = [
     "known_code_sizes",
     "light_code_bounds",
     "order_direction_learner",
+    "plot_critical_values",
     "residue_class_code",
     "residue_class_sizes",
     "spectral_bound",

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
 from math import comb
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,17 @@ from ucvtest.base import as_integer, make_generator, progress_bar
 from ucvtest.code_bounds import light_code_bounds
 from ucvtest.null_distributions import simulated_nulls, wilcoxon_null
 
-__all__ = ["METHODS", "Method", "critical_values", "supremum_pvalue"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "METHODS",
+    "Method",
+    "critical_values",
+    "plot_critical_values",
+    "supremum_critical_value",
+    "supremum_pvalue",
+]
 
 Method = Literal["wmw", "graham_sloane", "supremum", "empirical"]
 METHODS: tuple[Method, ...] = ("wmw", "graham_sloane", "supremum", "empirical")
@@ -23,13 +33,27 @@ N_SIMULATIONS = 10_000
 
 @overload
 def critical_values(
-    alpha: float, n0: int, n1: int, method: Method = ..., **options: Any
+    alpha: float,
+    n0: int,
+    n1: int,
+    method: Method = "supremum",
+    *,
+    n_simulations: int | None = None,
+    rng: int | np.random.Generator | None = None,
+    progress: bool | None = None,
 ) -> int: ...
 
 
 @overload
 def critical_values(
-    alpha: float, n0: Iterable[int], n1: Iterable[int], method: Method = ..., **options: Any
+    alpha: float,
+    n0: Iterable[int],
+    n1: Iterable[int],
+    method: Method = "supremum",
+    *,
+    n_simulations: int | None = None,
+    rng: int | np.random.Generator | None = None,
+    progress: bool | None = None,
 ) -> pd.DataFrame: ...
 
 
@@ -68,7 +92,7 @@ def critical_values(
     -------
     int or DataFrame
         -1 where no number of errors is few enough. For sequences a table, n1 downwards and n0
-        across.
+        across, which `plot_critical_values` draws.
 
     Raises
     ------
@@ -87,11 +111,9 @@ def critical_values(
     >>> import ucvtest as uv
     >>> uv.codes.critical_values(0.05, 10, 10, method="wmw")
     27
-    >>> uv.codes.critical_values(0.05, [10, 19, 20], [10, 19], method="supremum")
-    n0  10  19  20
-    n1            
-    10  -1   0   0
-    19   0   0   0
+    >>> table = uv.codes.critical_values(0.05, [10, 19, 20], [10, 19], method="supremum")
+    >>> table.loc[10].tolist()
+    [-1, 0, 0]
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05")
@@ -102,7 +124,6 @@ def critical_values(
             f"n_simulations and rng are for method='empirical', got method={method!r}: leave "
             "them out"
         )
-    many = [not isinstance(size, (int, np.integer)) for size in (n0, n1)]
     columns, rows = _sizes("n0", n0), _sizes("n1", n1)
     generator, _ = make_generator(rng)
     simulations = N_SIMULATIONS if n_simulations is None else n_simulations
@@ -116,7 +137,7 @@ def critical_values(
             if key not in found:
                 found[key] = _critical_value(method, alpha, *key, simulations, generator)
             bar.update()
-    if not any(many):
+    if not isinstance(n0, Iterable) and not isinstance(n1, Iterable):
         return found[min(columns + rows), max(columns + rows)]
     return pd.DataFrame(
         [[found[min(a, b), max(a, b)] for a in columns] for b in rows],
@@ -146,8 +167,37 @@ def supremum_pvalue(n_errors: float, n: int, weight: int) -> float:
     return upper / comb(n, weight)
 
 
+def plot_critical_values(table: pd.DataFrame, ax: "Axes | None" = None) -> "Axes":
+    """Draw a table of critical values as a heat map: Figures 2, 7 and 8.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `critical_values`.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure of pyplot's.
+
+    Returns
+    -------
+    matplotlib Axes
+        Sizes that cannot reject stay empty.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    from ucvtest.plots import heat_map
+
+    shown = table.mask(table < 0).to_numpy(dtype=float)
+    ax = heat_map(shown, table.columns.tolist(), table.index.tolist(), ax)
+    ax.set_xlabel("negative observations")
+    ax.set_ylabel("positive observations")
+    return ax
+
+
 def _sizes(name: str, sizes: int | Iterable[int]) -> list[int]:
-    each = [sizes] if isinstance(sizes, (int, np.integer)) else list(sizes)
+    each = list(sizes) if isinstance(sizes, Iterable) else [sizes]
     found = [as_integer(name, size) for size in each]
     if not found or min(found) < 1:
         raise ValueError(f"{name} must hold positive integers, got {found}")

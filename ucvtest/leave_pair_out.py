@@ -369,9 +369,7 @@ class _Found:
 class _Run:
     """Counts errors for one labeling or for many."""
 
-    def __init__(
-        self, test: LeavePairOutTest, plan: _Plan, counter: PairErrors, bar: Any
-    ) -> None:
+    def __init__(self, test: LeavePairOutTest, plan: _Plan, counter: PairErrors, bar: Any) -> None:
         self.test, self.plan, self.counter, self.bar = test, plan, counter, bar
         self.labels = test.labels
         self.n = len(self.labels)
@@ -590,15 +588,11 @@ def _tables(
 def _picture(test: LeavePairOutTest, null: NullDistribution, u: float) -> Picture:
     """The null distribution of U with the observed value and the level: Figures 1, 3 and 6."""
     layers = [
-        Layer(
-            "bars", null.errors / test.n_pairs, null.probabilities, label="null distribution"
-        )
+        Layer("bars", null.errors / test.n_pairs, null.probabilities, label="null distribution")
     ]
     critical = null.critical_value(LEVEL_SHOWN)
     if critical >= 0:
-        layers.append(
-            Layer("vertical", critical / test.n_pairs, label="5% level", role="limit")
-        )
+        layers.append(Layer("vertical", critical / test.n_pairs, label="5% level", role="limit"))
     layers.append(Layer("vertical", u, label="observed", role="estimate"))
     return Picture("share of wrong pairs, U", "probability", tuple(layers))
 

@@ -215,5 +215,3 @@ def _neighbour_errors(X: np.ndarray, n1: int) -> np.ndarray:
         following[:, None, n1:] - 1
     )
     return (first < second).sum(axis=(1, 2)) + (first == second).sum(axis=(1, 2)) / 2
-
-

@@ -55,6 +55,7 @@ def johnson_edges(n, w):
     return np.argwhere(np.triu(common == w - 1, 1))
 
 
+@cache
 def largest_light_code(W, n, w):
     """L(W, n, w) by integer programming.
 
