@@ -1,4 +1,4 @@
-"""The leave-pair-out test of Pahikkala et al. (2025): is the AUC better than chance?"""
+"""The leave-pair-out test of Pahikkala et al. (2025), of an AUC against chance."""
 
 import math
 import time
