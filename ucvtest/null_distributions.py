@@ -1,12 +1,18 @@
 """Distributions of the number of leave-pair-out errors where labels mean nothing."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 
-__all__ = ["SETTINGS", "NullDistribution", "Setting", "simulated_nulls", "wilcoxon_null"]
+__all__ = [
+    "SETTINGS",
+    "NullDistribution",
+    "Setting",
+    "sample_errors",
+    "simulated_nulls",
+    "wilcoxon_null",
+]
 
 CELLS_PER_BATCH = 1_000_000
 """Numbers in the largest array of a batch of simulated samples: 8 MB."""
@@ -164,21 +170,43 @@ def simulated_nulls(
     always be the positive ones. Cost: O(n^2 p) for each sample and setting.
     """
     n = n0 + n1
-    counted: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-        "ridge": partial(_ridge_errors, n1=n1),
-        "knn": partial(_neighbour_errors, n1=n1),
-    }
     nulls = {}
     for setting in SETTINGS:
         if setting.learner == "knn" and n - 2 < N_NEIGHBOURS:
             continue
         size = max(1, CELLS_PER_BATCH // n**2)
-        parts = [
-            counted[setting.learner](setting.draw(rng, min(size, n_simulations - start), n))
-            for start in range(0, n_simulations, size)
-        ]
+        sizes = (min(size, n_simulations - start) for start in range(0, n_simulations, size))
+        parts = [sample_errors(setting.learner, setting.draw(rng, each, n), n1) for each in sizes]
         nulls[setting.name] = NullDistribution.of(np.concatenate(parts), sampled=True)
     return nulls
+
+
+def sample_errors(learner: str, X: np.ndarray, n1: int) -> np.ndarray:
+    """Leave-pair-out errors in many samples at once.
+
+    Parameters
+    ----------
+    learner : {"ridge", "knn"}
+        Ridge regression with penalty 1, or 3 nearest neighbours.
+    X : ndarray, shape (R, n, p)
+        Samples of continuous features, so without ties of distances.
+    n1 : int
+        The first n1 observations of each sample are positive.
+
+    Returns
+    -------
+    ndarray, shape (R,)
+        Numbers of errors, ties counted one half.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.null_distributions import sample_errors
+    >>> X = np.array([[5.0], [6.5], [7.0], [1.0], [2.5], [3.0]])
+    >>> sample_errors("ridge", X[None], 3), sample_errors("ridge", -X[None], 3)
+    (array([0.]), array([0.]))
+    """
+    return _ridge_errors(X, n1) if learner == "ridge" else _neighbour_errors(X, n1)
 
 
 def _ridge_errors(X: np.ndarray, n1: int) -> np.ndarray:
