@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ucvtest.base import as_integer, make_generator, progress_bar
-from ucvtest.code_bounds import light_code_bounds
+from ucvtest.code_bounds import light_code_bounds, spectral_bound
 from ucvtest.null_distributions import simulated_nulls, wilcoxon_null
 
 if TYPE_CHECKING:
@@ -225,19 +225,26 @@ def _critical_value(
 @cache
 def supremum_critical_value(alpha: float, n: int, weight: int) -> int:
     """The largest W with a supremum p-value of at most alpha; -1 if there is none."""
-    if supremum_pvalue(0, n, weight) > alpha:
+    if not _rejects(0, alpha, n, weight):
         return -1
-    # Doubled until too large, then halved: every bound is a programme for each shorter code.
     low, high = 0, 1
-    while supremum_pvalue(high, n, weight) <= alpha:
+    while _rejects(high, alpha, n, weight):
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        if supremum_pvalue(middle, n, weight) <= alpha:
+        if _rejects(middle, alpha, n, weight):
             low = middle
         else:
             high = middle
     return low
+
+
+def _rejects(n_errors: int, alpha: float, n: int, weight: int) -> bool:
+    """Whether the supremum p-value is at most alpha."""
+    # One formula often decides, where the best bound takes a programme for each shorter code.
+    if spectral_bound(n_errors, n, weight) / comb(n, weight) <= alpha:
+        return True
+    return supremum_pvalue(n_errors, n, weight) <= alpha
 
 
 def _graham_sloane(alpha: float, n: int, weight: int) -> int:
