@@ -297,3 +297,29 @@ def test_alpha_outside_its_range(function, alpha: float) -> None:
     with pytest.raises(ValueError) as error:
         function(PAIR, alpha)
     assert str(error.value) == f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%"
+
+
+def test_null_distribution_without_standard_error():
+    """What has no standard error by its method shows no empty columns, and no missing interval."""
+    result = replace(
+        SINGLE,
+        se=math.nan,
+        variance=math.nan,
+        statistic=0.31,
+        pvalue=0.012,
+        null_value=0.5,
+        alternative="greater",
+        reference="permutation",
+        diagnostics={"mc_se_pvalue": 0.0011},
+    )
+    text = result.summary().as_text()
+    assert "nan" not in text
+    assert "0.0011" in text
+    assert "interval" not in text
+    assert verdict(result).endswith("the error rate is 0.14 (p = 0.01).")
+    failed = replace(result, reference="none")
+    assert "no interval" in verdict(failed)
+    assert "95% low" in failed.summary().as_text()
+    assert verdict(replace(result, pvalue=math.nan, null_value=math.nan)) == (
+        "The error rate is 0.14."
+    )

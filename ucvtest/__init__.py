@@ -7,11 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ucvtest import hooks, kernels, learners, losses, simulate
+    from ucvtest import codes, hooks, kernels, learners, losses, simulate
     from ucvtest.autologging import autolog
     from ucvtest.exceptions import UcvtestWarning
     from ucvtest.fold_covariance import FoldCovarianceTest
     from ucvtest.influence import InfluenceFunctionTest
+    from ucvtest.leave_pair_out import LeavePairOutTest
     from ucvtest.losses import Loss
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
@@ -22,11 +23,13 @@ __all__ = [
     "FoldCovarianceTest",
     "InfluenceFunctionTest",
     "KappaProfile",
+    "LeavePairOutTest",
     "Loss",
     "TestResult",
     "UStatisticTest",
     "UcvtestWarning",
     "autolog",
+    "codes",
     "hooks",
     "kernels",
     "learners",
@@ -39,6 +42,7 @@ _HOME = {
     "FoldCovarianceTest": "ucvtest.fold_covariance",
     "InfluenceFunctionTest": "ucvtest.influence",
     "KappaProfile": "ucvtest.ustatistic",
+    "LeavePairOutTest": "ucvtest.leave_pair_out",
     "Loss": "ucvtest.losses",
     "TestResult": "ucvtest.results",
     "UStatisticTest": "ucvtest.ustatistic",

@@ -16,7 +16,7 @@ from ucvtest.summaries import direction
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_result", "save_plot"]
+__all__ = ["heat_map", "plot_result", "save_plot"]
 
 MISSING = "plots need matplotlib: pip install 'ucvtest[plot]'"
 
@@ -149,6 +149,48 @@ def save_plot(
     figure = Figure(figsize=size, layout="constrained")
     plot_result(result, figure.subplots(), alpha, kind=kind)
     figure.savefig(path, dpi=dpi)
+
+
+def heat_map(
+    values: np.ndarray,
+    columns: Sequence[Any],
+    rows: Sequence[Any],
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw a matrix of numbers as coloured cells with the numbers in them.
+
+    Parameters
+    ----------
+    values : ndarray, shape (len(rows), len(columns))
+        NaN leaves a cell empty.
+    columns, rows : sequence
+        Names along the axes.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure of pyplot's.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    if ax is None:
+        ax = _pyplot_axes((1.2 + 0.36 * len(columns), 1.0 + 0.32 * len(rows)))
+    ax.imshow(values, cmap="cividis", aspect="auto", origin="lower")
+    ax.set_xticks(range(len(columns)), columns)
+    ax.set_yticks(range(len(rows)), rows)
+    finite = values[np.isfinite(values)]
+    middle = (finite.min() + finite.max()) / 2 if finite.size else 0.0
+    for (row, column), value in np.ndenumerate(values):
+        if math.isfinite(value):
+            # White on the dark half of the colours, black on the light one.
+            colour = "white" if value <= middle else "black"
+            place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "x-small"}
+            ax.text(column, row, f"{value:g}", color=colour, **place)
+    return ax
 
 
 def _pyplot_axes(size: tuple[float, float]) -> "Axes":

@@ -3,8 +3,10 @@
 Everything is read from the fields of a `TestResult`, so that each test is summarised by
 the same code. Keys that are used where they exist: ``settings["learner"]``, ``["other"]``,
 ``["loss"]``, ``["learn_size"]``; ``diagnostics["variance"]`` (name of the variance
-estimator), ``["mc_se_estimate"]``, ``["mc_se_variance"]``, and ``["better"]``, "lower" (the
-default, for losses) or "higher" (for AUC), which says what a good learner's estimate is.
+estimator), ``["mc_se_estimate"]``, ``["mc_se_variance"]``, ``["mc_se_pvalue"]``, and
+``["better"]``, "lower" (the default, for losses) or "higher" (for AUC), which says what a good
+learner's estimate is. A reference other than "normal", "t" and "none" is the name of a null
+distribution: such a result has a p-value, and no standard error or interval to show.
 """
 
 import copy
@@ -166,10 +168,16 @@ def _estimate_clause(result: TestResult, alpha: float) -> str:
         return f"the {result.estimand} could not be estimated"
     low, high = result._quiet_interval(alpha)
     text = _fixed_by(result, low, high)
-    brackets = [_interval_words(low, high, alpha, text)]
+    brackets = [_interval_words(low, high, alpha, text)] if _is_studentised(result) else []
     if not math.isnan(result.pvalue):
         brackets.append(f"p {pvalue_text(result.pvalue, alpha)}")
-    return f"the {result.estimand} is {text(result.estimate)} ({', '.join(brackets)})"
+    added = f" ({', '.join(brackets)})" if brackets else ""
+    return f"the {result.estimand} is {text(result.estimate)}{added}"
+
+
+def _is_studentised(result: TestResult) -> bool:
+    """Whether the method is one with a standard error, even if it has none here."""
+    return result.reference in ("normal", "t", "none") or not math.isnan(result.se)
 
 
 def _interval_words(low: float, high: float, alpha: float, text: Callable[[float], str]) -> str:
@@ -407,7 +415,9 @@ def _main_grid(result: TestResult, alpha: float) -> _Grid:
     low, high = result._quiet_interval(alpha)
     level = _percent(1 - alpha)
     symbol = {"t": "t", "normal": "z"}.get(result.reference, "statistic")
-    errors = [result.diagnostics.get(f"mc_se_{name}") for name in ("estimate", "variance")]
+    errors = [
+        result.diagnostics.get(f"mc_se_{name}") for name in ("estimate", "variance", "pvalue")
+    ]
     simulated = any(error is not None for error in errors)
     # One number of decimals for all that is in the units of the estimand.
     units = _decimals([result.estimate, result.se, low, high])
@@ -416,12 +426,15 @@ def _main_grid(result: TestResult, alpha: float) -> _Grid:
         "variance": _column([result.variance, errors[1]]),
         "std err": _column([result.se, None], units),
         symbol: _column([result.statistic, None], 3),
-        "p-value": _column([result.pvalue, None], 4),
+        "p-value": _column([result.pvalue, errors[2]], 4),
         f"{level} low": _column([low, None], units),
         f"{level} high": _column([high, None], units),
     }
     if math.isnan(result.pvalue) and math.isnan(result.null_value):
         del columns[symbol], columns["p-value"]
+    if not _is_studentised(result):
+        shown = ("estimate", symbol, "p-value")
+        columns = {name: cells for name, cells in columns.items() if name in shown}
     names = ["first - second" if direction(result) else "learner", "Monte-Carlo s.e."]
     rows = [list(cells) for cells in zip(names, *columns.values(), strict=True)]
     return _Grid(rows if simulated else rows[:1], ["", *columns])

@@ -1,0 +1,160 @@
+"""Figures 1-3 and 6-9 of Pahikkala et al. (2025) as numbers and, with --figures, as pictures.
+
+Figure 9 without its fourth part: the prostate data are not public. The paper does not say which
+mixtures of normals it used; ours have components at -2 and 2.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import ucvtest as uv
+from ucvtest.null_distributions import NullDistribution, sample_errors, wilcoxon_null
+
+N, W = 30, 15
+SIZES = (12, 16, 20, 24, 28, 32, 36, 40)
+LEARNERS = {"ridge": "ridge:1.0", "knn": "knn:3"}
+
+
+def order_direction_errors(x: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Errors of the order-direction learner for many labelings (P, n) of one feature (n,)."""
+    weight = int(labels[0].sum())
+    rest = len(x) - weight
+    errors = np.empty(len(labels))
+    for row, y in enumerate(labels):
+        positive, negative = x[y][:, None], x[~y]
+        rise = (positive.sum() - positive) / (weight - 1) - (negative.sum() - negative) / (rest - 1)
+        errors[row] = (rise * (positive - negative) < 0).sum()
+    return errors
+
+
+def null_shapes(rng: np.random.Generator, n_permutations: int, n_random: int) -> pd.DataFrame:
+    """Figures 1, 3 and 6: one row for each, in units of U."""
+    x = rng.normal(size=N)
+    labels = rng.permuted(np.tile(np.arange(N) < W, (n_permutations, 1)), axis=1)
+    wide = NullDistribution.of(order_direction_errors(x, labels), sampled=True)
+    test = uv.LeavePairOutTest(x[:, None], labels[0], uv.codes.order_direction_learner)
+    by_class = test.fit("wmw").diagnostics["n_errors"]
+    assert by_class == order_direction_errors(x, labels[:1])[0], "closed form and fits differ"
+    random = uv.LeavePairOutTest(x[:, None], labels[0], uv.codes.RandomLearner(0))
+    found = random.fit(n_permutations=n_random, rng=rng).diagnostics
+    counts = np.round(found["null_probabilities"] * n_random).astype(int)
+    narrow = NullDistribution(found["null_errors"], counts, sampled=True)
+    shapes = {
+        "1: fixed function (Wilcoxon)": wilcoxon_null(N, W),
+        "3: order direction": wide,
+        "6: random": narrow,
+    }
+    return pd.DataFrame(
+        [
+            {
+                "figure": name,
+                "mean": null.errors @ null.probabilities / (W * (N - W)),
+                "std": np.sqrt(
+                    (null.errors**2) @ null.probabilities - (null.errors @ null.probabilities) ** 2
+                )
+                / (W * (N - W)),
+                "5% level": null.critical_value(0.05) / (W * (N - W)),
+                "U < 0.25": null.pvalue(0.25 * W * (N - W)),
+            }
+            for name, null in shapes.items()
+        ]
+    )
+
+
+def with_signal(setting: str, rng: np.random.Generator, n_samples: int, n: int) -> np.ndarray:
+    """Samples of ten features (R, n, 10), the first half of each positive: section 4.2."""
+    X = rng.normal(size=(n_samples, n, 10))
+    half = n // 2
+    if setting == "c: one feature, not linear":
+        X[:, :half, 0] += 0.5
+        X[:, half:, 0] += rng.choice([5.5, -4.5], size=(n_samples, n - half))
+        return X
+    n_features = 1 if setting.startswith("a") else 4
+    X[:, :half, :n_features] += 0.5
+    X[:, half:, :n_features] -= 0.5
+    return X
+
+
+def type_two_errors(
+    rng: np.random.Generator,
+    critical: dict[int, int],
+    n_samples: int,
+    n_permuted: int,
+) -> pd.DataFrame:
+    """Figure 9: how often a false null hypothesis is not rejected."""
+    rows = []
+    for setting in ("a: one feature", "b: four features", "c: one feature, not linear"):
+        for name, learner in LEARNERS.items():
+            for n in critical:
+                X = with_signal(setting, rng, n_samples, n)
+                errors = sample_errors(name, X, n // 2)
+                y = np.arange(n) < n // 2
+                pvalues = [
+                    uv.LeavePairOutTest(each, y, learner).fit(n_permutations=199, rng=rng).pvalue
+                    for each in X[:n_permuted]
+                ]
+                rows.append(
+                    {
+                        "setting": setting,
+                        "learner": learner,
+                        "n": n,
+                        "empirical": (errors > critical[n]).mean(),
+                        "permutation": (np.array(pvalues) > 0.05).mean(),
+                    }
+                )
+    frame = pd.DataFrame(rows)
+    return frame.pivot(index=["setting", "learner"], columns="n").round(2)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few simulations, small tables")
+    parser.add_argument("--figures", type=Path, help="folder to write pictures to")
+    arguments = parser.parse_args()
+    quick = arguments.quick
+    rng = np.random.default_rng(2025)
+    sizes = range(1, 7) if quick else range(1, 21)
+    simulations = 60 if quick else 10_000
+
+    print(f"Null distributions of U, n = {N}, {W} positives")
+    shapes = null_shapes(rng, 200 if quick else 10_000, 19 if quick else 499)
+    print(shapes.to_string(index=False, float_format="{:.4f}".format))
+
+    figures = {
+        "wmw": "Figure 2",
+        "graham_sloane": "Figure 7, the adversary's: not valid",
+        "supremum": "valid for all algorithms",
+        "empirical": "Figure 8",
+    }
+    for method, title in figures.items():
+        options = {"n_simulations": simulations, "rng": rng} if method == "empirical" else {}
+        table = uv.codes.critical_values(0.05, sizes, sizes, method, **options)
+        print(f"\nCritical values at 5%, {method} ({title}): n1 down, n0 across")
+        print(table.to_string())
+        if arguments.figures is not None:
+            arguments.figures.mkdir(parents=True, exist_ok=True)
+            ax = uv.codes.plot_critical_values(table)
+            ax.figure.savefig(arguments.figures / f"critical_values_{method}.png", dpi=120)
+
+    if arguments.figures is not None:
+        y = np.arange(N) < W
+        test = uv.LeavePairOutTest(rng.normal(size=(N, 1)), y, "ridge:1.0")
+        for pvalue in ("wmw", "permutation"):
+            test.fit(pvalue, rng=rng).save_plot(arguments.figures / f"null_{pvalue}.png")
+
+    tested = [n for n in SIZES if n // 2 in sizes]
+    critical = {n: int(table.loc[n // 2, n // 2]) for n in tested}
+    n_samples, n_permuted = (40, 2) if quick else (10_000, 200)
+    print("\nShare of type II errors at 5% (Figure 9)")
+    print(type_two_errors(rng, critical, n_samples, n_permuted).to_string())
+    print(
+        f"Monte-Carlo standard errors at most {0.5 / np.sqrt(n_samples):.3f} (empirical, "
+        f"{n_samples} samples) and {0.5 / np.sqrt(n_permuted):.3f} (permutation, {n_permuted})"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,265 @@
+r"""Errors of leave-pair-out cross-validation, for one labeling of a sample or for many.
+
+Every pair of a positive observation i and a negative one j is held out in turn; the pair is
+wrong where the rule learnt from the others scores j higher, and tied where it scores both
+the same. W counts the wrong pairs and half of the tied ones, U = W/(n_1 n_0), AUC = 1 - U.
+
+Linear smoothers. With H the hat matrix of a fit to all observations (with the penalty of a
+fit to n - 2) and e = y - H y, the held-out pair has f_S = y_S - (I - H_SS)^(-1) e_S, so that
+
+    f_i - f_j = 1 - ((1 - h_jj - h_ij) e_i - (1 - h_ii - h_ij) e_j)/det(I - H_SS):
+
+a matrix product for all labelings, and two multiplications for each pair.
+
+Nearest neighbours. Leaving out j changes the votes for i only if j is among the k nearest of
+i; then the neighbour of rank k + 1 votes in its place. The features need one sort.
+"""
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ucvtest.float64 import in_float64
+
+__all__ = ["errors", "nearest_neighbour_errors", "smoother_errors"]
+
+TIE = 1e-11
+"""Difference of two fitted values, relative to the terms that it is summed from, below which it
+is rounding error and the pair tied."""
+
+UNDETERMINED = 1e-10
+"""Smallest det(I - H_SS): below, the others do not determine the fit."""
+
+LABELINGS_PER_CALL = 1024
+"""A fixed shape, so one compilation; the labels of 100 observations are then 0.8 MB."""
+
+OBS_STEP = 8
+"""Samples are filled up to a multiple of this, so that similar sizes share a compilation."""
+
+
+def errors(scores: Any, y: Any) -> dict[str, float]:
+    """Leave-pair-out errors of scores of one's own.
+
+    Parameters
+    ----------
+    scores : array, shape (n, n)
+        ``scores[i, j]`` is the score of observation i by the rule learnt without i and j. Only
+        pairs from different classes are looked at.
+    y : array, shape (n,)
+        Labels 0 and 1; a higher score stands for 1.
+
+    Returns
+    -------
+    dict
+        ``n_errors`` (W, ties counted one half), ``n_ties``, ``n_pairs``, ``u`` and ``auc``.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, `y` holds anything but 0 and 1 or only one of them, or a score
+        that is needed is NaN.
+
+    Notes
+    -----
+    Pahikkala et al. (2025), (6). Erratum: (4) and (6) as printed count the correct pairs.
+
+    Examples
+    --------
+    >>> import numpy as np, ucvtest as uv
+    >>> scores = np.tile([[3.0], [2.0], [2.0], [1.0]], 4)
+    >>> uv.kernels.leave_pair_out.errors(scores, [1, 0, 1, 0])["n_errors"]
+    0.5
+    """
+    matrix, labels = np.asarray(scores, dtype=float), np.asarray(y)
+    n = len(labels)
+    if labels.ndim != 1 or matrix.shape != (n, n):
+        raise ValueError(
+            f"scores must have shape (n, n) and y (n,), got {matrix.shape} and {labels.shape}"
+        )
+    if set(labels.tolist()) != {0, 1}:
+        raise ValueError("y must hold 0 and 1, both at least once: code the positive class as 1")
+    pairs = np.ix_(labels == 1, labels == 0)
+    positive, negative = matrix[pairs], matrix.T[pairs]
+    if np.isnan(positive).any() or np.isnan(negative).any():
+        raise ValueError("scores holds NaN for a pair of different classes: score both of them")
+    n_ties = int((positive == negative).sum())
+    n_errors = float((positive < negative).sum() + n_ties / 2)
+    u = n_errors / positive.size
+    return {
+        "n_errors": n_errors,
+        "n_ties": n_ties,
+        "n_pairs": positive.size,
+        "u": u,
+        "auc": 1.0 - u,
+    }
+
+
+def smoother_errors(hat: np.ndarray, labelings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leave-pair-out errors of a linear smoother, for many labelings.
+
+    Parameters
+    ----------
+    hat : ndarray, shape (n, n)
+        Symmetric hat matrix of a fit to all observations, with the penalty of a fit to n - 2.
+    labelings : ndarray of bool, shape (P, n)
+
+    Returns
+    -------
+    tuple of ndarray of int, shape (P,)
+        Wrong pairs, and tied pairs: those whose difference is no more than rounding error.
+
+    Raises
+    ------
+    ValueError
+        If the other observations do not determine the fit for some pair.
+
+    Notes
+    -----
+    Pahikkala et al. (2008) for ridge regression. Cost: O(P n^2).
+
+    Examples
+    --------
+    >>> import numpy as np, ucvtest as uv
+    >>> X = np.arange(6.0)[:, None]
+    >>> hat = uv.learners.hat_matrix(uv.learners.ridge(1.0), X)
+    >>> y = np.array([[0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]], dtype=bool)
+    >>> uv.kernels.leave_pair_out.smoother_errors(hat, y)
+    (array([0, 4]), array([0, 2]))
+    """
+    hat = np.asarray(hat, dtype=float)
+    left = 1.0 - np.diag(hat)
+    determinant = left[:, None] * left - hat**2
+    np.fill_diagonal(determinant, 1.0)
+    if not (determinant > UNDETERMINED).all():
+        raise ValueError("the observations that are left do not determine the fit: raise lam")
+    # Row i, column j: what e_i and e_j count for in f_i - f_j.
+    own = (left[None, :] - hat) / determinant
+    other = own.T
+    tolerance = TIE * (1.0 + np.abs(own) + np.abs(other))
+    residual = np.eye(len(hat)) - hat
+    matrices = tuple(_padded(each, 0, 1) for each in (residual, own, other, tolerance))
+    return _in_batches(_smoother, matrices, labelings)
+
+
+def nearest_neighbour_errors(
+    nearest: np.ndarray, labelings: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Leave-pair-out errors of k nearest neighbours, for many labelings.
+
+    Parameters
+    ----------
+    nearest : ndarray of int, shape (n, k + 1)
+        The k + 1 nearest other observations of each one, nearest first.
+    labelings : ndarray of bool, shape (P, n)
+
+    Returns
+    -------
+    tuple of ndarray of int, shape (P,)
+        Wrong pairs, and tied pairs: those with equally many votes.
+
+    Notes
+    -----
+    Cost: O(P n^2), after one sort of the neighbours.
+
+    Examples
+    --------
+    >>> import numpy as np, ucvtest as uv
+    >>> nearest = np.array([[1, 2], [0, 2], [3, 1], [2, 1]])
+    >>> y = np.array([[0, 0, 1, 1]], dtype=bool)
+    >>> uv.kernels.leave_pair_out.nearest_neighbour_errors(nearest, y)
+    (array([0]), array([0]))
+    """
+    nearest = np.asarray(nearest)
+    n, ranks = nearest.shape
+    votes, near = np.zeros((n, n)), np.zeros((n, n))
+    rows = np.arange(n)[:, None]
+    near[rows, nearest[:, : ranks - 1]] = 1
+    votes[np.arange(n), nearest[:, -1]] = 1
+    matrices = tuple(_padded(each, 0, 1) for each in (near, votes))
+    return _in_batches(_neighbours, matrices, labelings)
+
+
+# --------------------------------------------------------------------------- jitted sums
+
+
+@jax.jit
+def _smoother(
+    matrices: tuple[jax.Array, ...], positive: jax.Array, negative: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    residual, own, other, tolerance = matrices
+    e = jnp.matmul(residual, positive.astype(residual.dtype), precision="highest")
+
+    def differences(i: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return 1.0 - own[i][:, None] * e[i] + other[i][:, None] * e, tolerance[i][:, None]
+
+    return _count(differences, positive, negative)
+
+
+@jax.jit
+def _neighbours(
+    matrices: tuple[jax.Array, ...], positive: jax.Array, negative: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    near, replacement = matrices
+    y = positive.astype(near.dtype)
+    small = partial(jnp.asarray, dtype=jnp.int32)
+    votes, following = small(near @ y), small(replacement @ y)
+    neighbours = small(near)
+
+    def differences(i: jax.Array) -> tuple[jax.Array, jax.Array]:
+        # i is positive and j negative: without the other, i loses no vote and j loses one.
+        of_i = votes[i] + neighbours[i][:, None] * following[i]
+        of_j = votes + neighbours[:, i][:, None] * (following - 1)
+        return of_i - of_j, jnp.int32(0)
+
+    return _count(differences, positive, negative)
+
+
+def _count(
+    differences: Any, positive: jax.Array, negative: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Wrong and tied pairs of each labeling; the first of a pair goes through all rows."""
+
+    def add(i: jax.Array, counts: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        difference, tolerance = differences(i)
+        counted = positive[i] & negative
+        wrong = counted & (difference < -tolerance)
+        tied = counted & (abs(difference) <= tolerance)
+        return (
+            counts[0] + wrong.sum(axis=0, dtype=jnp.int32),
+            counts[1] + tied.sum(axis=0, dtype=jnp.int32),
+        )
+
+    zero = jnp.zeros(positive.shape[1], jnp.int32)
+    wrong, tied = jax.lax.fori_loop(0, positive.shape[0], add, (zero, zero))
+    return wrong, tied
+
+
+@in_float64
+def _in_batches(
+    count: Any, matrices: tuple[np.ndarray, ...], labelings: np.ndarray
+) -> tuple[Any, Any]:
+    """Counts for any number of labelings, in calls of one shape."""
+    labels = np.asarray(labelings, dtype=bool)
+    n_labelings = len(labels)
+    shared = jax.tree_util.tree_map(jnp.asarray, matrices)
+    wrong, tied = np.empty(n_labelings, int), np.empty(n_labelings, int)
+    for start in range(0, n_labelings, LABELINGS_PER_CALL):
+        batch = labels[start : start + LABELINGS_PER_CALL]
+        rows = slice(start, start + len(batch))
+        missing = ((0, 0), (0, LABELINGS_PER_CALL - len(batch)))
+        # What only fills up is neither positive nor negative, so in no pair.
+        positive = np.pad(_padded(batch.T, 0), missing)
+        negative = np.pad(_padded(~batch.T, 0), missing)
+        counts = count(shared, positive, negative)
+        wrong[rows], tied[rows] = (np.asarray(each)[: len(batch)] for each in counts)
+    return wrong, tied
+
+
+def _padded(array: np.ndarray, *axes: int) -> np.ndarray:
+    """The array with zeros after its observations on some axes."""
+    n = array.shape[axes[0]]
+    missing = -n % OBS_STEP
+    return np.pad(array, [(0, missing if axis in axes else 0) for axis in range(array.ndim)])

@@ -1,0 +1,668 @@
+"""The leave-pair-out test of Pahikkala et al. (2025), of an AUC against chance."""
+
+import math
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, islice
+from math import comb
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from ucvtest import hooks
+from ucvtest.base import (
+    HypothesisTest,
+    Stopwatch,
+    as_integer,
+    make_generator,
+    progress_bar,
+    read_formula,
+)
+from ucvtest.critical_values import supremum_critical_value, supremum_pvalue
+from ucvtest.exceptions import UcvtestWarning
+from ucvtest.learners.translate import Backend
+from ucvtest.losses import Loss
+from ucvtest.null_distributions import NullDistribution, simulated_nulls, wilcoxon_null
+from ucvtest.pair_errors import PairErrors, pair_errors
+from ucvtest.pictures import Layer, Picture
+from ucvtest.results import TestResult
+from ucvtest.sample import as_response, response_has_classes
+
+__all__ = ["Forecast", "LeavePairOutTest"]
+
+PValue = Literal["permutation", "supremum", "wmw", "empirical"]
+PVALUES: tuple[PValue, ...] = ("permutation", "supremum", "wmw", "empirical")
+
+N_SIMULATIONS = 10_000
+"""Samples for each setting of the empirical p-value, as in the paper."""
+
+MAX_LABELINGS = {"closed form": 5_000_000, "jitted fits": 20_000, "fits": 20_000}
+"""Most labelings that "exact" goes through, by what one of them costs."""
+
+LABELINGS_PER_BATCH = 4096
+
+FORECAST_FITS = 20
+"""Fits that are timed for a forecast."""
+
+LONG = 60.0
+"""Seconds from which a forecast is announced before the fits start."""
+
+LEVELS = (0.05, 0.01, 0.001)
+"""Levels of the table of critical values."""
+
+LEVEL_SHOWN = 0.05
+"""Level that the picture of the null distribution shows."""
+
+# What the framework asks for is the kind of prediction; pairs have no loss of their own.
+PAIRS = Loss("pairs", lambda y, prediction: prediction, "score", estimand="leave-pair-out AUC")
+
+IN_WORDS: dict[PValue, str] = {
+    "permutation": "permutation",
+    "supremum": "supremum over all algorithms",
+    "wmw": "Wilcoxon-Mann-Whitney",
+    "empirical": "simulated settings",
+}
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a fit will cost.
+
+    Parameters
+    ----------
+    n_fits : int
+        Model fits, one for each held-out pair of each labeling.
+    seconds : float
+        For all of them on one worker, from the time that some of them took.
+    """
+
+    n_fits: int
+    seconds: float
+
+
+class LeavePairOutTest(HypothesisTest):
+    r"""Test of a leave-pair-out AUC against labels that mean nothing.
+
+    Every pair of a positive and a negative observation is held out in turn, and counts as an
+    error where the rule learnt from all others scores the negative one higher. W is the number
+    of errors, ties counted one half; U = W/(n_1 n_0); AUC = 1 - U, an unbiased estimate of
+    the AUC of rules learnt from n - 2 observations. H0: the labels are independent of all that
+    the learner can see (every labeling with as many positives was equally likely).
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+        Labels of two classes, at least two observations of each.
+    learner : learner
+        A scikit-learn estimator, an ``uv.learners`` object, a short string such as
+        "ridge:1.0", or a callable ``(X_train, y_train, X_test) -> scores``. It must not depend
+        on the order of the learning rows.
+    pos_label, groups, backend
+        See `HypothesisTest`.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used; always before the first fit.
+
+    Notes
+    -----
+    Assumes that under H0 labels are exchangeable, nothing else: no distribution, no
+    independence of features. Scores that tie cost one half (for linear smoothers, differences
+    within rounding error), so that switching the two held-out labels turns W of the pair into
+    1 - W. Ridge, kernel ridge and nearest neighbours have closed forms, O(n^2) for each
+    labeling; other learners are fitted n_1 n_0 times for each.
+
+    References
+    ----------
+    T. Pahikkala, P. Movahedi, I. Montoya, H. Miikonen, I. Jambor, A. Airola, L. Major (2025),
+    A link between coding theory and cross-validation with applications: (6), (8), (12), (18),
+    Theorem 2. Errata: k in (4) and (6) must be 1 for an error; (5) fails for tied scores.
+
+    Examples
+    --------
+    >>> import numpy as np, ucvtest as uv
+    >>> rng = np.random.default_rng(3)
+    >>> y = np.repeat([0, 1], [11, 9])
+    >>> X = rng.normal(size=(20, 5)) + 0.8 * y[:, None]
+    >>> result = uv.LeavePairOutTest(X, y, "ridge:1.0").fit(n_permutations=999, rng=0)
+    >>> result.n_fits
+    99000
+    >>> bool(result.pvalue < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        learner: Any,
+        *,
+        pos_label: Any = None,
+        groups: None = None,
+        backend: Backend = "auto",
+    ) -> None:
+        _check_labels(as_response(y), pos_label)
+        super().__init__(
+            X,
+            y,
+            learner,
+            null_value=0.5,
+            alternative="greater",
+            loss=PAIRS,
+            pos_label=pos_label,
+            groups=groups,
+            backend=backend,
+        )
+        _check_class_sizes(self.sample.classes, self.sample.codes)
+        self._check_learners(self.sample.n_obs - 2)
+
+    @classmethod
+    def from_formula(  # type: ignore[override]  # there is no other learner to compare with
+        cls, formula: str, data: pd.DataFrame, learner: Any, **kwargs: Any
+    ) -> "LeavePairOutTest":
+        """Create the test from a formula and a data frame, as in statsmodels.
+
+        Parameters
+        ----------
+        formula : str
+            See `HypothesisTest.from_formula`.
+        data : DataFrame
+        learner : learner
+        **kwargs
+            The keyword arguments of the class.
+
+        Returns
+        -------
+        LeavePairOutTest
+
+        Raises
+        ------
+        ValueError
+            If the formula cannot be read, names what the data lack, or uses missing values.
+        """
+        y, X = read_formula(formula, data)
+        return cls(X, y, learner, **kwargs)
+
+    @property
+    def method_name(self) -> str:
+        """Short name for keys."""
+        return "leave_pair_out"
+
+    @property
+    def estimand(self) -> str:
+        """What is estimated, in words."""
+        return f"leave-pair-out AUC at learning-set size {self.sample.n_obs - 2}"
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Which observations are positive, shape (n,)."""
+        return self.sample.target == 1.0
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of a positive and a negative observation."""
+        n_positive = int(self.labels.sum())
+        return n_positive * (self.sample.n_obs - n_positive)
+
+    def fit(
+        self,
+        pvalue: PValue = "permutation",
+        n_permutations: int | Literal["exact"] = 9999,
+        *,
+        n_simulations: int = N_SIMULATIONS,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: bool | None = None,
+    ) -> TestResult:
+        """Count the errors and compare them with a null distribution.
+
+        Parameters
+        ----------
+        pvalue : {"permutation", "supremum", "wmw", "empirical"}
+            "permutation" counts the errors again under permuted labels, and is exact for this
+            learner on these data. "supremum" is the largest probability of so few errors that
+            any algorithm can have, or an upper bound for it: valid without one more fit, and
+            conservative. "wmw" is the distribution for a fixed function, liberal or
+            conservative for a learner. "empirical" is the largest p-value over eight simulated
+            settings of ridge regression and nearest neighbours.
+        n_permutations : int or "exact"
+            For "permutation": labelings drawn besides the observed one, p = (count + 1)/(P + 1);
+            or all C(n, n_1) of them, p = count/C(n, n_1).
+        n_simulations : int
+            For "empirical": samples for each setting.
+        rng : None, int or numpy Generator
+            Decides the draws, the same for every `n_jobs` and `batch_size`. The settings of the
+            result keep the seed; None draws one. A Generator has none to keep.
+        n_jobs : int, optional
+            joblib's workers, for learners that are not jitted.
+        batch_size : int, optional
+            Labelings drawn and evaluated at once: bounds the memory, changes no result.
+        progress : bool, optional
+            Show a progress bar; by default on terminals, after three seconds.
+
+        Returns
+        -------
+        TestResult
+            ``statistic`` is U, ``estimate`` the AUC. ``diagnostics["null_errors"]`` and
+            ``["null_probabilities"]`` hold the null distribution of W where there is one.
+
+        Raises
+        ------
+        ValueError
+            If an argument cannot be used, or a learner fails.
+
+        Warns
+        -----
+        UcvtestWarning
+            If the fits will take longer than a minute: how many, and how long, before they start.
+        """
+        stopwatch = Stopwatch()
+        plan = _plan(pvalue, n_permutations, n_simulations, rng, n_jobs, batch_size)
+        with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
+            counter = pair_errors(self.sample, self.learner, n_jobs)
+            if plan.pvalue == "permutation":
+                self._check_cost(plan, counter)
+            found = _Run(self, plan, counter, bar).run()
+        return self._finish(_result(self, plan, counter, found, stopwatch.seconds))
+
+    def forecast(
+        self, n_permutations: int | Literal["exact"] = 9999, *, n_jobs: int | None = None
+    ) -> Forecast:
+        """How many fits a permutation p-value needs, and how long they will take.
+
+        Parameters
+        ----------
+        n_permutations : int or "exact"
+        n_jobs : int, optional
+            joblib's workers, for learners that are not jitted.
+
+        Returns
+        -------
+        Forecast
+
+        Raises
+        ------
+        ValueError
+            If `n_permutations` cannot be used.
+
+        Notes
+        -----
+        One labeling is evaluated twice, the second time with a watch: the first time compiles.
+        """
+        plan = _plan("permutation", n_permutations, N_SIMULATIONS, 0, n_jobs, None)
+        return self._forecast(plan, pair_errors(self.sample, self.learner, n_jobs))
+
+    def _forecast(self, plan: "_Plan", counter: PairErrors) -> Forecast:
+        n_labelings = self._n_labelings(plan)
+        # A generator of its own, so that looking ahead changes no draw.
+        rng = np.random.default_rng(0)
+        for _ in range(2):
+            start = time.perf_counter()
+            counter.count(self.labels[None], rng)
+            seconds = time.perf_counter() - start
+        counter.ties.clear()
+        return Forecast(n_labelings * self.n_pairs, n_labelings * seconds)
+
+    def _n_labelings(self, plan: "_Plan") -> int:
+        if plan.n_permutations == "exact":
+            return comb(self.sample.n_obs, int(self.labels.sum()))
+        return int(plan.n_permutations) + 1
+
+    def _check_cost(self, plan: "_Plan", counter: PairErrors) -> None:
+        """Refuse an enumeration that is too large; announce fits that take long."""
+        n_labelings, most = self._n_labelings(plan), MAX_LABELINGS[counter.how]
+        if plan.n_permutations == "exact" and n_labelings > most:
+            raise ValueError(
+                f"n_permutations='exact' needs {n_labelings} labelings with {self.n_pairs} pairs "
+                f"each, and learner {self.learner.name} allows {most}: use a number, such as 9999"
+            )
+        if counter.how == "closed form" or n_labelings < FORECAST_FITS:
+            return
+        forecast = self._forecast(plan, counter)
+        if forecast.seconds > LONG:
+            warnings.warn(
+                f"{forecast.n_fits} fits of {self.learner.name}, about "
+                f"{_duration(forecast.seconds)} on one worker: a smaller n_permutations, n_jobs, "
+                "or a learner with a closed form (ridge, kernel_ridge, knn) takes less",
+                UcvtestWarning,
+                stacklevel=3,
+            )
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The validated arguments of a fit."""
+
+    pvalue: PValue
+    n_permutations: int | Literal["exact"]
+    n_simulations: int
+    seed: int | None
+    generator: np.random.Generator
+    batch_size: int
+
+    def settings(self, n: int) -> dict[str, Any]:
+        chosen: dict[str, Any] = {"learn_size": n - 2, "pvalue": self.pvalue}
+        if self.pvalue == "permutation":
+            chosen["n_permutations"] = self.n_permutations
+        if self.pvalue == "empirical":
+            chosen["n_simulations"] = self.n_simulations
+        return chosen | {"rng": self.seed}
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """The errors of the observed labels, and their null distribution(s)."""
+
+    n_errors: float
+    n_ties: int
+    n_labelings: int
+    nulls: dict[str, NullDistribution]
+    """By name; several for "empirical", none for "supremum"."""
+
+
+class _Run:
+    """Counts errors for one labeling or for many."""
+
+    def __init__(self, test: LeavePairOutTest, plan: _Plan, counter: PairErrors, bar: Any) -> None:
+        self.test, self.plan, self.counter, self.bar = test, plan, counter, bar
+        self.labels = test.labels
+        self.n = len(self.labels)
+        self.weight = int(self.labels.sum())
+
+    def run(self) -> _Found:
+        """Errors of the observed labels, and what they are compared with."""
+        wrong, tied = self._count(self.labels[None])
+        n_errors = float(wrong[0] + tied[0] / 2)
+        n_labelings, nulls = 1, {}
+        if self.plan.pvalue == "permutation":
+            null = self._permutations()
+            # The observed labeling is one of all, or comes on top of those that were drawn.
+            n_labelings = int(null.counts.sum()) + null.sampled
+            nulls = {"permutation": null}
+        elif self.plan.pvalue == "wmw":
+            nulls = {"wmw": wilcoxon_null(self.n, self.weight)}
+        elif self.plan.pvalue == "empirical":
+            nulls = simulated_nulls(
+                self.n - self.weight, self.weight, self.plan.n_simulations, self.plan.generator
+            )
+        return _Found(n_errors, int(tied[0]), n_labelings, nulls)
+
+    def _permutations(self) -> NullDistribution:
+        exact = self.plan.n_permutations == "exact"
+        batches = self._all_labelings() if exact else self._random_labelings()
+        errors = []
+        for labelings in batches:
+            wrong, tied = self._count(labelings)
+            errors.append(wrong + tied / 2)
+        return NullDistribution.of(np.concatenate(errors), sampled=not exact)
+
+    def _random_labelings(self) -> Iterator[np.ndarray]:
+        total = int(self.plan.n_permutations)
+        # Labelings and the seeds of fits come from generators of their own, so that neither
+        # depends on how many are drawn at a time.
+        (draws,) = self.plan.generator.spawn(1)
+        for start in range(0, total, self.plan.batch_size):
+            size = min(self.plan.batch_size, total - start)
+            yield draws.permuted(np.tile(self.labels, (size, 1)), axis=1)
+
+    def _all_labelings(self) -> Iterator[np.ndarray]:
+        subsets = combinations(range(self.n), self.weight)
+        while batch := list(islice(subsets, self.plan.batch_size)):
+            labelings = np.zeros((len(batch), self.n), dtype=bool)
+            np.put_along_axis(labelings, np.array(batch), True, axis=1)
+            yield labelings
+
+    def _count(self, labelings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        counts = self.counter.count(labelings, self.plan.generator)
+        self.bar.update(len(labelings) * self.test.n_pairs)
+        return counts
+
+
+# ------------------------------------------------------------------------------------ result
+
+
+def _result(
+    test: LeavePairOutTest, plan: _Plan, counter: PairErrors, found: _Found, seconds: float
+) -> TestResult:
+    u = found.n_errors / test.n_pairs
+    pvalue, worst = _pvalue(test, plan, found)
+    null = found.nulls.get(worst)
+    diagnostics: dict[str, Any] = {
+        "better": "higher",
+        "n_errors": found.n_errors,
+        "n_ties": found.n_ties,
+        "n_pairs": test.n_pairs,
+        "computed_by": counter.how,
+        **counter.ties,
+    }
+    if null is not None:
+        diagnostics["null_errors"] = null.errors
+        diagnostics["null_probabilities"] = null.probabilities
+        if null.sampled:
+            size = int(null.counts.sum())
+            diagnostics["mc_se_pvalue"] = math.sqrt(pvalue * (1 - pvalue) / size)
+    settings = test._settings() | plan.settings(test.sample.n_obs)
+    return TestResult(
+        estimate=1.0 - u,
+        se=math.nan,
+        variance=math.nan,
+        statistic=u,
+        pvalue=pvalue,
+        df=math.nan,
+        null_value=0.5,
+        alternative="greater",
+        method="Leave-pair-out test of label independence",
+        estimand=test.estimand,
+        reference=IN_WORDS[plan.pvalue],
+        status=_status(test, plan, found),
+        n_obs=test.sample.n_obs,
+        n_fits=found.n_labelings * test.n_pairs,
+        elapsed=seconds,
+        settings={key: value for key, value in settings.items() if key not in _NOT_SET},
+        diagnostics=diagnostics,
+        notes=_notes(test, plan, counter, found, pvalue, worst),
+        tables=_tables(test, plan, found, null),
+        pictures={} if null is None else {"null": _picture(test, null, u)},
+    )
+
+
+_NOT_SET = ("other", "other_backend", "loss", "alternative", "null_value")
+
+
+def _pvalue(test: LeavePairOutTest, plan: _Plan, found: _Found) -> tuple[float, str]:
+    """The p-value, and the name of the null distribution that gives it."""
+    n, weight = test.sample.n_obs, int(test.labels.sum())
+    if plan.pvalue == "supremum":
+        return supremum_pvalue(found.n_errors, n, weight), ""
+    # Half an error more than a whole number is not what fixed functions have: rounded up.
+    n_errors = math.ceil(found.n_errors) if plan.pvalue == "wmw" else found.n_errors
+    pvalues = {name: null.pvalue(n_errors) for name, null in found.nulls.items()}
+    worst = max(pvalues, key=lambda name: pvalues[name])
+    return pvalues[worst], worst
+
+
+def _status(test: LeavePairOutTest, plan: _Plan, found: _Found) -> str:
+    null = found.nulls.get("permutation")
+    if found.n_ties == test.n_pairs:
+        return (
+            "degenerate: every pair is tied, so the learner scores all observations the same; "
+            "use a learner that learns something, or a smaller penalty"
+        )
+    if null is not None and len(null.errors) == 1:
+        return "degenerate: the number of errors is the same for all labelings"
+    if null is not None and null.sampled and int(null.counts.sum()) < 19:
+        return "too few permutations to reject at the 5% level: raise n_permutations to 999 or more"
+    return "ok"
+
+
+def _notes(
+    test: LeavePairOutTest,
+    plan: _Plan,
+    counter: PairErrors,
+    found: _Found,
+    pvalue: float,
+    worst: str,
+) -> tuple[str, ...]:
+    notes = [
+        f"{found.n_errors:g} errors in {test.n_pairs} pairs; {found.n_ties} tied pairs count one "
+        "half each."
+    ]
+    notes.append(_NULL_IN_WORDS[plan.pvalue])
+    null = found.nulls.get(worst)
+    if null is not None and null.sampled:
+        size = int(null.counts.sum())
+        error = math.sqrt(pvalue * (1 - pvalue) / size)
+        notes.append(
+            f"{size} {'permutations' if plan.pvalue == 'permutation' else 'samples a setting'}: "
+            f"Monte-Carlo standard error of the p-value {error:.2g}."
+        )
+    if plan.pvalue == "empirical":
+        notes.append(f"The largest p-value comes from: {worst}.")
+    n, weight = test.sample.n_obs, int(test.labels.sum())
+    if plan.pvalue == "supremum" and supremum_critical_value(LEVEL_SHOWN, n, weight) < 0:
+        notes.append(
+            f"With {weight} positives and {n - weight} negatives the supremum test cannot reject "
+            "at the 5% level, even without an error: use pvalue='permutation', or more data."
+        )
+    if counter.ties.get("distance_ties"):
+        notes.append(
+            "Some neighbours are equally far away; earlier rows count as nearer, and the result "
+            "depends on the order of the rows."
+        )
+    return tuple(notes)
+
+
+_NULL_IN_WORDS: dict[PValue, str] = {
+    "permutation": (
+        "The p-value is exact for this learner on these data: it assumes that under the null "
+        "hypothesis labels are exchangeable, and nothing else."
+    ),
+    "supremum": (
+        "The p-value is valid for every learning algorithm: an upper bound for the share of "
+        "labelings on which any can make so few errors. It is conservative."
+    ),
+    "wmw": (
+        "The Wilcoxon-Mann-Whitney distribution is that of a function which learnt nothing from "
+        "these labels; for a learner it is no valid null distribution."
+    ),
+    "empirical": (
+        "The p-value is the largest over simulated settings of ridge regression and nearest "
+        "neighbours: it holds for these, and for others by experience only."
+    ),
+}
+
+
+def _tables(
+    test: LeavePairOutTest, plan: _Plan, found: _Found, null: NullDistribution | None
+) -> dict[str, dict[str, tuple[Any, ...]]]:
+    n, weight = test.sample.n_obs, int(test.labels.sum())
+    if null is None:
+        largest = [float(supremum_critical_value(alpha, n, weight)) for alpha in LEVELS]
+    else:
+        largest = [
+            min(each.critical_value(alpha) for each in found.nulls.values()) for alpha in LEVELS
+        ]
+    tables: dict[str, dict[str, tuple[Any, ...]]] = {
+        "Largest number of errors that rejects": {
+            "level": tuple(f"{100 * alpha:g}%" for alpha in LEVELS),
+            "errors": tuple("none" if errors < 0 else f"{errors:g}" for errors in largest),
+            "AUC": tuple(
+                "none" if errors < 0 else f"{1 - errors / test.n_pairs:.4f}" for errors in largest
+            ),
+        }
+    }
+    if plan.pvalue == "empirical":
+        tables["Simulated settings"] = {
+            "setting": tuple(found.nulls),
+            "pvalue": tuple(each.pvalue(found.n_errors) for each in found.nulls.values()),
+        }
+    return tables
+
+
+def _picture(test: LeavePairOutTest, null: NullDistribution, u: float) -> Picture:
+    """The null distribution of U with the observed value and the level: Figures 1, 3 and 6."""
+    layers = [
+        Layer("bars", null.errors / test.n_pairs, null.probabilities, label="null distribution")
+    ]
+    critical = null.critical_value(LEVEL_SHOWN)
+    if critical >= 0:
+        layers.append(Layer("vertical", critical / test.n_pairs, label="5% level", role="limit"))
+    layers.append(Layer("vertical", u, label="observed", role="estimate"))
+    return Picture("share of wrong pairs, U", "probability", tuple(layers))
+
+
+# ---------------------------------------------------------------------------------- checking
+
+
+def _plan(
+    pvalue: Any,
+    n_permutations: Any,
+    n_simulations: Any,
+    rng: Any,
+    n_jobs: int | None,
+    batch_size: int | None,
+) -> _Plan:
+    if pvalue not in PVALUES:
+        raise ValueError(f"pvalue={pvalue!r} is unknown: use one of {', '.join(PVALUES)}")
+    if isinstance(n_permutations, str):
+        if n_permutations != "exact":
+            raise ValueError(
+                f"n_permutations={n_permutations!r} is unknown: use an integer or 'exact'"
+            )
+    elif as_integer("n_permutations", n_permutations) < 1:
+        raise ValueError(f"n_permutations must be at least 1, got {n_permutations}: use 9999")
+    if as_integer("n_simulations", n_simulations) < 1:
+        raise ValueError(f"n_simulations must be at least 1, got {n_simulations}: use 10000")
+    if n_jobs is not None and as_integer("n_jobs", n_jobs) == 0:
+        raise ValueError("n_jobs must not be 0: use 1 for one worker, -1 for all processors")
+    if batch_size is not None and as_integer("batch_size", batch_size) < 1:
+        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+    generator, seed = make_generator(rng)
+    return _Plan(
+        pvalue,
+        n_permutations,
+        n_simulations,
+        seed,
+        generator,
+        LABELINGS_PER_BATCH if batch_size is None else batch_size,
+    )
+
+
+def _check_labels(response: np.ndarray, pos_label: Any) -> None:
+    if pos_label is None and response.ndim == 1 and not response_has_classes(response):
+        raise ValueError(
+            "y must hold labels of two classes, but it holds real values: "
+            "cut them at a threshold, for example y > 0"
+        )
+
+
+def _check_class_sizes(classes: Any, codes: Any) -> None:
+    sizes = np.bincount(codes, minlength=len(classes))
+    if len(classes) != 2:
+        raise ValueError(
+            f"y must hold labels of two classes, got {len(classes)}: compare two of them, or one "
+            "with all others, for example y == label"
+        )
+    few = int(sizes.argmin())
+    if sizes[few] < 2:
+        label, n = classes.tolist()[few], int(sizes.sum())
+        raise ValueError(
+            f"y holds the label {label!r} once: without it a rule has a single class to learn "
+            f"from. Two or more are needed. What remains possible is a score that is not learnt "
+            f"from these labels, with scipy.stats.mannwhitneyu(method='exact'): its smallest "
+            f"p-value is 1/{n}"
+        )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h"
