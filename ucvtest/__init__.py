@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ucvtest.autologging import autolog
     from ucvtest.exceptions import UcvtestWarning
     from ucvtest.losses import Loss
+    from ucvtest.permutation import PermutationComplexityTest
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
 
@@ -19,6 +20,7 @@ __version__ = "0.1.0"
 __all__ = [
     "KappaProfile",
     "Loss",
+    "PermutationComplexityTest",
     "TestResult",
     "UStatisticTest",
     "UcvtestWarning",
@@ -33,6 +35,7 @@ __all__ = [
 _HOME = {
     "KappaProfile": "ucvtest.ustatistic",
     "Loss": "ucvtest.losses",
+    "PermutationComplexityTest": "ucvtest.permutation",
     "TestResult": "ucvtest.results",
     "UStatisticTest": "ucvtest.ustatistic",
     "UcvtestWarning": "ucvtest.exceptions",

@@ -39,8 +39,9 @@ class HypothesisTest:
         Value of the estimand under H0; 0 for two learners, none for one.
     alternative : {"two-sided", "less", "greater"}
         H1: the estimand differs from, is below, or is above `null_value`.
-    loss : str, callable or Loss, optional
-        By default zero_one for classes and squared error for a real response.
+    loss : str, callable, Loss or matrix, optional
+        By default zero_one for classes and squared error for a real response. A matrix holds
+        ``loss[true, predicted]`` of the classes in ascending order.
     pos_label : optional
         The positive class; by default the largest label.
     groups : None
@@ -103,6 +104,7 @@ class HypothesisTest:
             )
         coded = has_classes and _coded(self.loss, response, pos_label)
         self.sample = make_sample(X, y, as_classes=coded, pos_label=pos_label)
+        _check_matrix(self.loss, self.sample)
         self.learner = as_learner(learner)
         self.other = None if other is None else as_learner(other)
         self.backend = backend
@@ -138,7 +140,9 @@ class HypothesisTest:
             If the formula cannot be read, names what the data lack, or uses missing values.
         """
         y, X = read_formula(formula, data)
-        return cls(X, y, learner, other, **kwargs)
+        # Some tests know one learner only.
+        learners = (learner,) if other is None else (learner, other)
+        return cls(X, y, *learners, **kwargs)
 
     @property
     def learners(self) -> tuple[Learner, ...]:
@@ -316,6 +320,15 @@ def _coded(loss: Loss, y: np.ndarray, pos_label: Any) -> bool:
         return True
     # Squared and absolute error take numbers as they are, and code two labels 0/1.
     return y.dtype.kind not in "iuf" or len(np.unique(y)) <= 2
+
+
+def _check_matrix(loss: Loss, sample: Sample) -> None:
+    if loss.matrix is not None and len(loss.matrix) != sample.n_classes:
+        classes = ", ".join(map(repr, np.asarray(sample.classes).tolist()))
+        raise ValueError(
+            f"loss has shape {loss.matrix.shape}, but y has {sample.n_classes} classes "
+            f"({classes}): pass one row for each true class and one column for each prediction"
+        )
 
 
 def _null_value(null_value: float | None, *, paired: bool) -> float:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import ucvtest.float64  # noqa: F401  (before any other module imports JAX: see there)
 
 if TYPE_CHECKING:
-    from ucvtest.kernels import ustatistic
+    from ucvtest.kernels import permutation, ustatistic
 
-__all__ = ["ustatistic"]
+__all__ = ["permutation", "ustatistic"]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.learners.kernel_ridge import KernelRidge, kernel_matrix
+from ucvtest.learners.polynomial import Polynomial
 from ucvtest.learners.ridge import Ridge
 
 __all__ = ["hat_matrix", "held_out_predictions"]
@@ -19,7 +20,7 @@ def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = No
     Parameters
     ----------
     learner : Ridge or KernelRidge
-        Made by `ridge` or `kernel_ridge`.
+        Made by `ridge`, `polynomial` or `kernel_ridge`.
     X : array, shape (n, p)
     learn_size : int, optional
         Number of observations that are learnt from in the end, by default n. It matters for
@@ -47,6 +48,8 @@ def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = No
             "fixed hat matrix"
         )
     features = np.asarray(X, dtype=float)
+    if isinstance(learner, Polynomial):
+        features = learner.expand(features)
     n_obs = len(features)
     size = n_obs if learn_size is None else learn_size
     if not 1 <= size <= n_obs:
