@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ucvtest.autologging import autolog
     from ucvtest.exceptions import UcvtestWarning
     from ucvtest.losses import Loss
+    from ucvtest.model_selection import ModelSelection, select_model
     from ucvtest.permutation import PermutationComplexityTest
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 __all__ = [
     "KappaProfile",
     "Loss",
+    "ModelSelection",
     "PermutationComplexityTest",
     "TestResult",
     "UStatisticTest",
@@ -30,17 +32,20 @@ __all__ = [
     "learners",
     "losses",
     "resamples_for_precision",
+    "select_model",
 ]
 
 _HOME = {
     "KappaProfile": "ucvtest.ustatistic",
     "Loss": "ucvtest.losses",
+    "ModelSelection": "ucvtest.model_selection",
     "PermutationComplexityTest": "ucvtest.permutation",
     "TestResult": "ucvtest.results",
     "UStatisticTest": "ucvtest.ustatistic",
     "UcvtestWarning": "ucvtest.exceptions",
     "autolog": "ucvtest.autologging",
     "resamples_for_precision": "ucvtest.ustatistic",
+    "select_model": "ucvtest.model_selection",
 }
 
 

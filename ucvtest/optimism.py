@@ -14,11 +14,18 @@ from ucvtest.learners.held_out import hat_matrix
 from ucvtest.learners.kernel_ridge import KernelRidge
 from ucvtest.learners.ridge import Ridge
 from ucvtest.learners.smoother import Smoother
-from ucvtest.losses import Loss
+from ucvtest.losses import Loss, matrix_loss
 from ucvtest.relabelling import reference_labels
 from ucvtest.sample import Sample
 
-__all__ = ["Optimism", "find_smoother", "optimism", "relabelled_losses"]
+__all__ = [
+    "Optimism",
+    "find_smoother",
+    "has_closed_form",
+    "observed_losses",
+    "optimism",
+    "relabelled_losses",
+]
 
 SAME_FIT = 1e-6
 """Largest difference between S y and the fit to y, as a share of the largest response."""
@@ -123,6 +130,13 @@ def relabelled_losses(
     return {"e_in": e_in, "e_out": e_out, "e_gen": e_out - e_in}
 
 
+def observed_losses(loss: Loss, sample: Sample, predictions: np.ndarray) -> np.ndarray:
+    """Losses of predictions (n,) of the observations, by the labels that they have."""
+    if loss.output == "label" and loss.original_labels:
+        loss = matrix_loss(_matrix_of(loss, sample))
+    return _by_function(loss, sample, sample.target[None], predictions[None])[0]
+
+
 def _matrix_of(loss: Loss, sample: Sample) -> np.ndarray:
     """The loss of every prediction for every class, from the user's function."""
     codes = np.arange(sample.n_classes)
@@ -169,6 +183,13 @@ def _agreement(sample: Sample, predictions: np.ndarray, labels: np.ndarray) -> n
 # ----------------------------------------------------------------------- linear smoothers
 
 
+def has_closed_form(learner: Learner) -> bool:
+    """Whether the smoother is known without a fit."""
+    if isinstance(learner, (Ridge, KernelRidge)):
+        return not getattr(learner, "standardize", False)
+    return isinstance(learner, Smoother)
+
+
 def find_smoother(
     learner: Learner, sample: Sample, n_jobs: int | None = None
 ) -> tuple[np.ndarray, int]:
@@ -195,7 +216,7 @@ def find_smoother(
     """
     if isinstance(learner, Smoother):
         return learner.matrix, 0
-    if isinstance(learner, (Ridge, KernelRidge)) and not getattr(learner, "standardize", False):
+    if isinstance(learner, (Ridge, KernelRidge)) and has_closed_form(learner):
         return hat_matrix(learner, sample.matrix), 0
     n, y = sample.n_obs, sample.target
     numbers = replace(sample, response=y, classes=None, codes=None)

@@ -185,10 +185,7 @@ class PermutationComplexityTest(HypothesisTest):
         plan = self._plan(n_permutations, sampling, delta, rng, n_jobs, batch_size)
         with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
             run = _Run(self, plan, bar)
-            if plan.n_permutations == "analytic":
-                found = run.analytic()
-            else:
-                found = run.resampled()
+            found = run.analytic() if plan.n_permutations == "analytic" else run.resampled()
         return self._finish(_result(self, plan, run, found, stopwatch.seconds))
 
     def _plan(
@@ -429,9 +426,7 @@ def _bounds(test: PermutationComplexityTest, plan: _Plan, found: _Found) -> dict
     # One half of delta for the draws, the other one for the sample.
     delta = plan.delta if exact else plan.delta / 2
     n_minority = int(np.bincount(sample.target.astype(int)).min())
-    p_in = complexity_bound(
-        found.p_in, sample.n_obs, n_minority, n_drawn, delta, plan.sampling
-    )
+    p_in = complexity_bound(found.p_in, sample.n_obs, n_minority, n_drawn, delta, plan.sampling)
     bound = error_bound(found.e_in, p_in, sample.n_obs, delta, plan.sampling)
     return {"p_in_bound": p_in, "error_bound": bound}
 
@@ -521,7 +516,7 @@ def _check_response(test: PermutationComplexityTest) -> None:
         return
     counts = np.bincount(sample.target.astype(int))
     if counts.min() < 2:
-        label = sample.classes[int(counts.argmin())]
+        label = sample.classes.tolist()[int(counts.argmin())]
         raise ValueError(
             f"y has a single observation of class {label!r}: a class needs at least 2; drop it, "
             "or merge classes"

@@ -114,9 +114,7 @@ def generalization(
     return {"e_in": e_in, "e_out": e_out, "e_gen": e_out - e_in}
 
 
-def _matrix(
-    loss: Any, fitted: np.ndarray, labels: np.ndarray, reference: np.ndarray
-) -> np.ndarray:
+def _matrix(loss: Any, fitted: np.ndarray, labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """The loss as a matrix that knows every code."""
     codes = (fitted, labels, reference)
     n_classes = 1 + int(np.ceil(max((array.max() for array in codes if array.size), default=0)))
