@@ -410,7 +410,9 @@ def real_data() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return {name: (X, y.astype(float)) for name, (X, y) in found.items()}
 
 
-def classification_tables(n_splits: int, many: int, names: list[str], n_jobs: int) -> None:
+def classification_tables(
+    n_splits: int, many: int, names: list[str], n_jobs: int, *, full: bool
+) -> None:
     """Tables 5 and 6."""
     many_name = f"many = up to {many} fits"
     for neighbours, paper in ((False, PAPER_TREES), (True, PAPER_NEIGHBOURS)):
@@ -422,8 +424,7 @@ def classification_tables(n_splits: int, many: int, names: list[str], n_jobs: in
             if names and name not in names:
                 continue
             start = time.perf_counter()
-            # Large data sets: a tenth of the fits.
-            fits = many if len(y) < 2000 else max(FEW, many // 10)
+            fits = many if full or len(y) < 2000 else max(FEW, many // 10)
             rows = Parallel(n_jobs=n_jobs)(
                 delayed(regrets)(X, y, seed, fits, neighbours) for seed in range(n_splits)
             )
@@ -488,7 +489,12 @@ def main() -> None:
         "--signal", type=float, default=1.0, help="standard deviation of the coefficients of f"
     )
     parser.add_argument("--splits", type=int, default=10)
-    parser.add_argument("--fits", type=int, default=1000, help='what "many" fits are')
+    parser.add_argument(
+        "--fits",
+        type=int,
+        default=1000,
+        help='what "many" fits are; a tenth of it for the large data sets',
+    )
     parser.add_argument("--n-jobs", type=int, default=1)
     parser.add_argument("--plot", type=Path, help="file for Figure 3")
     arguments = parser.parse_args()
@@ -504,7 +510,7 @@ def main() -> None:
         regression_tables(problems, arguments.signal, arguments.plot)
         select_on_one_sample(arguments.plot)
     if "real" in parts:
-        classification_tables(splits, fits, names, arguments.n_jobs)
+        classification_tables(splits, fits, names, arguments.n_jobs, full=arguments.full)
         print("\nM.Mass and Diffusion are not among the data.")
     if "noise" in parts:
         noise_table(splits, fits, arguments.n_jobs, levels)
