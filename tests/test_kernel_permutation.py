@@ -157,6 +157,21 @@ def test_penalties_as_the_paper_prints_them():
     )
 
 
+def test_degrees_of_freedom(rng):
+    X = np.column_stack([np.ones(9), rng.normal(size=(9, 2))])
+    least_squares = X @ np.linalg.inv(X.T @ X) @ X.T
+    for value in permutation.effective_degrees(least_squares).values():
+        assert value == pytest.approx(3)
+    S = rng.normal(size=(9, 9))
+    found = permutation.effective_degrees(np.stack([least_squares, S]))
+    centred = S - S.mean(axis=0)
+    assert found["permutation"][1] == pytest.approx(np.trace(centred) + 1)
+    assert found["variance"][1] == pytest.approx(np.trace(S @ S.T))
+    assert found["residual"][1] == pytest.approx(np.trace(2 * S - S @ S.T))
+    with pytest.raises(ValueError, match=r"^smoother must have shape \(n, n\), got \(2, 3\)"):
+        permutation.effective_degrees(np.ones((2, 3)))
+
+
 def test_what_has_no_finite_value():
     assert permutation.final_prediction_error(1.0, 10.0, 10) == np.inf
     assert permutation.vc_penalty(1.0, 9.0, 10) == np.inf

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from ucvtest import hooks
 from ucvtest.base import Stopwatch, as_integer, make_generator, progress_bar
 from ucvtest.evaluation import Evaluator
 from ucvtest.kernels.permutation import (
@@ -272,7 +273,7 @@ def select_model(
     generator, seed = make_generator(rng)
     run = _Run(task, n_permutations, generator, n_jobs, batch_size)
     rows = []
-    with progress_bar(progress, "select_model", "fit") as bar:
+    with hooks.fitting(task.test), progress_bar(progress, "select_model", "fit") as bar:
         for learner in task.learners:
             before = run.n_fits
             rows.append(run.row(learner))

@@ -33,6 +33,7 @@ from ucvtest.float64 import in_float64
 __all__ = [
     "Sampling",
     "complexity_bound",
+    "effective_degrees",
     "error_bound",
     "final_prediction_error",
     "generalization",
@@ -256,6 +257,51 @@ def smoother_complexity(
     """
     optimism = smoother_optimism(variance, trace, total, n_obs, sampling)
     return (optimism / 2 + np.asarray(mean, dtype=float) ** 2 * np.asarray(total) / n_obs)[()]
+
+
+def effective_degrees(smoother: ArrayLike) -> dict[str, Any]:
+    """Effective degrees of freedom of a linear smoother, by four definitions.
+
+    Parameters
+    ----------
+    smoother : array, shape (..., n, n)
+        S, whose fitted values are S y.
+
+    Returns
+    -------
+    dict of float or ndarray, shape (...)
+        "trace", tr S; "permutation", tr S + 1 - 1'S1/n, by which the permutation estimate goes;
+        "variance", tr SS', of the fitted values; "residual", tr(2S - SS'), n less those of the
+        residuals. All are the number of parameters for least squares with an intercept.
+
+    Raises
+    ------
+    ValueError
+        If it is no square matrix.
+
+    Notes
+    -----
+    Paper: section 2.2.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.kernels.permutation import effective_degrees
+    >>> {name: float(value) for name, value in effective_degrees(np.full((4, 4), 0.25)).items()}
+    {'trace': 1.0, 'permutation': 1.0, 'variance': 1.0, 'residual': 1.0}
+    """
+    matrix = np.asarray(smoother, dtype=float)
+    if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
+        raise ValueError(f"smoother must have shape (n, n), got {matrix.shape}")
+    trace = np.trace(matrix, axis1=-2, axis2=-1)
+    squares = (matrix**2).sum(axis=(-2, -1))
+    level = matrix.sum(axis=(-2, -1)) / matrix.shape[-1]
+    return {
+        "trace": trace[()],
+        "permutation": (trace + 1 - level)[()],
+        "variance": squares[()],
+        "residual": (2 * trace - squares)[()],
+    }
 
 
 def leave_one_out(residuals: ArrayLike, leverages: ArrayLike) -> Any:
