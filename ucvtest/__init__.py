@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ucvtest.influence import InfluenceFunctionTest
     from ucvtest.leave_pair_out import LeavePairOutTest
     from ucvtest.losses import Loss
+    from ucvtest.model_selection import ModelSelection, select_model
+    from ucvtest.permutation import PermutationComplexityTest
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
 
@@ -25,6 +27,8 @@ __all__ = [
     "KappaProfile",
     "LeavePairOutTest",
     "Loss",
+    "ModelSelection",
+    "PermutationComplexityTest",
     "TestResult",
     "UStatisticTest",
     "UcvtestWarning",
@@ -35,6 +39,7 @@ __all__ = [
     "learners",
     "losses",
     "resamples_for_precision",
+    "select_model",
     "simulate",
 ]
 
@@ -44,11 +49,14 @@ _HOME = {
     "KappaProfile": "ucvtest.ustatistic",
     "LeavePairOutTest": "ucvtest.leave_pair_out",
     "Loss": "ucvtest.losses",
+    "ModelSelection": "ucvtest.model_selection",
+    "PermutationComplexityTest": "ucvtest.permutation",
     "TestResult": "ucvtest.results",
     "UStatisticTest": "ucvtest.ustatistic",
     "UcvtestWarning": "ucvtest.exceptions",
     "autolog": "ucvtest.autologging",
     "resamples_for_precision": "ucvtest.ustatistic",
+    "select_model": "ucvtest.model_selection",
 }
 
 

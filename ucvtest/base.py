@@ -39,8 +39,9 @@ class HypothesisTest:
         Value of the estimand under H0; 0 for two learners, none for one.
     alternative : {"two-sided", "less", "greater"}
         H1: the estimand differs from, is below, or is above `null_value`.
-    loss : str, callable or Loss, optional
-        By default zero_one for classes and squared error for a real response.
+    loss : str, callable, Loss or matrix, optional
+        By default zero_one for classes and squared error for a real response. A matrix holds
+        ``loss[true, predicted]`` of the classes in ascending order.
     output : {"label", "number", "probability", "score"}, optional
         What learners must predict where a test is about no loss, as with the AUC.
     pos_label : optional
@@ -105,6 +106,7 @@ class HypothesisTest:
             raise ValueError(_needs_labels(self.loss))
         coded = has_classes and _coded(self.output, response, pos_label)
         self.sample = make_sample(X, y, as_classes=coded, pos_label=pos_label)
+        _check_matrix(self.loss, self.sample)
         self.learner = as_learner(learner)
         self.other = None if other is None else as_learner(other)
         self.backend = backend
@@ -140,7 +142,9 @@ class HypothesisTest:
             If the formula cannot be read, names what the data lack, or uses missing values.
         """
         y, X = read_formula(formula, data)
-        return cls(X, y, learner, other, **kwargs)
+        # Some tests know one learner only.
+        learners = (learner,) if other is None else (learner, other)
+        return cls(X, y, *learners, **kwargs)
 
     @property
     def learners(self) -> tuple[Learner, ...]:
@@ -335,6 +339,15 @@ def _coded(output: Output, y: np.ndarray, pos_label: Any) -> bool:
         return True
     # Squared and absolute error take numbers as they are, and code two labels 0/1.
     return y.dtype.kind not in "iuf" or len(np.unique(y)) <= 2
+
+
+def _check_matrix(loss: Loss | None, sample: Sample) -> None:
+    if loss is not None and loss.matrix is not None and len(loss.matrix) != sample.n_classes:
+        classes = ", ".join(map(repr, np.asarray(sample.classes).tolist()))
+        raise ValueError(
+            f"loss has shape {loss.matrix.shape}, but y has {sample.n_classes} classes "
+            f"({classes}): pass one row for each true class and one column for each prediction"
+        )
 
 
 def _null_value(null_value: float | None, *, paired: bool) -> float:

@@ -24,7 +24,6 @@ from ucvtest.base import (
 from ucvtest.critical_values import supremum_critical_value, supremum_pvalue
 from ucvtest.exceptions import UcvtestWarning
 from ucvtest.learners.translate import Backend
-from ucvtest.losses import Loss
 from ucvtest.null_distributions import NullDistribution, simulated_nulls, wilcoxon_null
 from ucvtest.pair_errors import PairErrors, pair_errors
 from ucvtest.pictures import Layer, Picture
@@ -55,9 +54,6 @@ LEVELS = (0.05, 0.01, 0.001)
 
 LEVEL_SHOWN = 0.05
 """Level that the picture of the null distribution shows."""
-
-# What the framework asks for is the kind of prediction; pairs have no loss of their own.
-PAIRS = Loss("pairs", lambda y, prediction: prediction, "score", estimand="leave-pair-out AUC")
 
 IN_WORDS: dict[PValue, str] = {
     "permutation": "permutation",
@@ -153,7 +149,7 @@ class LeavePairOutTest(HypothesisTest):
             learner,
             null_value=0.5,
             alternative="greater",
-            loss=PAIRS,
+            output="score",
             pos_label=pos_label,
             groups=groups,
             backend=backend,
@@ -472,7 +468,7 @@ def _result(
     )
 
 
-_NOT_SET = ("other", "other_backend", "loss", "alternative", "null_value")
+_NOT_SET = ("other", "other_backend", "alternative", "null_value")
 
 
 def _pvalue(test: LeavePairOutTest, plan: _Plan, found: _Found) -> tuple[float, str]:

@@ -1,7 +1,7 @@
 """Losses by name: what a prediction costs, and what kind of prediction that needs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from ucvtest.sample import Sample
 
-__all__ = ["LOSSES", "Loss", "Output", "as_loss", "losses_where_tested"]
+__all__ = ["LOSSES", "Loss", "Output", "as_loss", "losses_where_tested", "matrix_loss"]
 
 Output = Literal["label", "number", "probability", "score"]
 OUTPUTS: tuple[Output, ...] = get_args(Output)
@@ -37,6 +37,8 @@ class Loss:
     bounds : tuple of float, optional
         The smallest and the largest value that the loss can have, where there are both. They
         bound its variance, which some methods use.
+    matrix : ndarray, optional
+        Of a loss made by `matrix_loss`, shape (C, C).
 
     Raises
     ------
@@ -58,6 +60,7 @@ class Loss:
     original_labels: bool = False
     estimand: str = ""
     bounds: tuple[float, float] | None = None
+    matrix: np.ndarray | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -110,13 +113,63 @@ LOSSES = {
 }
 
 
+def matrix_loss(matrix: Any) -> Loss:
+    """The loss of predicting one class for another, from a matrix.
+
+    Parameters
+    ----------
+    matrix : array, shape (C, C)
+        ``matrix[true, predicted]``, classes in ascending order, the positive one last.
+
+    Returns
+    -------
+    Loss
+
+    Raises
+    ------
+    ValueError
+        If it is no square matrix of finite numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.losses import matrix_loss
+    >>> loss = matrix_loss([[0, 1], [5, 0]])  # to miss the second class is five times worse
+    >>> loss.function(np.array([0, 1]), np.array([[1, 0], [1, 0.5]]))
+    array([[1. , 5. ],
+           [1. , 2.5]])
+    """
+    try:
+        costs = np.array(matrix, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError("loss must be a matrix of numbers, loss[true, predicted]") from error
+    if costs.ndim != 2 or costs.shape[0] != costs.shape[1]:
+        raise ValueError(
+            f"loss must be a matrix of shape (C, C) for C classes, got shape {costs.shape}"
+        )
+    if not np.isfinite(costs).all():
+        raise ValueError("loss is a matrix with NaN or infinity: every cost must be finite")
+    costs.flags.writeable = False
+
+    def cost(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+        true = y.astype(int)
+        below, above = np.floor(prediction).astype(int), np.ceil(prediction).astype(int)
+        # A code half-way between two classes is a tie left open: it costs the mean of both.
+        return (costs[true, below] + costs[true, above]) / 2
+
+    low, high = float(costs.min()), float(costs.max())
+    bounds = (low, high) if low < high else None
+    return Loss("matrix", cost, "label", estimand="expected cost", bounds=bounds, matrix=costs)
+
+
 def as_loss(loss: Any, *, has_classes: bool) -> Loss:
     """The loss that a user means by a name, a callable, a `Loss`, or None.
 
     Parameters
     ----------
-    loss : str, callable, Loss or None
+    loss : str, callable, Loss, matrix or None
         None means zero_one for classes and squared error for a real response.
+        A matrix holds the loss of each prediction for each class: see `matrix_loss`.
         A callable ``loss(y, prediction)`` gets the user's own labels (or numbers).
     has_classes : bool
         Whether the response holds class labels.
@@ -128,8 +181,10 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
     Raises
     ------
     ValueError
-        If the name is unknown.
+        If the name is unknown, or a matrix not square.
     """
+    if isinstance(loss, (np.ndarray, list, tuple)) or hasattr(loss, "to_numpy"):
+        return matrix_loss(loss)
     if loss is None:
         return LOSSES["zero_one" if has_classes else "squared"]
     if isinstance(loss, Loss):

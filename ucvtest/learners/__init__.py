@@ -10,7 +10,9 @@ from ucvtest.learners.lasso import elastic_net, lasso
 from ucvtest.learners.logistic import logistic
 from ucvtest.learners.majority import majority
 from ucvtest.learners.neighbors import knn
+from ucvtest.learners.polynomial import polynomial
 from ucvtest.learners.ridge import ridge
+from ucvtest.learners.smoother import smoother
 
 __all__ = [
     "JittedLearner",
@@ -28,6 +30,8 @@ __all__ = [
     "logistic",
     "majority",
     "nearest_centroid",
+    "polynomial",
     "qda",
     "ridge",
+    "smoother",
 ]

@@ -21,6 +21,7 @@ SHORT_NAMES = (
     "logistic",
     "majority",
     "nearest_centroid",
+    "polynomial",
     "qda",
     "ridge",
 )

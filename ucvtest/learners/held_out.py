@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.learners.kernel_ridge import KernelRidge, kernel_matrix
+from ucvtest.learners.polynomial import Polynomial
 from ucvtest.learners.ridge import Ridge
 
 __all__ = ["hat_matrix", "held_out_predictions"]
@@ -19,7 +20,7 @@ def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = No
     Parameters
     ----------
     learner : Ridge or KernelRidge
-        Made by `ridge` or `kernel_ridge`.
+        Made by `ridge`, `polynomial` or `kernel_ridge`.
     X : array, shape (n, p)
     learn_size : int, optional
         Number of observations that are learnt from in the end, by default n. It matters for
@@ -47,6 +48,8 @@ def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = No
             "fixed hat matrix"
         )
     features = np.asarray(X, dtype=float)
+    if isinstance(learner, Polynomial):
+        features = learner.expand(features)
     n_obs = len(features)
     size = n_obs if learn_size is None else learn_size
     if not 1 <= size <= n_obs:
@@ -55,12 +58,8 @@ def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = No
     if isinstance(learner, KernelRidge):
         return _smoother(kernel_matrix(learner, features), penalty)
     if learner.penalize_intercept:
-        return _smoother(1.0 + features @ features.T, penalty)
-    centred = features - features.mean(axis=0)
-    if centred.shape[1] < n_obs:
-        gram = centred.T @ centred + penalty * np.eye(centred.shape[1])
-        return 1.0 / n_obs + centred @ _solve(gram, centred.T)
-    return 1.0 / n_obs + _smoother(centred @ centred.T, penalty)
+        return _ridge_smoother(np.hstack([np.ones((n_obs, 1)), features]), penalty)
+    return 1.0 / n_obs + _ridge_smoother(features - features.mean(axis=0), penalty)
 
 
 def held_out_predictions(hat: np.ndarray, y: np.ndarray, held_out: np.ndarray) -> np.ndarray:
@@ -122,6 +121,15 @@ def _check_sets(sets: np.ndarray, n_obs: int) -> None:
     twice = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
     if len(twice):
         raise ValueError(f"held_out names an observation twice in row {twice[0]}")
+
+
+def _ridge_smoother(design: np.ndarray, penalty: float) -> np.ndarray:
+    """X (X'X + penalty I)^(-1) X', by the smaller of two systems."""
+    n_obs, n_columns = design.shape
+    if n_columns < n_obs:
+        gram = design.T @ design + penalty * np.eye(n_columns)
+        return design @ _solve(gram, design.T)
+    return _smoother(design @ design.T, penalty)
 
 
 def _smoother(inner: np.ndarray, penalty: float) -> np.ndarray:

@@ -1,0 +1,81 @@
+"""How fast fits to permuted labels are beside scikit-learn in a plain loop, in one run.
+
+n observations, 10 normal features, two classes; the time is that of the fits to P permutations of
+the labels and the predictions of all observations, after compilation. What does not depend on the
+labels is computed once, and its time counted apart. scikit-learn is timed on a sample of the
+permutations, and its predictions compared.
+
+    python examples/benchmarks/permutations.py
+"""
+
+import argparse
+import platform
+import time
+
+import jax
+import numpy as np
+import pandas as pd
+import sklearn
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from threadpoolctl import threadpool_limits
+
+import ucvtest as uv
+from ucvtest.evaluation import Evaluator
+from ucvtest.learners.coerce import as_learner
+from ucvtest.sample import make_sample
+
+LEARNERS = {
+    "lda": LinearDiscriminantAnalysis(),
+    "ridge:1.0": RidgeClassifier(alpha=1.0),
+    "knn:5": KNeighborsClassifier(5),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--n-obs", type=int, default=500)
+    parser.add_argument("--permutations", type=int, default=1000)
+    parser.add_argument("--loop", type=int, default=100, help="permutations of the loop")
+    arguments = parser.parse_args()
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(arguments.n_obs, 10))
+    y = (X[:, 0] + rng.normal(size=arguments.n_obs) > 0).astype(int)
+    sample = make_sample(X, y, as_classes=True)
+    labels = rng.permuted(np.tile(sample.target, (arguments.permutations, 1)), axis=1)
+    seeds = np.arange(arguments.permutations)
+    rows = []
+    for name, model in LEARNERS.items():
+        start = time.perf_counter()
+        evaluator = Evaluator(sample, as_learner(name), "label")
+        prepared = time.perf_counter() - start
+        found = evaluator.predict_labelings(labels, seeds).values
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            evaluator.predict_labelings(labels, seeds)
+            times.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        with threadpool_limits(1):
+            loop = np.array([model.fit(X, row).predict(X) for row in labels[: arguments.loop]])
+        per_fit = (time.perf_counter() - start) / arguments.loop
+        test = uv.PermutationComplexityTest(X, y, name)
+        test.fit(arguments.permutations, rng=0)
+        rows.append(
+            {
+                "learner": name,
+                "shared (s)": round(prepared, 4),
+                f"{arguments.permutations} permutations (s)": round(float(np.median(times)), 4),
+                "whole test (s)": round(test.fit(arguments.permutations, rng=0).elapsed, 4),
+                "scikit-learn, one fit (ms)": round(1000 * per_fit, 3),
+                "ratio": round(per_fit * arguments.permutations / float(np.median(times))),
+                "differing predictions": f"{(found[: arguments.loop] != loop).mean():.1e}",
+            }
+        )
+    print(pd.DataFrame(rows).to_string(index=False))
+    print(f"jax {jax.__version__}, scikit-learn {sklearn.__version__}, {platform.machine()}")
+
+
+if __name__ == "__main__":
+    main()
