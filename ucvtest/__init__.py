@@ -3,6 +3,7 @@
 The public names load on first use, so that ``import ucvtest`` stays quick.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -51,3 +52,10 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
+
+
+if os.environ.get("UCVTEST_AUTOLOG", "").lower() not in ("", "0", "false"):
+    from ucvtest.autologging import AutologByEnvironment as _AutologByEnvironment
+    from ucvtest.hooks import add_hook as _add_hook
+
+    _add_hook(_AutologByEnvironment())
