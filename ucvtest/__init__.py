@@ -55,7 +55,6 @@ def __dir__() -> list[str]:
 
 
 if os.environ.get("UCVTEST_AUTOLOG", "").lower() not in ("", "0", "false"):
-    from ucvtest.autologging import AutologByEnvironment as _AutologByEnvironment
-    from ucvtest.hooks import add_hook as _add_hook
-
-    _add_hook(_AutologByEnvironment())
+    import_module("ucvtest.hooks").add_hook(
+        import_module("ucvtest.autologging").AutologByEnvironment()
+    )
