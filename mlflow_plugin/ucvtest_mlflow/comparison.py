@@ -349,7 +349,7 @@ def _codes(predictions: np.ndarray, classes: np.ndarray, name: str) -> np.ndarra
     fractions = strange.dtype.kind == "f" and bool(np.any(strange != np.floor(strange)))
     if fractions or not known.any():
         raise ValueError(
-            f"the predictions of {name} are no labels, for example {strange[0]!r} where the "
+            f"the predictions of {name} are no labels, for example {strange.tolist()[0]!r} where the "
             f"targets are {', '.join(map(repr, classes[:3].tolist()))}: use loss='log' or 'auc' "
             "for probabilities and scores, loss='squared' for numbers"
         )
@@ -381,7 +381,9 @@ def _numbers(values: np.ndarray, name: str) -> np.ndarray:
     try:
         numbers = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers, got for example {values[0]!r}") from None
+        raise ValueError(
+            f"{name} must hold numbers, got for example {values.tolist()[0]!r}"
+        ) from None
     if numbers.ndim != 1:
         raise ValueError(f"{name} has shape {numbers.shape}: pass one number for each row")
     return numbers

@@ -25,7 +25,7 @@ from mlflow.utils import mlflow_tags
 
 from ucvtest import TestResult
 from ucvtest_mlflow import content
-from ucvtest_mlflow.pause import no_progress_bars
+from ucvtest_mlflow.pause import quiet
 from ucvtest_mlflow.records import Kept, Record
 
 __all__ = ["Logged", "Unreachable", "deliver", "destination", "load_result", "log_result"]
@@ -103,7 +103,7 @@ def load_result(run_id: str, key: str | None = None) -> TestResult:
     key = keys[0] if key is None else key
     if key not in keys:
         raise ValueError(f"run {run_id} holds no result {key!r}: it has {', '.join(keys)}")
-    with no_progress_bars():
+    with quiet():
         return TestResult.from_dict(
             mlflow.artifacts.load_dict(f"runs:/{run_id}/{FOLDER}/{key}/result.json")
         )
@@ -185,11 +185,12 @@ def _send(record: Record, keep: Callable[[Record], None] = lambda record: None) 
         logged = _log(client, record, client.get_run(record.run_id))
     except Exception:
         if record.own_run:
-            with suppress(Exception):
+            with suppress(Exception), quiet():
                 client.set_terminated(record.run_id, "FAILED")
         raise
     if record.own_run:
-        client.set_terminated(record.run_id)
+        with quiet():
+            client.set_terminated(record.run_id)
     return logged
 
 

@@ -6,7 +6,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import mlflow
-import mlflow.pyfunc
 import numpy as np
 import pandas as pd
 from mlflow.models.evaluation import EvaluationResult, ModelEvaluator

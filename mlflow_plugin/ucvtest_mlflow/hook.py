@@ -171,5 +171,5 @@ def _spool(spool_dir: str | Path | None) -> Spool:
 def _kept(error: Exception, path: Path) -> str:
     return (
         f"the result is not in MLflow ({type(error).__name__}: {error}); it is kept in {path}: "
-        "ucvtest_mlflow.flush_spool() sends it"
+        "ucvtest_mlflow.flush_spool() or the command 'ucvtest mlflow flush' sends it"
     )

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from mlflow.utils import autologging_utils
 
-__all__ = ["autologging_paused", "no_progress_bars"]
+__all__ = ["autologging_paused", "quiet"]
 
 
 class _Pause:
@@ -59,22 +59,28 @@ def _autologging_off() -> Iterator[None]:
         yield
 
 
+QUIET = {
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
+}
+
+
 @contextmanager
-def _bars_off() -> Iterator[None]:
-    name = "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR"
-    before = os.environ.get(name)
-    os.environ[name] = "false"
+def _chatter_off() -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in QUIET}
+    os.environ.update(QUIET)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 _autologging = _Pause(_autologging_off)
-_bars = _Pause(_bars_off)
+_chatter = _Pause(_chatter_off)
 
 
 def autologging_paused() -> AbstractContextManager[None]:
@@ -85,6 +91,6 @@ def autologging_paused() -> AbstractContextManager[None]:
     return _autologging()
 
 
-def no_progress_bars() -> AbstractContextManager[None]:
-    """MLflow shows no progress bar for artifacts inside this context."""
-    return _bars()
+def quiet() -> AbstractContextManager[None]:
+    """MLflow prints neither progress bars nor addresses of runs inside this context."""
+    return _chatter()
