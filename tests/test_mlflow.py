@@ -163,7 +163,7 @@ def test_own_run(client: MlflowClient, spool: Path) -> None:
     assert run.data.tags["mlflow.autologging"] == "ucvtest"
     assert run.data.tags["mlflow.note.content"].startswith(f"**{RESULT.verdict}**\n\n|")
     assert run.data.tags["mlflow.source.name"]
-    assert len(run.data.params.pop("ucvtest.ustatistic.1.id")) == 32
+    assert len(run.data.params.pop("ucvtest.ustatistic.1.uuid")) == 32
     assert run.data.params == {
         "ucvtest.ustatistic.1.learner": "lda",
         "ucvtest.ustatistic.1.other": "knn:3",
@@ -939,8 +939,12 @@ def running_server(empty_store: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture
-def server(client: MlflowClient, running_server: int) -> MlflowClient:
-    """A client of the real server, with an experiment of its own that is MLflow's current one."""
+def server(
+    client: MlflowClient, running_server: int, monkeypatch: pytest.MonkeyPatch
+) -> MlflowClient:
+    """A client of the real server, which is MLflow's current one and may be slow."""
+    monkeypatch.setattr(delivery, "REACH_SECONDS", 60.0)
+    monkeypatch.setattr(delivery, "WAIT_SECONDS", 60.0)
     mlflow.set_tracking_uri(f"http://127.0.0.1:{running_server}")
     return MlflowClient()
 

@@ -348,8 +348,9 @@ def _codes(predictions: np.ndarray, classes: np.ndarray, name: str) -> np.ndarra
     strange = predictions[~known]
     fractions = strange.dtype.kind == "f" and bool(np.any(strange != np.floor(strange)))
     if fractions or not known.any():
+        example = strange.tolist()[0]
         raise ValueError(
-            f"the predictions of {name} are no labels, for example {strange.tolist()[0]!r} where the "
+            f"the predictions of {name} are no labels, for example {example!r} where the "
             f"targets are {', '.join(map(repr, classes[:3].tolist()))}: use loss='log' or 'auc' "
             "for probabilities and scores, loss='squared' for numbers"
         )

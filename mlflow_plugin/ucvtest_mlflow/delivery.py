@@ -307,20 +307,21 @@ def _named(names: Mapping[str, str], last: str) -> dict[str, str]:
 def _take_key(client: MlflowClient, run: Run, kind: str, record_id: str) -> str:
     """A key that belongs to this record, whoever else logs into the run at the same time.
 
-    A parameter is the only thing in a run that a store never overwrites: whoever writes the
-    one named ``id`` first has the key.
+    A parameter is the only thing in a run that a store never overwrites: whoever writes this
+    one first has the key. Its name sorts late, because the comparison of runs shows the first
+    parameters that differ.
     """
-    taken = _named(run.data.params, "id")
+    taken = _named(run.data.params, "uuid")
     for key, value in taken.items():
         if value == record_id:
             return key
     numbers = [int(key.partition(".")[2]) for key in taken if key.startswith(f"{kind}.")]
     key = f"{kind}.{max(numbers, default=0) + 1}"
     try:
-        client.log_param(run.info.run_id, f"{FOLDER}.{key}.id", record_id)
+        client.log_param(run.info.run_id, f"{FOLDER}.{key}.uuid", record_id)
     except MlflowException:
         now = client.get_run(run.info.run_id)
-        if key not in _named(now.data.params, "id"):
+        if key not in _named(now.data.params, "uuid"):
             raise
         return _take_key(client, now, kind, record_id)
     return key
