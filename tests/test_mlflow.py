@@ -17,7 +17,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -963,9 +963,11 @@ def forwarding(port: int, to: int) -> Iterator[None]:
     """What listens on one port is, from now on, what listens on another."""
 
     def copy(source: socket.socket, sink: socket.socket) -> None:
-        while data := source.recv(65536):
-            sink.sendall(data)
-        sink.shutdown(socket.SHUT_WR)
+        # Ends with whichever end closes first.
+        with suppress(OSError):
+            while data := source.recv(65536):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
 
     def serve() -> None:
         while True:

@@ -43,6 +43,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SADeprecationWarning"),
     pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:Saving scikit-learn models:FutureWarning"),
     # MLflow on integer columns that might have missing values one day.
     pytest.mark.filterwarnings("ignore:.*Hint. Inferred schema contains integer:UserWarning"),
 ]

@@ -193,7 +193,7 @@ def _mcnemar(losses: np.ndarray, alternative: Alternative, parts: dict[str, Any]
         ),
         "tables": parts["tables"]
         | {
-            "Rows on which the models are right and wrong": {
+            "Rows": {
                 "": ("first right", "first wrong"),
                 "second right": (counts[0][0], counts[1][0]),
                 "second wrong": (counts[0][1], counts[1][1]),
