@@ -1,5 +1,7 @@
 """Logging to a real MLflow store: SQLite files, and one real server."""
 
+import importlib
+import itertools
 import json
 import logging
 import math
@@ -14,8 +16,10 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,7 +30,8 @@ import pytest
 import requests
 
 import ucvtest as uv
-from ucvtest import TestResult, UcvtestWarning, hooks
+from ucvtest import TestResult, UcvtestWarning, autologging, cli, hooks
+from ucvtest.autologging import AutologByEnvironment
 
 pytest.importorskip("mlflow", reason="MLflow is missing: pip install 'ucvtest[mlflow]'")
 
@@ -36,6 +41,7 @@ import ucvtest_mlflow as um
 from mlflow import MlflowClient
 from mlflow.utils import autologging_utils
 from sklearn.tree import DecisionTreeClassifier
+from typer.testing import CliRunner
 from ucvtest_mlflow import content, delivery
 from ucvtest_mlflow.hook import AutologHook
 from ucvtest_mlflow.records import Record, Spool, default_spool_dir
@@ -131,6 +137,13 @@ def same(left: TestResult, right: TestResult) -> bool:
     return left.to_json() == right.to_json()
 
 
+def keep(spool: Path, *records: Record) -> None:
+    """What an attempt to send them leaves behind."""
+    for record in records:
+        with Spool(spool).keep(record):
+            pass
+
+
 def new_run() -> Any:
     # A name of our own: MLflow draws its names from Python's global random state.
     return mlflow.start_run(run_name="mine")
@@ -150,6 +163,7 @@ def test_own_run(client: MlflowClient, spool: Path) -> None:
     assert run.data.tags["mlflow.autologging"] == "ucvtest"
     assert run.data.tags["mlflow.note.content"].startswith(f"**{RESULT.verdict}**\n\n|")
     assert run.data.tags["mlflow.source.name"]
+    assert len(run.data.params.pop("ucvtest.ustatistic.1.uuid")) == 32
     assert run.data.params == {
         "ucvtest.ustatistic.1.learner": "lda",
         "ucvtest.ustatistic.1.other": "knn:3",
@@ -363,7 +377,8 @@ def test_two_threads_with_their_own_runs(client: MlflowClient, spool: Path) -> N
             thread.join()
     for name, run_id in ids.items():
         params = client.get_run(run_id).data.params
-        assert params == {f"ucvtest.ustatistic.{i}.learner": name for i in (1, 2, 3)}
+        learners = {key: value for key, value in params.items() if key.endswith("learner")}
+        assert learners == {f"ucvtest.ustatistic.{i}.learner": name for i in (1, 2, 3)}
 
 
 def test_two_threads_in_one_run(client: MlflowClient) -> None:
@@ -375,6 +390,21 @@ def test_two_threads_in_one_run(client: MlflowClient) -> None:
         thread.join()
     found = client.get_run(run_id).data.metrics
     assert sum(name.endswith(".estimate") for name in found) == 4
+
+
+def test_a_key_that_another_process_took_meanwhile(client: MlflowClient) -> None:
+    run_id = client.create_run("0", run_name="shared").info.run_id
+    before = client.get_run(run_id)
+    assert delivery._take_key(client, before, "ustatistic", "first") == "ustatistic.1"
+    assert delivery._take_key(client, before, "ustatistic", "second") == "ustatistic.2"
+    assert delivery._take_key(client, before, "other", "third") == "other.1"
+    # A second attempt finds its own key again.
+    assert delivery._take_key(client, client.get_run(run_id), "ustatistic", "first") == (
+        "ustatistic.1"
+    )
+    client.delete_run(run_id)
+    with pytest.raises(mlflow.MlflowException, match="active"):
+        delivery._take_key(client, client.get_run(run_id), "ustatistic", "fourth")
 
 
 # ------------------------------------------------------------------- switching on and off
@@ -476,6 +506,40 @@ def test_log_result_into_the_active_run(client: MlflowClient) -> None:
         assert um.log_result(RESULT).run_id == run.info.run_id
 
 
+def test_nothing_is_printed_on_the_way(
+    server: MlflowClient,
+    experiment: str,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    logged = um.log_result(RESULT)
+    assert capfd.readouterr().out == ""
+    name = "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR"
+    for value in (None, "true"):
+        if value:
+            monkeypatch.setenv(name, value)
+        capfd.readouterr()
+        um.load_result(*logged)
+        assert capfd.readouterr() == ("", "")
+        assert os.environ.get(name) == value
+
+
+def test_run_of_its_own_fails_with_the_logging(
+    client: MlflowClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(MlflowClient, "log_batch", fail)
+    with pytest.raises(OSError, match="disk full"):
+        um.log_result(RESULT)
+    with new_run() as mine, pytest.raises(OSError, match="disk full"):
+        um.log_result(RESULT)
+    states = {run.info.run_name: run.info.status for run in runs(client)}
+    assert states == {"lda vs knn:3 (ustatistic)": "FAILED", "mine": "FINISHED"}
+    assert client.get_run(mine.info.run_id).data.metrics == {}
+
+
 def test_load_result_errors(client: MlflowClient) -> None:
     empty = client.create_run("0", run_name="empty").info.run_id
     run_id, _ = um.log_result(RESULT)
@@ -496,10 +560,13 @@ def test_load_result_errors(client: MlflowClient) -> None:
 # ------------------------------------------------------------------------- inner fits
 
 
-def real_test(learner: Any = "lda", other: Any = "nearest_centroid") -> uv.UStatisticTest:
-    rng = np.random.default_rng(1)
+def two_groups() -> tuple[np.ndarray, np.ndarray]:
     y = np.repeat([0, 1], 10)
-    return uv.UStatisticTest(rng.normal(size=(20, 2)) + y[:, None], y, learner, other)
+    return np.random.default_rng(1).normal(size=(20, 2)) + y[:, None], y
+
+
+def real_test(learner: Any = "lda", other: Any = "nearest_centroid") -> uv.UStatisticTest:
+    return uv.UStatisticTest(*two_groups(), learner, other)
 
 
 @pytest.fixture
@@ -507,11 +574,6 @@ def sklearn_autolog() -> Iterator[None]:
     mlflow.sklearn.autolog(silent=True)
     yield
     mlflow.sklearn.autolog(disable=True, silent=True)
-
-
-def test_kind_is_the_name_that_the_test_has_for_itself() -> None:
-    test = real_test()
-    assert content.kind(test.fit(n_pairs=20, rng=0)) == test.method_name
 
 
 def test_inner_fits_are_invisible(client: MlflowClient, spool: Path, sklearn_autolog: None) -> None:
@@ -625,7 +687,7 @@ def test_server_down(
     (path,) = spool.iterdir()
     assert [str(item.message) for item in caught] == [
         f"the result is not in MLflow {reason.format(uri=uri)}; it is kept in {path}: "
-        "ucvtest_mlflow.flush_spool() sends it"
+        "ucvtest_mlflow.flush_spool() or the command 'ucvtest mlflow flush' sends it"
     ]
     record = Record.from_json(path.read_text())
     assert same(record.result, RESULT)
@@ -690,8 +752,8 @@ def test_what_has_arrived_is_not_sent_again(client: MlflowClient, spool: Path) -
         run_id=client.create_run("0", run_name="mine").info.run_id,
     )
     spool.mkdir()
-    delivery.send(record)
-    Spool(spool).keep(record)
+    keep(spool, record)
+    delivery._send(record)
     assert um.flush_spool(spool) == [(record.run_id, "ustatistic.1")]
     metrics = client.get_run(record.run_id).data.metrics
     assert [name for name in metrics if name.endswith("estimate")] == [
@@ -707,8 +769,7 @@ def test_flush_asks_a_dead_server_once_and_goes_on(client: MlflowClient, spool: 
             Record(RESULT, uri),
             Record(RESULT, mlflow.get_tracking_uri()),
         ]
-        for record in records:
-            Spool(spool).keep(record)
+        keep(spool, *records)
         with pytest.warns(UcvtestWarning) as caught:
             sent = um.flush_spool(spool)
     assert sum(issubclass(item.category, UcvtestWarning) for item in caught) == 1
@@ -737,7 +798,7 @@ def test_flush_leaves_files_that_it_cannot_read(
         assert um.flush_spool(spool) == []
     assert [str(item.message) for item in caught] == [
         f"the result is not in MLflow ({reason}); it is kept in {path}: "
-        "ucvtest_mlflow.flush_spool() sends it"
+        "ucvtest_mlflow.flush_spool() or the command 'ucvtest mlflow flush' sends it"
     ]
     assert path.exists()
 
@@ -746,47 +807,392 @@ def test_flush_of_a_folder_that_is_not_there(client: MlflowClient, spool: Path) 
     assert um.flush_spool(spool) == []
 
 
+@pytest.mark.parametrize("attempt", ["record", "gone"])
+def test_what_another_is_sending_is_left_to_it(
+    client: MlflowClient, spool: Path, attempt: str
+) -> None:
+    spool.mkdir()
+    record = Record(RESULT, mlflow.get_tracking_uri())
+    with Spool(spool).keep(record) as kept:
+        with pytest.warns(UcvtestWarning) as caught:
+            assert um.flush_spool(spool) == []
+        assert [str(item.message) for item in caught] == [
+            f"{kept.path} is being sent already, and is left to that attempt"
+        ]
+        # The lock goes with the file when it is written anew, before and after.
+        kept.renew(replace(record, run_id="somewhere"))
+        assert Spool(spool).claim(kept.path) is None
+        if attempt == "gone":
+            kept.remove()
+            assert Spool(spool).claim(kept.path) is None
+    if attempt == "record":
+        claimed = Spool(spool).claim(kept.path)
+        assert claimed is not None
+        with claimed:
+            assert claimed.record.run_id == "somewhere"
+
+
+def test_two_flushes_at_once_send_everything_once(client: MlflowClient, spool: Path) -> None:
+    spool.mkdir()
+    keep(spool, *[Record(RESULT, mlflow.get_tracking_uri(), log_plots=False) for _ in range(4)])
+    with warnings.catch_warnings(), ThreadPoolExecutor(2) as pool:
+        # One may say of a file that the other is sending it.
+        warnings.filterwarnings("ignore", "(?s).*is being sent already", UcvtestWarning)
+        sent = list(itertools.chain(*pool.map(um.flush_spool, [spool, spool])))
+    assert len(sent) == 4
+    assert {run.info.run_id for run in runs(client)} == {logged.run_id for logged in sent}
+    assert list(spool.iterdir()) == []
+
+
 @contextmanager
-def real_server(store: Path, port: int) -> Iterator[None]:
+def server_that_hangs_after_the_probe() -> Iterator[tuple[str, threading.Event]]:
+    """Says that it is well, and then nothing more until it is let go."""
+    let_go = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path != "/health":
+                let_go.wait(30)
+            self.send_response(200 if self.path == "/health" else 400)
+            self.end_headers()
+
+        do_POST = do_GET
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", let_go
+    finally:
+        let_go.set()
+        server.shutdown()
+        server.server_close()
+
+
+def test_server_that_hangs_after_the_probe(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert delivery.WAIT_SECONDS < 10
+    monkeypatch.setattr(delivery, "WAIT_SECONDS", 1.0)
+    um.autolog(spool_dir=spool)
+    with server_that_hangs_after_the_probe() as (uri, let_go):
+        mlflow.set_tracking_uri(uri)
+        start = time.perf_counter()
+        with pytest.warns(UcvtestWarning) as caught:
+            finish()
+        assert time.perf_counter() - start < 4
+        (path,) = spool.iterdir()
+        assert [str(item.message) for item in caught] == [
+            f"the result is not in MLflow (Unreachable: {uri} has not taken the result within "
+            f"1 s); it is kept in {path}: ucvtest_mlflow.flush_spool() or the command "
+            "'ucvtest mlflow flush' sends it"
+        ]
+        with pytest.raises(ConnectionError, match="has not taken the result within 1 s"):
+            um.log_result(RESULT)
+        let_go.set()
+        # The attempt that was left to itself fails, and the next one may try.
+        claimed = None
+        while claimed is None and time.perf_counter() - start < 20:
+            time.sleep(0.05)
+            claimed = Spool(spool).claim(path)
+        assert claimed is not None
+        with claimed:
+            assert same(claimed.record.result, RESULT)
+
+
+# ------------------------------------------------------------------------- a real server
+
+
+def start_server(folder: Path, port: int) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1"]
-    command += ["--port", str(port), "--workers", "1", "--backend-store-uri", f"sqlite:///{store}"]
-    command += ["--artifacts-destination", str(store.parent / "artifacts")]
+    command += ["--port", str(port), "--workers", "1"]
+    command += ["--backend-store-uri", f"sqlite:///{folder}/mlflow.db"]
+    command += ["--artifacts-destination", str(folder / "artifacts")]
     # Without MLflow's runner of background jobs the server starts in half the time.
     environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-    with (store.parent / "server.log").open("w") as log:
-        server = subprocess.Popen(
+    with (folder / "server.log").open("w") as log:
+        return subprocess.Popen(
             command, stdout=log, stderr=log, env=environment, start_new_session=True
         )
+
+
+@pytest.fixture(scope="session")
+def running_server(empty_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of a real MLflow server."""
+    folder, port = tmp_path_factory.mktemp("server"), free_port()
+    shutil.copy(empty_store, folder / "mlflow.db")
+    server = start_server(folder, port)
     try:
         for _ in range(240):
             try:
                 requests.get(f"http://127.0.0.1:{port}/health", timeout=1)
                 break
             except requests.exceptions.RequestException:
-                assert server.poll() is None, (store.parent / "server.log").read_text()
+                assert server.poll() is None, (folder / "server.log").read_text()
                 time.sleep(0.25)
-        yield
+        yield port
     finally:
         os.killpg(server.pid, signal.SIGTERM)
         server.wait(timeout=30)
 
 
-def test_server_that_comes_back(client: MlflowClient, spool: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def server(
+    client: MlflowClient, running_server: int, monkeypatch: pytest.MonkeyPatch
+) -> MlflowClient:
+    """A client of the real server, which is MLflow's current one and may be slow."""
+    monkeypatch.setattr(delivery, "REACH_SECONDS", 60.0)
+    monkeypatch.setattr(delivery, "WAIT_SECONDS", 60.0)
+    mlflow.set_tracking_uri(f"http://127.0.0.1:{running_server}")
+    return MlflowClient()
+
+
+@pytest.fixture
+def experiment(
+    server: MlflowClient, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> str:
+    created = str(server.create_experiment(request.node.name))
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_ID", created)
+    return created
+
+
+@contextmanager
+def forwarding(port: int, to: int) -> Iterator[None]:
+    """What listens on one port is, from now on, what listens on another."""
+
+    def copy(source: socket.socket, sink: socket.socket) -> None:
+        # Ends with whichever end closes first.
+        with suppress(OSError):
+            while data := source.recv(65536):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+    def serve() -> None:
+        while True:
+            try:
+                near, _ = listener.accept()
+            except OSError:
+                return
+            far = socket.create_connection(("127.0.0.1", to))
+            ends.extend((near, far))
+            for pair in ((near, far), (far, near)):
+                threading.Thread(target=copy, args=pair, daemon=True).start()
+
+    ends: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        threading.Thread(target=serve, daemon=True).start()
+        yield
+        listener.shutdown(socket.SHUT_RDWR)
+    for end in ends:
+        end.close()
+
+
+# How to fit the test classes where their defaults take long, or lack something.
+OPTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "UStatisticTest": ({"other": "nearest_centroid"}, {"n_pairs": 20}),
+}
+EVERY_CLASS = [name for name in uv.__all__ if name.endswith("Test")]
+
+
+def test_every_class_twice_in_one_run(server: MlflowClient, experiment: str, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    X, y = two_groups()
+    results = []
+    with new_run() as run:
+        for name in EVERY_CLASS:
+            arguments, options = OPTIONS.get(name, ({}, {}))
+            test = getattr(uv, name)(X, y, "lda", **arguments)
+            for _ in range(2):
+                result = test.fit(rng=0, **options)
+                assert content.kind(result) == test.method_name
+                results.append(result)
+    (found,) = server.search_runs([experiment])
+    assert found.info.run_id == run.info.run_id
+    keys = sorted(delivery._keys(found))
+    expected = [f"{content.kind(result)}.{number}" for result in results[::2] for number in (1, 2)]
+    assert keys == sorted(expected)
+    assert len(keys) == 2 * len(EVERY_CLASS)
+    for key, result in zip(expected, results, strict=True):
+        assert same(um.load_result(run.info.run_id, key), result)
+        assert found.data.tags[f"ucvtest.{key}.verdict"] == result.verdict
+        assert f"plot{'' if len(result.plot_kinds) == 1 else '_'}" in "".join(
+            files(server, run.info.run_id, key)
+        )
+        history = server.get_metric_history(run.info.run_id, f"ucvtest.{key}.elapsed")
+        assert [metric.value for metric in history] == [result.elapsed]
+    (data,) = found.inputs.dataset_inputs
+    assert data.dataset.digest == content.describe_data(test)["digest"]
+    assert list(spool.iterdir()) == []
+
+
+def test_own_runs_and_nested_ones_on_a_server(
+    server: MlflowClient, experiment: str, spool: Path
+) -> None:
+    um.autolog(spool_dir=spool)
+    finish()
+    (own,) = server.search_runs([experiment])
+    assert own.info.status == "FINISHED"
+    assert own.data.tags["mlflow.note.content"].startswith(f"**{RESULT.verdict}**")
+    um.autolog(spool_dir=spool, nested=True)
+    with new_run() as parent:
+        finish()
+    nested = server.search_runs([experiment], f"tags.mlflow.parentRunId = '{parent.info.run_id}'")
+    assert [run.info.status for run in nested] == ["FINISHED"]
+    assert same(um.load_result(nested[0].info.run_id), RESULT)
+
+
+def test_threads_with_their_own_runs_on_a_server(
+    server: MlflowClient, experiment: str, spool: Path
+) -> None:
+    um.autolog(spool_dir=spool)
+
+    def work(name: str) -> str:
+        with mlflow.start_run(run_name=name) as run:
+            for _ in range(2):
+                finish(replace(RESULT, settings={"learner": name}))
+        return str(run.info.run_id)
+
+    with ThreadPoolExecutor(2) as pool:
+        ids = list(pool.map(work, ["one", "two"]))
+    for name, run_id in zip(["one", "two"], ids, strict=True):
+        for number in (1, 2):
+            assert um.load_result(run_id, f"ustatistic.{number}").settings == {"learner": name}
+    assert len(server.search_runs([experiment])) == 2
+
+
+def test_run_of_a_test_that_raises(server: MlflowClient, experiment: str, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+
+    def broken(X_train: Any, y_train: Any, X_test: Any) -> Any:
+        raise RuntimeError("no")
+
+    def fit_inside_a_run() -> None:
+        with new_run():
+            finish()
+            real_test(broken, None).fit(n_pairs=4, rng=0)
+
+    with pytest.raises(ValueError, match="no"):
+        fit_inside_a_run()
+    (run,) = server.search_runs([experiment])
+    assert run.info.status == "FAILED"
+    assert delivery._keys(run) == ["ustatistic.1"]
+    with pytest.raises(ValueError, match="no"):
+        real_test(broken, None).fit(n_pairs=4, rng=0)
+    assert len(server.search_runs([experiment])) == 1
+
+
+def test_processes_in_one_run(server: MlflowClient, experiment: str, tmp_path: Path) -> None:
+    run_id = server.create_run(experiment, run_name="shared").info.run_id
+    (tmp_path / "result.json").write_text(RESULT.to_json())
+    code = (
+        "import json, sys, ucvtest, ucvtest_mlflow as um; "
+        "result = ucvtest.TestResult.from_dict(json.load(open('result.json'))); "
+        "[um.log_result(result, sys.argv[1]) for _ in range(4)]"
+    )
+    environment = {**os.environ, "MLFLOW_TRACKING_URI": mlflow.get_tracking_uri()}
+    workers = [
+        subprocess.Popen([sys.executable, "-c", code, run_id], env=environment) for _ in range(2)
+    ]
+    assert [worker.wait(60) for worker in workers] == [0, 0]
+    run = server.get_run(run_id)
+    assert sorted(delivery._keys(run)) == [f"ustatistic.{number}" for number in range(1, 9)]
+    histories = [
+        server.get_metric_history(run_id, f"ucvtest.{key}.estimate") for key in delivery._keys(run)
+    ]
+    assert [len(history) for history in histories] == [1] * 8
+
+
+def test_server_that_comes_back(
+    server: MlflowClient, experiment: str, running_server: int, spool: Path
+) -> None:
     port = free_port()
-    uri = f"http://127.0.0.1:{port}"
-    mlflow.set_tracking_uri(uri)
+    mlflow.set_tracking_uri(f"http://127.0.0.1:{port}")
     um.autolog(spool_dir=spool)
     with pytest.warns(UcvtestWarning, match="it is kept in") as caught:
         result = real_test().fit(n_pairs=20, rng=0)
     # The warning points at the user's line, not into the package.
     assert {item.filename for item in caught if item.category is UcvtestWarning} == {__file__}
-    with real_server(tmp_path / "mlflow.db", port):
-        ((run_id, key),) = um.flush_spool(spool)
+    with forwarding(port, to=running_server):
+        outcome = CliRunner().invoke(cli.app, ["mlflow", "flush", "--spool-dir", str(spool)])
+        assert outcome.exit_code == 0, outcome.output
+        (run,) = server.search_runs([experiment])
+        assert outcome.stdout == f"Sent: ustatistic.1 to run {run.info.run_id}\n"
         assert um.flush_spool(spool) == []
-        assert same(um.load_result(run_id, key), result)
-        finish()
-        found = runs(MlflowClient(tracking_uri=uri))
-        assert {run.info.status for run in found} == {"FINISHED"}
-        assert len(found) == 2
-        assert all(run.inputs.dataset_inputs for run in found)
+        assert same(um.load_result(run.info.run_id), result)
+    assert run.info.status == "FINISHED"
+    assert run.inputs.dataset_inputs
     assert list(spool.iterdir()) == []
+
+
+# ----------------------------------------------------------------------- the command line
+
+
+def test_flush_says_what_it_could_not_send(client: MlflowClient, spool: Path) -> None:
+    spool.mkdir()
+    arguments = ["mlflow", "flush", "--spool-dir", str(spool)]
+    nothing = CliRunner().invoke(cli.app, arguments)
+    assert (nothing.exit_code, nothing.stdout) == (0, "Nothing to send.\n")
+    with closed_port() as uri:
+        keep(spool, Record(RESULT, uri))
+        outcome = CliRunner().invoke(cli.app, arguments)
+    assert outcome.exit_code == 1
+    assert outcome.stdout == ""
+    assert outcome.stderr.startswith(
+        f"Warning: the result is not in MLflow (Unreachable: no answer from {uri}"
+    )
+
+
+def test_flush_uses_the_default_spool(client: MlflowClient) -> None:
+    Spool(default_spool_dir()).open()
+    keep(default_spool_dir(), Record(RESULT, mlflow.get_tracking_uri()))
+    outcome = CliRunner().invoke(cli.app, ["mlflow", "flush"])
+    (run,) = runs(client)
+    assert outcome.stdout == f"Sent: ustatistic.1 to run {run.info.run_id}\n"
+
+
+# ------------------------------------------------------------------------ the environment
+
+
+@pytest.mark.parametrize(("value", "installed"), [("1", 1), ("true", 1), ("0", 0), ("", 0)])
+def test_variable_is_read_at_import(
+    value: str, installed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UCVTEST_AUTOLOG", value)
+    try:
+        importlib.reload(uv)
+        kinds = [type(hook) for hook in hooks.installed_hooks()]
+        assert kinds == [AutologByEnvironment] * installed
+    finally:
+        um.autolog(disable=True)
+    assert hooks.installed_hooks() == ()
+
+
+def test_switched_on_by_the_environment(client: MlflowClient) -> None:
+    hooks.add_hook(AutologByEnvironment())
+    results = [real_test().fit(n_pairs=20, rng=0) for _ in range(2)]
+    for run, result in zip(runs(client), results, strict=True):
+        assert same(um.load_result(run.info.run_id), result)
+    assert [type(hook) for hook in hooks.installed_hooks()] == [AutologHook]
+
+
+def test_switched_on_by_the_environment_without_mlflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ucvtest_mlflow", None)
+    hooks.add_hook(AutologByEnvironment())
+    with pytest.warns(UcvtestWarning) as caught:
+        real_test().fit(n_pairs=20, rng=0)
+    real_test().fit(n_pairs=20, rng=0)
+    assert [str(item.message) for item in caught] == [
+        "AutologByEnvironment failed before a fit (ImportError: autolog needs MLflow: pip install "
+        "'ucvtest[mlflow]'); the fit goes on without it"
+    ]
+    assert hooks.installed_hooks() == ()
+
+
+@pytest.mark.parametrize("name", ["autolog", "flush_spool"])
+def test_without_mlflow(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ucvtest_mlflow", None)
+    with pytest.raises(ImportError) as error:
+        getattr(autologging, name)()
+    assert str(error.value) == f"{name} needs MLflow: pip install 'ucvtest[mlflow]'"

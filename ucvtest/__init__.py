@@ -3,6 +3,7 @@
 The public names load on first use, so that ``import ucvtest`` stays quick.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -70,3 +71,9 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
+
+
+if os.environ.get("UCVTEST_AUTOLOG", "").lower() not in ("", "0", "false"):
+    import_module("ucvtest.hooks").add_hook(
+        import_module("ucvtest.autologging").AutologByEnvironment()
+    )

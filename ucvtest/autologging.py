@@ -1,8 +1,12 @@
 """The switch for automatic logging to MLflow."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
-__all__ = ["autolog"]
+from ucvtest import hooks
+
+__all__ = ["AutologByEnvironment", "autolog", "flush_spool"]
 
 
 def autolog(
@@ -17,10 +21,12 @@ def autolog(
 ) -> None:
     """Log every later test to MLflow, into the active run or into one of its own.
 
+    ``UCVTEST_AUTOLOG=1`` in the environment does the same without code.
+
     Parameters
     ----------
     log_plots, log_datasets, log_tables : bool
-        Whether the picture, the data set as a run input, and the tables are logged.
+        Whether the pictures, the data set as a run input, and the tables are logged.
     nested : bool
         Log each test as a child run of the active run instead of into it.
     spool_dir : path, optional
@@ -52,3 +58,47 @@ def autolog(
         disable=disable,
         silent=silent,
     )
+
+
+def flush_spool(spool_dir: str | Path | None = None) -> list[Any]:
+    """Send the results that were kept while their MLflow server could not be reached.
+
+    Parameters
+    ----------
+    spool_dir : path, optional
+        The folder given to `autolog`; by default its default.
+
+    Returns
+    -------
+    list of (run_id, key)
+        What has been sent, the oldest first. What could not be sent stays, with a warning.
+
+    Raises
+    ------
+    ImportError
+        If MLflow is not installed.
+    """
+    try:
+        from ucvtest_mlflow import flush_spool as mlflow_flush_spool
+    except ImportError as error:
+        raise ImportError("flush_spool needs MLflow: pip install 'ucvtest[mlflow]'") from error
+    return mlflow_flush_spool(spool_dir)
+
+
+class AutologByEnvironment:
+    """Stands for `autolog` from the import of the package to the first fit.
+
+    So that a process that fits nothing does not wait for the import of MLflow.
+    """
+
+    def fitting(self, test: Any) -> AbstractContextManager[Any]:
+        """Give way to the hook that `autolog` adds."""
+        # Whether or not autolog succeeds, it is called once, and warns once.
+        hooks.remove_hook(self)
+        before = hooks.installed_hooks()
+        autolog()
+        (added,) = (hook for hook in hooks.installed_hooks() if hook not in before)
+        return added.fitting(test)
+
+    def fitted(self, test: Any, result: Any) -> None:
+        """Nothing: by then the other hook is in its place."""

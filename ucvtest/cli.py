@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from ucvtest.exceptions import UcvtestWarning
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -25,6 +27,8 @@ MAX_NAMES = 8
 WIDTH = 78
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+mlflow_app = typer.Typer(rich_markup_mode=None)
+app.add_typer(mlflow_app, name="mlflow", help="Results on their way to MLflow.")
 
 
 def main() -> None:
@@ -164,6 +168,39 @@ def compare(
             rng=seed,
         )
         _report(result, alpha, plot, json)
+
+
+@mlflow_app.callback()
+def _mlflow_group() -> None:
+    """Results on their way to MLflow."""
+
+
+@mlflow_app.command()
+def flush(
+    spool_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="The folder given to autolog. [default: its default]"),
+    ] = None,
+) -> None:
+    """Send the results that were kept while their tracking server could not be reached.
+
+    Every result is sent once, also where two such commands run at a time. What cannot be
+    sent is kept, with a warning that says why; the exit status is then 1.
+    """
+    with _one_line_errors(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        from ucvtest.autologging import flush_spool
+
+        sent = flush_spool(spool_dir)
+    for run_id, key in sent:
+        typer.echo(f"Sent: {key} to run {run_id}")
+    kept = [item.message for item in caught if issubclass(item.category, UcvtestWarning)]
+    for message in kept:
+        _show_warning(message)
+    if not sent and not kept:
+        typer.echo("Nothing to send.")
+    if kept:
+        raise typer.Exit(1)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Callbacks around a fit: what automatic logging listens to.
 
-A hook is added and removed explicitly; nothing adds itself at import.
+A hook is added and removed explicitly; nothing adds itself at import, except where the
+environment variable ``UCVTEST_AUTOLOG`` asks for it.
 """
 
 import sys

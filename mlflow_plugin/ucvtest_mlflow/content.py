@@ -58,14 +58,9 @@ def metrics(result: TestResult, prefix: str) -> list[Metric]:
     ]
 
 
-def tags(result: TestResult, prefix: str, record_id: str) -> list[RunTag]:
+def tags(result: TestResult, prefix: str) -> list[RunTag]:
     """The words, and the numbers that cannot be metrics."""
-    words = {
-        "verdict": result.verdict,
-        "status": result.status,
-        "version": __version__,
-        "id": record_id,
-    }
+    words = {"verdict": result.verdict, "status": result.status, "version": __version__}
     words |= {
         name: str(value) for name, value in _numbers(result).items() if not math.isfinite(value)
     }

@@ -1,14 +1,17 @@
 """Sending results to a tracking server or store, and reading them back."""
 
+import contextvars
 import os
 import re
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import mlflow
@@ -16,20 +19,22 @@ import mlflow.artifacts
 import requests
 from mlflow import MlflowClient
 from mlflow.entities import Dataset, DatasetInput, InputTag, Run
+from mlflow.exceptions import MlflowException
 from mlflow.tracking.context.registry import resolve_tags
 from mlflow.utils import mlflow_tags
 
 from ucvtest import TestResult
 from ucvtest_mlflow import content
-from ucvtest_mlflow.records import Record
+from ucvtest_mlflow.pause import quiet
+from ucvtest_mlflow.records import Kept, Record
 
-__all__ = ["Logged", "Unreachable", "destination", "load_result", "log_result", "send"]
+__all__ = ["Logged", "Unreachable", "deliver", "destination", "load_result", "log_result"]
 
 FOLDER = "ucvtest"
 REACH_SECONDS = 5.0
+WAIT_SECONDS = 8.0
 
-# Two threads that log into one run must not be given the same number.
-_numbering = threading.Lock()
+_T = TypeVar("_T")
 
 
 class Logged(NamedTuple):
@@ -40,11 +45,13 @@ class Logged(NamedTuple):
 
 
 class Unreachable(ConnectionError):
-    """The tracking server does not answer."""
+    """The tracking server does not answer, or not in time."""
 
 
 def log_result(result: TestResult, run_id: str | None = None) -> Logged:
     """Log one result.
+
+    A run that is created for it and cannot be completed ends as failed.
 
     Parameters
     ----------
@@ -60,12 +67,13 @@ def log_result(result: TestResult, run_id: str | None = None) -> Logged:
     Raises
     ------
     ConnectionError
-        If the tracking server does not answer within a few seconds.
+        If the tracking server does not answer, or has not taken the result, within a few
+        seconds.
     """
     record = destination(Record(result, mlflow.get_tracking_uri()), nested=False)
     if run_id is not None:
         record = replace(record, run_id=run_id)
-    return send(record)
+    return _bounded(record.tracking_uri, lambda: _send(record))
 
 
 def load_result(run_id: str, key: str | None = None) -> TestResult:
@@ -95,9 +103,10 @@ def load_result(run_id: str, key: str | None = None) -> TestResult:
     key = keys[0] if key is None else key
     if key not in keys:
         raise ValueError(f"run {run_id} holds no result {key!r}: it has {', '.join(keys)}")
-    return TestResult.from_dict(
-        mlflow.artifacts.load_dict(f"runs:/{run_id}/{FOLDER}/{key}/result.json")
-    )
+    with quiet():
+        return TestResult.from_dict(
+            mlflow.artifacts.load_dict(f"runs:/{run_id}/{FOLDER}/{key}/result.json")
+        )
 
 
 def destination(record: Record, *, nested: bool) -> Record:
@@ -119,34 +128,69 @@ def destination(record: Record, *, nested: bool) -> Record:
     )
 
 
-def send(record: Record, keep: Callable[[Record], None] = lambda record: None) -> Logged:
-    """Log a record, unless its run holds it already.
-
-    Parameters
-    ----------
-    record : Record
-    keep : callable
-        Called with the record once it has a run, so that a second attempt finds that run.
-
-    Returns
-    -------
-    Logged
+def deliver(kept: Kept) -> Logged:
+    """Log a record unless its run holds it already, and forget it then.
 
     Raises
     ------
     Unreachable
-        If the server does not answer; after `REACH_SECONDS` at most.
+        If the server does not answer within `REACH_SECONDS`, or has not taken the result
+        within `WAIT_SECONDS`; in the latter case this process goes on trying.
     """
+
+    def work() -> Logged:
+        with kept:
+            logged = _send(kept.record, kept.renew)
+            kept.remove()
+        return logged
+
+    return _bounded(kept.record.tracking_uri, work)
+
+
+def _bounded(tracking_uri: str, work: Callable[[], _T]) -> _T:
+    """What `work` returns; it is left to itself when a server keeps it too long."""
+    if urlsplit(tracking_uri).scheme in ("", "file", "sqlite"):
+        # Local stores hang on nobody, but their first use can take longer than a server may.
+        return work()
+    outcome: Future[_T] = Future()
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            outcome.set_result(context.run(work))
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, name="ucvtest_mlflow", daemon=True).start()
+    try:
+        return outcome.result(WAIT_SECONDS)
+    except TimeoutError:
+        if outcome.done():
+            raise
+        raise Unreachable(
+            f"{_shown(tracking_uri)} has not taken the result within {WAIT_SECONDS:g} s"
+        ) from None
+
+
+def _send(record: Record, keep: Callable[[Record], None] = lambda record: None) -> Logged:
+    """Log a record; `keep` is told of the run that is created for it."""
     require_server(record.tracking_uri)
     client = MlflowClient(tracking_uri=record.tracking_uri)
     if record.run_id is None:
         record = replace(record, run_id=_create_run(client, record), own_run=True)
+        # A second attempt must find this run.
         keep(record)
     assert record.run_id is not None
-    with _numbering:
+    try:
         logged = _log(client, record, client.get_run(record.run_id))
+    except Exception:
+        if record.own_run:
+            with suppress(Exception), quiet():
+                client.set_terminated(record.run_id, "FAILED")
+        raise
     if record.own_run:
-        client.set_terminated(record.run_id)
+        with quiet():
+            client.set_terminated(record.run_id)
     return logged
 
 
@@ -161,8 +205,7 @@ def require_server(tracking_uri: str) -> None:
     address = urlsplit(tracking_uri)
     if address.scheme not in ("http", "https"):
         return
-    # The address may hold a password, which belongs in no message.
-    server = f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
+    server = _shown(tracking_uri)
     try:
         with requests.get(
             f"{tracking_uri.rstrip('/')}/health", timeout=REACH_SECONDS, stream=True
@@ -175,6 +218,12 @@ def require_server(tracking_uri: str) -> None:
         raise Unreachable(f"no answer from {server} ({type(error).__name__})") from error
     if code >= 500:
         raise Unreachable(f"{server} answers with HTTP status {code}")
+
+
+def _shown(tracking_uri: str) -> str:
+    """The server's name; the address may hold a password, which belongs in no message."""
+    address = urlsplit(tracking_uri)
+    return f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
 
 
 def _create_run(client: MlflowClient, record: Record) -> str:
@@ -208,10 +257,9 @@ def _experiment_id(client: MlflowClient, record: Record) -> str:
 
 def _log(client: MlflowClient, record: Record, run: Run) -> Logged:
     run_id, result = run.info.run_id, record.result
-    key = _arrived(run, record.id)
-    if key is not None:
+    key = _take_key(client, run, content.kind(result), record.id)
+    if key in _keys(run):
         return Logged(run_id, key)
-    key = _next_key(run, content.kind(result))
     with TemporaryDirectory() as name:
         content.write_files(result, Path(name), log_plots=record.log_plots)
         client.log_artifacts(run_id, name, f"{FOLDER}/{key}")
@@ -219,13 +267,13 @@ def _log(client: MlflowClient, record: Record, run: Run) -> Logged:
         _log_tables(client, run, result, key)
     if record.dataset is not None:
         client.log_inputs(run_id, [_dataset_input(record.dataset)])
-    # The batch comes last: the key is taken, and the result has arrived, once it is stored.
+    # The batch comes last, and its tags last in it: with them, the result has arrived.
     prefix = f"{FOLDER}.{key}."
     client.log_batch(
         run_id,
         metrics=content.metrics(result, prefix),
         params=content.params(result, prefix),
-        tags=content.tags(result, prefix, record.id),
+        tags=content.tags(result, prefix),
     )
     return Logged(run_id, key)
 
@@ -244,17 +292,36 @@ def _dataset_input(dataset: Mapping[str, str]) -> DatasetInput:
     return DatasetInput(Dataset(**dataset), [tag])
 
 
-def _keys(run: Run) -> dict[str, str]:
-    """The identities of the results that a run holds, by key."""
-    pattern = re.compile(rf"{FOLDER}\.([a-z0-9_]+\.\d+)\.id")
-    found = ((pattern.fullmatch(name), value) for name, value in run.data.tags.items())
+def _keys(run: Run) -> list[str]:
+    """The keys of the results that a run holds."""
+    return list(_named(run.data.tags, "status"))
+
+
+def _named(names: Mapping[str, str], last: str) -> dict[str, str]:
+    """The values of "ucvtest.<key>.<last>" by key."""
+    pattern = re.compile(rf"{FOLDER}\.([a-z0-9_]+\.\d+)\.{last}")
+    found = ((pattern.fullmatch(name), value) for name, value in names.items())
     return {match[1]: value for match, value in found if match is not None}
 
 
-def _arrived(run: Run, record_id: str) -> str | None:
-    return next((key for key, value in _keys(run).items() if value == record_id), None)
+def _take_key(client: MlflowClient, run: Run, kind: str, record_id: str) -> str:
+    """A key that belongs to this record, whoever else logs into the run at the same time.
 
-
-def _next_key(run: Run, kind: str) -> str:
-    numbers = [int(key.partition(".")[2]) for key in _keys(run) if key.startswith(f"{kind}.")]
-    return f"{kind}.{max(numbers, default=0) + 1}"
+    A parameter is the only thing in a run that a store never overwrites: whoever writes this
+    one first has the key. Its name sorts late, because the comparison of runs shows the first
+    parameters that differ.
+    """
+    taken = _named(run.data.params, "uuid")
+    for key, value in taken.items():
+        if value == record_id:
+            return key
+    numbers = [int(key.partition(".")[2]) for key in taken if key.startswith(f"{kind}.")]
+    key = f"{kind}.{max(numbers, default=0) + 1}"
+    try:
+        client.log_param(run.info.run_id, f"{FOLDER}.{key}.uuid", record_id)
+    except MlflowException:
+        now = client.get_run(run.info.run_id)
+        if key not in _named(now.data.params, "uuid"):
+            raise
+        return _take_key(client, now, kind, record_id)
+    return key

@@ -11,8 +11,9 @@ from typing import Any
 import mlflow
 
 from ucvtest import TestResult, UcvtestWarning, hooks
+from ucvtest.autologging import AutologByEnvironment
 from ucvtest_mlflow.content import describe_data
-from ucvtest_mlflow.delivery import Logged, Unreachable, destination, send
+from ucvtest_mlflow.delivery import Logged, Unreachable, deliver, destination
 from ucvtest_mlflow.pause import autologging_paused
 from ucvtest_mlflow.records import Record, Spool, default_spool_dir
 
@@ -50,14 +51,13 @@ class AutologHook:
             nested=self.nested,
         )
         # Whatever happens from here on, an interruption included, the result is on disk.
-        self.spool.keep(record)
+        kept = self.spool.keep(record)
         try:
-            logged = send(record, keep=self.spool.keep)
+            logged = deliver(kept)
         except Exception as error:
             # The levels up to the user's call of fit: hooks.announce, _finish, fit.
-            warnings.warn(_kept(error, self.spool.path(record)), UcvtestWarning, stacklevel=5)
+            warnings.warn(_kept(error, kept.path), UcvtestWarning, stacklevel=5)
             return
-        self.spool.remove(record)
         if not self.silent:
             logger.info("Logged %s to run %s (%s)", logged.key, logged.run_id, record.tracking_uri)
 
@@ -75,7 +75,8 @@ def autolog(
     """Log every later test to MLflow, into the active run or into one of its own.
 
     Calling it again replaces the options. While a test resamples, MLflow's own autologging
-    is off in the whole process, so that the fits inside log nothing.
+    is off in the whole process, so that the fits inside log nothing. A server holds a test up
+    for 8 seconds at most.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def autolog(
     flush_spool : sends what could not be sent.
     """
     for hook in hooks.installed_hooks():
-        if isinstance(hook, AutologHook):
+        if isinstance(hook, (AutologHook, AutologByEnvironment)):
             hooks.remove_hook(hook)
     if disable:
         return
@@ -128,23 +129,39 @@ def flush_spool(spool_dir: str | Path | None = None) -> list[Logged]:
     -------
     list of Logged
         What has been sent, the oldest first. What could not be sent stays, with a warning.
+        What another process (or an earlier attempt of this one) is sending is left to it,
+        so that nothing is sent twice.
     """
     spool = _spool(spool_dir)
-    sent: list[Logged] = []
     dead: set[str] = set()
-    for path in spool.files():
-        try:
-            record = Record.from_json(path.read_text(encoding="utf-8"))
-            if record.tracking_uri in dead:
-                continue
-            sent.append(send(record, keep=spool.keep))
-        except Exception as error:
-            if isinstance(error, Unreachable):
-                dead.add(record.tracking_uri)
-            warnings.warn(_kept(error, path), UcvtestWarning, stacklevel=2)
-        else:
-            spool.remove(record)
-    return sent
+    tried = [_try_again(spool, path, dead) for path in spool.files()]
+    return [logged for logged in tried if logged is not None]
+
+
+def _try_again(spool: Spool, path: Path, dead: set[str]) -> Logged | None:
+    """Send one file, unless its server is among the dead ones; None where that failed."""
+    tracking_uri = None
+    try:
+        kept = spool.claim(path)
+        if kept is None:
+            if path.exists():
+                _warn(f"{path} is being sent already, and is left to that attempt")
+            return None
+        tracking_uri = kept.record.tracking_uri
+        if tracking_uri in dead:
+            with kept:
+                return None
+        return deliver(kept)
+    except Exception as error:
+        if isinstance(error, Unreachable) and tracking_uri is not None:
+            dead.add(tracking_uri)
+        _warn(_kept(error, path))
+        return None
+
+
+def _warn(message: str) -> None:
+    # The levels up to the user's call: _try_again, the comprehension, flush_spool.
+    warnings.warn(message, UcvtestWarning, stacklevel=5)
 
 
 def _spool(spool_dir: str | Path | None) -> Spool:
@@ -154,5 +171,5 @@ def _spool(spool_dir: str | Path | None) -> Spool:
 def _kept(error: Exception, path: Path) -> str:
     return (
         f"the result is not in MLflow ({type(error).__name__}: {error}); it is kept in {path}: "
-        "ucvtest_mlflow.flush_spool() sends it"
+        "ucvtest_mlflow.flush_spool() or the command 'ucvtest mlflow flush' sends it"
     )

@@ -1,55 +1,96 @@
-"""Keeping MLflow's own autologging away from the fits inside a resampling test."""
+"""Turning off what MLflow does by itself, for as long as it would be in the way."""
 
+import os
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from mlflow.utils import autologging_utils
 
-__all__ = ["autologging_paused"]
+__all__ = ["autologging_paused", "quiet"]
 
 
 class _Pause:
-    """MLflow's switch for all autologging, held by as many tests as run at a time.
+    """A switch of MLflow's, held off by as many as need it off at a time.
 
-    The switch belongs to the process and is not counted by MLflow: the first of two tests
-    in two threads to end would turn it on again under the other.
+    The switches belong to the process and are not counted by MLflow: the first of two
+    threads to end would turn one on again under the other.
+
+    Parameters
+    ----------
+    switch : callable
+        Makes the context in which it is off.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, switch: Callable[[], AbstractContextManager[None]]) -> None:
+        self._make = switch
         self._lock = threading.Lock()
         self._holders = 0
         self._switch = ExitStack()
 
-    def take(self) -> None:
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        self._take()
+        try:
+            yield
+        finally:
+            self._give_back()
+
+    def _take(self) -> None:
         with self._lock:
-            if self._holders == 0 and not _already_off():
-                self._switch.enter_context(autologging_utils.disable_autologging())
+            if self._holders == 0:
+                self._switch.enter_context(self._make())
             self._holders += 1
 
-    def give_back(self) -> None:
+    def _give_back(self) -> None:
         with self._lock:
             self._holders -= 1
             if self._holders == 0:
                 self._switch.close()
 
 
-def _already_off() -> bool:
+@contextmanager
+def _autologging_off() -> Iterator[None]:
     # Inside a `disable_autologging` of the user's, ours would turn it on again at its end.
-    return bool(getattr(autologging_utils, "_AUTOLOGGING_GLOBALLY_DISABLED", False))
+    if getattr(autologging_utils, "_AUTOLOGGING_GLOBALLY_DISABLED", False):
+        yield
+        return
+    with autologging_utils.disable_autologging():
+        yield
 
 
-_pause = _Pause()
+QUIET = {
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
+}
 
 
 @contextmanager
-def autologging_paused() -> Iterator[None]:
+def _chatter_off() -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in QUIET}
+    os.environ.update(QUIET)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+_autologging = _Pause(_autologging_off)
+_chatter = _Pause(_chatter_off)
+
+
+def autologging_paused() -> AbstractContextManager[None]:
     """No fit in this process is logged by MLflow's integrations inside this context.
 
     The state from before returns when the last such context ends, exceptions included.
     """
-    _pause.take()
-    try:
-        yield
-    finally:
-        _pause.give_back()
+    return _autologging()
+
+
+def quiet() -> AbstractContextManager[None]:
+    """MLflow prints neither progress bars nor addresses of runs inside this context."""
+    return _chatter()

@@ -6,11 +6,17 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from ucvtest import TestResult
 
-__all__ = ["Record", "Spool", "default_spool_dir"]
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks: two flushes at once may send a result twice.
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["Kept", "Record", "Spool", "default_spool_dir"]
 
 FORMAT = "ucvtest_mlflow.Record"
 FORMAT_VERSION = 1
@@ -78,6 +84,46 @@ class Record:
         return cls(**{**data, "result": TestResult.from_dict(data["result"])})
 
 
+class Kept:
+    """A record on disk that nobody else may send; a context that ends that right.
+
+    The lock is the operating system's and lies on the file itself, so that it ends with the
+    process, however that ends, and leaves nothing behind.
+
+    Parameters
+    ----------
+    record : Record
+    path : path
+    handle : int
+        Descriptor of the locked file.
+    """
+
+    def __init__(self, record: Record, path: Path, handle: int) -> None:
+        self.record, self.path = record, path
+        self._handle = handle
+
+    def __enter__(self) -> "Kept":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        os.close(self._handle)
+
+    def renew(self, record: Record) -> None:
+        """Keep the record in this form from now on."""
+        handle = _write_locked(self.path, record)
+        os.close(self._handle)
+        self.record, self._handle = record, handle
+
+    def remove(self) -> None:
+        """Forget the record, which has arrived."""
+        self.path.unlink(missing_ok=True)
+
+
 @dataclass(frozen=True)
 class Spool:
     """A folder that keeps records until they have arrived."""
@@ -102,25 +148,79 @@ class Spool:
                 f"spool_dir {self.folder} cannot be written to: name another folder in spool_dir"
             )
 
-    def path(self, record: Record) -> Path:
-        """The file of a record."""
-        return self.folder / f"{record.id}.json"
+    def keep(self, record: Record) -> Kept:
+        """Write a record that the caller is about to send."""
+        path = self.folder / f"{record.id}.json"
+        return Kept(record, path, _write_locked(path, record))
 
-    def keep(self, record: Record) -> None:
-        """Write a record, or write it anew."""
-        path = self.path(record)
-        unfinished = path.with_suffix(".part")
-        unfinished.write_text(record.to_json(), encoding="utf-8")
-        # A reader sees the old file or the new one, never half of one.
-        unfinished.replace(path)
+    def claim(self, path: Path) -> Kept | None:
+        """Take a file in order to send it; None if it has gone, or if another is sending it.
 
-    def remove(self, record: Record) -> None:
-        """Forget a record that has arrived."""
-        self.path(record).unlink(missing_ok=True)
+        Raises
+        ------
+        ValueError
+            If the file holds no record.
+        """
+        try:
+            handle = os.open(path, os.O_RDWR)
+        except FileNotFoundError:
+            return None
+        try:
+            if _lock(handle) and _is_at(path, handle):
+                return Kept(Record.from_json(path.read_text(encoding="utf-8")), path, handle)
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+        return None
 
     def files(self) -> Iterator[Path]:
         """What is kept, the oldest first."""
-        return iter(sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime))
+        found = [(_age(path), path) for path in self.folder.glob("*.json")]
+        return iter([path for _, path in sorted(found)])
+
+
+def _age(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:  # sent by another process in this moment
+        return 0.0
+
+
+def _write_locked(path: Path, record: Record) -> int:
+    """Write a record; the descriptor that is returned holds the lock on it."""
+    unfinished = path.with_suffix(".part")
+    handle = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        _lock(handle)
+        with open(handle, "w", encoding="utf-8", closefd=False) as file:
+            file.write(record.to_json())
+        # A reader sees the old file or the new one, never half of one and never an unlocked one.
+        unfinished.replace(path)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _lock(handle: int) -> bool:
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    """Whether the file was neither removed nor replaced before it was locked."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(handle))
+    except FileNotFoundError:
+        return False
 
 
 def default_spool_dir() -> Path:

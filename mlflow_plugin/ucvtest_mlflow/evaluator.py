@@ -1,0 +1,181 @@
+"""The MLflow evaluator "ucvtest", which says whether a model is better than a baseline."""
+
+import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import mlflow
+import numpy as np
+import pandas as pd
+from mlflow.models.evaluation import EvaluationResult, ModelEvaluator
+from mlflow.models.evaluation.artifacts import (
+    ImageEvaluationArtifact,
+    JsonEvaluationArtifact,
+    TextEvaluationArtifact,
+)
+
+from ucvtest import TestResult, UcvtestWarning
+from ucvtest_mlflow import content
+from ucvtest_mlflow.comparison import Rows, compare_predictions
+from ucvtest_mlflow.delivery import FOLDER, Logged, log_result
+
+__all__ = ["UcvtestEvaluator"]
+
+# An evaluator_config without evaluator names goes to all evaluators. By these options, which
+# no other one has, this evaluator knows that it is meant.
+OURS = ("baseline", "baseline_model", "loss")
+OPTIONS = (*OURS, "pos_label", "alternative")
+ARTIFACTS: dict[str, Any] = {
+    "plot.png": ImageEvaluationArtifact,
+    "summary.txt": TextEvaluationArtifact,
+    "result.json": JsonEvaluationArtifact,
+}
+
+
+class UcvtestEvaluator(ModelEvaluator):
+    """Paired comparison of a model's predictions with those of a baseline.
+
+    Options, in ``evaluator_config``:
+
+    baseline : str or array-like
+        Column of the data that holds the baseline's predictions, or these themselves.
+    baseline_model : str, model or callable
+        Instead: a model URI, a model with ``predict``, or a function of the features.
+    loss : {"zero_one", "squared", "absolute", "log", "auc"} or callable
+        By default zero_one, for a regressor squared.
+    pos_label : optional
+        The positive class, for the log loss and the AUC; by default the largest label.
+    alternative : {"two-sided", "less", "greater"}
+
+    Notes
+    -----
+    Does nothing unless one of the first three options is given. Zero-one loss: McNemar's
+    exact test; AUC: DeLong's; other losses: the t test of the paired differences. Rows must be
+    independent and unseen by both models.
+    """
+
+    @classmethod
+    def can_evaluate(
+        cls, *, model_type: str | None, evaluator_config: dict[str, Any] | None, **kwargs: Any
+    ) -> bool:
+        """Whether the configuration means this evaluator."""
+        return any(name in (evaluator_config or {}) for name in OURS)
+
+    def evaluate(
+        self,
+        *,
+        model_type: str | None,
+        dataset: Any,
+        run_id: str,
+        evaluator_config: dict[str, Any],
+        model: Any = None,
+        predictions: str | None = None,
+        **kwargs: Any,
+    ) -> EvaluationResult:
+        """Compare, log to the run, and return the numbers.
+
+        Raises
+        ------
+        ValueError
+            If there is no baseline, or predictions and loss do not fit together.
+        """
+        config = _checked(evaluator_config)
+        rows = _rows(dataset, model, predictions, config)
+        default = "squared" if model_type == "regressor" else "zero_one"
+        result = compare_predictions(
+            rows,
+            config.get("loss", default),
+            pos_label=config.get("pos_label"),
+            alternative=config.get("alternative", "two-sided"),
+        )
+        return _as_evaluation(result, log_result(result, run_id=run_id))
+
+
+def _checked(config: dict[str, Any]) -> dict[str, Any]:
+    given = [name for name in ("baseline", "baseline_model") if config.get(name) is not None]
+    if len(given) != 1:
+        raise ValueError(
+            f"evaluator_config of ucvtest has {' and '.join(given) or 'no baseline'}: name either "
+            "the column (or array) of the baseline's predictions in baseline, or a model in "
+            "baseline_model"
+        )
+    unknown = [name for name in config if name not in OPTIONS]
+    if unknown:
+        warnings.warn(
+            f"evaluator_config holds {', '.join(unknown)}, which ucvtest does not know: its "
+            f"options are {', '.join(OPTIONS)}",
+            UcvtestWarning,
+            stacklevel=3,
+        )
+    return config
+
+
+def _rows(dataset: Any, model: Any, predictions: str | None, config: dict[str, Any]) -> Rows:
+    """The targets and both columns of predictions."""
+    if dataset.labels_data is None:
+        raise ValueError("targets are missing: name the column that the models predict in targets")
+    features, baseline = dataset.features_data, config.get("baseline")
+    name = "baseline"
+    if isinstance(baseline, str):
+        name = baseline
+        features, baseline = _without_column(features, baseline)
+    elif baseline is None:
+        baseline = _predict(_as_function(config["baseline_model"]), features, None, name)
+    if model is not None:
+        own, own_name = _predict(model.predict, features, predictions, "model"), "model"
+    elif dataset.predictions_data is not None:
+        own, own_name = np.asarray(dataset.predictions_data), str(dataset.predictions_name)
+    else:
+        raise ValueError(
+            "there is nothing to compare with the baseline: pass a model, or name the column of "
+            "its predictions in predictions"
+        )
+    return Rows(np.asarray(dataset.labels_data), own, np.asarray(baseline), (own_name, name))
+
+
+def _without_column(features: Any, column: str) -> tuple[pd.DataFrame, np.ndarray]:
+    """The features that the models may see, and the baseline's predictions."""
+    names = list(getattr(features, "columns", ()))
+    if column not in names:
+        raise ValueError(
+            f"baseline={column!r} is no column of the data, which has "
+            f"{', '.join(map(str, names)) or 'no names'}; pass a model as baseline_model"
+        )
+    return features.drop(columns=column), features[column].to_numpy()
+
+
+def _as_function(model: Any) -> Any:
+    if isinstance(model, str):
+        return mlflow.pyfunc.load_model(model).predict
+    if callable(getattr(model, "predict", None)):
+        return model.predict
+    if callable(model):
+        return model
+    raise ValueError(
+        f"baseline_model must be a model URI, have a method predict, or be a function of the "
+        f"features, got {type(model).__name__}"
+    )
+
+
+def _predict(function: Any, features: Any, column: str | None, name: str) -> np.ndarray:
+    found = function(features)
+    if isinstance(found, pd.DataFrame) and column is not None:
+        found = found[column]
+    values = np.asarray(found)
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+def _as_evaluation(result: TestResult, logged: Logged) -> EvaluationResult:
+    """The numbers and artifacts by their names in the run."""
+    prefix = f"{FOLDER}.{logged.key}."
+    numbers = {metric.key: metric.value for metric in content.metrics(result, prefix)}
+    folder = f"runs:/{logged.run_id}/{FOLDER}/{logged.key}"
+    artifacts: dict[str, Any] = {}
+    with TemporaryDirectory() as name:
+        content.write_files(result, Path(name), log_plots=True)
+        for file, kind in ARTIFACTS.items():
+            artifacts[f"{prefix}{file}"] = artifact = kind(uri=f"{folder}/{file}")
+            artifact._load(str(Path(name) / file))
+    make: Any = EvaluationResult
+    return make(metrics=numbers, artifacts=artifacts, run_id=logged.run_id)
