@@ -138,6 +138,10 @@ class Ridge(JittedLearner):
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also least squares with as many features as observations."""
         super().check(sample, output, learn_size)
+        self.check_size(sample, learn_size)
+
+    def check_size(self, sample: Sample, learn_size: int) -> None:
+        """Refuse least squares with as many features as observations."""
         needed = sample.matrix.shape[1] + 1
         if self.lam == 0 and learn_size < needed:
             raise ValueError(

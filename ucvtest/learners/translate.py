@@ -18,7 +18,7 @@ import sklearn
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.kernel_ridge import KernelRidge as SklearnKernelRidge
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -35,9 +35,11 @@ from ucvtest.learners.discriminant import (
     QuadraticDiscriminant,
 )
 from ucvtest.learners.kernel_ridge import KernelRidge
+from ucvtest.learners.lasso import PenalizedLogistic
 from ucvtest.learners.logistic import RidgeLogistic
 from ucvtest.learners.majority import Majority
 from ucvtest.learners.neighbors import SurestNeighbors
+from ucvtest.learners.one_against_rest import OneAgainstRest
 from ucvtest.learners.ridge import Ridge
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
@@ -52,6 +54,9 @@ OPEN = 1e-8
 
 ROUNDING = 1e-12
 """The same for rounding errors of a score, relative to the largest of a call."""
+
+LASSO_STEPS = 1000
+"""Newton steps that a fit with an l1 penalty may take."""
 
 MAXIMUM_LIKELIHOOD = (1, 9)
 """scikit-learn from which on all solvers of both discriminant analyses divide by n."""
@@ -190,8 +195,9 @@ def translate(
 
     Notes
     -----
-    LogisticRegression is fitted until rounding errors stop it, whatever `tol` and
-    `max_iter` are. QuadraticDiscriminantAnalysis goes on where scikit-learn refuses a
+    LogisticRegression is fitted to the end, until rounding errors stop it (with an l1 penalty:
+    until no optimality condition is violated by more than 1e-9), whatever `tol` and `max_iter`
+    are. QuadraticDiscriminantAnalysis goes on where scikit-learn refuses a
     variance below its absolute `tol`.
     """
     estimator, standardize = _without_scaler(learner.estimator)
@@ -335,9 +341,16 @@ def _ridge(case: _Case) -> TranslatedLearner:
 
 
 def _ridge_classifier(case: _Case) -> TranslatedLearner:
+    jitted = _ridge_learner(case)
+    if case.sample.n_classes > 2:
+        return case.translated(OneAgainstRest(jitted))
     # With an intercept the fit to -1 and 1 is twice that to 0 and 1, minus one.
-    case.needs_two_classes()
-    return case.translated(_ridge_learner(case), signed_score=True)
+    return case.translated(jitted, signed_score=True)
+
+
+def _least_squares(case: _Case) -> TranslatedLearner:
+    # A StandardScaler changes nothing: the fit is the same for all invertible linear maps.
+    return case.translated(Ridge(0.0, careful=True))
 
 
 def _ridge_learner(case: _Case) -> Ridge:
@@ -363,8 +376,11 @@ def _logistic(case: _Case) -> TranslatedLearner:
     # It adds the intercept as a feature, and so to the penalty.
     case.needs(case["solver"] != "liblinear", "solver")
     l1_ratio, lam = _logistic_penalty(case)
-    case.needs(l1_ratio == 0, "penalty" if case["penalty"] in ("l1", "elasticnet") else "l1_ratio")
-    return case.translated(RidgeLogistic(lam, case.standardize, "sum"), exact_scores=False)
+    if l1_ratio == 0:
+        return case.translated(RidgeLogistic(lam, case.standardize, "sum"), exact_scores=False)
+    case.needs(lam > 0, "C")
+    jitted = PenalizedLogistic(lam, l1_ratio, LASSO_STEPS, case.standardize, "sum")
+    return case.translated(jitted)
 
 
 def _logistic_penalty(case: _Case) -> tuple[float, float]:
@@ -416,6 +432,7 @@ _RULES: Mapping[type, _Rule] = {
         used=("alpha", "solver"),
         free=("copy_X", "random_state", "max_iter", "tol"),
     ),
+    LinearRegression: _Rule(_least_squares, free=("copy_X", "tol", "n_jobs")),
     SklearnKernelRidge: _Rule(_kernel_ridge, used=("alpha", "kernel", "gamma", "degree", "coef0")),
     LogisticRegression: _Rule(
         _logistic,
