@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ucvtest.float64 import in_float64
+from ucvtest.float64 import in_float64, jit
 
 __all__ = ["Checked", "Effort", "Solved", "check", "solve"]
 
@@ -104,7 +104,7 @@ class _Problem(NamedTuple):
 
 
 @in_float64
-@partial(jax.jit, static_argnames="standardize")
+@partial(jit, static_argnames="standardize")
 def solve(
     features: jax.Array,
     response: jax.Array,
@@ -177,7 +177,7 @@ def solve(
 
 
 @in_float64
-@partial(jax.jit, static_argnames="standardize")
+@partial(jit, static_argnames="standardize")
 def check(
     features: jax.Array,
     squares: jax.Array,
