@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from resampling import breast_cancer, diabetes, iris, learning_sets
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from ucvtest.evaluation import Evaluator
@@ -152,6 +155,8 @@ ESTIMATORS = {
     "lda": LinearDiscriminantAnalysis(),
     "knn": KNeighborsClassifier(4),
     "ridge": Ridge(0.7),
+    "scaled knn": make_pipeline(StandardScaler(), KNeighborsClassifier(3)),
+    "scaled kernel ridge": make_pipeline(StandardScaler(), KernelRidge(kernel="rbf")),
     "tree": DecisionTreeClassifier(max_depth=2),
 }
 

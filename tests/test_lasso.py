@@ -73,7 +73,9 @@ def kkt_residual(
     z = (x - mean)[:, varies] / sd[varies]
     b = coefficients[1:][varies] * sd[varies]
     error = y - expit(coefficients[0] + mean @ coefficients[1:] + z @ b)
-    l1, l2 = learner.lam * learner.l1_ratio, learner.lam * (1 - learner.l1_ratio)
+    lam = learner.lam / (len(y) if learner.penalty_scale == "sum" else 1)
+    unit = 1.0 if learner.standardize else sd[varies]
+    l1, l2 = lam * learner.l1_ratio / unit, lam * (1 - learner.l1_ratio) / unit**2
     gradient = z.T @ error / len(y) - l2 * b
     violation = np.where(
         b != 0, np.abs(gradient - l1 * np.sign(b)), np.maximum(np.abs(gradient) - l1, 0)
@@ -138,6 +140,33 @@ def nasty(rng: np.random.Generator) -> Sample:
 def test_optimal_whatever_the_units_and_equal_columns(rng, learner):
     sample = nasty(rng)
     check_optimality(sample, learner, two_class_sets(sample, 40, 12))
+
+
+@pytest.mark.parametrize("make", [lasso, lambda *args: elastic_net(args[0], 0.4, *args[1:])])
+def test_options_are_optimal_and_change_the_output(rng, make):
+    n, p = 60, 40
+    X = rng.normal(size=(n, p)) * np.resize([1.0, 0.1, 30.0], p) + 5.0
+    X[:, 7] = np.arange(n) == 5
+    sample = make_sample(X, rng.random(n) < expit(X[:, 0] - 5.0), as_classes=True)
+    learning = two_class_sets(sample, 30, 8)
+    learning[:3, :10] = False
+    outputs = []
+    for standardize, scale in ((True, "mean"), (True, "sum"), (False, "mean"), (False, "sum")):
+        learner = make(0.05 * (30 if scale == "sum" else 1), standardize, scale)
+        check_optimality(sample, learner, learning)
+        outputs.append(learner.scores(learner.prepare(sample), learning))
+    for i, j in ((0, 2), (1, 3)):
+        assert (np.abs(outputs[i] - outputs[j]).max(axis=1) > 1e-3).all()
+    # A sum is a mean with a penalty that depends on the size of the learning set.
+    np.testing.assert_allclose(outputs[0][3:], outputs[1][3:], atol=1e-6)
+    assert (np.abs(outputs[0][:3] - outputs[1][:3]).max(axis=1) > 1e-3).all()
+
+
+def test_names_and_unknown_scale():
+    assert lasso(0.1, False, "sum").name == "lasso:0.1,standardize=false,scale=sum"
+    assert elastic_net(0.1, 0.5, scale="sum").name == "elastic_net:0.1,0.5,scale=sum"
+    with pytest.raises(ValueError, match=r"^scale='median' is unknown: use one of sum, mean$"):
+        lasso(0.1, scale="median")
 
 
 @pytest.mark.parametrize("lam", [0.1, 1e-3, 1e-6])

@@ -17,12 +17,13 @@ a vector operation over the batch. The work on one fit does not depend on the ot
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from ucvtest.float64 import in_float64
+from ucvtest.float64 import in_float64, jit
 
 __all__ = ["Checked", "Effort", "Solved", "check", "solve"]
 
@@ -87,8 +88,9 @@ class Checked(NamedTuple):
 
     log_odds: Any
     """(B, n) for all observations."""
-    largest_gradient: Any
-    """(B,) over all features outside the working set."""
+    excess: Any
+    """(B,) by how much a gradient exceeds its penalty, over the features outside the working
+    set; in units of standardised features, negative where none does."""
     rank: Any
     """(B, p) the features that the working set needs most have the smallest values; distinct."""
 
@@ -97,12 +99,12 @@ class _Problem(NamedTuple):
     design: jax.Array  # (q, g, B), q = 1 + K, the first row of ones
     response: jax.Array  # (g, B)
     weight: jax.Array  # (g, B), sums to one; zero for padding
-    l1: jax.Array  # (q, 1), zero for the intercept
-    l2: jax.Array  # (q, 1)
+    l1: jax.Array  # (q, B), zero for the intercept
+    l2: jax.Array  # (q, B)
 
 
 @in_float64
-@jax.jit
+@partial(jit, static_argnames="standardize")
 def solve(
     features: jax.Array,
     response: jax.Array,
@@ -110,10 +112,12 @@ def solve(
     weight: jax.Array,
     columns: jax.Array,
     start: jax.Array,
+    spread: jax.Array,
     l1: jax.Array,
     l2: jax.Array,
     tolerance: jax.Array,
     effort: Effort,
+    standardize: bool,
 ) -> Solved:
     """Take Newton steps on the working sets, as many as `effort` allows or each fit needs.
 
@@ -130,21 +134,27 @@ def solve(
         Working sets, distinct features.
     start : Array, shape (1 + K, B)
         Coefficients for standardised features, intercept first.
-    l1, l2 : Array, shape ()
+    spread : Array, shape (p,)
+        What the features were divided by.
+    l1, l2 : Array, shape (B,)
         Penalties.
-    tolerance : Array, shape ()
+    tolerance : Array, shape (B,)
         A fit whose KKT residual is at most this stays as it is.
     effort : Effort
+    standardize : bool
+        Whether coefficients of standardised features are penalised, or those of the features
+        before the division by `spread`.
 
     Returns
     -------
     Solved
     """
     design, mean, inverse_sd = _standardised(features, members, weight, columns)
-    penalised = jnp.arange(design.shape[0])[:, None] > 0
+    factor = _penalty_factor(inverse_sd, spread[columns], standardize)
+    factor = jnp.concatenate([jnp.zeros_like(factor[:1]), factor])
     fit = jnp.arange(members.shape[1])
     learnt = response[members] if response.ndim == 1 else response[fit, members]
-    problem = _Problem(design, learnt, weight, l1 * penalised, l2 * penalised)
+    problem = _Problem(design, learnt, weight, l1 * factor, l2 * factor**2)
 
     def unfinished(state: tuple[Any, ...]) -> jax.Array:
         step, _, _, finished, _ = state
@@ -167,7 +177,7 @@ def solve(
 
 
 @in_float64
-@jax.jit
+@partial(jit, static_argnames="standardize")
 def check(
     features: jax.Array,
     squares: jax.Array,
@@ -175,6 +185,9 @@ def check(
     learning: jax.Array,
     columns: jax.Array,
     original: jax.Array,
+    spread: jax.Array,
+    l1: jax.Array,
+    standardize: bool,
 ) -> Checked:
     """Score all observations, and find the features that violate the KKT conditions most.
 
@@ -188,6 +201,8 @@ def check(
         Working sets; -1 where there is no feature.
     original : Array, shape (1 + K, B)
         As in `Solved`; zero where there is no feature.
+    spread, l1, standardize
+        As in `solve`.
 
     Returns
     -------
@@ -201,12 +216,14 @@ def check(
     log_odds = original[0][:, None] + jnp.einsum("kb,kbn->bn", original[1:], features.T[columns])
     residual = weight * (response - jax.nn.sigmoid(log_odds))
     centred = residual - weight * residual.sum(axis=1, keepdims=True)
-    gradient = jnp.abs(centred @ features) * inverse_sd
+    excess = jnp.abs(centred @ features) * inverse_sd
+    excess = excess - l1[:, None] * _penalty_factor(inverse_sd, spread, standardize)
     fit = jnp.arange(learning.shape[0])
-    outside = gradient.at[fit, columns].multiply(columns < 0).max(axis=1)
+    outside = excess.at[fit, columns].add(jnp.where(columns < 0, 0.0, -jnp.inf)).max(axis=1)
     # Whole numbers below 2^53, as gradients are below one, so that no two features tie.
     p = features.shape[1]
-    rank = jnp.arange(p) - jnp.round(gradient * RESOLUTION) * 2.0 ** (p - 1).bit_length()
+    digits = jnp.round(jnp.maximum(excess, -1.0) * RESOLUTION)
+    rank = jnp.arange(p) - digits * 2.0 ** (p - 1).bit_length()
     rank = rank.at[fit, columns].add(jnp.where(original[1:] != 0, -SUPPORT, 0.0))
     return Checked(log_odds, outside, rank)
 
@@ -224,6 +241,14 @@ def _standardised(
     inverse_sd = jnp.where(constant, 0.0, jax.lax.rsqrt(jnp.where(constant, 1.0, variance)))
     standardised = values * inverse_sd[:, None]
     return jnp.concatenate([jnp.ones_like(values[:1]), standardised]), mean, inverse_sd
+
+
+def _penalty_factor(inverse_sd: jax.Array, spread: jax.Array, standardize: bool) -> jax.Array:
+    """What penalties are multiplied by, to be penalties on standardised features."""
+    if standardize:
+        return jnp.ones_like(inverse_sd)
+    # A column that is constant stays without a coefficient.
+    return jnp.where(inverse_sd > 0, inverse_sd / spread, 1.0)
 
 
 def _linear(problem: _Problem, b: jax.Array) -> jax.Array:

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ucvtest.float64 import in_float64, to_device
+from ucvtest.float64 import in_float64, jit, to_device
 from ucvtest.kernels.linear_algebra import (
     SINGULAR,
     divisor,
@@ -445,7 +445,7 @@ def _scores(
     return np.asarray(scores)[:, : learning.shape[1]]
 
 
-@partial(jax.jit, static_argnums=(0, 5, 6, 7))
+@partial(jit, static_argnums=(0, 5, 6, 7))
 def _jitted_scores(
     rules: Rules,
     columns: jax.Array,

@@ -1,13 +1,16 @@
 """Kernel ridge regression, many learning sets at once, in the dual form."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ucvtest.float64 import in_float64, to_device
-from ucvtest.kernels.linear_algebra import SINGULAR
+from ucvtest.float64 import in_float64, jit, to_device
+from ucvtest.kernels.linear_algebra import SINGULAR, divisor
 from ucvtest.learners.base import JittedLearner, Scale, padded_rows, power_of_two
 from ucvtest.learners.ridge import (
     CACHE_NUMBERS,
@@ -22,6 +25,9 @@ from ucvtest.sample import Sample
 __all__ = ["Kernel", "KernelRidge", "kernel_matrix", "kernel_ridge"]
 
 Kernel = Literal["linear", "rbf", "polynomial"]
+LEAST_ROWS_STANDARDISED = 4
+"""The same where each learning set has a kernel of its own."""
+
 KERNELS: tuple[Kernel, ...] = ("linear", "rbf", "polynomial")
 
 
@@ -74,7 +80,7 @@ def kernel_ridge(
 
 @dataclass(frozen=True)
 class KernelRidge(JittedLearner):
-    """Kernel ridge regression; made by `kernel_ridge`."""
+    """Kernel ridge regression; made by `kernel_ridge`, or on features standardised in each set."""
 
     lam: float
     kernel: Kernel = "linear"
@@ -82,6 +88,7 @@ class KernelRidge(JittedLearner):
     degree: float = 3
     coef0: float = 1
     penalty_scale: PenaltyScale = "sum"
+    standardize: bool = False
     careful: bool = False
 
     scale: ClassVar[Scale] = "fitted"
@@ -123,7 +130,8 @@ class KernelRidge(JittedLearner):
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for larger samples, so that the matrices of one call stay in the cache."""
         fitting = power_of_two(4 * CACHE_NUMBERS // sample.n_obs**2)
-        return min(super().rows_per_call(sample), max(fitting, LEAST_ROWS))
+        least = LEAST_ROWS_STANDARDISED if self.standardize else LEAST_ROWS
+        return min(super().rows_per_call(sample), max(fitting, least))
 
     def labelings_per_call(self, sample: Sample) -> int:
         """As many as the scores allow: a common learning set needs one system for all."""
@@ -136,10 +144,19 @@ class KernelRidge(JittedLearner):
         """Fitted values."""
         singular = CAREFUL if self.careful else SINGULAR
         mean_scale = self.penalty_scale == "mean"
+        if self.standardize:
+            features, response = state
+            shape = (self.gamma or 1.0 / features.shape[1], self.degree, self.coef0)
+            kernels = _kernels_in_sets(features, padded_rows(learning, axis=1), self.kernel, *shape)
+            common = labels is not None and len(learning) == 1
+            state = (kernels[:, :, 0] if common else kernels, response)
         return dual_scores(*state, learning, labels, self.lam, singular, mean_scale, True)
 
     def prepare(self, sample: Sample) -> tuple[Any, Any]:
         """The kernel of all pairs of observations, and the response."""
+        if self.standardize:
+            features = sample.matrix - sample.matrix.mean(axis=0)
+            return to_device((padded_rows(features), padded_rows(sample.target)))
         matrix = kernel_matrix(self, sample.matrix)
         if not np.isfinite(matrix).all():
             raise ValueError(
@@ -148,6 +165,30 @@ class KernelRidge(JittedLearner):
             )
         padded = padded_rows(padded_rows(matrix), axis=1)
         return to_device((padded, padded_rows(sample.target)))
+
+
+@partial(jit, static_argnums=2)
+def _kernels_in_sets(
+    features: jax.Array,
+    learning: jax.Array,
+    kernel: Kernel,
+    gamma: float,
+    degree: float,
+    coef0: float,
+) -> jax.Array:
+    """Kernels (N, N, R) of all pairs of rows, standardised by each learning set."""
+    weights = learning.astype(features.dtype)
+    size = weights.sum(axis=1)
+    mean = jnp.einsum("np,rn->pr", features, weights, precision="highest") / size
+    mean_square = jnp.einsum("np,rn->pr", features**2, weights, precision="highest") / size
+    scaled = (features[:, :, None] - mean) / jnp.sqrt(divisor(mean_square, mean))
+    inner = jnp.einsum("ipr,jpr->ijr", scaled, scaled, precision="highest")
+    if kernel == "linear":
+        return inner
+    if kernel == "polynomial":
+        return (gamma * inner + coef0) ** degree
+    square = (scaled**2).sum(axis=1)
+    return jnp.exp(-gamma * (square[:, None] + square[None] - 2.0 * inner))
 
 
 def kernel_matrix(learner: KernelRidge, features: np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ from ucvtest.kernels.penalized_logistic import (
     solve,
 )
 from ucvtest.learners.base import JittedLearner, Scale
+from ucvtest.learners.ridge import SCALES, PenaltyScale
 from ucvtest.sample import Sample
 
 __all__ = ["PenalizedLogistic", "elastic_net", "lasso"]
@@ -57,14 +58,20 @@ HIGHEST_BATCH, LOW_BATCH = 256, 32
 """Fits in one batch, and in a batch for the last of them."""
 
 
-def lasso(lam: float, *, max_iter: int = 200) -> "PenalizedLogistic":
+def lasso(
+    lam: float, standardize: bool = True, scale: PenaltyScale = "mean", *, max_iter: int = 200
+) -> "PenalizedLogistic":
     r"""Logistic regression with a lasso penalty, as R's glmnet fits it at one lambda.
 
     Parameters
     ----------
     lam : float
-        Weight of the penalty, glmnet's lambda; 1/(g C) in scikit-learn's terms for learning
-        sets of size g and features standardised by hand.
+        Weight of the penalty, glmnet's lambda.
+    standardize : bool
+        Whether the features are standardised inside each learning set (standard deviation
+        with divisor g), as in glmnet.
+    scale : {"mean", "sum"}
+        Minimise the mean negative log-likelihood + lam |b|_1, or the sum of it + lam |b|_1.
     max_iter : int
         Newton steps that one fit may take; a fit that needs more has no solution, which the
         evaluation reports as an error.
@@ -76,13 +83,13 @@ def lasso(lam: float, *, max_iter: int = 200) -> "PenalizedLogistic":
     Raises
     ------
     ValueError
-        If `lam` is no positive number or `max_iter` no positive integer.
+        If an argument is out of range.
 
     Notes
     -----
-    Minimises the mean negative log-likelihood plus ``lam`` times the sum of absolute
-    coefficients, with an unpenalised intercept and features standardised inside each learning
-    set (standard deviation with divisor g); a column that is constant there gets no
+    ``lasso(lam)`` is R's glmnet at one lambda; ``lasso(1 / C, standardize=False, scale="sum")``
+    is scikit-learn's ``LogisticRegression(C=C, l1_ratio=1, solver="saga")``, fitted to the end.
+    The intercept is not penalised; a column that is constant in a learning set gets no
     coefficient. Constant means a standard deviation below 1e-6 of the column's distance from
     its median over all observations. Every fit is iterated until no optimality
     (Karush-Kuhn-Tucker) condition of any feature is violated by more than 1e-9.
@@ -103,10 +110,17 @@ def lasso(lam: float, *, max_iter: int = 200) -> "PenalizedLogistic":
     >>> uv.learners.lasso(0.08).name
     'lasso:0.08'
     """
-    return PenalizedLogistic(lam, 1.0, max_iter)
+    return PenalizedLogistic(lam, 1.0, max_iter, standardize, scale)
 
 
-def elastic_net(lam: float, l1_ratio: float, *, max_iter: int = 200) -> "PenalizedLogistic":
+def elastic_net(
+    lam: float,
+    l1_ratio: float,
+    standardize: bool = True,
+    scale: PenaltyScale = "mean",
+    *,
+    max_iter: int = 200,
+) -> "PenalizedLogistic":
     r"""Logistic regression with an elastic-net penalty, as R's glmnet fits it at one lambda.
 
     Parameters
@@ -115,7 +129,7 @@ def elastic_net(lam: float, l1_ratio: float, *, max_iter: int = 200) -> "Penaliz
         Weight of the penalty, glmnet's lambda.
     l1_ratio : float
         Share of the absolute values in the penalty, above 0 and at most 1; glmnet's alpha.
-    max_iter : int
+    standardize, scale, max_iter
         As in `lasso`.
 
     Returns
@@ -138,7 +152,7 @@ def elastic_net(lam: float, l1_ratio: float, *, max_iter: int = 200) -> "Penaliz
     >>> uv.learners.elastic_net(0.1, 0.5).name
     'elastic_net:0.1,0.5'
     """
-    return PenalizedLogistic(lam, l1_ratio, max_iter)
+    return PenalizedLogistic(lam, l1_ratio, max_iter, standardize, scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +180,8 @@ class PenalizedLogistic(JittedLearner):
     lam: float
     l1_ratio: float = 1.0
     max_iter: int = 200
+    standardize: bool = True
+    penalty_scale: PenaltyScale = "mean"
 
     scale: ClassVar[Scale] = "log_odds"
     batch_rows: ClassVar[int] = 2048
@@ -189,13 +205,20 @@ class PenalizedLogistic(JittedLearner):
             raise ValueError(
                 f"max_iter must be a positive integer, got {self.max_iter!r}: 200 is the default"
             )
+        if self.penalty_scale not in SCALES:
+            raise ValueError(
+                f"scale={self.penalty_scale!r} is unknown: use one of {', '.join(SCALES)}"
+            )
 
     @property
     def name(self) -> str:
-        """``lasso:LAM``, or ``elastic_net:LAM,L1_RATIO`` where `l1_ratio` is below one."""
-        if self.l1_ratio == 1:
-            return f"lasso:{self.lam}"
-        return f"elastic_net:{self.lam},{self.l1_ratio}"
+        """``lasso:LAM`` or ``elastic_net:LAM,L1_RATIO``, and what differs from the defaults."""
+        options = [str(self.lam)] if self.l1_ratio == 1 else [f"{self.lam},{self.l1_ratio}"]
+        if not self.standardize:
+            options.append("standardize=false")
+        if self.penalty_scale != "mean":
+            options.append(f"scale={self.penalty_scale}")
+        return f"{'lasso' if self.l1_ratio == 1 else 'elastic_net'}:{','.join(options)}"
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for many observations, so that the scores of one call need little memory."""
@@ -267,13 +290,20 @@ class PenalizedLogistic(JittedLearner):
 
         By Cauchy's inequality no standardised feature has a covariance with the response above
         the response's standard deviation: where the penalty is larger, no product is needed.
+        Features in their own units have no such bound.
         """
         size = learning.sum(axis=1)
         positive = learning @ data.codes if labels is None else (learning * labels).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             null = np.log(positive / (size - positive))
             deviation = np.sqrt(positive / size * (1.0 - positive / size))
-        return null, np.flatnonzero(deviation > self.lam * self.l1_ratio)
+        bound = self.penalties(size)[0] if self.standardize else 0.0
+        return null, np.flatnonzero(deviation > bound)
+
+    def penalties(self, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of absolute values and of half the squares beside the mean loss, (R,) each."""
+        lam = self.lam / (size if self.penalty_scale == "sum" else np.ones(len(size)))
+        return lam * self.l1_ratio, lam * (1.0 - self.l1_ratio)
 
     def _fit(
         self, data: Data, learning: np.ndarray, labels: np.ndarray | None, null: np.ndarray
@@ -282,7 +312,7 @@ class PenalizedLogistic(JittedLearner):
         if not len(learning):
             return
         rows = np.arange(len(learning))
-        fits = _Fits(data, learning, labels, null[:, None], self.lam, self.l1_ratio)
+        fits = _Fits(data, self, learning, labels, null[:, None])
         for size in _working_set_sizes(data.features.shape[1]):
             outgrown = fits.run(size, self.max_iter)
             yield rows, fits
@@ -302,19 +332,17 @@ class _Fits:
     def __init__(
         self,
         data: Data,
+        learner: PenalizedLogistic,
         learning: np.ndarray,
         labels: np.ndarray | None,
         coefficients: np.ndarray,
-        lam: float,
-        l1_ratio: float,
     ) -> None:
         """Start at coefficients of shape (R, 1), the intercepts of the null models."""
-        self.data = data
+        self.data, self.learner = data, learner
         self.learning, self.labels = learning, labels
-        self.lam, self.l1_ratio = lam, l1_ratio
-        self.l1, self.l2 = lam * l1_ratio, lam * (1.0 - l1_ratio)
+        self.l1, self.l2 = learner.penalties(learning.sum(axis=1))
         # A penalty near the tolerance asks for more digits.
-        self.tolerance = min(TOLERANCE, 1e-3 * self.l1)
+        self.tolerance = np.minimum(TOLERANCE, 1e-3 * self.l1)
         self.coefficients = coefficients
         self.original = coefficients
         self.columns = np.empty((len(learning), 0), dtype=int)
@@ -325,7 +353,7 @@ class _Fits:
         """Some of the fits, to go on with."""
         start = self.coefficients[rows]
         labels = None if self.labels is None else self.labels[rows]
-        chosen = _Fits(self.data, self.learning[rows], labels, start, self.lam, self.l1_ratio)
+        chosen = _Fits(self.data, self.learner, self.learning[rows], labels, start)
         chosen.original = self.original[rows]
         chosen.columns = self.columns[rows]
         chosen.steps = self.steps[rows]
@@ -372,7 +400,7 @@ class _Fits:
     def _begin(self, rows: np.ndarray, height: int) -> np.ndarray:
         """Choose the first working sets of this size; return the fits with work to do."""
         checked = self._check(rows, height)
-        null_is_optimal = (self.steps[rows] == 0) & (checked.largest_gradient <= self.l1 + ROUNDING)
+        null_is_optimal = (self.steps[rows] == 0) & (checked.excess <= ROUNDING)
         done = rows[null_is_optimal]
         self.log_odds[done] = self.coefficients[done, :1]
         self._choose(rows[~null_is_optimal], checked.rank[~null_is_optimal])
@@ -388,8 +416,8 @@ class _Fits:
         # A visit without a step counts as one, so that every fit comes to an end.
         self.steps[rows] += np.maximum(solved.steps, 1)
         checked = self._check(rows, height)
-        solved_inside = solved.residual <= self.tolerance
-        complete = checked.largest_gradient <= self.l1 + self.tolerance
+        solved_inside = solved.residual <= self.tolerance[rows]
+        complete = checked.excess <= self.tolerance[rows]
         done = solved_inside & complete
         self.log_odds[rows[done]] = checked.log_odds[done]
         rows, rank, complete = rows[~done], checked.rank[~done], complete[~done]
@@ -421,10 +449,12 @@ class _Fits:
             *_members(self.learning[filled]),
             self.columns[filled].T,
             self.coefficients[filled].T,
-            self.l1,
-            self.l2,
-            self.tolerance,
+            self.data.spread,
+            self.l1[filled],
+            self.l2[filled],
+            self.tolerance[filled],
             effort,
+            standardize=self.learner.standardize,
         )
         return Solved(*(array[..., : len(rows)] for array in solved))
 
@@ -447,9 +477,12 @@ class _Fits:
             np.pad(self.learning[filled], padding),
             self.columns[filled].T,
             self.original[filled].T,
+            self.data.spread,
+            self.l1[filled],
+            standardize=self.learner.standardize,
         )
-        log_odds, largest_gradient, rank = (array[: len(rows)] for array in checked)
-        return Checked(log_odds[:, :n_obs], largest_gradient, rank)
+        log_odds, excess, rank = (array[: len(rows)] for array in checked)
+        return Checked(log_odds[:, :n_obs], excess, rank)
 
 
 def _is_number(value: Any) -> bool:

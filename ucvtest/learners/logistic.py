@@ -8,9 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ucvtest.float64 import in_float64, to_device
+from ucvtest.float64 import in_float64, jit, to_device
 from ucvtest.kernels.linear_algebra import (
     divisor,
+    invert_positive_definite,
     products,
     solve_positive_definite,
     symmetric,
@@ -34,6 +35,13 @@ largest one. The error after a Newton step is about its square."""
 
 NEAR = 1e-3
 """The same in single precision, whose result the last steps start from."""
+
+SETTLED = 1e-10
+"""The same for steps with the Hessian of single precision, each of which leaves about a
+thousandth of the error of the one before."""
+
+CHEAP_STEPS = 6
+"""Such steps, at most; a fit that needs more goes on with Newton's method."""
 
 OVERSHOT = 0.5
 """Share of the slope at the start that the slope at the end of a step may have, uphill."""
@@ -207,7 +215,7 @@ def _rotated(features: np.ndarray) -> np.ndarray:
     return left[:, kept] * singular[kept]
 
 
-@partial(jax.jit, static_argnums=(4, 5))
+@partial(jit, static_argnums=(4, 5))
 def _newton(
     state: LogisticState,
     learning: jax.Array,
@@ -224,43 +232,71 @@ def _newton(
     n_sets = max(weight.shape[1], response.shape[1])
     begin = jnp.broadcast_to(state.start[:, None], (len(state.start), n_sets))
     # Single precision is twice as fast, and near enough for the last steps to be few.
-    rough = [array.astype(jnp.float32) for array in (*state[:3], weight, penalty, begin)]
-    near, _ = _descend(*rough, max_iter=max_iter, tolerance=NEAR)
+    exact = Likelihood(state.design, state.pairs, state.response, weight, penalty)
+    rough = Likelihood(*(array.astype(jnp.float32) for array in exact))
+    at_start, none = begin.astype(jnp.float32), jnp.zeros(n_sets, dtype=bool)
+    near, _ = _descend(rough, at_start, none, max_iter=max_iter, tolerance=NEAR)
     near = jnp.where(jnp.isfinite(near).all(axis=0), near, begin)
-    exact = (*state[:3], weight, penalty, near)
-    b, done = _descend(*exact, max_iter=max_iter, tolerance=CONVERGED)
+    b, done = _polished(exact, near, _inverse_hessian(rough, near.astype(jnp.float32)))
+    b, done = _descend(exact, b, done, max_iter=max_iter, tolerance=CONVERGED)
     b = jnp.where(done, b, jnp.nan)
     return b, jnp.einsum("qr,nq->rn", b, state.design, precision="highest")
 
 
+class Likelihood(NamedTuple):
+    """A penalised likelihood for each learning set."""
+
+    design: jax.Array
+    """(n, q)"""
+    pairs: jax.Array
+    """(n, q (q + 1)/2)"""
+    response: jax.Array
+    """(n, 1) or (n, R)"""
+    weight: jax.Array
+    """(n, R), or (n, 1) for all"""
+    penalty: jax.Array
+    """(q, R) or (q, 1)"""
+
+    def gradient(self, b: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Gradient (q, R) at a point (q, R), and the shares of the positive class (n, R)."""
+        share = jax.nn.sigmoid(jnp.einsum("nq,qr->nr", self.design, b, precision="highest"))
+        error = self.weight * (share - self.response)
+        gradient = jnp.einsum("nq,nr->qr", self.design, error, precision="highest")
+        return gradient + self.penalty * b, share
+
+    def hessian(self, share: jax.Array) -> jax.Array:
+        """Hessian (q, q, R) where the shares are these."""
+        curvature = self.weight * share * (1.0 - share)
+        q = self.design.shape[1]
+        packed = jnp.einsum("nk,nr->kr", self.pairs, curvature, precision="highest")
+        on_diagonal = jnp.eye(q, dtype=self.design.dtype)[:, :, None] * self.penalty
+        return symmetric(packed, q) + on_diagonal
+
+
 def _descend(
-    design: jax.Array,
-    pairs: jax.Array,
-    response: jax.Array,
-    weight: jax.Array,
-    penalty: jax.Array,
+    likelihood: Likelihood,
     begin: jax.Array,
+    done: jax.Array,
     *,
     max_iter: int,
     tolerance: float,
 ) -> tuple[jax.Array, jax.Array]:
-    """Newton's method from `begin`, in the precision of the arrays: (q, R), and where it ended."""
-    q, n_sets = begin.shape
-    on_diagonal = jnp.eye(q, dtype=design.dtype)[:, :, None] * penalty
+    """Newton's method from `begin`, in the precision of the arrays: (q, R), and where it ended.
+
+    Fits that are done stay where they are.
+    """
+    n_sets = begin.shape[1]
 
     def unfinished(carry: tuple[Any, ...]) -> jax.Array:
         return (carry[0] < max_iter) & ~carry[-1].all()
 
     def iterate(carry: tuple[Any, ...]) -> tuple[Any, ...]:
         count, b, step, slope, done = carry
-        share = jax.nn.sigmoid(jnp.einsum("nq,qr->nr", design, b, precision="highest"))
-        error = weight * (share - response)
-        gradient = jnp.einsum("nq,nr->qr", design, error, precision="highest") + penalty * b
+        gradient, share = likelihood.gradient(b)
         # The loss is convex: a slope that is steep uphill means that the step was too long.
         overshot = (gradient * step).sum(axis=0) > OVERSHOT * slope
-        curvature = weight * share * (1.0 - share)
-        hessian = symmetric(jnp.einsum("nk,nr->kr", pairs, curvature, precision="highest"), q)
-        newton = -solve_positive_definite(hessian + on_diagonal, gradient[:, None])[:, 0]
+        hessian = likelihood.hessian(share)
+        newton = -solve_positive_definite(hessian, gradient[:, None])[:, 0]
         step = jnp.where(overshot, 0.5 * step, newton)
         slope = jnp.where(overshot, 0.5 * slope, jnp.abs((gradient * newton).sum(axis=0)))
         change = jnp.where(done, 0.0, jnp.where(overshot, -step, step))
@@ -270,10 +306,45 @@ def _descend(
         done = done | (settled & ~overshot) | jnp.isnan(largest)
         return count + 1, b + change, step, slope, done
 
-    none = jnp.zeros(n_sets, dtype=bool)
-    carry = (0, begin, jnp.zeros_like(begin), jnp.zeros(n_sets, design.dtype), none)
+    carry = (0, begin, jnp.zeros_like(begin), jnp.zeros(n_sets, begin.dtype), done)
     _, b, _, _, done = jax.lax.while_loop(unfinished, iterate, carry)
     return b, done
+
+
+def _inverse_hessian(likelihood: Likelihood, b: jax.Array) -> jax.Array:
+    """Inverse Hessian (q, q, R) at a point (q, R); NaN where it is singular."""
+    share = jax.nn.sigmoid(jnp.einsum("nq,qr->nr", likelihood.design, b, precision="highest"))
+    return invert_positive_definite(likelihood.hessian(share))[0]
+
+
+def _polished(
+    likelihood: Likelihood, begin: jax.Array, inverse: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Steps with exact gradients and the inverse Hessian of the start, in single precision.
+
+    Returns
+    -------
+    b : Array, shape (q, R)
+        Where the steps have not settled, `begin`.
+    done : Array, shape (R,)
+    """
+
+    def unfinished(carry: tuple[Any, ...]) -> jax.Array:
+        return (carry[0] < CHEAP_STEPS) & ~carry[-1].all()
+
+    def step(carry: tuple[Any, ...]) -> tuple[Any, ...]:
+        count, b, done = carry
+        gradient, _ = likelihood.gradient(b)
+        # Scaled, so that small gradients keep their digits in single precision.
+        unit = jnp.maximum(jnp.abs(gradient).max(axis=0), np.finfo(float).tiny)
+        direction = (inverse * (gradient / unit).astype(inverse.dtype)).sum(axis=1)
+        change = jnp.where(done, 0.0, -direction * unit)
+        settled = jnp.abs(change).max(axis=0) <= SETTLED * (1.0 + jnp.abs(b).max(axis=0))
+        return count + 1, b + change, done | settled
+
+    carry = (0, begin, jnp.zeros(begin.shape[1], dtype=bool))
+    _, b, done = jax.lax.while_loop(unfinished, step, carry)
+    return jnp.where(done, b, begin), done
 
 
 def _penalty(

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.linalg import cho_solve
 
-from ucvtest.float64 import in_float64, to_device
+from ucvtest.float64 import in_float64, jit, to_device
 from ucvtest.kernels.linear_algebra import (
     SINGULAR,
     divisor,
@@ -138,6 +138,10 @@ class Ridge(JittedLearner):
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also least squares with as many features as observations."""
         super().check(sample, output, learn_size)
+        self.check_size(sample, learn_size)
+
+    def check_size(self, sample: Sample, learn_size: int) -> None:
+        """Refuse least squares with as many features as observations."""
         needed = sample.matrix.shape[1] + 1
         if self.lam == 0 and learn_size < needed:
             raise ValueError(
@@ -249,7 +253,7 @@ def positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return index, np.arange(positions)[:, None] < sizes
 
 
-@partial(jax.jit, static_argnums=(7, 8))
+@partial(jit, static_argnums=(7, 8))
 def _primal(
     features: jax.Array,
     columns: jax.Array,
@@ -293,7 +297,7 @@ def _primal(
     return fitted + (mean_y - (slope * mean_x).sum(axis=0))[:, None]
 
 
-@partial(jax.jit, static_argnums=7)
+@partial(jit, static_argnums=7)
 def dual(
     inner: jax.Array,
     response: jax.Array,
@@ -308,7 +312,7 @@ def dual(
 
     Parameters
     ----------
-    inner : Array, shape (n, n)
+    inner : Array, shape (n, n), or (n, n, R) for those of each learning set
         Inner products K of all observations.
     response : Array, shape (n,), or (R, n) for one of each learning set
     index : Array of int, shape (g, R)
@@ -332,7 +336,8 @@ def dual(
     member = is_member.astype(inner.dtype)
     size = member.sum(axis=0)
     y = (response[index] if response.ndim == 1 else response[jnp.arange(n_sets), index]) * member
-    gram = inner[index[:, None], index[None]]
+    several = (jnp.arange(n_sets),) if inner.ndim == 3 else ()
+    gram = inner[(index[:, None], index[None], *several)]
     mean_inner = jnp.zeros((g, n_sets))
     mean_y = jnp.zeros(n_sets)
     if not penalize_intercept:
@@ -347,5 +352,6 @@ def dual(
     gram = gram + jnp.eye(g)[:, :, None] * (lam * jnp.where(mean_scale, size, 1.0))
     weight = solve_positive_definite(gram, ((y - mean_y) * member)[:, None], singular)[:, 0]
     spread = jnp.zeros((n, n_sets)).at[index, jnp.arange(n_sets)].add(weight)
-    fitted = jnp.einsum("nm,mr->rn", inner, spread, precision="highest")
+    product = "nmr,mr->rn" if several else "nm,mr->rn"
+    fitted = jnp.einsum(product, inner, spread, precision="highest")
     return fitted + (mean_y - (weight * mean_inner).sum(axis=0))[:, None]

@@ -15,16 +15,6 @@ from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 import sklearn
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from sklearn.dummy import DummyClassifier
-from sklearn.kernel_ridge import KernelRidge as SklearnKernelRidge
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.linear_model import Ridge as SklearnRidge
-from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.neighbors import NearestCentroid as SklearnNearestCentroid
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 
 from ucvtest.learners.adapters import SklearnLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions
@@ -35,10 +25,13 @@ from ucvtest.learners.discriminant import (
     QuadraticDiscriminant,
 )
 from ucvtest.learners.kernel_ridge import KernelRidge
+from ucvtest.learners.lasso import PenalizedLogistic
 from ucvtest.learners.logistic import RidgeLogistic
 from ucvtest.learners.majority import Majority
 from ucvtest.learners.neighbors import SurestNeighbors
+from ucvtest.learners.one_against_rest import OneAgainstRest
 from ucvtest.learners.ridge import Ridge
+from ucvtest.learners.scaled_neighbors import ScaledNeighbors
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
@@ -52,6 +45,12 @@ OPEN = 1e-8
 
 ROUNDING = 1e-12
 """The same for rounding errors of a score, relative to the largest of a call."""
+
+LASSO_STEPS = 1000
+"""Newton steps that a fit with an l1 penalty may take."""
+
+MOST_DIFFERENCES = 2**24
+"""Differences of all pairs in all features that are kept: 128 MB."""
 
 MAXIMUM_LIKELIHOOD = (1, 9)
 """scikit-learn from which on all solvers of both discriminant analyses divide by n."""
@@ -190,12 +189,13 @@ def translate(
 
     Notes
     -----
-    LogisticRegression is fitted until rounding errors stop it, whatever `tol` and
-    `max_iter` are. QuadraticDiscriminantAnalysis goes on where scikit-learn refuses a
+    LogisticRegression is fitted to the end, until rounding errors stop it (with an l1 penalty:
+    until no optimality condition is violated by more than 1e-9), whatever `tol` and `max_iter`
+    are. QuadraticDiscriminantAnalysis goes on where scikit-learn refuses a
     variance below its absolute `tol`.
     """
     estimator, standardize = _without_scaler(learner.estimator)
-    rule = _RULES.get(type(estimator))
+    rule = _RULES.get(_name(estimator))
     if rule is None:
         _refuse(f"{type(estimator).__name__} is not translated")
     _refuse_other_parameters(estimator, rule)
@@ -240,6 +240,15 @@ class _Case:
         if self.standardize:
             _refuse(f"StandardScaler before {type(self.estimator).__name__}")
 
+    def needs_differences_that_fit(self) -> None:
+        """Refuse more observations and features than differences of all pairs have room for."""
+        n_obs, n_features = self.sample.matrix.shape
+        if n_obs**2 * n_features > MOST_DIFFERENCES:
+            _refuse(
+                f"StandardScaler before {type(self.estimator).__name__} with {n_obs} observations "
+                f"of {n_features} features"
+            )
+
     def translated(self, jitted: JittedLearner, **options: Any) -> TranslatedLearner:
         """The translation into this jitted learner."""
         return TranslatedLearner(self.learner, jitted, **options)
@@ -247,16 +256,22 @@ class _Case:
 
 def _without_scaler(estimator: Any) -> tuple[Any, bool]:
     """The estimator at the end, and whether it gets features from a StandardScaler."""
-    if type(estimator) is not Pipeline:
+    if _name(estimator) != "Pipeline":
         return estimator, False
     steps = [step for _, step in estimator.steps]
     if len(steps) == 1:
         return steps[0], False
-    if len(steps) > 2 or type(steps[0]) is not StandardScaler:
+    if len(steps) > 2 or _name(steps[0]) != "StandardScaler":
         names = ", ".join(type(step).__name__ for step in steps[:-1])
         _refuse(f"a pipeline with {names} is not translated")
     _refuse_other_parameters(steps[0], _Rule(_lda, free=("copy",)))
     return steps[1], True
+
+
+def _name(estimator: Any) -> str:
+    """Name of a class of scikit-learn's; empty for others, which may derive from one."""
+    kind = type(estimator)
+    return kind.__name__ if kind.__module__.startswith("sklearn.") else ""
 
 
 def _refuse(reason: str) -> NoReturn:
@@ -335,9 +350,16 @@ def _ridge(case: _Case) -> TranslatedLearner:
 
 
 def _ridge_classifier(case: _Case) -> TranslatedLearner:
+    jitted = _ridge_learner(case)
+    if case.sample.n_classes > 2:
+        return case.translated(OneAgainstRest(jitted))
     # With an intercept the fit to -1 and 1 is twice that to 0 and 1, minus one.
-    case.needs_two_classes()
-    return case.translated(_ridge_learner(case), signed_score=True)
+    return case.translated(jitted, signed_score=True)
+
+
+def _least_squares(case: _Case) -> TranslatedLearner:
+    # A StandardScaler changes nothing: the fit is the same for all invertible linear maps.
+    return case.translated(Ridge(0.0, careful=True))
 
 
 def _ridge_learner(case: _Case) -> Ridge:
@@ -350,12 +372,14 @@ def _ridge_learner(case: _Case) -> Ridge:
 
 
 def _kernel_ridge(case: _Case) -> TranslatedLearner:
-    case.needs_no_scaler()
     case.needs(isinstance(case["alpha"], Real) and float(case["alpha"]) > 0, "alpha")
     kernel = {"poly": "polynomial"}.get(case["kernel"], case["kernel"])
     case.needs(kernel in ("linear", "rbf", "polynomial"), "kernel")
-    shape = (case["gamma"], case["degree"], case["coef0"])
-    return case.translated(KernelRidge(float(case["alpha"]), kernel, *shape, careful=True))
+    options = {name: case[name] for name in ("gamma", "degree", "coef0")}
+    jitted = KernelRidge(
+        float(case["alpha"]), kernel, **options, standardize=case.standardize, careful=True
+    )
+    return case.translated(jitted)
 
 
 def _logistic(case: _Case) -> TranslatedLearner:
@@ -363,8 +387,11 @@ def _logistic(case: _Case) -> TranslatedLearner:
     # It adds the intercept as a feature, and so to the penalty.
     case.needs(case["solver"] != "liblinear", "solver")
     l1_ratio, lam = _logistic_penalty(case)
-    case.needs(l1_ratio == 0, "penalty" if case["penalty"] in ("l1", "elasticnet") else "l1_ratio")
-    return case.translated(RidgeLogistic(lam, case.standardize, "sum"), exact_scores=False)
+    if l1_ratio == 0:
+        return case.translated(RidgeLogistic(lam, case.standardize, "sum"), exact_scores=False)
+    case.needs(lam > 0, "C")
+    jitted = PenalizedLogistic(lam, l1_ratio, LASSO_STEPS, case.standardize, "sum")
+    return case.translated(jitted)
 
 
 def _logistic_penalty(case: _Case) -> tuple[float, float]:
@@ -376,16 +403,20 @@ def _logistic_penalty(case: _Case) -> tuple[float, float]:
 
 
 def _neighbors(case: _Case) -> TranslatedLearner:
-    case.needs_no_scaler()
     is_euclidean = case["metric"] == "euclidean" or (
         case["metric"] == "minkowski" and case["p"] == 2
     )
     case.needs(is_euclidean, "p" if case["metric"] == "minkowski" else "metric")
     # Equally many votes are for the smallest label, a mean of 1/2 for the first class.
-    votes = isinstance(case.estimator, KNeighborsClassifier)
+    votes = _name(case.estimator) == "KNeighborsClassifier"
     if votes and case.sample.n_classes > 2 and not case.classes_ascend:
         _refuse("pos_label changes the order of more than two classes")
-    jitted = SurestNeighbors(case["n_neighbors"], case.classes_ascend or not votes)
+    ties_to_first = case.classes_ascend or not votes
+    if case.standardize:
+        case.needs_differences_that_fit()
+        jitted: JittedLearner = ScaledNeighbors(case["n_neighbors"], ties_to_first)
+    else:
+        jitted = SurestNeighbors(case["n_neighbors"], ties_to_first)
     return case.translated(jitted, exact_scores=False)
 
 
@@ -403,21 +434,23 @@ def _dummy(case: _Case) -> TranslatedLearner:
     return case.translated(jitted, outputs=outputs, exact_scores=False)
 
 
-_RULES: Mapping[type, _Rule] = {
-    LinearDiscriminantAnalysis: _Rule(_lda, used=("solver",), free=("store_covariance",)),
-    QuadraticDiscriminantAnalysis: _Rule(_qda, used=("solver",), free=("store_covariance",)),
-    GaussianNB: _Rule(_gaussian_nb),
-    SklearnNearestCentroid: _Rule(_nearest_centroid),
-    SklearnRidge: _Rule(
+# By name, so that no estimator is imported that nobody uses.
+_RULES: Mapping[str, _Rule] = {
+    "LinearDiscriminantAnalysis": _Rule(_lda, used=("solver",), free=("store_covariance",)),
+    "QuadraticDiscriminantAnalysis": _Rule(_qda, used=("solver",), free=("store_covariance",)),
+    "GaussianNB": _Rule(_gaussian_nb),
+    "NearestCentroid": _Rule(_nearest_centroid),
+    "Ridge": _Rule(
         _ridge, used=("alpha", "solver"), free=("copy_X", "random_state", "max_iter", "tol")
     ),
-    RidgeClassifier: _Rule(
+    "RidgeClassifier": _Rule(
         _ridge_classifier,
         used=("alpha", "solver"),
         free=("copy_X", "random_state", "max_iter", "tol"),
     ),
-    SklearnKernelRidge: _Rule(_kernel_ridge, used=("alpha", "kernel", "gamma", "degree", "coef0")),
-    LogisticRegression: _Rule(
+    "LinearRegression": _Rule(_least_squares, free=("copy_X", "tol", "n_jobs")),
+    "KernelRidge": _Rule(_kernel_ridge, used=("alpha", "kernel", "gamma", "degree", "coef0")),
+    "LogisticRegression": _Rule(
         _logistic,
         used=("C", "l1_ratio", "penalty", "solver"),
         free=(
@@ -425,13 +458,13 @@ _RULES: Mapping[type, _Rule] = {
             "intercept_scaling",
         ),
     ),
-    KNeighborsClassifier: _Rule(
+    "KNeighborsClassifier": _Rule(
         _neighbors, used=("n_neighbors", "metric", "p"), free=("algorithm", "leaf_size", "n_jobs")
     ),
-    KNeighborsRegressor: _Rule(
+    "KNeighborsRegressor": _Rule(
         _neighbors, used=("n_neighbors", "metric", "p"), free=("algorithm", "leaf_size", "n_jobs")
     ),
-    DummyClassifier: _Rule(_dummy, used=("strategy",), free=("random_state", "constant")),
+    "DummyClassifier": _Rule(_dummy, used=("strategy",), free=("random_state", "constant")),
 }
 
 
