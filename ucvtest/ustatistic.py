@@ -663,7 +663,7 @@ class _Run:
         if len(losses) == 1:
             self.identical = False
             return losses[0]
-        self.identical = self.identical and np.array_equal(*losses)
+        self.identical = self.identical and np.array_equal(losses[0], losses[1])
         return losses[0] - losses[1]
 
     def _losses(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:

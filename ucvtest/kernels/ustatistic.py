@@ -153,7 +153,8 @@ def _residual_sums(
     """
     # Group by group: what one of them needs stays in the processor's cache.
     return jax.lax.map(
-        lambda group: _sums_of_group(*group, pair_effects), (d1, d2, l1, l2, weight, additive)
+        lambda group: _sums_of_group(*group, pair_effects=pair_effects),
+        (d1, d2, l1, l2, weight, additive),
     )
 
 

@@ -69,10 +69,10 @@ def knn_leave_p_out(X: Any, y: Any, k: int, learn_size: int) -> np.ndarray:
             f"learn_size must be an integer from k = {k} to n - 1 = {n - 1}, got {learn_size!r}"
         )
     distance = cdist(sample.matrix, sample.matrix, "sqeuclidean")
-    errors = np.empty(n)
-    for row, code in enumerate(sample.codes):
+    codes, errors = sample.target.astype(int), np.empty(n)
+    for row, code in enumerate(codes):
         order = np.argsort(distance[row], kind="stable")
-        second = _second_class_wins(sample.codes[order[order != row]], k, learn_size)
+        second = _second_class_wins(codes[order[order != row]], k, learn_size)
         errors[row] = 1.0 - second if code == 1 else second
     return errors
 

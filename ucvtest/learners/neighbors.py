@@ -263,10 +263,10 @@ class NearestNeighbors(JittedLearner):
         padded = np.pad(padded_rows(learning, axis=1), ((0, -n_sets % WORD), (0, 0)))
         flags = (state.equal_distances, state.equal_votes)
         found = _elect(state.neighbours, padded, n_sets, self.k, above, *flags)
-        return Election(
-            *(None if part is None else np.asarray(part)[:n_sets, :n_obs] for part in found[:3]),
-            found.short,
+        labels, *ties = (
+            None if part is None else np.asarray(part)[:n_sets, :n_obs] for part in found[:3]
         )
+        return Election(labels, ties[0], ties[1], found.short)
 
     def shares(self, votes: Votes) -> np.ndarray:
         """Share of the positive class, of each of more than two classes, or mean response."""
