@@ -151,11 +151,12 @@ def _residual_sums(
     d1, d2, l1, l2 (K, M, s, n): M draws in each of K groups, s sets on each side; weight
     (K, M, s); additive: centre (K,), a (K, n), d (K, n).
     """
+
+    def of_group(group: tuple[Any, ...]) -> dict[str, jax.Array]:
+        return _sums_of_group(*group, pair_effects=pair_effects)
+
     # Group by group: what one of them needs stays in the processor's cache.
-    return jax.lax.map(
-        lambda group: _sums_of_group(*group, pair_effects=pair_effects),
-        (d1, d2, l1, l2, weight, additive),
-    )
+    return jax.lax.map(of_group, (d1, d2, l1, l2, weight, additive))
 
 
 def _sums_of_group(
@@ -165,6 +166,7 @@ def _sums_of_group(
     l2: jax.Array,
     weight: jax.Array,
     additive: Additive,
+    *,
     pair_effects: bool,
 ) -> dict[str, jax.Array]:
     n = d1.shape[-1]
