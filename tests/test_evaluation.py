@@ -1,3 +1,6 @@
+from contextlib import contextmanager
+from threading import Event, Thread
+
 import jax
 import joblib
 import numpy as np
@@ -6,7 +9,7 @@ import threadpoolctl
 from resampling import breast_cancer, diabetes, evaluate, iris, learning_sets
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
-from ucvtest.evaluation import Evaluator
+from ucvtest.evaluation import _ONE_BLAS_THREAD, Evaluator
 from ucvtest.learners.coerce import as_learner
 from ucvtest.sample import make_sample
 
@@ -248,6 +251,76 @@ def test_every_worker_has_one_blas_thread(n_jobs):
     found = evaluate(sample, threads, "number", learning, n_jobs=n_jobs).values
     assert set(found[~learning]) == {1.0}
     assert [pool["num_threads"] for pool in threadpoolctl.threadpool_info()] == before
+
+
+def test_overlapping_limits_of_blas_threads_are_taken_back():
+    """The first one in is the first one out: the second must not leave what it found."""
+
+    def threads():
+        return [pool["num_threads"] for pool in threadpoolctl.threadpool_info()]
+
+    with threadpoolctl.threadpool_limits(2):
+        before = threads()
+        started, first_is_out = Event(), Event()
+
+        def second():
+            with _ONE_BLAS_THREAD:
+                started.set()
+                first_is_out.wait(10)
+
+        with _ONE_BLAS_THREAD:
+            thread = Thread(target=second)
+            thread.start()
+            started.wait(10)
+        first_is_out.set()
+        thread.join()
+        assert before
+        assert threads() == before
+
+
+class _NamedRule:
+    """A rule that worker processes can be sent: an instance, not a function of a test."""
+
+    def __init__(self, fails=False):
+        self.fails = fails
+
+    def __call__(self, X_train, y_train, X_test):
+        if self.fails and len(X_train) == 51:
+            raise RuntimeError("no convergence")
+        return (X_test[:, 0] > X_train[:, 0].mean()).astype(int)
+
+
+@contextmanager
+def _backend(name):
+    if name == "loky":
+        with joblib.parallel_config(backend="loky", n_jobs=2):
+            yield
+        return
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):
+        yield
+
+
+@pytest.mark.parametrize("backend", ["loky", "dask"])
+def test_learners_run_on_the_backends_of_joblib(backend):
+    sample = breast_cancer()
+    learning = learning_sets(sample, 50, 9)
+    learners = (_NamedRule(), LogisticRegression())
+    expected = [evaluate(sample, learner, "label", learning).values for learner in learners]
+    learning_with_one_larger = learning.copy()
+    learning_with_one_larger[7, np.flatnonzero(~learning[7])[0]] = True
+    with _backend(backend):
+        for learner, values in zip(learners, expected, strict=True):
+            found = evaluate(sample, learner, "label", learning).values
+            np.testing.assert_array_equal(found, values)
+        with pytest.raises(ValueError) as error:
+            evaluate(sample, _NamedRule(fails=True), "label", learning_with_one_larger)
+    assert str(error.value) == (
+        "learner _NamedRule failed on split 7: RuntimeError: no convergence"
+    )
 
 
 def test_an_empty_learning_set_is_refused():

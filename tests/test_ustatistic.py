@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import subprocess
 import sys
 
@@ -298,25 +299,41 @@ class TestInference:
         assert result.diagnostics["variance"] == chosen
         assert result.settings["variance"] == "auto"
 
-    @pytest.mark.parametrize("n_pairs", [1000, "auto"])
-    def test_auto_falls_back_on_the_jackknife(self, n_pairs):
+    def test_auto_falls_back_on_the_jackknife(self):
         # Learning sets of 29 leave two observations for the products: a rough Theta^2.
-        X, y = normal_problem(60, 3)
-        test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", learn_size=29)
-        result = test.fit(n_pairs=n_pairs, max_fits=20_000, rng=0)
-        assert result.diagnostics["variance"] == "jackknife"
-        assert result.status == "ok"
-        assert any("The jackknife variance is used" in note for note in result.notes)
-        rough = test.fit(n_pairs=n_pairs, max_fits=20_000, variance="clipped", rng=0)
-        assert rough.status.endswith("or use variance='jackknife'")
+        chosen = []
+        for seed in range(6):
+            X, y = normal_problem(60, seed)
+            test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", learn_size=29)
+            result = test.fit(n_pairs=1000, rng=seed)
+            rough = test.fit(n_pairs=1000, variance="clipped", rng=seed)
+            chosen.append(result.diagnostics["variance"])
+            assert (chosen[-1] == "clipped") == (rough.status == "ok")
+            noted = any("one is above a quarter of it." in note for note in result.notes)
+            assert noted == (chosen[-1] == "jackknife")
+            if chosen[-1] == "jackknife":
+                assert rough.status.endswith("or use variance='jackknife'")
+        assert "jackknife" in chosen
+
+    def test_a_wide_tolerance_does_not_excuse_an_unreliable_variance(self):
+        for seed in range(6):
+            X, y = normal_problem(60, seed)
+            test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", learn_size=29)
+            result = test.fit(tol=0.9, rng=seed)
+            assert result.status == "ok" or result.diagnostics["variance"] == "jackknife"
 
     def test_a_hopeless_clipped_variance_is_given_up_early(self):
-        X, y = normal_problem(60, 3)
-        test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", learn_size=29)
-        result = test.fit(rng=0)
-        assert result.diagnostics["variance"] == "jackknife"
-        assert result.diagnostics["converged"]
-        assert result.n_fits < 100_000
+        given_up = 0
+        for seed in range(6):
+            X, y = normal_problem(60, seed)
+            test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", learn_size=29)
+            result = test.fit(max_fits=50_000, rng=seed)
+            noted = [note for note in result.notes if "pairs let expect" in note]
+            if noted:
+                given_up += 1
+                assert result.diagnostics["variance"] == "jackknife"
+                assert int(re.search(r"(\d+) pairs", noted[0])[1]) < result.diagnostics["n_pairs"]
+        assert given_up > 0
 
     def test_many_observations_do_without_the_clipped_variance(self):
         X, y = normal_problem(2002, 1)
@@ -325,9 +342,10 @@ class TestInference:
         with pytest.raises(ValueError, match=r"variance='clipped' needs n <= 2000, got n = 2002"):
             test.fit(variance="clipped")
         # The remedy for a negative estimate is one that exists here.
-        negative = test.fit(n_pairs=20, variance="unbiased", rng=1)
-        assert negative.variance < 0
-        assert negative.status.endswith("use variance='jackknife'")
+        runs = [test.fit(n_pairs=20, variance="unbiased", rng=seed) for seed in range(8)]
+        negative = [run for run in runs if run.variance < 0]
+        assert negative
+        assert all(run.status.endswith("use variance='jackknife'") for run in negative)
 
     def test_standard_error_holds_the_monte_carlo_error(self):
         X, y = normal_problem(40, 1)
@@ -439,23 +457,29 @@ class TestInference:
 
 class TestWhatCannotBeTested:
     def test_negative_variance_estimate(self):
-        # Over all learning sets of this sample, so no matter of Monte-Carlo error.
-        X, y = classes(10, 2)
-        test = uv.UStatisticTest(X, y, "nearest_centroid", "knn:1", learn_size=4)
-        result = test.fit("exact", variance="unbiased")
-        assert result.variance == pytest.approx(-0.000748, abs=1e-6)
-        assert result.status.startswith("negative variance estimate (")
-        assert result.status.endswith("use variance='clipped'")
-        assert math.isnan(result.pvalue)
-        assert math.isnan(result.se)
-        with pytest.warns(uv.UcvtestWarning, match="no confidence interval: negative variance"):
-            low, high = result.conf_int()
-        assert math.isnan(low)
-        assert math.isnan(high)
-        assert "negative variance estimate" in result.summary().as_text()
-        remedied = test.fit("exact", variance="clipped")
-        assert remedied.status == "ok"
-        assert 0 < remedied.pvalue <= 1
+        # Over all learning sets of each sample, so no matter of Monte-Carlo error.
+        n_negative = 0
+        for seed in range(8):
+            X, y = classes(10, seed)
+            test = uv.UStatisticTest(X, y, "nearest_centroid", "knn:1", learn_size=4)
+            result = test.fit("exact", variance="unbiased")
+            if result.variance >= 0:
+                assert not result.status.startswith("negative")
+                continue
+            n_negative += 1
+            assert result.status.startswith("negative variance estimate (")
+            assert result.status.endswith("use variance='clipped'")
+            assert math.isnan(result.pvalue)
+            assert math.isnan(result.se)
+            with pytest.warns(uv.UcvtestWarning, match="no confidence interval: negative"):
+                low, high = result.conf_int()
+            assert math.isnan(low)
+            assert math.isnan(high)
+            assert "negative variance estimate" in result.summary().as_text()
+            remedied = test.fit("exact", variance="clipped")
+            assert remedied.status == "ok"
+            assert 0 < remedied.pvalue <= 1
+        assert n_negative > 0
 
     def test_too_few_resamples(self):
         X, y = normal_problem(60, 1)

@@ -17,6 +17,13 @@ __all__ = [
 ]
 
 
+MEMBER_BITS = 24
+"""Bits of a random number that hold an observation's number; the others, 40, are random."""
+
+KEYS_PER_STEP = 2**14
+"""Random numbers drawn at a time."""
+
+
 @dataclass(frozen=True, eq=False)
 class Design:
     """A resampling design.
@@ -134,15 +141,29 @@ def draw_from_halves(
     tuple of ndarray of bool, shape (n_draws, n_sets, n_obs)
         The sets of the first and of the second halves.
     """
-    orders = draw_orders(rng, n_draws, n_obs)
     middle = n_obs // 2
-    sides = []
-    for half in (orders[:, :middle], orders[:, middle:]):
-        shuffled = rng.permuted(np.repeat(half[:, None], n_sets, axis=1), axis=2)
-        learning = np.zeros((n_draws, n_sets, n_obs), dtype=bool)
-        np.put_along_axis(learning, shuffled[..., :learn_size], True, axis=2)
-        sides.append(learning)
+    sides = tuple(np.zeros((n_draws, n_sets, n_obs), dtype=bool) for _ in range(2))
+    # A few draws at a time: memory that is asked for anew costs more than the numbers in it.
+    step = max(1, KEYS_PER_STEP // (n_sets * n_obs))
+    for start in range(0, n_draws, step):
+        draws = np.arange(start, min(start + step, n_draws))
+        order = _random_parts(rng, np.tile(np.arange(n_obs), (len(draws), 1)), middle)
+        first_place = (draws[:, None] * n_sets + np.arange(n_sets))[..., None] * n_obs
+        for side, half in zip(sides, (order[:, :middle], order[:, middle:]), strict=True):
+            chosen = _random_parts(rng, half[:, None].repeat(n_sets, axis=1), learn_size)
+            side.reshape(-1)[first_place + chosen[..., :learn_size]] = True
     return sides[0], sides[1]
+
+
+def _random_parts(rng: np.random.Generator, members: np.ndarray, size: int) -> np.ndarray:
+    """The members of each row in another order: the first `size` are a random subset."""
+    # The smallest random numbers choose, and carry the members that they choose.
+    keys = rng.integers(2**64, size=members.shape, dtype=np.uint64)
+    keys &= np.uint64(2**64 - 2**MEMBER_BITS)
+    keys |= members.view(np.uint64)
+    keys.partition(size - 1, axis=-1)
+    keys &= np.uint64(2**MEMBER_BITS - 1)
+    return keys.view(np.int64)
 
 
 def exchange_one(rng: np.random.Generator, first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from contextlib import nullcontext
+from threading import Lock
 from typing import Protocol
 
 import numpy as np
@@ -28,6 +29,33 @@ seldom."""
 
 SPLITS_PER_TASK = 256
 """About the most splits of one task, so that an interrupt or an error does not wait for long."""
+
+
+class _OneBlasThread:
+    """Limits BLAS and OpenMP to one thread while anybody is inside.
+
+    Fits in several threads may overlap in any order. Some libraries have one limit for the whole
+    process, some one for each thread: the limits that were there before the first of them are
+    set again by every thread that leaves.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._before: list[threadpool_limits] = []
+
+    def __enter__(self) -> None:
+        with self._lock:
+            # Only the first one in sees what was there before.
+            self._before.append(self._before[0] if self._before else threadpool_limits(1))
+            if len(self._before) > 1:
+                threadpool_limits(1)
+
+    def __exit__(self, *exception: object) -> None:
+        with self._lock:
+            self._before.pop().restore_original_limits()
+
+
+_ONE_BLAS_THREAD = _OneBlasThread()
 
 
 class Evaluator:
@@ -94,6 +122,11 @@ class Evaluator:
             raise TypeError(
                 f"{type(learner).__name__} is no JittedLearner, TranslatedLearner or SplitLearner"
             )
+        if sample.n_classes:
+            members = class_members(sample).T > 0
+        else:
+            members = np.ones((1, sample.n_obs), dtype=bool)
+        self._members = _words(members)
         self._n_splits = 0
         self._one_class_fits = 0
 
@@ -121,6 +154,16 @@ class Evaluator:
         ValueError
             If a learner fails on a split, or predicts what the loss cannot use: the message
             names learner and split, counted from 0 over all calls.
+        """
+        found = self.predict_all(learning, testing, seeds)
+        return _blanked(found, testing)
+
+    def predict_all(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> Predictions:
+        """The same as `predict`, with anything where an observation is not tested.
+
+        Class codes may then be small integers, which are quicker to go through.
         """
         single, code = self._single_classes(learning)
         splits = np.arange(self._n_splits, self._n_splits + len(learning))
@@ -183,7 +226,8 @@ class Evaluator:
         splits = np.arange(self._n_splits, self._n_splits + len(labels))
         self._n_splits += len(labels)
         self._one_class_fits += int(single.sum())
-        return self._fit_several(splits, learning, testing, seeds, single, code, labels)
+        found = self._fit_several(splits, learning, testing, seeds, single, code, labels)
+        return _blanked(found, testing)
 
     def _usable_labels(self, labels: np.ndarray) -> np.ndarray:
         labels = np.asarray(labels, dtype=float)
@@ -217,7 +261,7 @@ class Evaluator:
             seeds[rest],
             None if labels is None else labels[rest],
         )
-        values = np.where(testing, code[:, None], np.nan)
+        values = np.repeat(code[:, None].astype(fitted.values.dtype), testing.shape[1], axis=1)
         values[rest] = fitted.values
         return Predictions(values, fitted.ties)
 
@@ -230,17 +274,24 @@ class Evaluator:
             each = labels if self._sample.n_classes else np.zeros_like(labels)
             codes = range(n_classes)
             present = np.stack([(learning & (each == k)).any(axis=1) for k in codes], axis=1)
-        elif self._sample.n_classes:
-            present = _any_member(learning, class_members(self._sample))
         else:
-            present = _any_member(learning, np.ones((self._sample.n_obs, 1)))
+            present = self._present(learning)
         n_present = present.sum(axis=1)
         if not n_present.all():
             raise ValueError(f"learning set {self._n_splits + int(n_present.argmin())} is empty")
         if not self._sample.n_classes:
             return np.zeros(len(present), dtype=bool), np.zeros(len(present))
-        code = present.argmax(axis=1).astype(float)
+        code = present.argmax(axis=1)
         return n_present == 1, np.zeros_like(code) if self._output == "score" else code
+
+    def _present(self, learning: np.ndarray) -> np.ndarray:
+        """Which classes are present in each learning set, (R, C); one for a real response."""
+        words = _words(learning)
+        present = np.empty((len(learning), self._members.shape[1]), dtype=bool)
+        for code, members in enumerate(self._members.T):
+            common = [word & member for word, member in zip(words, members, strict=True)]
+            present[:, code] = np.bitwise_or.reduce(common) > 0
+        return present
 
     def _fit(
         self,
@@ -250,7 +301,7 @@ class Evaluator:
         seeds: np.ndarray,
         labels: np.ndarray | None,
     ) -> Predictions:
-        values = np.empty(testing.shape)
+        parts = []
         ties: Counter[str] = Counter()
         common = learning.ndim == 1
         most = self._batch.most_labelings if common else self._batch.size
@@ -265,13 +316,14 @@ class Evaluator:
                 None if labels is None else labels[rows],
             )
             self._refuse_unusable(part.values, testing[rows], splits[rows])
-            # Adding NaN where nothing is tested is faster than any copy by a random mask.
-            np.add(part.values, _BLANK[testing[rows].view(np.int8)], out=values[rows])
+            parts.append(part.values)
             ties.update(part.ties)
-        return Predictions(values, ties)
+        return Predictions(np.concatenate(parts) if parts else np.zeros(testing.shape), ties)
 
     def _refuse_unusable(self, values: np.ndarray, testing: np.ndarray, splits: np.ndarray) -> None:
         """Refuse predictions that the loss cannot score, naming the first split with one."""
+        if values.dtype == np.int8:
+            return
         jitted = not isinstance(self._learner, SplitLearner)
         with np.errstate(invalid="ignore"):
             # The usual case needs no more than one pass: no NaN or infinity in the sum, so none.
@@ -293,6 +345,20 @@ class Evaluator:
             f"observation {column}: "
             f"{learner.no_solution if isinstance(learner, JittedLearner) else reason}"
         )
+
+
+def _words(rows: np.ndarray) -> np.ndarray:
+    """Rows of bool (R, n) as bits, 64 of them in a number: (ceil(n / 64), R)."""
+    packed = np.packbits(rows, axis=1)
+    filled = np.zeros((len(rows), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    filled[:, : packed.shape[1]] = packed
+    return filled.view(np.uint64).T
+
+
+def _blanked(predictions: Predictions, testing: np.ndarray) -> Predictions:
+    """The predictions with NaN where nothing is tested."""
+    # Adding NaN is faster than any copy by a random mask.
+    return Predictions(predictions.values + _BLANK[testing.astype(np.int8)], predictions.ties)
 
 
 _BLANK = np.array([np.nan, 0.0])
@@ -424,7 +490,7 @@ class _SplitBatch:
         fit = delayed(_fit_splits)
         learning = np.broadcast_to(learning, testing.shape)
         # The limit is set here for threads, which share it, and again in every worker process.
-        with threadpool_limits(1):
+        with _ONE_BLAS_THREAD:
             parts = Parallel(n_jobs=self._n_jobs)(
                 fit(
                     self._learner,
@@ -454,12 +520,6 @@ def _lengthened(rows: np.ndarray, count: int) -> np.ndarray:
     return np.concatenate([rows, np.repeat(rows[-1:], missing, axis=0)]) if missing > 0 else rows
 
 
-def _any_member(learning: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """Whether learning sets (R, n) hold members of classes (n, C)."""
-    # Single precision counts exactly, and twice as fast.
-    return learning.astype(np.float32) @ members.astype(np.float32) > 0
-
-
 def _fit_splits(
     learner: SplitLearner,
     sample: Sample,
@@ -473,7 +533,7 @@ def _fit_splits(
 ) -> np.ndarray:
     """Fit some splits in a worker, one BLAS thread each: (len(splits), n), NaN if not tested."""
     values = np.full(testing.shape, np.nan)
-    with nullcontext() if os.getpid() == parent else threadpool_limits(1):
+    with nullcontext() if os.getpid() == parent else _ONE_BLAS_THREAD:
         for row, split in enumerate(splits):
             learnt, tested = np.flatnonzero(learning[row]), np.flatnonzero(testing[row])
             if not len(tested):

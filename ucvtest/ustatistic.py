@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from math import comb
 from typing import Any, Literal
@@ -36,7 +37,7 @@ from ucvtest.kernels.ustatistic import (
     groups_of_draws,
 )
 from ucvtest.learners.translate import Backend
-from ucvtest.losses import Loss, losses_where_tested
+from ucvtest.losses import LOSSES, Loss, losses_where_tested
 from ucvtest.results import Alternative, TestResult, wald_interval, wald_pvalue
 
 __all__ = ["KappaProfile", "UStatisticTest", "resamples_for_precision"]
@@ -477,6 +478,7 @@ class _Run:
         self.converged = True
         self.identical = True
         self.variance = plan.variance
+        self.given_up = 0
 
     @property
     def one_class_fits(self) -> int:
@@ -489,42 +491,48 @@ class _Run:
         sums = Accumulator(
             self.n, self.g, disjoint=self.test.disjoint, n_draws=-(-self._fewest // n_sets)
         )
-        for n_pairs, checkpoint in self._stages():
-            self._add_draws(sums, n_pairs, n_sets)
-            self.n_pairs += n_pairs
-            if checkpoint:
-                found = sums.estimates()
-                if self._precise(found):
-                    return found
-                if self._hopeless(found):
-                    # The jackknife takes over, and prefers one set from each half.
-                    self.variance, n_sets = "jackknife", 1
-        self.converged = self.plan.n_pairs != "auto"
+        # The sums over one stage are done while the next one is drawn and evaluated.
+        with ThreadPoolExecutor(1) as background:
+            pending: Future[None] | None = None
+            for n_pairs, checkpoint in self._stages():
+                block = self._draw(n_pairs, n_sets)
+                if pending:
+                    pending.result()
+                pending = background.submit(sums.add, **block)
+                self.n_pairs += n_pairs
+                if checkpoint:
+                    pending.result()
+                    found = sums.estimates()
+                    if self._precise(found):
+                        break
+                    if self._hopeless(found):
+                        # The jackknife takes over, and prefers one set from each half.
+                        self.variance, self.given_up, n_sets = "jackknife", self.n_pairs, 1
+            if pending:
+                pending.result()
         found = sums.estimates()
-        if self.plan.fallback and not _reliable(found, "clipped"):
+        if self.variance == "clipped" and self.plan.fallback and not _reliable(found, "clipped"):
             self.variance = "jackknife"
+        self.converged = self.plan.n_pairs != "auto" or self._precise(found)
         return found
 
-    def _add_draws(self, sums: Accumulator, n_pairs: int, n_sets: int) -> None:
-        """Draw n_pairs learning sets on each side, n_sets at a time."""
+    def _draw(self, n_pairs: int, n_sets: int) -> dict[str, Any]:
+        """Evaluate n_pairs learning sets on each side, n_sets to a draw: what is summed."""
         rng, n_draws = self.plan.generator, -(-n_pairs // n_sets)
-        weight = (np.arange(n_draws * n_sets) < n_pairs).reshape(n_draws, n_sets)
         if not self.test.disjoint:
-            draws = self._pairs(draw_orders(rng, n_draws, self.n), max(0, 2 * self.g - self.n))
-            sums.add(draws)
-            return
+            orders = draw_orders(rng, n_draws, self.n)
+            return {"draws": self._pairs(orders, max(0, 2 * self.g - self.n))}
+        used = (np.arange(n_draws * n_sets) < n_pairs).reshape(n_draws, n_sets)
         l1, l2 = draw_from_halves(rng, n_draws, n_sets, self.n, self.g)
-        d1, d2 = self._differences_where(l1, weight), self._differences_where(l2, weight)
         n_exchanged = max(1, n_draws // self._exchange_every)
-        learning = exchange_one(rng, l1[:n_exchanged, 0], l2[:n_exchanged, 0])
-        exchanged = (self._differences(learning), learning)
-        sums.add((d1, d2, l1, l2), weight=weight * 1.0, exchanged=exchanged)
-
-    def _differences_where(self, learning: np.ndarray, used: np.ndarray) -> np.ndarray:
-        """`_differences` of the sets in use; shapes (G, s, n) and (G, s)."""
-        differences = np.zeros(learning.shape)
-        differences[used] = self._differences(learning[used])
-        return differences
+        exchanged = exchange_one(rng, l1[:n_exchanged, 0], l2[:n_exchanged, 0])
+        found = self._differences(np.concatenate([l1[used], l2[used], exchanged]))
+        first, second, third = np.split(found, [n_pairs, 2 * n_pairs])
+        return {
+            "draws": (_in_places(first, used), _in_places(second, used), l1, l2),
+            "weight": used * 1.0,
+            "exchanged": (third, exchanged),
+        }
 
     def exact(self) -> MonteCarloEstimates:
         """Estimates from all learning sets."""
@@ -647,12 +655,8 @@ class _Run:
         design = Design.leave_rest_out(learning)
         losses = []
         for evaluator in self.evaluators:
-            predictions = evaluator.predict(design.learning, design.testing, seeds)
-            losses.append(
-                losses_where_tested(
-                    self.test.loss, self.test.sample, predictions.values, design.testing
-                )
-            )
+            predictions = evaluator.predict_all(design.learning, design.testing, seeds)
+            losses.append(self._losses(predictions.values, design.testing))
             for kind, count in predictions.ties.items():
                 self.ties[kind] = self.ties.get(kind, 0) + count
             self.n_fits += len(learning)
@@ -660,8 +664,16 @@ class _Run:
         if len(losses) == 1:
             self.identical = False
             return losses[0]
-        self.identical = self.identical and bool((losses[0] == losses[1]).all())
+        self.identical = self.identical and np.array_equal(losses[0], losses[1])
         return losses[0] - losses[1]
+
+    def _losses(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        if self.test.loss is LOSSES["zero_one"] and predictions.dtype == np.int8:
+            # Counts of errors, in the small integers in which the codes came.
+            wrong = predictions != self.test.sample.target.astype(np.int8)
+            wrong &= testing
+            return wrong.view(np.int8)
+        return losses_where_tested(self.test.loss, self.test.sample, predictions, testing)
 
 
 @dataclass(frozen=True)
@@ -760,9 +772,15 @@ def _notes(test: UStatisticTest, plan: _Plan, run: _Run) -> tuple[str, ...]:
         "Assumes independent observations and learners that do not depend on the order of rows."
     ]
     if run.variance != plan.variance:
+        reason = (
+            f"{run.given_up} pairs let expect that the Monte-Carlo error of the {plan.variance} "
+            f"one would be above a quarter of it even at max_fits = {plan.max_fits}"
+            if run.given_up
+            else f"the Monte-Carlo error of the {plan.variance} one is above a quarter of it"
+        )
         notes.append(
-            f"The jackknife variance is used, too large rather than too small on average, because "
-            f"the Monte-Carlo error of the {plan.variance} one stayed above a quarter of it."
+            "The jackknife variance is used, too large rather than too small on average, because "
+            f"{reason}."
         )
     if plan.variance in ("unbiased", "asymptotic"):
         notes.append(
@@ -936,6 +954,15 @@ def _n_pairs(n_pairs: Any) -> int | str:
     if number < 2:
         raise ValueError(f"n_pairs must be at least 2, got {number}: use 'auto'")
     return number
+
+
+def _in_places(values: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """Rows (R, n) in the places that are used, zeros in the others; (G, s, n)."""
+    if used.all():
+        return values.reshape(*used.shape, -1)
+    placed = np.zeros((*used.shape, values.shape[1]), values.dtype)
+    placed[used] = values
+    return placed
 
 
 def _split(total: int, most: int) -> list[int]:

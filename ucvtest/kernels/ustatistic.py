@@ -21,7 +21,7 @@ within one half of the draws unbiased; products across the halves, of which the 
 theta_squared also consist, have a bias of order n/N^2 for N draws.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -47,11 +47,22 @@ MAX_OBS_PAIR_EFFECTS = 2000
 """Most observations for which the pair effects, and with them the variances "geometric" and
 "clipped", are kept: 8 groups of 2000 x 2000 sums are a quarter of a gigabyte."""
 
-SETS_PER_CALL = 64
-"""Learning sets of each group and side in one jitted call: a fixed shape, so one compilation."""
+SETS_PER_CALL, SETS_PER_LARGE_CALL = 16, 64
+"""Learning sets of each group and side in one jitted call: two fixed shapes, so two compilations.
+A large call keeps the sums of its groups, n x n each, from being written too often."""
+
+SETS_FOR_FIT = 64
+"""Learning sets for each observation after which the additive fit stays as it is."""
 
 Draws = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """D1, D2, L1, L2 of shape (G, s, n): G draws with s learning sets on each of two sides."""
+
+_ValueIn = Callable[[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray], np.ndarray]
+"""From the sums (K,) of a block's groups, their sums (V,) over the groups that are kept, and
+which these are (V, K), to an estimate (V,)."""
+
+Additive = tuple[jax.Array, jax.Array, jax.Array]
+"""Centre, learning effects (n,) and test effects (n,); arrays of them for several groups."""
 
 
 # --------------------------------------------------------------------------- jitted sums
@@ -59,65 +70,58 @@ Draws = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 @jax.jit
 def _additive_moments(
-    differences: jax.Array, learning: jax.Array, weight: jax.Array
+    d1: jax.Array, d2: jax.Array, l1: jax.Array, l2: jax.Array, weight: jax.Array
 ) -> dict[str, jax.Array]:
     """Sums over learning sets that the least-squares fit of an additive A needs.
 
-    differences (..., n), zero inside the learning set; learning (..., n); weight (...).
+    d1, d2, l1, l2 (..., n), differences and learning sets of both sides; weight (...).
     """
-    n = differences.shape[-1]
-    w = (learning * weight[..., None]).reshape(-1, n)
-    tested = ((1.0 - learning) * weight[..., None]).reshape(-1, n)
-    values = (differences * weight[..., None]).reshape(-1, n)
-    mean_loss = values.sum(-1) / (1.0 - learning).reshape(-1, n).sum(-1)
+    n = d1.shape[-1]
+    weight = jnp.concatenate([weight.ravel(), weight.ravel()])
+    learning = jnp.concatenate([l1.reshape(-1, n), l2.reshape(-1, n)])
+    differences = jnp.concatenate([d1.reshape(-1, n), d2.reshape(-1, n)])
+    values = jnp.where(learning, 0.0, differences)
+    size = learning.sum(-1)
+    mean_loss = weight * values.sum(-1) / (n - size)
+    learnt = learning.astype(weight.dtype)
+    # Of zeros and ones, so single precision counts exactly.
+    half = learning.astype(jnp.float32)
     return {
         "count": weight.sum(),
-        "learning": w.sum(0),
-        "gram": w.T @ learning.reshape(-1, n),
+        "learning": weight @ learnt,
+        "gram": (half * weight[:, None].astype(half.dtype)).T @ half,
         "mean_loss": mean_loss.sum(),
-        "learning_loss": learning.reshape(-1, n).T @ mean_loss,
-        "test_loss": values.sum(0),
-        "tested": tested.sum(0),
+        "learning_loss": mean_loss @ learnt,
+        "test_loss": weight @ values,
+        "tested": weight.sum() - weight @ learnt,
     }
 
 
-def _residuals(differences: jax.Array, learning: jax.Array, additive: Any) -> jax.Array:
-    """D - A outside the learning set, 0 inside."""
+def _residuals(differences: jax.Array, learning: jax.Array, additive: Additive) -> jax.Array:
+    """D - A outside the learning sets, 0 inside; (..., n)."""
     centre, a, d = additive
-    on_learning = jnp.einsum("kmin,kn->kmi", learning, a) + centre[:, None, None]
-    fitted = on_learning[..., None] + d[:, None, None, :]
-    return (differences - fitted) * (1.0 - learning)
-
-
-def _observation_effects(residual: jax.Array, learning: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Mean residual loss of each learning set, and its share in b, observation by observation."""
-    n = residual.shape[-1]
-    n_tested = n - learning.sum(-1)
-    mean_loss = residual.sum(-1) / n_tested
-    size = n - n_tested + 1
-    effect = learning * mean_loss[..., None] + residual / n_tested[..., None]
-    return mean_loss, effect - (size / n * mean_loss)[..., None]
+    fitted = (learning.astype(a.dtype) @ a + centre)[..., None] + d
+    return jnp.where(learning, 0.0, differences - fitted)
 
 
 def _products(x1: jax.Array, x2: jax.Array, l1: jax.Array, l2: jax.Array) -> dict[str, jax.Array]:
     """Mean of X1(t) X2(t') for every set of the first side and every set of the second.
 
-    By where t and t' lie: different and outside both sets (product); one of them inside
-    the other set (crossed); equal (diagonal); both inside the other set (swapped).
+    x1, x2, l1, l2 (M, s, n); the means (M, s, s). By where t and t' lie: different and
+    outside both sets (product); one of them inside the other set (crossed); equal
+    (diagonal); both inside the other set (swapped).
     """
-
-    def across(a: jax.Array, b: jax.Array) -> jax.Array:
-        return jnp.einsum("kmin,kmjn->kmij", a, b)
-
-    n = x1.shape[-1]
-    size1, size2 = l1.sum(-1)[..., :, None], l2.sum(-1)[..., None, :]
-    common = across(l1, l2)
+    s, n = x1.shape[1:]
+    # All inner products of residuals and learning sets of one draw at once.
+    inner = jnp.einsum(
+        "min,mjn->mij", jnp.concatenate([x1, l1], axis=1), jnp.concatenate([x2, l2], axis=1)
+    )
+    same, inside1 = inner[:, :s, :s], inner[:, :s, s:]
+    inside2, common = inner[:, s:, :s], inner[:, s:, s:]
+    size1, size2 = l1.sum(-1)[:, :, None], l2.sum(-1)[:, None, :]
     n_outside = n - size1 - size2 + common
     # Of X1, summed outside both sets and inside the second one; of X2 likewise.
-    outside1, outside2 = across(x1, 1.0 - l2), across(1.0 - l1, x2)
-    inside1 = x1.sum(-1)[..., :, None] - outside1
-    inside2 = x2.sum(-1)[..., None, :] - outside2
-    same = across(x1, x2)
+    outside1, outside2 = x1.sum(-1)[:, :, None] - inside1, x2.sum(-1)[:, None, :] - inside2
     n_inside1, n_inside2 = size2 - common, size1 - common
 
     def mean(total: jax.Array, count: jax.Array) -> jax.Array:
@@ -139,7 +143,7 @@ def _residual_sums(
     l1: jax.Array,
     l2: jax.Array,
     weight: jax.Array,
-    additive: tuple[jax.Array, jax.Array, jax.Array],
+    additive: Additive,
     pair_effects: bool,
 ) -> dict[str, jax.Array]:
     """Sums over the draws of each group, from the residuals of an additive fit.
@@ -147,36 +151,60 @@ def _residual_sums(
     d1, d2, l1, l2 (K, M, s, n): M draws in each of K groups, s sets on each side; weight
     (K, M, s); additive: centre (K,), a (K, n), d (K, n).
     """
+
+    def of_group(group: tuple[Any, ...]) -> dict[str, jax.Array]:
+        return _sums_of_group(*group, pair_effects=pair_effects)
+
+    # Group by group: what one of them needs stays in the processor's cache.
+    return jax.lax.map(of_group, (d1, d2, l1, l2, weight, additive))
+
+
+def _sums_of_group(
+    d1: jax.Array,
+    d2: jax.Array,
+    l1: jax.Array,
+    l2: jax.Array,
+    weight: jax.Array,
+    additive: Additive,
+    *,
+    pair_effects: bool,
+) -> dict[str, jax.Array]:
+    n = d1.shape[-1]
     x1, x2 = _residuals(d1, l1, additive), _residuals(d2, l2, additive)
-    mean1, effect1 = _observation_effects(x1, l1)
-    mean2, effect2 = _observation_effects(x2, l2)
-    w = weight[..., None]
-    pair_weight = weight[..., :, None] * weight[..., None, :]
+    l1, l2 = l1.astype(x1.dtype), l2.astype(x1.dtype)
+    residual = jnp.concatenate([x1, x2]).reshape(-1, n)
+    learning = jnp.concatenate([l1, l2]).reshape(-1, n)
+    # Either side counts as half a set.
+    w = jnp.concatenate([weight, weight]).ravel() / 2
+    n_tested = n - learning.sum(-1)
+    mean = residual.sum(-1) / n_tested
+    pair_weight = weight[:, :, None] * weight[:, None, :]
     sums = {
-        "count": weight.sum((1, 2)),
-        "n_products": pair_weight.sum((1, 2, 3)),
-        "mean": (weight * (mean1 + mean2) / 2).sum((1, 2)),
-        "effect": (w * (effect1 + effect2) / 2).sum((1, 2)),
+        "count": weight.sum(),
+        "n_products": pair_weight.sum(),
+        "mean": w @ mean,
+        # Shares in b: the mean of X 1{i in S} over t, less the mean of X times m/n.
+        "effect": (w * mean) @ learning
+        + (w / n_tested) @ residual
+        - ((n - n_tested + 1) / n * w) @ mean,
     }
     for kind, values in _products(x1, x2, l1, l2).items():
-        sums[kind] = (pair_weight * values).sum((1, 2, 3))
+        sums[kind] = (pair_weight * values).sum()
     if pair_effects:
-        sums["joint"] = _joint((x1, l1, mean1), (x2, l2, mean2), w / 2)
+        sums["joint"] = _joint(residual, learning, mean, w, n_tested)
     return sums
 
 
 def _joint(
-    first: tuple[jax.Array, ...], second: tuple[jax.Array, ...], weight: jax.Array
+    residual: jax.Array, learning: jax.Array, mean: jax.Array, w: jax.Array, n_tested: jax.Array
 ) -> jax.Array:
-    """Sum over learning sets of E[X 1{i, j in S}]: (K, n, n), to be added to its transpose."""
-    x, learning, mean_loss = (
-        jnp.concatenate(parts, axis=2) for parts in zip(first, second, strict=True)
-    )
-    k, n = x.shape[0], x.shape[-1]
-    n_tested = n - learning.sum(-1)
-    half = learning * mean_loss[..., None] / 2 + x / n_tested[..., None]
-    weighted = learning * jnp.concatenate([weight, weight], axis=2)
-    return jnp.einsum("kri,krj->kij", weighted.reshape(k, -1, n), half.reshape(k, -1, n))
+    """Sum over learning sets of E[X 1{i, j in S}]: (n, n), to be added to its transpose.
+
+    In single precision: seven digits of a part of the variance, for half the time.
+    """
+    half = learning * mean[:, None] / 2 + residual / n_tested[:, None]
+    weighted = learning * w[:, None]
+    return weighted.astype(jnp.float32).T @ half.astype(jnp.float32)
 
 
 _moments_call = in_float64(_additive_moments)
@@ -192,17 +220,26 @@ class _AdditiveFit:
 
     sums: dict[str, np.ndarray] | None = None
 
-    def add(self, differences: np.ndarray, learning: np.ndarray, weight: np.ndarray) -> None:
-        update = _moments_call(differences, learning, weight)
+    def add(
+        self,
+        d1: np.ndarray,
+        d2: np.ndarray,
+        l1: np.ndarray,
+        l2: np.ndarray,
+        weight: np.ndarray,
+    ) -> None:
+        """Add the learning sets of both sides; weight 0 for places that hold none."""
+        update = _moments_call(d1, d2, l1, l2, weight)
         if self.sums is None:
-            self.sums = update
+            # Further sums of counts would not stay exact in single precision.
+            self.sums = update | {"gram": update["gram"].astype(float)}
         else:
             self.sums = {key: self.sums[key] + update[key] for key in update}
 
-    def plus(self, other: "_AdditiveFit") -> "_AdditiveFit":
-        if self.sums is None or other.sums is None:
-            return other if self.sums is None else self
-        return _AdditiveFit({key: self.sums[key] + other.sums[key] for key in self.sums})
+    @property
+    def n_sets(self) -> float:
+        """Learning sets so far."""
+        return 0.0 if self.sums is None else float(self.sums["count"])
 
     def solve(self, n: int, g: int) -> tuple[float, np.ndarray, np.ndarray]:
         """Centre c, learning effects a and test effects d; zeros where nothing was seen."""
@@ -239,7 +276,6 @@ class _Dealt:
     draws: Draws
     weight: np.ndarray
     index: np.ndarray
-    depth: int
 
     @classmethod
     def deal(
@@ -251,10 +287,7 @@ class _Dealt:
     ) -> "_Dealt":
         n_rows, n_sets = draws[0].shape[:2]
         draw = np.arange(n_rows) if cluster is None else np.unique(cluster, return_inverse=True)[1]
-        # The halves in turn, so that a few draws reach both.
-        half = _half(n_groups)
-        turns = sorted(range(n_groups), key=lambda k: (k % half, k))
-        group = np.array(turns)[draw % n_groups]
+        group = _groups_of(draw, n_groups)
         position = np.empty(n_rows, dtype=int)
         for k in range(n_groups):
             members = np.flatnonzero(group == k)
@@ -264,15 +297,26 @@ class _Dealt:
         index[group, position] = np.arange(n_rows)
         if weight is None:
             weight = np.ones((n_rows, n_sets))
-        return cls(draws, weight, index, depth)
+        return cls(draws, weight, index)
 
     def calls(self, groups: slice = slice(None)) -> Iterator[tuple[np.ndarray, ...]]:
         """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time."""
-        for start in range(0, self.index.shape[1], self.depth):
-            rows = self.index[groups, start : start + self.depth]
+        n_sets, start = self.draws[0].shape[1], 0
+        large, small = (max(1, n // n_sets) for n in (SETS_PER_LARGE_CALL, SETS_PER_CALL))
+        while start < self.index.shape[1]:
+            depth = large if start + large <= self.index.shape[1] else small
+            rows = self.index[groups, start : start + depth]
             weight = self.weight[rows] * (rows >= 0)[..., None]
             d1, d2, l1, l2 = (part[rows] for part in self.draws)
-            yield np.where(l1, 0.0, d1), np.where(l2, 0.0, d2), l1 * 1.0, l2 * 1.0, weight
+            yield d1, d2, l1, l2, weight
+            start += depth
+
+
+def _groups_of(draw: np.ndarray, n_groups: int) -> np.ndarray:
+    """The group of each draw; the halves in turn, so that a few draws reach both."""
+    half = _half(n_groups)
+    turns = sorted(range(n_groups), key=lambda k: (k % half, k))
+    return np.array(turns)[draw % n_groups]
 
 
 # ------------------------------------------------------------------------------ accumulator
@@ -280,20 +324,22 @@ class _Dealt:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Sums over the draws that were added together, group by group (arrays of shape (K,))."""
+    """Sums over the draws that share an additive fit, group by group (arrays of shape (K,))."""
 
+    additive: tuple[np.ndarray, ...]
     sums: dict[str, np.ndarray]
-    linear: np.ndarray
-    n_exchanged: np.ndarray
-    exchange: np.ndarray
+
+    def plus(self, other: "_Block") -> "_Block":
+        sums = {key: self.sums[key] + other.sums[key] for key in self.sums}
+        return _Block(self.additive, sums)
 
 
 class Accumulator:
     """Everything that the estimators need from any number of pairs of learning sets.
 
     Memory does not grow with the number of pairs: it holds at most 32 matrices of
-    shape (n, n), and a few numbers for each block of pairs. Above 2000 observations it
-    does without "geometric" and "clipped".
+    shape (n, n), and a few numbers for each block of pairs until the additive fit is good
+    enough to stay. Above 2000 observations it does without "geometric" and "clipped".
 
     Parameters
     ----------
@@ -315,6 +361,7 @@ class Accumulator:
         half = _half(self.n_groups)
         self._halves = [slice(0, half), slice(half, self.n_groups)]
         self._fits = [_AdditiveFit(), _AdditiveFit()]
+        self._settled: tuple[np.ndarray, ...] | None = None
         self._blocks: list[_Block] = []
         self._totals: dict[str, np.ndarray] = {}
 
@@ -344,34 +391,56 @@ class Accumulator:
             Names the draws that belong together; by default they are independent.
         """
         dealt = _Dealt.deal(draws, self.n_groups, cluster, weight)
-        self._fit_additive(dealt)
-        additive = self._crossed_fits()
+        additive = self._additive(dealt)
         sums = self._sum(dealt, additive)
-        n_exchanged = exchange = np.zeros(self.n_groups)
-        if exchanged is not None:
-            n_exchanged, exchange = self._exchange(draws, exchanged, additive)
-        self._store(additive, sums, n_exchanged, exchange)
+        sums["n_exchanged"], sums["exchange"] = self._exchange(draws, exchanged, additive)
+        self._store(additive, sums)
 
     def _exchange(
         self,
         draws: Draws,
-        exchanged: tuple[np.ndarray, np.ndarray],
+        exchanged: tuple[np.ndarray, np.ndarray] | None,
         additive: tuple[np.ndarray, ...],
     ) -> tuple[np.ndarray, np.ndarray]:
         """Number of exchanges in each group, and the sum of the changes of the products."""
-        d1, d2, l1, l2 = (part[: len(exchanged[0]), :1] for part in draws)
-        new_d2, new_l2 = (part[:, None] for part in exchanged)
-        before = self._sum(_Dealt.deal((d1, d2, l1, l2), self.n_groups), additive)
-        after = self._sum(_Dealt.deal((d1, new_d2, l1, new_l2), self.n_groups), additive)
-        return after["count"], after["product"] - before["product"]
+        if exchanged is None:
+            return np.zeros(self.n_groups), np.zeros(self.n_groups)
+        n_rows = len(exchanged[0])
+        group = _groups_of(np.arange(n_rows), self.n_groups)
+        d1, d2, l1, l2 = (part[:n_rows, 0] for part in draws)
+        fits = tuple(part[group] for part in additive)
+        x1 = _residuals_of_rows(d1, l1, fits)
+
+        def product(differences: np.ndarray, learning: np.ndarray) -> np.ndarray:
+            outside = ~(l1 | learning)
+            one = np.where(outside, x1, 0.0)
+            other = np.where(outside, _residuals_of_rows(differences, learning, fits), 0.0)
+            n_outside = outside.sum(axis=1)
+            total = one.sum(axis=1) * other.sum(axis=1) - np.einsum("hn,hn->h", one, other)
+            return total / (n_outside * (n_outside - 1.0))
+
+        changes = product(*exchanged) - product(d2, l2)
+        return (
+            np.bincount(group, minlength=self.n_groups).astype(float),
+            np.bincount(group, changes, minlength=self.n_groups),
+        )
+
+    def _additive(self, dealt: _Dealt) -> tuple[np.ndarray, ...]:
+        """Additive fit of each group, from all draws so far until there are enough of them."""
+        if self._settled is not None:
+            return self._settled
+        self._fit_additive(dealt)
+        additive = self._crossed_fits()
+        if min(fit.n_sets for fit in self._fits) >= SETS_FOR_FIT * self.n_obs:
+            self._settled = additive
+        return additive
 
     def _fit_additive(self, dealt: _Dealt) -> None:
         if _half(self.n_groups) == self.n_groups:
             return
         for fit, groups in zip(self._fits, self._halves, strict=True):
-            for d1, d2, l1, l2, weight in dealt.calls(groups):
-                fit.add(d1, l1, weight)
-                fit.add(d2, l2, weight)
+            for call in dealt.calls(groups):
+                fit.add(*call)
 
     def _crossed_fits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Centre (K,), learning effects (K, n) and test effects (K, n) from the other half."""
@@ -383,32 +452,30 @@ class Accumulator:
     def _sum(self, dealt: _Dealt, additive: tuple[np.ndarray, ...]) -> dict[str, np.ndarray]:
         sums: dict[str, np.ndarray] = {}
         for call in dealt.calls():
-            update = _residual_call(*call, additive, pair_effects=self.pair_effects)
-            sums = {key: sums.get(key, 0.0) + value for key, value in update.items()}
+            _add_up(sums, _residual_call(*call, additive, pair_effects=self.pair_effects))
         return sums
 
-    def _store(
-        self,
-        additive: tuple[np.ndarray, ...],
-        sums: dict[str, np.ndarray],
-        n_exchanged: np.ndarray,
-        exchange: np.ndarray,
-    ) -> None:
+    def _store(self, additive: tuple[np.ndarray, ...], sums: dict[str, np.ndarray]) -> None:
         centre, a, d = additive
         count, effect = sums["count"], sums["effect"]
         b = self._b_of_additive(a, d)
-        linear = self._lambda_1 * (count * (b**2).sum(-1) + 2 * (b * effect).sum(-1))
-        scalars = {key: value for key, value in sums.items() if value.ndim == 1}
-        self._blocks.append(_Block(scalars, linear, n_exchanged, exchange))
         totals = {
             "count": count,
             "mean": sums["mean"] + count * centre,
             "b": effect + count[:, None] * b,
+            "residual_mean": sums["mean"],
+            "residual_effect": effect,
         }
         if self.pair_effects:
-            totals["tau"] = self._pair_effects(sums)
-        for key, value in totals.items():
-            self._totals[key] = self._totals.get(key, 0.0) + value
+            totals["joint"] = sums["joint"]
+        _add_up(self._totals, totals)
+        linear = self._lambda_1 * (count * (b**2).sum(-1) + 2 * (b * effect).sum(-1))
+        scalars = {key: value for key, value in sums.items() if value.ndim == 1}
+        block = _Block(additive, scalars | {"linear": linear})
+        if self._blocks and self._blocks[-1].additive is additive:
+            self._blocks[-1] = self._blocks[-1].plus(block)
+        else:
+            self._blocks.append(block)
 
     @property
     def _lambda_1(self) -> float:
@@ -419,89 +486,88 @@ class Accumulator:
         n, g = self.n_obs, self.learn_size
         return (g * a + d) * (n - g - 1) / (n * (n - 1))
 
-    def _pair_effects(self, sums: dict[str, np.ndarray]) -> np.ndarray:
+    def _pair_effects(self) -> np.ndarray:
         """Sums of the residual pair effects tau_ij over the sets of each group, (K, n, n)."""
         n, m = self.n_obs, self.learn_size + 1
-        single = sums["effect"][:, :, None] + sums["effect"][:, None, :]
-        tau = (
-            sums["joint"]
-            + sums["joint"].transpose(0, 2, 1)
-            - m * (m - 1) / (n * (n - 1)) * sums["mean"][:, None, None]
-            - (m - 1) / (n - 2) * single
-        )
+        joint, effect = self._totals["joint"], self._totals["residual_effect"]
+        # Half of each effect before the transpose is added.
+        tau = joint - (m - 1) / (n - 2) * effect[:, :, None]
+        tau = tau + tau.transpose(0, 2, 1)
+        tau -= m * (m - 1) / (n * (n - 1)) * self._totals["residual_mean"][:, None, None]
         tau[:, np.arange(n), np.arange(n)] = 0.0
         return tau
 
     def estimates(self) -> "MonteCarloEstimates":
         """All estimates so far, with Monte-Carlo errors from leaving out one group at a time."""
-        gram = {"b": _gram(self._totals["b"]), "u": _gram(self._totals["mean"][:, None])}
-        if self.pair_effects:
-            gram["tau"] = _gram(self._totals["tau"].reshape(self.n_groups, -1))
         keep = np.vstack([np.ones(self.n_groups), 1 - np.eye(self.n_groups)])
-        values = [self._evaluate(row, gram) for row in keep]
-        full, without = values[0], values[1:]
+        values = self._evaluate(keep)
         k = self.n_groups
+        full = {name: float(value[0]) for name, value in values.items()}
         errors = {
-            name: float(np.sqrt((k - 1) / k * sum((v[name] - full[name]) ** 2 for v in without)))
-            for name in full
+            name: float(np.sqrt((k - 1) / k * ((value[1:] - value[0]) ** 2).sum()))
+            for name, value in values.items()
         }
         if self.pair_effects:
             errors["clipped"] = max(errors["clipped"], _error_of_clipping(full, errors["unbiased"]))
         return MonteCarloEstimates(values=full, mc_se=errors)
 
-    def _evaluate(self, keep: np.ndarray, gram: dict[str, np.ndarray]) -> dict[str, float]:
-        """Every estimate from the groups with keep = 1."""
+    def _evaluate(self, keep: np.ndarray) -> dict[str, np.ndarray]:
+        """Every estimate from the groups with keep = 1, for each row of keep (V, K)."""
         n, m = self.n_obs, self.learn_size + 1
         count = self._totals["count"] * keep
+
+        def squared(vectors: np.ndarray) -> np.ndarray:
+            return _crossed_product(vectors.reshape(self.n_groups, -1), keep, count)
+
         out = {
-            "estimate": float((self._totals["mean"] * keep).sum() / count.sum()),
-            "jackknife": self._lambda_1 * _crossed_product(gram["b"], keep, count),
+            "estimate": (self._totals["mean"] * keep).sum(axis=1) / count.sum(axis=1),
+            "jackknife": self._lambda_1 * squared(self._totals["b"]),
         }
         if not self.disjoint:
             return out
         out["unbiased"] = self._over_blocks(keep, self._unbiased_in)
         out["asymptotic"] = self._over_blocks(keep, self._asymptotic_in)
-        out["theta_squared"] = _crossed_product(gram["u"], keep, count) - out["unbiased"]
+        out["theta_squared"] = squared(self._totals["mean"]) - out["unbiased"]
         if self.pair_effects:
-            tau_squared = _crossed_product(gram["tau"], keep, count) / 2
-            second = max(pair_effects_factor(n, m) * tau_squared, 0.0)
-            out["geometric"] = geometric(out["jackknife"], second)
-            out["clipped"] = clipped(out["unbiased"], out["geometric"], out["jackknife"])
+            second = np.maximum(pair_effects_factor(n, m) * squared(self._pair_effects()) / 2, 0.0)
+            each = zip(out["unbiased"], out["jackknife"], second, strict=True)
+            bounds = [(v, geometric(j, m2), j) for v, j, m2 in each]
+            out["geometric"] = np.array([lower for _, lower, _ in bounds])
+            out["clipped"] = np.array([clipped(*bound) for bound in bounds])
         return out
 
-    def _over_blocks(self, keep: np.ndarray, value_in: Any) -> float:
-        """Mean of an estimate over blocks and halves, weighted by their numbers of pairs."""
-        total = weight = 0.0
+    def _over_blocks(self, keep: np.ndarray, value_in: _ValueIn) -> np.ndarray:
+        """Mean of an estimate over blocks and halves, weighted by their numbers of pairs; (V,)."""
+        total = weight = np.zeros(len(keep))
         for block in self._blocks:
             for groups in self._halves:
-                size = float((block.sums["count"][groups] * keep[groups]).sum())
-                if size > 0:
-                    total += size * value_in(block, groups, keep[groups])
-                    weight += size
+                kept = keep[:, groups]
+                part = {key: value[groups] for key, value in block.sums.items()}
+                size = kept @ part["count"]
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    value = value_in(part, {key: kept @ part[key] for key in part}, kept)
+                total = total + np.where(size > 0, size * value, 0.0)
+                weight = weight + size
         return total / weight
 
-    def _unbiased_in(self, block: _Block, groups: slice, keep: np.ndarray) -> float:
-        part = {key: value[groups] * keep for key, value in block.sums.items()}
-        squared_mean = _crossed_product(_gram(part["mean"][:, None]), keep, part["count"])
-        product = part["product"].sum() / part["n_products"].sum()
-        linear = (block.linear[groups] * keep).sum() / part["count"].sum()
-        return float(squared_mean - product + linear)
+    def _unbiased_in(
+        self, each: dict[str, np.ndarray], sums: dict[str, np.ndarray], keep: np.ndarray
+    ) -> np.ndarray:
+        squared_mean = _crossed_product(each["mean"][:, None], keep, each["count"] * keep)
+        return squared_mean - sums["product"] / sums["n_products"] + sums["linear"] / sums["count"]
 
-    def _asymptotic_in(self, block: _Block, groups: slice, keep: np.ndarray) -> float:
+    def _asymptotic_in(
+        self, each: dict[str, np.ndarray], sums: dict[str, np.ndarray], keep: np.ndarray
+    ) -> np.ndarray:
         n, m = self.n_obs, self.learn_size + 1
-        n_exchanged = (block.n_exchanged[groups] * keep).sum()
-        if n_exchanged == 0:
-            return np.nan
-        part = {key: (value[groups] * keep).sum() for key, value in block.sums.items()}
         product, crossed, diagonal = (
-            part[kind] / part["n_products"] for kind in ("product", "crossed", "diagonal")
+            sums[kind] / sums["n_products"] for kind in ("product", "crossed", "diagonal")
         )
-        exchange = (block.exchange[groups] * keep).sum() / n_exchanged
-        linear = (block.linear[groups] * keep).sum() / part["count"]
+        exchange = sums["exchange"] / sums["n_exchanged"]
         # The observation that S and S' share is tested in neither, in one or in both of them.
         neither = (m - 1) ** 2 * (product + exchange)
         kappa_1 = (neither + 2 * (m - 1) * crossed + diagonal) / m**2
-        return float(m**2 / n * (kappa_1 - product) + linear)
+        return m**2 / n * (kappa_1 - product) + sums["linear"] / sums["count"]
 
 
 class OverlapSums:
@@ -526,9 +592,8 @@ class OverlapSums:
 
     def fit_additive(self, draws: Draws) -> None:
         """Add draws to the additive fit; they must not be used again."""
-        for d1, d2, l1, l2, weight in _Dealt.deal(draws, self.n_groups).calls():
-            self._fit.add(d1, l1, weight)
-            self._fit.add(d2, l2, weight)
+        for call in _Dealt.deal(draws, self.n_groups).calls():
+            self._fit.add(*call)
 
     def add(self, overlap: int, draws: Draws) -> None:
         """Add draws of two sets with so many observations in common."""
@@ -541,9 +606,7 @@ class OverlapSums:
         )
         sums = self._sums.setdefault(overlap, {})
         for call in _Dealt.deal(draws, self.n_groups).calls():
-            update = _residual_call(*call, additive, pair_effects=False)
-            for key, value in update.items():
-                sums[key] = sums.get(key, 0.0) + value
+            _add_up(sums, _residual_call(*call, additive, pair_effects=False))
 
     def kappas(self, c_values: Iterable[int]) -> np.ndarray:
         """Estimates of kappa_c from each group of draws, (K, number of values)."""
@@ -625,20 +688,33 @@ def _half(n_groups: int) -> int:
     return n_groups // 2 if n_groups >= 6 else n_groups
 
 
-def _gram(vectors: np.ndarray) -> np.ndarray:
-    """Inner products of the groups' vectors (K, ...)."""
-    return vectors @ vectors.T
+def _residuals_of_rows(
+    differences: np.ndarray, learning: np.ndarray, additive: tuple[np.ndarray, ...]
+) -> np.ndarray:
+    """D - A with an additive fit for each row (H, n), also inside the learning sets."""
+    centre, a, d = additive
+    return differences - (np.einsum("hn,hn->h", learning, a) + centre)[:, None] - d
 
 
-def _crossed_product(gram: np.ndarray, keep: np.ndarray, count: np.ndarray) -> float:
+def _add_up(totals: dict[str, np.ndarray], update: Mapping[str, np.ndarray]) -> None:
+    """Add the arrays of one dictionary to those of another, in double precision."""
+    for key, value in update.items():
+        if key in totals:
+            totals[key] += value
+        else:
+            totals[key] = value.astype(float)
+
+
+def _crossed_product(vectors: np.ndarray, keep: np.ndarray, count: np.ndarray) -> np.ndarray:
     """Estimate of the squared length of a mean vector, from products of different groups only.
 
-    The square of a mean would add the mean's own Monte-Carlo variance.
+    vectors (K, q), sums over the draws of each group; keep and count (V, K); one estimate for
+    each row of these, (V,). The square of a mean would add the mean's own Monte-Carlo variance.
     """
-    pairs = count.sum() ** 2 - (count**2).sum()
-    if pairs == 0:
-        return np.nan
-    return float((keep @ gram @ keep - (np.diag(gram) * keep).sum()) / pairs)
+    gram = vectors @ vectors.T
+    products = ((keep @ gram) * keep).sum(axis=1) - keep @ np.diag(gram)
+    pairs = count.sum(axis=1) ** 2 - (count**2).sum(axis=1)
+    return products / np.where(pairs == 0, np.nan, pairs)
 
 
 # ------------------------------------------------------------------------------- public API

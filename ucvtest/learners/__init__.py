@@ -7,6 +7,7 @@ from ucvtest.learners.discriminant import gaussian_nb, lda, nearest_centroid, qd
 from ucvtest.learners.held_out import hat_matrix, held_out_predictions
 from ucvtest.learners.kernel_ridge import kernel_ridge
 from ucvtest.learners.lasso import elastic_net, lasso
+from ucvtest.learners.leave_p_out import knn_leave_p_out
 from ucvtest.learners.logistic import logistic
 from ucvtest.learners.majority import majority
 from ucvtest.learners.neighbors import knn
@@ -25,6 +26,7 @@ __all__ = [
     "held_out_predictions",
     "kernel_ridge",
     "knn",
+    "knn_leave_p_out",
     "lasso",
     "lda",
     "logistic",

@@ -42,7 +42,7 @@ class Predictions:
     ----------
     values : ndarray, shape (R, n)
         Row r holds what the rule learnt on learning set r says of each observation:
-        class codes, numbers, probabilities or scores.
+        class codes, numbers, probabilities or scores; codes may be small integers.
     ties : Counter
         How often a rule for ties decided, by the kind of tie.
     """
@@ -219,10 +219,30 @@ class JittedLearner(Learner):
         Predictions
             NaN where a fit has no solution.
         """
+        if output == "label" and labels is None:
+            codes = self.codes(state, learning)
+            if codes is not None:
+                return Predictions(codes, Counter(score_ties=0))
         scores = self.scores(state, learning, labels)
         if output == "label":
             return self.elect(scores, testing)
         return Predictions(self._number(scores, output), Counter())
+
+    def codes(self, state: Any, learning: np.ndarray) -> np.ndarray | None:
+        """Predicted codes of two classes, where a learner has them without its scores.
+
+        Parameters
+        ----------
+        state : Any
+            What `prepare` returned.
+        learning : ndarray of bool, shape (R, n)
+
+        Returns
+        -------
+        ndarray of int8, shape (R, n), or None
+            None also where a score is at the cut, or missing: `elect` then decides.
+        """
+        return None
 
     def elect(self, scores: np.ndarray, testing: np.ndarray | None = None) -> Predictions:
         """Labels for what `scores` returned; `testing` as in `predict`."""

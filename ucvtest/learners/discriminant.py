@@ -58,6 +58,9 @@ SMOOTHING = 1e-9
 CAREFUL = 1e-6
 """Pivots below this share of their diagonal element lose more than eight digits."""
 
+ROWS_PER_BLOCK = 128
+"""Learning sets labelled at a time within one call."""
+
 LEAST_ROWS = 32
 """Learning sets in one call, at least: the minor axis must fill the vector units."""
 
@@ -241,8 +244,16 @@ class LinearDiscriminant(JittedLearner):
         self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray:
         """Log-odds; discriminant scores where there are more than two classes."""
-        rules = _careful_lda_rules if self.careful else _lda_rules
-        return _scores(rules, state, learning, labels, self.priors == "equal")
+        return _scores(*self._rules, state, learning, labels)
+
+    @in_float64
+    def codes(self, state: Moments, learning: np.ndarray) -> np.ndarray | None:
+        """Predicted codes of two classes; see `JittedLearner.codes`."""
+        return _codes(*self._rules, state, learning)
+
+    @property
+    def _rules(self) -> tuple["Rules", bool]:
+        return _careful_lda_rules if self.careful else _lda_rules, self.priors == "equal"
 
 
 @dataclass(frozen=True)
@@ -299,8 +310,16 @@ class QuadraticDiscriminant(JittedLearner):
         self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray:
         """Log-odds; discriminant scores where there are more than two classes."""
-        rules = _careful_qda_rules if self.careful else _qda_rules
-        return _scores(rules, state, learning, labels, self.priors == "equal")
+        return _scores(*self._rules, state, learning, labels)
+
+    @in_float64
+    def codes(self, state: Moments, learning: np.ndarray) -> np.ndarray | None:
+        """Predicted codes of two classes; see `JittedLearner.codes`."""
+        return _codes(*self._rules, state, learning)
+
+    @property
+    def _rules(self) -> tuple["Rules", bool]:
+        return _careful_qda_rules if self.careful else _qda_rules, self.priors == "equal"
 
 
 @dataclass(frozen=True)
@@ -338,8 +357,17 @@ class GaussianNaiveBayes(JittedLearner):
         self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray:
         """Log-odds; discriminant scores where there are more than two classes."""
+        return _scores(*self._rules, state, learning, labels)
+
+    @in_float64
+    def codes(self, state: Moments, learning: np.ndarray) -> np.ndarray | None:
+        """Predicted codes of two classes; see `JittedLearner.codes`."""
+        return _codes(*self._rules, state, learning)
+
+    @property
+    def _rules(self) -> tuple["Rules", bool]:
         rules = _standardised_naive_bayes_rules if self.standardize else _naive_bayes_rules
-        return _scores(rules, state, learning, labels, self.priors == "equal")
+        return rules, self.priors == "equal"
 
 
 @dataclass(frozen=True)
@@ -367,8 +395,16 @@ class NearestCentroid(JittedLearner):
         self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray:
         """Difference of squared distances; their negatives, up to a constant, for more classes."""
-        rules = _standardised_centroid_rules if self.standardize else _centroid_rules
-        return _scores(rules, state, learning, labels, True)
+        return _scores(*self._rules, state, learning, labels)
+
+    @in_float64
+    def codes(self, state: Moments, learning: np.ndarray) -> np.ndarray | None:
+        """Predicted codes of two classes; see `JittedLearner.codes`."""
+        return _codes(*self._rules, state, learning)
+
+    @property
+    def _rules(self) -> tuple["Rules", bool]:
+        return _standardised_centroid_rules if self.standardize else _centroid_rules, True
 
 
 def _check_priors(priors: str) -> None:
@@ -427,22 +463,48 @@ priors (C, R) to the coefficients of the terms, (C, T, R)."""
 
 def _scores(
     rules: Rules,
+    equal: bool,
     state: Moments,
     learning: np.ndarray,
     labels: np.ndarray | None,
-    equal: bool,
 ) -> np.ndarray:
-    scores = _jitted_scores(
-        rules,
-        state.columns,
-        state.terms,
-        padded_rows(learning, axis=1),
-        None if labels is None else padded_rows(labels, axis=1),
-        state.n_classes,
-        state.n_features,
-        equal,
-    )
+    scores = _jitted_scores(*_arguments(rules, equal, state, learning, labels))
     return np.asarray(scores)[:, : learning.shape[1]]
+
+
+def _codes(rules: Rules, equal: bool, state: Moments, learning: np.ndarray) -> np.ndarray | None:
+    if state.n_classes > 2:
+        return None
+    n_obs = learning.shape[1]
+    codes, open_ = _jitted_codes(*_arguments(rules, equal, state, learning, None), n_obs)
+    return None if open_ else np.asarray(codes)[:, :n_obs]
+
+
+def _arguments(
+    rules: Rules, equal: bool, state: Moments, learning: np.ndarray, labels: np.ndarray | None
+) -> tuple[Any, ...]:
+    padded = padded_rows(learning, axis=1)
+    other = None if labels is None else padded_rows(labels, axis=1)
+    shape = (state.n_classes, state.n_features, equal)
+    return (rules, state.columns, state.terms, padded, other, *shape)
+
+
+@partial(jit, static_argnums=(0, 5, 6, 7))
+def _jitted_codes(*arguments: Any) -> tuple[jax.Array, jax.Array]:
+    """Which scores are positive, and whether some are neither that nor negative."""
+    rules, columns, terms, learning, _, *shape, n_obs = arguments
+    observed = jnp.arange(learning.shape[1]) < n_obs
+
+    def block(rows: jax.Array) -> tuple[jax.Array, jax.Array]:
+        scores = _jitted_scores(rules, columns, terms, rows, None, *shape)
+        decided = (scores > 0.0) | (scores < 0.0)
+        return (scores > 0.0).astype(jnp.int8), (~decided & observed).any()
+
+    # A few rows at a time stay in the cache, and no memory is asked for.
+    n_sets = learning.shape[0]
+    size = ROWS_PER_BLOCK if n_sets % ROWS_PER_BLOCK == 0 else n_sets
+    codes, open_ = jax.lax.map(block, learning.reshape(-1, size, learning.shape[1]))
+    return codes.reshape(learning.shape), open_.any()
 
 
 @partial(jit, static_argnums=(0, 5, 6, 7))

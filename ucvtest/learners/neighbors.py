@@ -1,4 +1,8 @@
-"""k nearest neighbours, many learning sets at once: the neighbours are sorted once for all."""
+"""k nearest neighbours, many learning sets at once: the neighbours are sorted once for all.
+
+Labels of two classes are counted in bits: a word holds the same bit of the votes of 64 learning
+sets, so that one operation goes on with all of them.
+"""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -29,6 +33,9 @@ DISTANCE_DIGITS = 8 * np.finfo(float).eps
 
 SAME_MEAN = 1e-12
 """Relative difference of two means of the same numbers, at most."""
+
+WORD = 64
+"""Learning sets in a word."""
 
 RANKS_PER_STEP = 4
 """Neighbours looked at between two questions whether all votes are in."""
@@ -100,6 +107,19 @@ class Votes(NamedTuple):
     """(R, n): whether the order of the rows decided who voted."""
 
 
+class Election(NamedTuple):
+    """Labels of two classes, and what decided them; (R, n)."""
+
+    labels: Any
+    """int8: whether more votes than asked for are for the second class."""
+    vote_ties: Any
+    """Whether as many votes were for the first class; None where that cannot be."""
+    distance_ties: Any
+    """Whether the order of the rows decided who voted; None where that cannot be."""
+    short: Any
+    """Whether some learning set was smaller than k."""
+
+
 @dataclass(frozen=True, eq=False)
 class NeighbourState:
     """What all learning sets share, and which ties can occur at all."""
@@ -107,6 +127,7 @@ class NeighbourState:
     neighbours: Neighbours
     equal_distances: bool
     equal_votes: bool
+    two_classes: bool
 
 
 @dataclass(frozen=True)
@@ -165,6 +186,7 @@ class NearestNeighbors(JittedLearner):
             to_device(neighbours),
             equal_distances=bool(tied.any()),
             equal_votes=sample.n_classes > 2 or (sample.n_classes == 2 and self.k % 2 == 0),
+            two_classes=sample.n_classes == 2,
         )
 
     def scores(
@@ -182,6 +204,14 @@ class NearestNeighbors(JittedLearner):
         labels: np.ndarray | None = None,
     ) -> Predictions:
         """Predictions of the kind that a loss needs, and how often ties had to be broken."""
+        if output == "label" and labels is None and state.two_classes:
+            found = self.election(state, learning, self.k // 2)
+            if not found.short:
+                pairs = (("distance_ties", found.distance_ties), ("vote_ties", found.vote_ties))
+                counts = {
+                    kind: 0 if tied is None else _count(tied, testing) for kind, tied in pairs
+                }
+                return Predictions(found.labels, Counter(counts))
         votes = self.votes(state, learning, labels)
         ties = Counter(distance_ties=0)
         if state.equal_distances:
@@ -225,6 +255,18 @@ class NearestNeighbors(JittedLearner):
                 for array in votes
             )
         )
+
+    @in_float64
+    def election(self, state: NeighbourState, learning: np.ndarray, above: int) -> Election:
+        """Which of two classes wins: the second one with more than `above` of the k votes."""
+        n_sets, n_obs = learning.shape
+        padded = np.pad(padded_rows(learning, axis=1), ((0, -n_sets % WORD), (0, 0)))
+        flags = (state.equal_distances, state.equal_votes)
+        found = _elect(state.neighbours, padded, n_sets, self.k, above, *flags)
+        labels, *ties = (
+            None if part is None else np.asarray(part)[:n_sets, :n_obs] for part in found[:3]
+        )
+        return Election(labels, ties[0], ties[1], found.short)
 
     def shares(self, votes: Votes) -> np.ndarray:
         """Share of the positive class, of each of more than two classes, or mean response."""
@@ -315,6 +357,14 @@ class SurestNeighbors(JittedLearner):
         """Predictions of the kind that a loss needs; NaN where they are left open."""
         if output != "label":
             return Predictions(self.scores(state, learning, labels), Counter())
+        if labels is None and state[0].two_classes:
+            above = self.k // 2 if self.ties_to_first else (self.k - 1) // 2
+            found = [self._walk.election(each, learning, above) for each in state[:2]]
+            if not any(each.short for each in found):
+                codes, others = found[0].labels, found[-1].labels
+                if not np.array_equal(codes, others):
+                    codes = np.where(codes == others, codes, np.nan)
+                return Predictions(codes, Counter())
         votes = self._votes(state, learning, labels)
         elected = self._agreed([self._label(each) for each in votes], votes)
         if len(votes[0].total) > 1:
@@ -435,3 +485,107 @@ def _collect(
     _, votes = jax.lax.while_loop(unfinished, step, (jnp.zeros((), int), start))
     # The walk goes through memory along the learning sets; the predictions have them first.
     return Votes(*(jnp.swapaxes(array, -1, -2) for array in votes))
+
+
+@partial(jax.jit, static_argnums=(3, 4, 5, 6))
+def _elect(
+    state: Neighbours,
+    learning: jax.Array,
+    n_sets: jax.Array,
+    k: int,
+    above: int,
+    equal_distances: bool,
+    equal_votes: bool,
+) -> Election:
+    """The same walk as in `_collect`, over words of 64 learning sets, for two classes.
+
+    Numbers of votes are lists of their bits, the lowest first, each an array (n, R / 64).
+    """
+    n_rows, n_obs = learning.shape
+    everyone = np.uint64(2**WORD - 1)
+    nobody = jnp.zeros((n_obs, n_rows // WORD), jnp.uint64)
+    places = jnp.arange(WORD, dtype=jnp.uint64)[:, None]
+    by_word = learning.reshape(-1, WORD, n_obs).astype(jnp.uint64)
+    members = (by_word << places).sum(axis=1, dtype=jnp.uint64).T
+    # The last row, no observation at all, is in no learning set.
+    members = jnp.concatenate([members, nobody[:1]])
+    # Nobody waits for the votes of an empty observation, or of sets that only fill up a word.
+    is_set = (jnp.arange(n_rows) < n_sets).reshape(-1, WORD, 1).astype(jnp.uint64)
+    sets = (is_set << places).sum(axis=1, dtype=jnp.uint64)[:, 0]
+    done = jnp.where(state.empty[:, None], everyone, ~sets)
+
+    def masks(flags: jax.Array) -> jax.Array:
+        return jnp.where(flags, everyone, np.uint64(0))[:, None]
+
+    def look(carry: tuple[Any, ...], rank: jax.Array) -> tuple[Any, ...]:
+        count, total, first, open_, tied = carry
+        member = members[state.order[rank]]
+        votes_now = member & ~(_equal(count, k) | done)
+        for_second = votes_now & masks(state.values[rank, 0] > 0)
+        if equal_votes:
+            first = first | (for_second & _equal(count, 0))
+        if equal_distances:
+            open_ = open_ & masks(state.tied[rank])
+            tied = tied | (member & ~votes_now & open_)
+            open_ = open_ | votes_now
+        return _plus(count, votes_now), _plus(total, for_second), first, open_, tied
+
+    def step(carry: tuple[jax.Array, tuple[Any, ...]]) -> tuple[jax.Array, tuple[Any, ...]]:
+        rank, votes = carry
+        for offset in range(RANKS_PER_STEP):
+            votes = look(votes, rank + offset)
+        return rank + RANKS_PER_STEP, votes
+
+    def unfinished(carry: tuple[jax.Array, tuple[Any, ...]]) -> jax.Array:
+        rank, (count, _, _, open_, _) = carry
+        waiting = ~(_equal(count, k) | done) | open_
+        return (rank < n_obs) & (waiting != 0).any()
+
+    zero = (nobody,) * k.bit_length()
+    start = (zero, zero, nobody, nobody, nobody)
+    _, (count, total, first, _, tied) = jax.lax.while_loop(
+        unfinished, step, (jnp.zeros((), int), start)
+    )
+    ahead, equal = _above(total, above), nobody
+    if equal_votes:
+        equal = _equal(total, k // 2)
+        ahead = ahead | (equal & first)
+
+    def by_set(bits: jax.Array, dtype: Any) -> jax.Array:
+        one = (bits.T[:, None, :] >> places) & np.uint64(1)
+        return one.astype(dtype).reshape(n_rows, n_obs)
+
+    return Election(
+        by_set(ahead, jnp.int8),
+        by_set(equal & ~done, bool) if equal_votes else None,
+        by_set(tied & ~done, bool) if equal_distances else None,
+        (~(_equal(count, k) | done) != 0).any(),
+    )
+
+
+def _plus(number: tuple[jax.Array, ...], bit: jax.Array) -> tuple[jax.Array, ...]:
+    """A number in bits, plus one where a bit is set; what overflows is lost."""
+    found = []
+    for digit in number:
+        found.append(digit ^ bit)
+        bit = digit & bit
+    return tuple(found)
+
+
+def _equal(number: tuple[jax.Array, ...], constant: int) -> jax.Array:
+    """Where a number in bits equals a constant."""
+    same = ~jnp.zeros_like(number[0])
+    for place, digit in enumerate(number):
+        same = same & (digit if constant >> place & 1 else ~digit)
+    return same
+
+
+def _above(number: tuple[jax.Array, ...], constant: int) -> jax.Array:
+    """Where a number in bits is larger than a constant."""
+    larger, same = jnp.zeros_like(number[0]), ~jnp.zeros_like(number[0])
+    for place, digit in reversed(list(enumerate(number))):
+        if constant >> place & 1:
+            same = same & digit
+        else:
+            larger, same = larger | (same & digit), same & ~digit
+    return larger
