@@ -496,7 +496,7 @@ def _jitted_codes(*arguments: Any) -> tuple[jax.Array, jax.Array]:
     observed = jnp.arange(learning.shape[1]) < n_obs
 
     def block(rows: jax.Array) -> tuple[jax.Array, jax.Array]:
-        scores = _jitted_scores(rules, columns, terms, rows, None, *shape)
+        scores = _all_scores(rules, columns, terms, rows, None, *shape)
         decided = (scores > 0.0) | (scores < 0.0)
         return (scores > 0.0).astype(jnp.int8), (~decided & observed).any()
 
@@ -507,8 +507,7 @@ def _jitted_codes(*arguments: Any) -> tuple[jax.Array, jax.Array]:
     return codes.reshape(learning.shape), open_.any()
 
 
-@partial(jit, static_argnums=(0, 5, 6, 7))
-def _jitted_scores(
+def _all_scores(
     rules: Rules,
     columns: jax.Array,
     terms: jax.Array,
@@ -534,6 +533,9 @@ def _jitted_scores(
         return jnp.einsum("ctr,nt->rnc", coefficients, terms, precision="highest")
     contrast = coefficients[1] - coefficients[0]
     return jnp.einsum("tr,nt->rn", contrast, terms, precision="highest")
+
+
+_jitted_scores = partial(jit, static_argnums=(0, 5, 6, 7))(_all_scores)
 
 
 def _sums(columns: jax.Array, weights: jax.Array) -> jax.Array:
