@@ -57,6 +57,7 @@ def test_estimate_and_moments_are_those_of_a_loop():
     means = [e[fold == k].mean() for k in range(6)]
     np.testing.assert_allclose(result.diagnostics["fold_means"][0], means, atol=1e-12)
     assert (result.n_obs, result.n_fits) == (60, 12)
+    assert result.settings["learn_size"] == 50
 
 
 def test_jackknife_is_that_of_5_6():
@@ -446,6 +447,8 @@ def test_constructor_refuses(options, message):
         ({"n_repeats": 0}, "n_repeats must be at least 1, got 0"),
         ({"n_repeats": 1.5}, "n_repeats must be an integer, got 1.5"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
+        ({"n_jobs": 2.0}, "n_jobs must be an integer, got 2.0"),
+        ({"batch_size": 0}, "batch_size must be positive, got 0"),
         ({"rng": "a"}, "rng must be None"),
     ],
 )

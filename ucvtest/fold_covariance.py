@@ -180,12 +180,16 @@ class FoldCovarianceTest(HypothesisTest):
     @property
     def estimand(self) -> str:
         """What is estimated, in words."""
-        size = " or ".join(map(str, self.learn_sizes))
+        size = self._learn_size
         if self.estimator == "jackknife":
             size = f"{self.sample.n_obs}, by the jackknife"
         if self.other is None:
             return f"unconditional {self.loss.in_words} at learning-set size {size}"
         return f"difference of unconditional {self.loss.plural} at learning-set size {size}"
+
+    @property
+    def _learn_size(self) -> str:
+        return " or ".join(map(str, self.learn_sizes))
 
     def fit(
         self,
@@ -235,6 +239,9 @@ class FoldCovarianceTest(HypothesisTest):
         repeats = as_integer("n_repeats", n_repeats)
         if repeats < 1:
             raise ValueError(f"n_repeats must be at least 1, got {repeats}")
+        for name, value in (("n_jobs", n_jobs), ("batch_size", batch_size)):
+            if value is not None:
+                as_integer(name, value)
         generator, seed = make_generator(rng)
         evaluators = [
             Evaluator(self.sample, learner, self.loss.output, n_jobs=n_jobs, batch_size=batch_size)
@@ -246,7 +253,7 @@ class FoldCovarianceTest(HypothesisTest):
             e = losses.of(folds, generator)
         found = _Decomposition(self, e, folds, assumed, _name_of(rho))
         settings = {
-            "learn_size": " or ".join(map(str, self.learn_sizes)),
+            "learn_size": self.learn_sizes[0] if len(self.learn_sizes) == 1 else self._learn_size,
             "n_folds": self.n_folds,
             "estimator": self.estimator,
             "rho": rho,
