@@ -112,12 +112,13 @@ def type_two_errors(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few simulations, small tables")
+    parser.add_argument("--simulations", type=int, default=10_000, help="as in the paper")
     parser.add_argument("--figures", type=Path, help="folder to write pictures to")
     arguments = parser.parse_args()
     quick = arguments.quick
     rng = np.random.default_rng(2025)
     sizes = range(1, 7) if quick else range(1, 21)
-    simulations = 60 if quick else 10_000
+    simulations = 60 if quick else arguments.simulations
 
     print(f"Null distributions of U, n = {N}, {W} positives")
     shapes = null_shapes(rng, 200 if quick else 10_000, 19 if quick else 499)
@@ -147,7 +148,7 @@ def main() -> None:
 
     tested = [n for n in SIZES if n // 2 in sizes]
     critical = {n: int(table.loc[n // 2, n // 2]) for n in tested}
-    n_samples, n_permuted = (40, 2) if quick else (10_000, 200)
+    n_samples, n_permuted = (40, 2) if quick else (simulations, max(20, simulations // 50))
     print("\nShare of type II errors at 5% (Figure 9)")
     print(type_two_errors(rng, critical, n_samples, n_permuted).to_string())
     print(

@@ -486,16 +486,22 @@ class TestForecast:
         assert forecast.n_fits == 24_000
         assert 0.1 < forecast.seconds < 1000
         assert test.forecast("exact").n_fits == 210 * 24
+        # Two million pairs in closed form are a matter of seconds at most.
+        assert uv.LeavePairOutTest(*problem(30, 15, 1), "ridge:1.0").forecast().seconds < 10
 
-    def test_long_fits_are_announced_before_they_start(self, monkeypatch):
+    @pytest.mark.parametrize("learner", [DecisionTreeClassifier(), "lda"])
+    def test_long_fits_are_announced_before_they_start(self, monkeypatch, learner):
         X, y = problem(10, 4, 12)
-        test = uv.LeavePairOutTest(X, y, DecisionTreeClassifier())
+        test = uv.LeavePairOutTest(X, y, learner)
         quiet = test.fit(n_permutations=24, rng=0)
         monkeypatch.setattr(leave_pair_out, "LONG", 1e-9)
-        with pytest.warns(UcvtestWarning, match=r"^600 fits of DecisionTree.* on one worker"):
+        with pytest.warns(UcvtestWarning, match=r"^600 fits of .*, about \d+ s: a smaller"):
             result = test.fit(n_permutations=24, rng=0)
         # Looking ahead changes no draw.
         assert null_errors(result) == null_errors(quiet)
+
+    def test_short_fits_are_not(self):
+        X, y = problem(10, 4, 12)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             uv.LeavePairOutTest(X, y, "ridge:1.0").fit(rng=0)

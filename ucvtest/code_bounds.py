@@ -143,7 +143,7 @@ def spectral_bound(n_errors: int, n: int, weight: int) -> int:
     --------
     >>> from ucvtest.codes import spectral_bound
     >>> spectral_bound(7, 30, 15)
-    18743963
+    18743367
     """
     w = min(weight, n - weight)
     n_words = comb(n, w)

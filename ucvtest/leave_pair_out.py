@@ -23,6 +23,7 @@ from ucvtest.base import (
 )
 from ucvtest.critical_values import supremum_critical_value, supremum_pvalue
 from ucvtest.exceptions import UcvtestWarning
+from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL
 from ucvtest.learners.translate import Backend
 from ucvtest.null_distributions import NullDistribution, simulated_nulls, wilcoxon_null
 from ucvtest.pair_errors import PairErrors, pair_errors
@@ -42,9 +43,6 @@ MAX_LABELINGS = {"closed form": 5_000_000, "jitted fits": 20_000, "fits": 20_000
 """Most labelings that "exact" goes through, by what one of them costs."""
 
 LABELINGS_PER_BATCH = 4096
-
-FORECAST_FITS = 20
-"""Fits that are timed for a forecast."""
 
 LONG = 60.0
 """Seconds from which a forecast is announced before the fits start."""
@@ -72,7 +70,7 @@ class Forecast:
     n_fits : int
         Model fits, one for each held-out pair of each labeling.
     seconds : float
-        For all of them on one worker, from the time that some of them took.
+        For all of them, from the time that one labeling took.
     """
 
     n_fits: int
@@ -256,14 +254,15 @@ class LeavePairOutTest(HypothesisTest):
         Warns
         -----
         UcvtestWarning
-            If the fits will take longer than a minute: how many, and how long, before they start.
+            If the permutations will take longer than a minute: how many fits, and how long,
+            before they start.
         """
         stopwatch = Stopwatch()
         plan = _plan(pvalue, n_permutations, n_simulations, rng, n_jobs, batch_size)
         with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
             counter = pair_errors(self.sample, self.learner, n_jobs)
             if plan.pvalue == "permutation":
-                self._check_cost(plan, counter)
+                self._check_enumeration(plan, counter)
             found = _Run(self, plan, counter, bar).run()
         return self._finish(_result(self, plan, counter, found, stopwatch.seconds))
 
@@ -289,46 +288,55 @@ class LeavePairOutTest(HypothesisTest):
 
         Notes
         -----
-        One labeling is evaluated twice, the second time with a watch: the first time compiles.
+        The observed labeling is evaluated with a watch; twice by jitted learners, which are
+        compiled the first time.
         """
         plan = _plan("permutation", n_permutations, N_SIMULATIONS, 0, n_jobs, None)
-        return self._forecast(plan, pair_errors(self.sample, self.learner, n_jobs))
-
-    def _forecast(self, plan: "_Plan", counter: PairErrors) -> Forecast:
+        counter = pair_errors(self.sample, self.learner, n_jobs)
+        if counter.how != "fits":
+            self._seconds(counter)
         n_labelings = self._n_labelings(plan)
+        return Forecast(n_labelings * self.n_pairs, n_labelings * self._seconds(counter))
+
+    def _seconds(self, counter: PairErrors) -> float:
+        """How long one labeling takes, of as many as are counted in one call."""
+        size = LABELINGS_PER_CALL if counter.how == "closed form" else 1
+        labelings = np.tile(self.labels, (size, 1))
+        start = time.perf_counter()
         # A generator of its own, so that looking ahead changes no draw.
-        rng = np.random.default_rng(0)
-        for _ in range(2):
-            start = time.perf_counter()
-            counter.count(self.labels[None], rng)
-            seconds = time.perf_counter() - start
-        counter.ties.clear()
-        return Forecast(n_labelings * self.n_pairs, n_labelings * seconds)
+        counter.count(labelings, np.random.default_rng(0))
+        return (time.perf_counter() - start) / size
 
     def _n_labelings(self, plan: "_Plan") -> int:
         if plan.n_permutations == "exact":
             return comb(self.sample.n_obs, int(self.labels.sum()))
         return int(plan.n_permutations) + 1
 
-    def _check_cost(self, plan: "_Plan", counter: PairErrors) -> None:
-        """Refuse an enumeration that is too large; announce fits that take long."""
+    def _check_enumeration(self, plan: "_Plan", counter: PairErrors) -> None:
         n_labelings, most = self._n_labelings(plan), MAX_LABELINGS[counter.how]
         if plan.n_permutations == "exact" and n_labelings > most:
             raise ValueError(
                 f"n_permutations='exact' needs {n_labelings} labelings with {self.n_pairs} pairs "
                 f"each, and learner {self.learner.name} allows {most}: use a number, such as 9999"
             )
-        if counter.how == "closed form" or n_labelings < FORECAST_FITS:
+
+    def _announce(self, plan: "_Plan", counter: PairErrors, seconds: float) -> None:
+        """Say how long the fits will take, from the time of the observed labeling."""
+        n_labelings = self._n_labelings(plan)
+        if counter.how != "fits" and n_labelings * seconds > LONG:
+            # The first call compiled, and a closed form counts many labelings in one.
+            ties = counter.ties.copy()
+            seconds = self._seconds(counter)
+            counter.ties = ties
+        if n_labelings * seconds <= LONG:
             return
-        forecast = self._forecast(plan, counter)
-        if forecast.seconds > LONG:
-            warnings.warn(
-                f"{forecast.n_fits} fits of {self.learner.name}, about "
-                f"{_duration(forecast.seconds)} on one worker: a smaller n_permutations, n_jobs, "
-                "or a learner with a closed form (ridge, kernel_ridge, knn) takes less",
-                UcvtestWarning,
-                stacklevel=3,
-            )
+        warnings.warn(
+            f"{n_labelings * self.n_pairs} fits of {self.learner.name}, about "
+            f"{_duration(n_labelings * seconds)}: a smaller n_permutations, more n_jobs, or a "
+            "learner with a closed form (ridge, kernel_ridge, knn) takes less",
+            UcvtestWarning,
+            stacklevel=4,
+        )
 
 
 @dataclass(frozen=True)
@@ -373,10 +381,13 @@ class _Run:
 
     def run(self) -> _Found:
         """Errors of the observed labels, and what they are compared with."""
+        start = time.perf_counter()
         wrong, tied = self._count(self.labels[None])
+        seconds = time.perf_counter() - start
         n_errors = float(wrong[0] + tied[0] / 2)
         n_labelings, nulls = 1, {}
         if self.plan.pvalue == "permutation":
+            self.test._announce(self.plan, self.counter, seconds)
             null = self._permutations()
             # The observed labeling is one of all, or comes on top of those that were drawn.
             n_labelings = int(null.counts.sum()) + null.sampled
