@@ -361,6 +361,8 @@ class TestResult:
 
     def test_words_and_pictures(self, test):
         result = test.fit(30, rng=0)
+        # Logs are named after what comes before "test".
+        assert result.method.lower().partition(" test")[0] == test.method_name
         text = result.summary().as_text()
         assert "out-of-sample error rate" in text
         assert "labels and features are independent" in text

@@ -377,7 +377,7 @@ def _result(
         df=math.nan,
         null_value=math.nan,
         alternative="less",
-        method="Permutation estimate of out-of-sample error",
+        method="Permutation test and estimate of out-of-sample error",
         estimand=test.estimand,
         reference=_reference(plan, found),
         status=_status(plan),
