@@ -270,6 +270,22 @@ class TestPvalue:
         assert counts.sum() == 2000
         assert stats.chisquare(counts).pvalue > 1e-4
 
+    def test_its_monte_carlo_error(self):
+        X, y = two_species()
+        noise = np.random.default_rng(0).normal(size=X.shape)
+        result = uv.PermutationComplexityTest(noise, y, "lda").fit(50, rng=0)
+        expected = math.sqrt(result.pvalue * (1 - result.pvalue) / 50)
+        assert result.diagnostics["mc_se_pvalue"] == pytest.approx(expected)
+        result = uv.PermutationComplexityTest(*small_regression(n=5), "ridge:1").fit("exact")
+        assert result.diagnostics["mc_se_pvalue"] == 0.0
+
+    def test_few_permutations_cannot_reject(self):
+        test = uv.PermutationComplexityTest(*two_species(), "lda")
+        few, enough = test.fit(18, rng=0), test.fit(19, rng=0)
+        assert few.pvalue > 0.05 >= enough.pvalue
+        assert any(note.startswith("With 18 permutations no p-value") for note in few.notes)
+        assert not any(note.startswith("With 19") for note in enough.notes)
+
     def test_it_finds_a_signal(self):
         X, y = two_species()
         assert uv.PermutationComplexityTest(X, y, "lda").fit(199, rng=0).pvalue == 1 / 200
@@ -345,6 +361,8 @@ class TestResult:
 
     def test_words_and_pictures(self, test):
         result = test.fit(30, rng=0)
+        # Logs are named after what comes before "test".
+        assert result.method.lower().partition(" test")[0] == test.method_name
         text = result.summary().as_text()
         assert "out-of-sample error rate" in text
         assert "labels and features are independent" in text

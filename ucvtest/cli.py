@@ -123,6 +123,7 @@ def compare(
     Learners:
       lda, qda            linear and quadratic discriminant analysis
       nearest_centroid    the class with the nearest mean
+      polynomial:3        polynomials of degree 3 of every feature
       gaussian_nb         naive Bayes with normal features
       knn:5               5 nearest neighbours
       ridge:1.0           ridge regression (on 0/1 codes for classes), penalty 1.0

@@ -43,6 +43,9 @@ MAX_LABELLINGS_OTHERWISE = 20_000
 TIED = 100 * np.finfo(float).eps
 """In-sample errors that differ relatively by less are equal but for rounding."""
 
+LEAST_FOR_TEST = 19
+"""Fewest permutations whose smallest p-value is 0.05."""
+
 MOST_BARS = 60
 
 NULL = "labels and features are independent"
@@ -364,17 +367,20 @@ def _result(
         diagnostics["e_in_permuted"] = found.relabelled.mean("e_in")
         diagnostics["mc_se_e_in_permuted"] = found.relabelled.mc_se("e_in")
         pictures["null distribution"] = _picture(test, plan, found.relabelled, found.e_in)
+    pvalue = _pvalue(plan, found)
+    if not math.isnan(pvalue):
+        diagnostics["mc_se_pvalue"] = _pvalue_error(plan, pvalue)
     matrix = test.loss.matrix
     return TestResult(
         estimate=e_out,
         se=math.nan,
         variance=math.nan,
         statistic=found.e_in,
-        pvalue=_pvalue(plan, found),
+        pvalue=pvalue,
         df=math.nan,
         null_value=math.nan,
         alternative="less",
-        method="Permutation estimate of out-of-sample error",
+        method="Permutation test and estimate of out-of-sample error",
         estimand=test.estimand,
         reference=_reference(plan, found),
         status=_status(plan),
@@ -401,6 +407,13 @@ def _pvalue(plan: _Plan, found: _Found) -> float:
     if found.relabelled.probability is not None:
         return min(float(found.relabelled.probability @ as_small), 1.0)
     return float((as_small.sum() + 1) / (len(as_small) + 1))
+
+
+def _pvalue_error(plan: _Plan, pvalue: float) -> float:
+    """Monte-Carlo standard error of a p-value; 0 if it is from all labellings."""
+    if plan.n_permutations == "exact":
+        return 0.0
+    return math.sqrt(pvalue * (1 - pvalue) / int(plan.n_permutations))
 
 
 def _reference(plan: _Plan, found: _Found) -> str:
@@ -486,6 +499,11 @@ def _notes(
         notes.append("No p-value: the closed form has no null distribution; use permutations.")
     else:
         notes.append(f"Null hypothesis of the p-value: {NULL}.")
+        if plan.n_permutations != "exact" and int(plan.n_permutations) < LEAST_FOR_TEST:
+            notes.append(
+                f"With {plan.n_permutations} permutations no p-value can be 0.05 or smaller: raise "
+                "n_permutations to 999 for a test."
+            )
     if _bounds(test, plan, found):
         notes.append(
             "The bounds hold for a learner that minimises the in-sample error over a class of "
