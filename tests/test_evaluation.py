@@ -1,3 +1,4 @@
+import random
 from contextlib import contextmanager
 from threading import Event, Thread
 
@@ -297,11 +298,15 @@ def _backend(name):
             yield
         return
     distributed = pytest.importorskip("distributed")
+    # Its scheduler draws from the global generators, in threads of this process.
+    before = random.getstate(), np.random.get_state()  # noqa: NPY002
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
     )
     with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):
         yield
+    random.setstate(before[0])
+    np.random.set_state(before[1])  # noqa: NPY002
 
 
 @pytest.mark.parametrize("backend", ["loky", "dask"])

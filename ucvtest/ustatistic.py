@@ -59,10 +59,10 @@ STAGE_CELLS = 4_000_000
 """Losses (pairs times observations) that a stage keeps in memory at most."""
 
 SETS_PER_SIDE, SETS_PER_SIDE_LARGE = 8, 4
-"""Learning sets drawn from each half of a random split: their products cost nothing, and give the
-Monte-Carlo error of Theta^2 with about four times fewer fits than one set from each half. Fewer
-where learning sets are larger than n/3: sets from one half then share most observations, which
-costs the other estimates precision."""
+"""Learning sets drawn from each half of a random split: their products cost nothing, and lower the
+Monte-Carlo error of Theta^2 (examples/benchmarks/designs.py). Fewer where learning sets are
+larger than n/3: sets from one half then share most observations, which costs the other estimates
+precision."""
 
 EXCHANGE_SHARE = 4
 """One split in so many has a set fitted again with one observation exchanged, for the
