@@ -902,6 +902,18 @@ def test_server_that_hangs_after_the_probe(
             assert same(claimed.record.result, RESULT)
 
 
+def test_interruption_while_a_server_hangs(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    with server_that_hangs_after_the_probe() as (uri, _):
+        mlflow.set_tracking_uri(uri)
+        control_c = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+        control_c.start()
+        with pytest.raises(KeyboardInterrupt):
+            finish()
+    (path,) = spool.iterdir()
+    assert same(Record.from_json(path.read_text()).result, RESULT)
+
+
 # ------------------------------------------------------------------------- a real server
 
 
