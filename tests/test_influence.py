@@ -336,6 +336,9 @@ class TestOptions:
         result = uv.InfluenceFunctionTest(self.X, y, "lda", metric="error").fit(100, rng=0)
         assert result.estimate == pytest.approx(2 / 3, abs=0.25)
 
+    def test_without_a_test_there_is_no_warning_of_its_size(self):
+        assert not any("Liberal" in note for note in self.run(metric="error").notes)
+
     def test_repeats(self):
         assert self.run(n_repeats=300).n_fits == 300
         assert self.run().n_fits == 1000
@@ -470,6 +473,7 @@ class TestSummary:
             "The AUC at learning-set size 48 is above 0.5 at the 5% level"
         )
         assert "Loss:" not in text
+        assert any(note.startswith("Liberal in small samples") for note in result.notes)
 
     def test_plot_shows_all_variances(self):
         result = uv.InfluenceFunctionTest(self.X, self.y, "lda").fit(scheme="repeated", rng=0)

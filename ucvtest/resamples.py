@@ -173,7 +173,7 @@ def draw_folds(
     (12, [5, 5])
     """
     n = sum(map(len, classes))
-    fold = np.empty((n_repeats, n), dtype=np.uint16)
+    fold = np.empty((n_repeats, n), dtype=np.min_scalar_type(n_folds))
     of_class = np.empty(n, dtype=int)
     for code, members in enumerate(classes):
         of_class[members] = code
@@ -192,7 +192,8 @@ def draw_folds(
 
 def single_folds(classes: Sequence[np.ndarray]) -> Folds:
     """Every observation (of each class) a fold of its own: leave-one-out, or one of each class."""
-    fold = np.empty((1, sum(map(len, classes))), dtype=np.uint16)
+    n = sum(map(len, classes))
+    fold = np.empty((1, n), dtype=np.min_scalar_type(n))
     for members in classes:
         fold[0, members] = np.arange(len(members))
     return Folds(classes, fold, tuple(map(len, classes)))
