@@ -49,7 +49,7 @@ NEED_DISJOINT = ("clipped", "unbiased", "asymptotic")
 
 FEW_OBS = 20
 """With fewer observations the clipped variance is too small too often: at n = 12 its nominal 95%
-intervals covered 90.5%, the jackknife's 97.5%; at n = 20 they covered 92.5 to 95.5%
+intervals covered 89.0%, the jackknife's 97.5%; at n = 20 they covered 92.5 to 95.5%
 (examples/reproduce_coverage.py with --n-obs and --learn-size)."""
 
 STAGE_PAIRS = 512
