@@ -13,10 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rpy2.rinterface_lib.embedded import RRuntimeError
-from ucvtest_r import interrupts
-from ucvtest_r.conditions import RConditionError, r_condition
-from ucvtest_r.learners import call_r
 
 import ucvtest as uv
 
@@ -320,61 +316,6 @@ def test_a_python_that_was_named_is_the_only_one(
         "Name the Python to use in options(ucvtest.python = ) or the environment variable "
         "UCVTEST_PYTHON.\n"
     )
-
-
-def test_r_functions_run_on_the_thread_of_r_only() -> None:
-    raised: list[str] = []
-
-    def elsewhere() -> None:
-        with pytest.raises(RuntimeError) as error:
-            call_r(None)
-        raised.append(str(error.value))
-
-    thread = threading.Thread(target=elsewhere)
-    thread.start()
-    thread.join()
-    assert raised == ["R functions run on R's own thread only: use n_jobs=1"]
-
-
-def test_an_interrupt_outside_the_handlers_of_r_is_one() -> None:
-    def interrupted() -> None:
-        raise RRuntimeError("whatever R printed last")
-
-    with pytest.raises(KeyboardInterrupt):
-        call_r(interrupted)
-
-
-def test_ctrl_c_in_a_deferring_block_arrives_at_its_end() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    reached = []
-    try:
-        interrupts.take_over()
-
-        def interrupted() -> None:
-            with interrupts.deferred():
-                with interrupts.deferred():
-                    signal.raise_signal(signal.SIGINT)
-                    reached.append("inner")
-                reached.append("outer")
-
-        with pytest.raises(KeyboardInterrupt):
-            interrupted()
-        assert reached == ["inner", "outer"]
-        with interrupts.deferred():
-            pass  # nothing is left over
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def test_r_condition_is_found_behind_other_exceptions() -> None:
-    condition = [["nothing learnt"]]
-    error = ValueError("split 3")
-    error.__cause__ = RConditionError(condition)
-    assert r_condition(error) is condition
-    assert r_condition(ValueError("no R in it")) is None
-    assert str(error.__cause__) == "nothing learnt"
 
 
 @pytest.mark.slow

@@ -4,6 +4,8 @@ import json as json_module
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import ucvtest as uv
 from ucvtest_r.conversion import matrix, scalar, to_r, vector
 from ucvtest_r.learners import RFunctionLearner, RFunctionLoss
@@ -11,46 +13,33 @@ from ucvtest_r.learners import RFunctionLearner, RFunctionLoss
 __all__ = ["FUNCTIONS"]
 
 
-def ustat_test(
-    *,
-    x: Any,
-    y: Any,
-    learner: Any,
-    other: Any,
-    learn_size: Any,
-    n_pairs: Any,
-    variance: Any,
-    loss: Any,
-    null_value: Any,
-    alternative: Any,
-    conf_level: Any,
-    tol: Any,
-    max_fits: Any,
-    pos_label: Any,
-    seed: Any,
+def hypothesis_test(
+    *, test: Any, x: Any, y: Any, learners: Any, constructor: Any, fit: Any, conf_level: Any
 ) -> Any:
-    """Run the U-statistic test; the arguments are those of `ucvtest.UStatisticTest`."""
-    test = uv.UStatisticTest(
-        matrix(x),
-        vector(y),
-        _learner(learner),
-        _learner(other),
-        learn_size=scalar("learn_size", learn_size),
-        null_value=scalar("null_value", null_value),
-        alternative=scalar("alternative", alternative),
-        loss=_loss(loss),
-        pos_label=scalar("pos_label", pos_label),
-    )
-    result = test.fit(
-        n_pairs=scalar("n_pairs", n_pairs),
-        variance=scalar("variance", variance),
-        tol=scalar("tol", tol),
-        max_fits=scalar("max_fits", max_fits),
-        rng=scalar("seed", seed),
-        # R functions run on R's own thread, and jitted learners need no workers.
-        n_jobs=1,
-    )
+    """Run a test of ucvtest.
+
+    Parameters
+    ----------
+    test : R text
+        Name of the class.
+    x, y : R matrix, R vector
+    learners : R list
+        One or two learners, as `_learner` reads them.
+    constructor, fit : R list
+        Further arguments of the class and of its method `fit`, by name.
+    conf_level : R number
+    """
+    response = vector(y)
+    compared = [_learner(learner, response) for learner in learners]
+    made = getattr(uv, test[0])(matrix(x), response, *compared, **_arguments(constructor))
+    # R functions run on R's own thread, and jitted learners need no workers.
+    result = made.fit(**_arguments(fit), n_jobs=1)
     return _result(result, float(conf_level[0]))
+
+
+def autolog(**arguments: Any) -> None:
+    """Switch logging to MLflow on or off; the arguments are those of `ucvtest.autolog`."""
+    uv.autolog(**{name: scalar(name, value) for name, value in arguments.items()})
 
 
 def summary(*, json: Any, conf_level: Any) -> Any:
@@ -64,13 +53,21 @@ def confidence_interval(*, json: Any, conf_level: Any) -> Any:
     return to_r([interval.low, interval.high])
 
 
-def _learner(learner: Any) -> Any:
-    """None, the short string of a jitted learner, or the list that R makes of a function."""
+def _arguments(values: Any) -> dict[str, Any]:
+    """A named R list as keyword arguments: functions are losses, all else single values."""
+    return {
+        name: _loss(value) if name == "loss" else scalar(name, value)
+        for name, value in zip(values.names, values, strict=True)
+    }
+
+
+def _learner(learner: Any, response: np.ndarray) -> Any:
+    """The short string of a jitted learner, or the list that R makes of a function."""
     import rpy2.rinterface as ri
 
     if isinstance(learner, ri.ListSexpVector):
         name, predict = learner
-        return RFunctionLearner(name[0], predict)
+        return RFunctionLearner(name[0], predict, response)
     return scalar("learner", learner)
 
 
@@ -95,6 +92,11 @@ def _result(result: uv.TestResult, conf_level: float) -> Any:
     return to_r(
         {name: getattr(result, name) for name in fields}
         | {
+            "tables": {
+                title: {name: np.array(cells) for name, cells in table.items()}
+                for title, table in result.tables.items()
+            },
+            "pictures": {kind: each.to_dict() for kind, each in result.pictures.items()},
             "conf_low": float(frame["conf_low"].iloc[0]),
             "conf_high": float(frame["conf_high"].iloc[0]),
             "conf_level": conf_level,
@@ -104,5 +106,5 @@ def _result(result: uv.TestResult, conf_level: float) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (ustat_test, summary, confidence_interval)
+    function.__name__: function for function in (hypothesis_test, summary, confidence_interval, autolog)
 }
