@@ -335,7 +335,6 @@ def test_20000_calls_are_fast_and_leave_the_memory_flat() -> None:
     before = resident()
     seconds = use(20_000, 2000)
     more = resident() - before
-    print(f"{1e6 * seconds:.0f} us a call, {more:.1f} MiB more")
     assert more < 10
     assert seconds < 0.002  # about 0.00004 on a quiet machine
 

@@ -106,5 +106,6 @@ def _result(result: uv.TestResult, conf_level: float) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (hypothesis_test, summary, confidence_interval, autolog)
+    function.__name__: function
+    for function in (hypothesis_test, summary, confidence_interval, autolog)
 }

@@ -1,7 +1,7 @@
 # A virtual environment with the Python side, where ucvtest finds it by itself.
 
-install_python <- function(path = environment_folder(), python = NULL, packages = "ucvtest[r]",
-                           pip_options = character()) {
+install_python <- function(path = file.path(tools::R_user_dir("ucvtest", "data"), "python"),
+                           python = NULL, packages = "ucvtest[r]", pip_options = character()) {
   python <- newest_python(python)
   path <- path.expand(path)
   environment_python <- file.path(path, "bin", "python")
