@@ -61,11 +61,16 @@ class RFunctionLearner(SplitLearner):
 
         The seed has no use here: the random numbers of R functions are R's.
         """
-        # A test may have exchanged the labels of the observations, to see what chance does.
-        same = np.array_equal(sample.response, self._response)
+        # A test may have exchanged the labels of the observations, to see what chance does; or
+        # drawn with replacement, where the sample follows itself as often as it is needed.
+        n_obs = len(self._response)
+        copies, rest = divmod(len(sample.response), n_obs)
+        response = None
+        if rest or not np.array_equal(sample.response, np.tile(self._response, copies)):
+            response = sample.response
         with interrupts.deferred():
-            response = None if same else sample.response
-            values = call_r(self._predict, learning + 1, testing + 1, response)
+            rows = (learning % n_obs + 1, testing % n_obs + 1)
+            values = call_r(self._predict, *rows, response)
             return read_predictions(values, len(testing), output, sample.classes)
 
 

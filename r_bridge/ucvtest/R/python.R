@@ -116,13 +116,13 @@ start_python <- function() {
 
 # Call a function of ucvtest_r by name. Warnings and errors of Python become R's; those of R
 # functions that Python has called come back as they were.
-call_python <- function(name, ...) {
+call_python <- function(.function, ...) {
   arguments <- list(...)  # refuses bad arguments before Python starts
   start_python()
   outer <- .session$warnings
   on.exit(.session$warnings <- outer)
   .session$warnings <- list()
-  outcome <- dispatch(name, arguments)
+  outcome <- dispatch(.function, arguments)
   call <- user_call()
   for (condition in .session$warnings) warning(condition)
   for (text in outcome$warnings)
