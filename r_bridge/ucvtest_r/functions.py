@@ -1,6 +1,7 @@
 """What R can call, by name: one explicit function each, from R values to R values."""
 
 import json as json_module
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +41,61 @@ def hypothesis_test(
 def autolog(**arguments: Any) -> None:
     """Switch logging to MLflow on or off; the arguments are those of `ucvtest.autolog`."""
     uv.autolog(**{name: scalar(name, value) for name, value in arguments.items()})
+
+
+def select_model(*, x: Any, y: Any, learners: Any, arguments: Any, complexity: Any) -> Any:
+    """Run `ucvtest.select_model`: its table, and the choice of every criterion from 1."""
+    response = vector(y)
+    given = [_learner(learner, response) for learner in learners]
+    import rpy2.rinterface as ri
+
+    numbers = None if complexity is ri.NULL else vector(complexity)
+    chosen = uv.select_model(
+        matrix(x), response, given, **_arguments(arguments), complexity=numbers, n_jobs=1
+    )
+    return to_r(
+        {
+            "best": chosen.best.name,
+            "criterion": chosen.criterion,
+            "choices": {name: place + 1 for name, place in chosen.choices.items()},
+            "table": {str(name): np.array(column) for name, column in chosen.table.items()},
+            "n_obs": chosen.n_obs,
+            "n_fits": chosen.n_fits,
+            "elapsed": chosen.elapsed,
+            "settings": chosen.settings,
+        }
+    )
+
+
+def light_code_bounds(**arguments: Any) -> Any:
+    """Bounds as R numbers, which beyond 2^53 are rounded away from the true size."""
+    bounds = uv.codes.light_code_bounds(**{k: scalar(k, v) for k, v in arguments.items()})
+    lower, upper = float(bounds.lower), float(bounds.upper)
+    return to_r(
+        {
+            "lower": lower if lower <= bounds.lower else math.nextafter(lower, 0),
+            "upper": upper if upper >= bounds.upper else math.nextafter(upper, math.inf),
+            "lower_source": bounds.lower_source,
+            "upper_source": bounds.upper_source,
+        }
+    )
+
+
+def critical_values(
+    *, alpha: Any, n0: Any, n1: Any, method: Any, n_simulations: Any, seed: Any
+) -> Any:
+    """Critical values of the leave-pair-out test; for vectors, n1 downwards and n0 across."""
+    sizes: list[Any] = [[int(each) for each in vector(size)] for size in (n0, n1)]
+    if len(n0) == len(n1) == 1:
+        sizes = [scalar("n0", n0), scalar("n1", n1)]
+    found = uv.codes.critical_values(
+        scalar("alpha", alpha),
+        *sizes,
+        method=scalar("method", method),
+        n_simulations=scalar("n_simulations", n_simulations),
+        rng=scalar("seed", seed),
+    )
+    return to_r(np.asarray(found))
 
 
 def summary(*, json: Any, conf_level: Any) -> Any:
@@ -107,5 +163,13 @@ def _result(result: uv.TestResult, conf_level: float) -> Any:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function
-    for function in (hypothesis_test, summary, confidence_interval, autolog)
+    for function in (
+        hypothesis_test,
+        select_model,
+        light_code_bounds,
+        critical_values,
+        summary,
+        confidence_interval,
+        autolog,
+    )
 }

@@ -1,7 +1,7 @@
 # What all tests share: arguments in, one call of Python, a result out.
 
-# `frame` is that of a default method, which has x, y, learner, conf.level, pos_label, and where
-# the test has them other, alternative and loss. `constructor` and `fit` are named lists of further
+# `frame` is that of a default method, which has x, y, learner, pos_label, and where the test has
+# them other, alternative, loss and conf.level. `constructor` and `fit` are named lists of further
 # arguments of the Python class and of its method fit. `statistic` names a statistic that is
 # neither t nor z.
 run_test <- function(class, frame, constructor = list(), fit = list(), statistic = "statistic") {
@@ -14,7 +14,8 @@ run_test <- function(class, frame, constructor = list(), fit = list(), statistic
   if (exists("alternative", frame, inherits = FALSE))
     constructor$alternative <- sub(".", "-", fixed = TRUE,
       one_of(frame$alternative, c("two.sided", "less", "greater"), "alternative"))
-  refuse_level(frame$conf.level, "conf.level")
+  level <- if (is.null(given("conf.level"))) 0.95 else frame$conf.level
+  refuse_level(level, "conf.level")
   sample <- as_sample(frame$x, frame$y, given("pos_label"))
   learners <- list(as_learner(frame$learner, "learner", written("learner"), frame$x, frame$y))
   if (!is.null(given("other")))
@@ -25,7 +26,7 @@ run_test <- function(class, frame, constructor = list(), fit = list(), statistic
   fit$rng <- draw_seed()
   fields <- call_python("hypothesis_test", test = class, x = sample$x, y = sample$y,
                         learners = learners, constructor = constructor, fit = fit,
-                        conf_level = frame$conf.level)
+                        conf_level = level)
   data_name <- paste(deparse1(written("x")), "and", deparse1(written("y")))
   new_ucvtest(fields, data_name, statistic)
 }
@@ -44,6 +45,9 @@ run_formula <- function(default, formula, data, written, ...) {
   result$data.name <- data_name
   result
 }
+
+# Arguments whose defaults are Python's.
+without_null <- function(...) Filter(Negate(is.null), list(...))
 
 # set.seed() decides the draws: Python's generator starts from a number that R draws.
 draw_seed <- function() sample.int(.Machine$integer.max, 1L)
