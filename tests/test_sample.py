@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
+import ucvtest as uv
 from ucvtest.sample import as_response, make_sample, response_has_classes
 
 X = np.arange(12.0).reshape(6, 2)
@@ -61,3 +62,13 @@ def test_features_that_no_learner_can_use(features, message):
     with pytest.raises(ValueError) as error:
         make_sample(features, LABELS, as_classes=True)
     assert str(error.value) == message
+
+
+def test_results_do_not_depend_on_the_layout_in_memory() -> None:
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(40, 7)), rng.normal(size=40)
+    estimates = {
+        uv.UStatisticTest(each, y, "ridge:1.0").fit(n_pairs=50, rng=0).estimate
+        for each in (X, np.asfortranarray(X), pd.DataFrame(X), X.repeat(2, axis=1)[:, ::2])
+    }
+    assert len(estimates) == 1

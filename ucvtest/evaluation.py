@@ -491,7 +491,7 @@ class _SplitBatch:
         learning = np.broadcast_to(learning, testing.shape)
         # The limit is set here for threads, which share it, and again in every worker process.
         with _ONE_BLAS_THREAD:
-            parts = Parallel(n_jobs=self._n_jobs)(
+            parts = self._workers()(
                 fit(
                     self._learner,
                     self._sample,
@@ -506,6 +506,11 @@ class _SplitBatch:
                 for task in self._tasks(len(splits))
             )
         return Predictions(np.concatenate(parts), Counter())
+
+    def _workers(self) -> Parallel:
+        if self._learner.calling_thread_only:
+            return Parallel(n_jobs=1, backend="sequential")
+        return Parallel(n_jobs=self._n_jobs)
 
     def _tasks(self, n_splits: int) -> list[np.ndarray]:
         n_jobs = effective_n_jobs(self._n_jobs)

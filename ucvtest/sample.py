@@ -57,7 +57,7 @@ class Sample:
             If a column is not numeric, or a value is NaN or infinite.
         """
         try:
-            matrix = np.asarray(self.features, dtype=float)
+            matrix = np.ascontiguousarray(self.features, dtype=float)
         except (TypeError, ValueError) as error:
             raise ValueError(
                 "X has columns that are not numeric, which this learner cannot use: "
@@ -146,8 +146,9 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
     """
     if hasattr(X, "toarray"):
         raise ValueError("X is a sparse matrix: pass X.toarray()")
-    # A copy: changing the data between the test and its fit must not change the result.
-    features = X.copy() if isinstance(X, pd.DataFrame) else np.array(X)
+    # A copy: changing the data between the test and its fit must not change the result. Its
+    # layout in memory, which decides how sums are rounded, is always the same.
+    features = X.copy() if isinstance(X, pd.DataFrame) else np.array(X, order="C")
     if features.ndim != 2:
         raise ValueError(
             f"X must have two dimensions (observations, features), got {features.ndim}: "

@@ -2,15 +2,36 @@
 
 from typing import Any
 
-__all__ = ["RConditionError", "r_condition"]
+from ucvtest import UcvtestWarning
+
+__all__ = ["RConditionError", "RWarning", "r_condition"]
+
+
+class RWarning(UcvtestWarning):
+    """A warning that an R function gave, with R's message."""
 
 
 class RConditionError(Exception):
-    """An error inside an R function, with the R condition, which goes back to R as it is."""
+    """An error inside an R function, with R's message.
 
-    def __init__(self, condition: Any) -> None:
-        super().__init__(str(condition[0][0]))
+    Parameters
+    ----------
+    message : str
+    classes : tuple of str
+        The classes of the R condition, most special first.
+    condition : R value, optional
+        The condition itself, which goes back as it is to an R session that Python runs in.
+    """
+
+    def __init__(self, message: str, classes: tuple[str, ...] = (), condition: Any = None) -> None:
+        super().__init__(message)
+        self.classes = classes
         self.condition = condition
+
+    @classmethod
+    def from_condition(cls, condition: Any) -> "RConditionError":
+        """The exception for an R condition."""
+        return cls(str(condition[0][0]), tuple(condition.rclass), condition)
 
 
 def r_condition(error: BaseException | None) -> Any:

@@ -1,8 +1,11 @@
 """What R can call, by name: one explicit function each, from R values to R values."""
 
 import json as json_module
+import math
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 import ucvtest as uv
 from ucvtest_r.conversion import matrix, scalar, to_r, vector
@@ -11,46 +14,88 @@ from ucvtest_r.learners import RFunctionLearner, RFunctionLoss
 __all__ = ["FUNCTIONS"]
 
 
-def ustat_test(
-    *,
-    x: Any,
-    y: Any,
-    learner: Any,
-    other: Any,
-    learn_size: Any,
-    n_pairs: Any,
-    variance: Any,
-    loss: Any,
-    null_value: Any,
-    alternative: Any,
-    conf_level: Any,
-    tol: Any,
-    max_fits: Any,
-    pos_label: Any,
-    seed: Any,
+def hypothesis_test(
+    *, test: Any, x: Any, y: Any, learners: Any, constructor: Any, fit: Any, conf_level: Any
 ) -> Any:
-    """Run the U-statistic test; the arguments are those of `ucvtest.UStatisticTest`."""
-    test = uv.UStatisticTest(
-        matrix(x),
-        vector(y),
-        _learner(learner),
-        _learner(other),
-        learn_size=scalar("learn_size", learn_size),
-        null_value=scalar("null_value", null_value),
-        alternative=scalar("alternative", alternative),
-        loss=_loss(loss),
-        pos_label=scalar("pos_label", pos_label),
-    )
-    result = test.fit(
-        n_pairs=scalar("n_pairs", n_pairs),
-        variance=scalar("variance", variance),
-        tol=scalar("tol", tol),
-        max_fits=scalar("max_fits", max_fits),
-        rng=scalar("seed", seed),
-        # R functions run on R's own thread, and jitted learners need no workers.
-        n_jobs=1,
-    )
+    """Run a test of ucvtest.
+
+    Parameters
+    ----------
+    test : R text
+        Name of the class.
+    x, y : R matrix, R vector
+    learners : R list
+        One or two learners, as `_learner` reads them.
+    constructor, fit : R list
+        Further arguments of the class and of its method `fit`, by name.
+    conf_level : R number
+    """
+    response = vector(y)
+    compared = [_learner(learner, response) for learner in learners]
+    made = getattr(uv, test[0])(matrix(x), response, *compared, **_arguments(constructor))
+    # R functions run on R's own thread, and jitted learners need no workers.
+    result = made.fit(**_arguments(fit), n_jobs=1)
     return _result(result, float(conf_level[0]))
+
+
+def autolog(**arguments: Any) -> None:
+    """Switch logging to MLflow on or off; the arguments are those of `ucvtest.autolog`."""
+    uv.autolog(**{name: scalar(name, value) for name, value in arguments.items()})
+
+
+def select_model(*, x: Any, y: Any, learners: Any, arguments: Any, complexity: Any) -> Any:
+    """Run `ucvtest.select_model`: its table, and the choice of every criterion from 1."""
+    response = vector(y)
+    given = [_learner(learner, response) for learner in learners]
+    import rpy2.rinterface as ri
+
+    numbers = None if complexity is ri.NULL else vector(complexity)
+    chosen = uv.select_model(
+        matrix(x), response, given, **_arguments(arguments), complexity=numbers, n_jobs=1
+    )
+    return to_r(
+        {
+            "best": chosen.best.name,
+            "criterion": chosen.criterion,
+            "choices": {name: place + 1 for name, place in chosen.choices.items()},
+            "table": {str(name): np.array(column) for name, column in chosen.table.items()},
+            "n_obs": chosen.n_obs,
+            "n_fits": chosen.n_fits,
+            "elapsed": chosen.elapsed,
+            "settings": chosen.settings,
+        }
+    )
+
+
+def light_code_bounds(**arguments: Any) -> Any:
+    """Bounds as R numbers, which beyond 2^53 are rounded away from the true size."""
+    bounds = uv.codes.light_code_bounds(**{k: scalar(k, v) for k, v in arguments.items()})
+    lower, upper = float(bounds.lower), float(bounds.upper)
+    return to_r(
+        {
+            "lower": lower if lower <= bounds.lower else math.nextafter(lower, 0),
+            "upper": upper if upper >= bounds.upper else math.nextafter(upper, math.inf),
+            "lower_source": bounds.lower_source,
+            "upper_source": bounds.upper_source,
+        }
+    )
+
+
+def critical_values(
+    *, alpha: Any, n0: Any, n1: Any, method: Any, n_simulations: Any, seed: Any
+) -> Any:
+    """Critical values of the leave-pair-out test; for vectors, n1 downwards and n0 across."""
+    sizes: list[Any] = [[int(each) for each in vector(size)] for size in (n0, n1)]
+    if len(n0) == len(n1) == 1:
+        sizes = [scalar("n0", n0), scalar("n1", n1)]
+    found = uv.codes.critical_values(
+        scalar("alpha", alpha),
+        *sizes,
+        method=scalar("method", method),
+        n_simulations=scalar("n_simulations", n_simulations),
+        rng=scalar("seed", seed),
+    )
+    return to_r(np.asarray(found))
 
 
 def summary(*, json: Any, conf_level: Any) -> Any:
@@ -64,13 +109,21 @@ def confidence_interval(*, json: Any, conf_level: Any) -> Any:
     return to_r([interval.low, interval.high])
 
 
-def _learner(learner: Any) -> Any:
-    """None, the short string of a jitted learner, or the list that R makes of a function."""
+def _arguments(values: Any) -> dict[str, Any]:
+    """A named R list as keyword arguments: functions are losses, all else single values."""
+    return {
+        name: _loss(value) if name == "loss" else scalar(name, value)
+        for name, value in zip(values.names, values, strict=True)
+    }
+
+
+def _learner(learner: Any, response: np.ndarray) -> Any:
+    """The short string of a jitted learner, or the list that R makes of a function."""
     import rpy2.rinterface as ri
 
     if isinstance(learner, ri.ListSexpVector):
         name, predict = learner
-        return RFunctionLearner(name[0], predict)
+        return RFunctionLearner(name[0], predict, response)
     return scalar("learner", learner)
 
 
@@ -95,6 +148,11 @@ def _result(result: uv.TestResult, conf_level: float) -> Any:
     return to_r(
         {name: getattr(result, name) for name in fields}
         | {
+            "tables": {
+                title: {name: np.array(cells) for name, cells in table.items()}
+                for title, table in result.tables.items()
+            },
+            "pictures": {kind: each.to_dict() for kind, each in result.pictures.items()},
             "conf_low": float(frame["conf_low"].iloc[0]),
             "conf_high": float(frame["conf_high"].iloc[0]),
             "conf_level": conf_level,
@@ -104,5 +162,14 @@ def _result(result: uv.TestResult, conf_level: float) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (ustat_test, summary, confidence_interval)
+    function.__name__: function
+    for function in (
+        hypothesis_test,
+        select_model,
+        light_code_bounds,
+        critical_values,
+        summary,
+        confidence_interval,
+        autolog,
+    )
 }

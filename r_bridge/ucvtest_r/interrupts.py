@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["deferred", "take_over"]
+__all__ = ["deferred", "handed_to_r", "take_over"]
 
 
 class _Interrupts:
@@ -48,3 +48,34 @@ def deferred() -> Any:
     R's stack of protected values unbalanced.
     """
     return _interrupts.deferred()
+
+
+@contextmanager
+def handed_to_r() -> Iterator[None]:
+    """Let Ctrl-C end what R does in this block, where R runs inside Python.
+
+    R learns of it when it asks for events, which it does all the time while it evaluates. The
+    handler that was there gets the signal at the end of the block.
+    """
+    from rpy2.rinterface_lib import openrlib
+
+    before = signal.getsignal(signal.SIGINT)
+    # Inside another such block, inside an R session, or where Ctrl-C is ignored or not Python's.
+    if not callable(before) or getattr(before, "__self__", None) is _interrupts:
+        with deferred():
+            yield
+        return
+    caught: list[int] = []
+
+    def handle(number: int, _: Any) -> None:
+        caught.append(number)
+        openrlib.rlib.R_interrupts_pending = 1
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        openrlib.rlib.R_interrupts_pending = 0
+        if caught:
+            signal.raise_signal(signal.SIGINT)

@@ -1,8 +1,7 @@
-"""R functions as learners and losses."""
+"""R functions as learners and losses of the R session that Python runs in."""
 
-import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,8 +9,9 @@ from ucvtest.learners import SplitLearner
 from ucvtest_r import interrupts
 from ucvtest_r.conditions import RConditionError
 from ucvtest_r.conversion import to_r, vector
+from ucvtest_r.thread import is_r_thread
 
-__all__ = ["RFunctionLearner", "RFunctionLoss"]
+__all__ = ["RFunctionLearner", "RFunctionLoss", "call_guarded", "call_r", "read_predictions"]
 
 
 class RFunctionLearner(SplitLearner):
@@ -22,7 +22,10 @@ class RFunctionLearner(SplitLearner):
     name : str
         How R users write the function.
     predict : R function
-        ``function(learning, testing)`` with row numbers from 1. It returns what `call_r` reads.
+        ``function(learning, testing, response)`` with row numbers from 1, and NULL or another
+        response than that of the session. It returns what `call_r` reads.
+    response : array, shape (n,)
+        The response as the session has it.
 
     Notes
     -----
@@ -30,9 +33,13 @@ class RFunctionLearner(SplitLearner):
     and data frames included, and neither is copied into Python for it.
     """
 
-    def __init__(self, name: str, predict: Any) -> None:
+    backend: ClassVar[str] = "R"
+    calling_thread_only: ClassVar[bool] = True
+
+    def __init__(self, name: str, predict: Any, response: np.ndarray) -> None:
         self._name = name
         self._predict = predict
+        self._response = response
 
     @property
     def name(self) -> str:
@@ -54,21 +61,17 @@ class RFunctionLearner(SplitLearner):
 
         The seed has no use here: the random numbers of R functions are R's.
         """
+        # A test may have exchanged the labels of the observations, to see what chance does; or
+        # drawn with replacement, where the sample follows itself as often as it is needed.
+        n_obs = len(self._response)
+        copies, rest = divmod(len(sample.response), n_obs)
+        response = None
+        if rest or not np.array_equal(sample.response, np.tile(self._response, copies)):
+            response = sample.response
         with interrupts.deferred():
-            return self._predictions(sample, learning, testing, output)
-
-    def _predictions(
-        self, sample: Any, learning: np.ndarray, testing: np.ndarray, output: str
-    ) -> np.ndarray:
-        values = _as_vector(call_r(self._predict, learning + 1, testing + 1))
-        if len(values) != len(testing):
-            raise ValueError(
-                f"it returned {len(values)} predictions for {len(testing)} rows "
-                "of xnew: return one for each row"
-            )
-        if output == "label":
-            return _codes(values, sample.classes)
-        return _numbers(values, output)
+            rows = (learning % n_obs + 1, testing % n_obs + 1)
+            values = call_r(self._predict, *rows, response)
+            return read_predictions(values, len(testing), output, sample.classes)
 
 
 class RFunctionLoss:
@@ -92,8 +95,25 @@ class RFunctionLoss:
         return vector(losses).astype(float).reshape(truth.shape)
 
 
-def call_r(function: Any, *arguments: np.ndarray) -> Any:
-    """Call a guarded R function, which returns ``list("value", value)`` or what went wrong.
+def read_predictions(values: Any, n_tested: int, output: str, classes: Any) -> np.ndarray:
+    """The R vector of predictions as class codes or numbers.
+
+    Raises
+    ------
+    ValueError
+        If it is no vector of the right length, or holds what the loss cannot score.
+    """
+    predictions = _as_vector(values)
+    if len(predictions) != n_tested:
+        raise ValueError(
+            f"it returned {len(predictions)} predictions for {n_tested} rows "
+            "of xnew: return one for each row"
+        )
+    return _codes(predictions, classes) if output == "label" else _numbers(predictions, output)
+
+
+def call_r(function: Any, *arguments: Any) -> Any:
+    """Call a guarded R function and return its value.
 
     Raises
     ------
@@ -104,8 +124,13 @@ def call_r(function: Any, *arguments: np.ndarray) -> Any:
     RuntimeError
         On another thread than R's own.
     """
-    if threading.current_thread() is not threading.main_thread():
-        raise RuntimeError("R functions run on R's own thread only: use n_jobs=1")
+    return call_guarded(function, *arguments)[1]
+
+
+def call_guarded(function: Any, *arguments: Any) -> Any:
+    """Like `call_r`, with all that the R function returns: "value", the value, and more."""
+    if not is_r_thread():
+        raise RuntimeError("R functions run on R's own thread only")
     from rpy2.rinterface_lib.embedded import RRuntimeError
 
     try:
@@ -115,10 +140,10 @@ def call_r(function: Any, *arguments: np.ndarray) -> Any:
         raise KeyboardInterrupt from error
     kind = outcome[0][0]
     if kind == "error":
-        raise RConditionError(outcome[1])
+        raise RConditionError.from_condition(outcome[1])
     if kind == "interrupt":
         raise KeyboardInterrupt
-    return outcome[1]
+    return outcome
 
 
 # Whoever runs the learner names it in front of these messages.
@@ -130,6 +155,8 @@ def _as_vector(values: Any) -> np.ndarray:
             "it returned no vector: return one prediction for each row of xnew, for example "
             "predict(fit, xnew)$class"
         )
+    if values.typeof == _LOGICAL:
+        raise ValueError("it returned NA: return a prediction for each row of xnew")
     return vector(values)
 
 
@@ -156,6 +183,8 @@ def _numbers(values: np.ndarray, output: str) -> np.ndarray:
 
 # R's numbers for the types logical, integer, double and character.
 _ATOMIC = (10, 13, 14, 16)
+_LOGICAL = 10
+"""TRUE and FALSE come as text, so that logical predictions have NA among them."""
 
 
 def _listed(values: Sequence[Any] | np.ndarray, most: int = 5) -> str:

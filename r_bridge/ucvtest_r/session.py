@@ -17,6 +17,7 @@ from ucvtest_r import interrupts
 from ucvtest_r.conditions import r_condition
 from ucvtest_r.conversion import to_r
 from ucvtest_r.functions import FUNCTIONS
+from ucvtest_r.rinterface import import_rinterface
 
 __all__ = ["attach"]
 
@@ -37,8 +38,7 @@ def attach(pid: int, package: str = "ucvtest") -> None:
     with _environment_restored():
         # How rpy2 is told that R already runs, here.
         os.environ["R_SESSION_INITIALIZED"] = f'PID={pid}:NAME="{package}"'
-        import rpy2.rinterface as ri
-
+        ri = import_rinterface()
         if not ri.embedded.isinitialized():
             ri.initr()
             atexit.unregister(ri.endr)  # R ends itself

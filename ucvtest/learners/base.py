@@ -76,6 +76,8 @@ class SplitLearner(Learner):
     """A learner that is fitted to one learning set at a time, by joblib's workers."""
 
     backend: ClassVar[str] = "function"
+    calling_thread_only: ClassVar[bool] = False
+    """Whether all fits run where the test was called, whatever `n_jobs` says."""
 
     @abstractmethod
     def fit_predict(

@@ -1,5 +1,15 @@
 # Features and response as R users have them, checked and in the form that Python takes.
 
+# Features and response that belong together, and the positive class.
+as_sample <- function(x, y, pos_label) {
+  features <- feature_matrix(x)
+  answer <- response(y, pos_label)
+  if (nrow(features) != length(answer$values))
+    stop_user("'x' and 'y' must have the same length, got ", nrow(features), " rows and ",
+              length(answer$values), " responses")
+  list(x = features, y = answer$values, pos_label = answer$pos_label)
+}
+
 # Numeric matrix that the jitted learners use; R functions get the rows of x itself.
 feature_matrix <- function(x) {
   refuse_missing(x, "x")

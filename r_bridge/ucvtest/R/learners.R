@@ -3,7 +3,6 @@
 
 # What Python needs for a learner: its short name, or its R function and how to write it.
 as_learner <- function(learner, argument, expression, x, y) {
-  if (is.null(learner) && argument == "other") return(NULL)
   if (is.character(learner) && length(learner) == 1L && !is.na(learner)) return(learner)
   if (!is.function(learner))
     stop_user("'", argument, "' must be the name of a learner, such as \"lda\" or ",
@@ -20,8 +19,11 @@ function_name <- function(expression) {
 split_predictor <- function(learner, x, y) {
   force(learner)
   y <- response_vector(y)
-  guarded(function(learning, testing)
-    prediction_vector(learner(x[learning, , drop = FALSE], y[learning], x[testing, , drop = FALSE])))
+  guarded(function(learning, testing, other) {
+    # A test may have exchanged the responses, to see what chance does.
+    if (!is.null(other)) y <- like_response(other, y)
+    prediction_vector(learner(x[learning, , drop = FALSE], y[learning], x[testing, , drop = FALSE]))
+  })
 }
 
 # Predictions as Python reads them: labels as text, numbers as numbers, anything else as it is.

@@ -24,7 +24,8 @@ python_candidates <- function() {
   environment <- Sys.getenv("VIRTUAL_ENV")
   paths <- c(Sys.getenv("RETICULATE_PYTHON"),
              if (nzchar(environment)) file.path(environment, "bin", "python"),
-             Sys.which("python3"), Sys.which("python"), .installed_python)
+             Sys.which("python3"), Sys.which("python"), .installed_python,
+             file.path(environment_folder(), "bin", "python"))
   unique(unname(paths[file.exists(paths)]))
 }
 
@@ -37,17 +38,18 @@ probe_python <- function(path) {
     "env", c("-u", "LD_LIBRARY_PATH", shQuote(path.expand(path)), shQuote(script)),
     stdout = TRUE, stderr = FALSE))
   status <- attr(lines, "status")
-  if (!is.null(status) || length(lines) < 2L)
+  if (!is.null(status) || length(lines) < 3L)
     return(list(problem = "does not run"))
-  lacks <- if (length(lines) > 2L) lines[3L] else ""
-  list(library = lines[1L], executable = lines[2L],
+  lacks <- if (length(lines) > 3L) lines[4L] else ""
+  list(library = lines[1L], executable = lines[2L], version = lines[3L],
        problem = python_problem(path, lines[1L], lacks))
 }
 
 python_problem <- function(path, library, lacks) {
   if (nzchar(lacks))
-    return(sprintf("lacks %s: run  %s -m pip install 'ucvtest[r]'",
-                   gsub(" ", ", ", lacks), shQuote(path)))
+    return(sprintf(
+      "lacks %s: run  %s -m pip install 'ucvtest[r]'  or  ucvtest::install_python()  in R",
+      gsub(" ", ", ", lacks), shQuote(path)))
   if (!nzchar(library))
     return("has no shared library: use a Python built with --enable-shared, or one of conda")
   NULL
@@ -84,8 +86,19 @@ except BaseException as error:
 ", Sys.getpid(), encodeString(report, quote = "'"))
 }
 
+# Older reticulates and rpy2 free one another's values, which ends the process.
+refuse_old_reticulate <- function() {
+  if (!isNamespaceLoaded("reticulate")) return(invisible())
+  version <- getNamespaceVersion("reticulate")
+  if (numeric_version(version) >= "1.31") return(invisible())
+  stop(errorCondition(class = "ucvtest_reticulate", call = user_call(), paste0(
+    "reticulate ", version, " is loaded, and before version 1.31 it cannot share a session with ",
+    "ucvtest: update reticulate, or restart R and do not load it")))
+}
+
 start_python <- function() {
   if (!is.null(.session$call)) return(invisible())
+  refuse_old_reticulate()
   python <- find_python()
   report <- tempfile("ucvtest")
   on.exit(unlink(report))
@@ -103,13 +116,13 @@ start_python <- function() {
 
 # Call a function of ucvtest_r by name. Warnings and errors of Python become R's; those of R
 # functions that Python has called come back as they were.
-call_python <- function(name, ...) {
+call_python <- function(.function, ...) {
   arguments <- list(...)  # refuses bad arguments before Python starts
   start_python()
   outer <- .session$warnings
   on.exit(.session$warnings <- outer)
   .session$warnings <- list()
-  outcome <- dispatch(name, arguments)
+  outcome <- dispatch(.function, arguments)
   call <- user_call()
   for (condition in .session$warnings) warning(condition)
   for (text in outcome$warnings)
@@ -136,10 +149,12 @@ interrupt <- function() {
   stop("interrupted", call. = FALSE)  # only where R ignores interrupts
 }
 
-# The call that the user made, for error messages: the innermost one of an exported generic.
+# The call that the user made, for error messages: the innermost one of an exported function.
 user_call <- function() {
+  package <- topenv()
+  exported <- mget(getNamespaceExports(package), package, inherits = TRUE)
   for (frame in rev(seq_len(sys.nframe())))
-    if (identical(sys.function(frame), ustat_test)) return(sys.call(frame))
+    for (f in exported) if (identical(sys.function(frame), f)) return(sys.call(frame))
   NULL
 }
 

@@ -1,4 +1,4 @@
-"""Tell R about this Python: where its shared library lies, its own path, what it lacks."""
+"""Tell R about this Python: its shared library, its path, its version, what it lacks."""
 
 import os
 import sys
@@ -24,4 +24,5 @@ def shared_library():
 
 
 lacking = " ".join(name for name in NEEDED if find_spec(name) is None)
-sys.stdout.write("\n".join([shared_library(), sys.executable, lacking]) + "\n")
+version = ".".join(map(str, sys.version_info[:3]))
+sys.stdout.write("\n".join([shared_library(), sys.executable, version, lacking]) + "\n")

@@ -121,6 +121,16 @@ test_that("warnings of an R learner are R warnings, once for each text", {
   expect_equal(caught[caught == "not converged"], "not converged")
 })
 
+test_that("a misspelt confidence level is an error", {
+  result <- structure(class = c("ucvtest", "htest"), list(conf.level = 0.95))
+  expect_equal(message_of(confint(result, conf.level = 0.9)),
+               "unknown argument 'conf.level': the confidence level of confint() is 'level'")
+  expect_equal(message_of(summary(result, level = 0.9)),
+               "unknown argument 'level': the confidence level of summary() is 'conf.level'")
+  expect_equal(message_of(confint(result, level = 90)),
+               "'level' must be a number between 0 and 1, such as 0.95")
+})
+
 test_that("a missing Python is an error that says what to do", {
   before <- options(ucvtest.python = file.path(tempdir(), "no-python"))
   on.exit(options(before))

@@ -24,6 +24,34 @@ test_that("intervals of other levels come from the saved result", {
                unname(result$estimate) + c(-half, half))
 })
 
+test_that("ends of intervals are named by the probabilities below them", {
+  skip_without_python()
+  named <- function(alternative, level) {
+    result <- seeded(x, y, "lda", "nearest_centroid", learn_size = 20, alternative = alternative)
+    colnames(confint(result, level = level))
+  }
+  expect_equal(named("two.sided", 0.9), c("5 %", "95 %"))
+  expect_equal(named("less", 0.975), c("0.0 %", "97.5 %"))
+  expect_equal(named("greater", 0.95), c("5 %", "100 %"))
+})
+
+test_that("degrees of freedom without a statistic are not printed", {
+  skip_without_python()
+  alone <- seeded(x, y, "lda", learn_size = 20)
+  expect_null(alone$parameter)
+  expect_equal(alone$df, 59)
+  expect_equal(tidy(alone)$parameter, 59)
+  expect_false(any(grepl("df = ", capture.output(print(alone)), fixed = TRUE)))
+})
+
+test_that("tables come as data frames", {
+  skip_without_python()
+  table <- seeded(x, y, "lda", learn_size = 20)$tables$Variances
+  expect_s3_class(table, "data.frame")
+  expect_equal(table$variance, c("clipped", "jackknife", "unbiased", "asymptotic"))
+  expect_type(table$estimate, "double")
+})
+
 test_that("the summary is that of Python", {
   skip_without_python()
   shown <- capture.output(print(summary(seeded(x, y, "lda", learn_size = 20))))
@@ -38,6 +66,40 @@ test_that("the picture is drawn, one-sided intervals included", {
     result <- seeded(x, y, "lda", "nearest_centroid", learn_size = 20, alternative = alternative)
     expect_identical(plot(result), result)
   }
+})
+
+# One of every mark and role, as Python sends them.
+with_pictures <- function(...) {
+  layer <- function(mark, x = numeric(), y = numeric(), label = "", role = "data", width = NULL)
+    list(mark = mark, x = x, y = y, label = label, role = role, width = width)
+  picture <- list(xlabel = "errors", ylabel = "probability", title = "", layers = list(
+    layer("bars", 0:3, c(1, 3, 3, 1) / 8, "null"),
+    layer("bars", 5, 0.1, width = 0.5, role = "other"),
+    layer("area", c(0, 1, 2), c(0, 0.2, 0), "area", "other"),
+    layer("line", c(0, Inf, 3), c(0, 1, 0.3), "line", "limit"),
+    layer("points", 1, 0.3, "point"),
+    layer("vertical", c(1, 2), label = "observed", role = "estimate"),
+    layer("horizontal", y = 0.05, label = "level", role = "null")))
+  structure(class = c("ucvtest", "htest"), list(
+    estimate = c(AUC = 0.8), method = "m", data.name = "d", status = "ok", ...,
+    pictures = list(null = picture)))
+}
+
+test_that("pictures that came as data are drawn", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  result <- with_pictures()
+  expect_equal(ucvtest:::plot_kinds(result), c("null", "interval"))
+  expect_equal(ucvtest:::plot_kinds(with_pictures(conf.int = c(0.7, 0.9))), c("interval", "null"))
+  expect_identical(plot(result), result)
+  # The bars have their width, and all layers room.
+  usr <- graphics::par("usr")
+  expect_lt(usr[1L], -0.5)
+  expect_gt(usr[2L], 5.25)
+  expect_gt(usr[4L], 1)
+  plot(result, "interval")
+  expect_equal(graphics::par("yaxp")[1:2], c(0, 2))
+  expect_equal(message_of(plot(result, "nil")), "'kind' must be one of \"null\", \"interval\"")
 })
 
 test_that("a statistic without a reference distribution is neither t nor z", {

@@ -1,0 +1,61 @@
+# ucvtest in R: every function on real data that R brings along.
+#
+#   Rscript examples/r_session.R [--quick]
+
+library(ucvtest)
+
+quick <- "--quick" %in% commandArgs(trailingOnly = TRUE)
+set.seed(2026)
+
+# Two species of iris, two of the measurements.
+two <- droplevels(subset(iris, Species != "setosa"))
+draws <- if (quick) 300 else "auto"
+
+cat("\n== Which of two learners errs less often? ==\n")
+compared <- ustat_test(Species ~ Sepal.Length + Sepal.Width, two, "lda", "nearest_centroid",
+                       learn_size = 30, n_pairs = draws)
+print(compared)
+print(summary(compared))
+print(tidy(compared))
+print(glance(compared))
+print(confint(compared, level = 0.9))
+
+cat("\n== The same question with an R function ==\n")
+linear <- function(x, y, xnew) predict(MASS::lda(x, y), xnew)$class
+print(ustat_test(two[1:2], two$Species, linear, "knn:5", learn_size = 30,
+                 n_pairs = if (quick) 20 else 500))
+
+cat("\n== The error of one learner, with its interval ==\n")
+print(ustat_test(two[1:2], two$Species, "lda", learn_size = 30, n_pairs = draws))
+
+cat("\n== Fuel consumption: ridge regression against the mean ==\n")
+mean_only <- function(x, y, xnew) rep(mean(y), nrow(xnew))
+print(ustat_test(mpg ~ wt + hp, mtcars, "ridge:1", mean_only, n_pairs = if (quick) 50 else 1000))
+
+cat("\n== Is the AUC of one learner larger? ==\n")
+two_scores <- two[c("Sepal.Length", "Sepal.Width", "Species")]
+influence <- influence_test(Species ~ ., two_scores, "lda", "knn:5",
+                            n_repeats = if (quick) 100 else 1000)
+print(influence)
+
+cat("\n== What ten-fold cross-validation can say ==\n")
+print(fold_covariance_test(Species ~ ., two_scores, "lda", "knn:1"))
+
+cat("\n== Is a leave-pair-out AUC better than chance? ==\n")
+few <- two_scores[c(1:10, 51:60), ]
+chance <- leave_pair_out_test(Species ~ ., few, "ridge:1", n_permutations = if (quick) 99 else 9999)
+print(chance)
+cat("Largest number of errors that rejects for every learner, 25 against 25:",
+    critical_values(0.05, 25, 25), "\n")
+print(light_code_bounds(7, 30, 15))
+
+cat("\n== How much of the fit is fitting noise? ==\n")
+print(permutation_complexity_test(Species ~ ., two_scores, "knn:3", n_permutations = 50))
+chosen <- select_model(mpg ~ wt + hp, mtcars, c("ridge:100", "ridge:1", "ridge:0.01"))
+print(chosen)
+
+picture <- file.path(tempdir(), "comparison.pdf")
+grDevices::pdf(picture, width = 7, height = 3.5)
+for (result in list(compared, chance, chosen)) plot(result)
+invisible(grDevices::dev.off())
+cat("\nPicture:", picture, "\n")

@@ -1,0 +1,96 @@
+# Pictures in base graphics: the interval, or what a result brings along as data.
+
+plot.ucvtest <- function(x, kind = NULL, xlab = NULL, ylab = NULL, main = NULL, ...) {
+  kinds <- plot_kinds(x)
+  kind <- if (is.null(kind)) kinds[1L] else one_of(kind, kinds, "kind")
+  if (kind == "interval") draw_result(x, xlab, ylab, main, ...)
+  else draw_picture(x$pictures[[kind]], x, xlab, ylab, main, ...)
+  invisible(x)
+}
+
+# The interval first, where there is one, as in Python.
+plot_kinds <- function(x) {
+  pictures <- names(x$pictures)
+  if (is.null(x$conf.int) && length(pictures)) c(pictures, "interval") else c("interval", pictures)
+}
+
+or_else <- function(value, default) if (is.null(value)) default else value
+
+draw_result <- function(x, xlab, ylab, main, ...) {
+  ends <- as.vector(x$conf.int)
+  shown <- c(x$estimate, ends[is.finite(ends)], x$null.value)
+  shown <- shown[is.finite(shown)]
+  if (!length(shown)) shown <- 0
+  graphics::plot(range(shown) + c(-0.1, 0.1) * max(diff(range(shown)), 0.01), c(0, 2),
+                 type = "n", xlab = or_else(xlab, names(x$estimate)), ylab = or_else(ylab, ""),
+                 main = or_else(main, x$method), yaxt = "n", ...)
+  if (!is.null(x$null.value)) abline(v = x$null.value, lty = 2L)
+  if (length(ends) && !anyNA(ends)) draw_interval(ends, par("usr")[1:2])
+  points(x$estimate, 1, pch = 19L)
+}
+
+# An infinite end is an arrow that points out of the picture.
+draw_interval <- function(ends, border) {
+  drawn <- pmin(pmax(ends, border[1L]), border[2L])
+  for (end in 1:2)
+    arrows(mean(drawn), 1, drawn[end], 1, length = 0.08,
+           angle = if (is.finite(ends[end])) 90 else 30)
+}
+
+# From the palette of Okabe and Ito, which colour-blind readers can tell apart.
+colours <- c(data = "#8C8C8C", estimate = "#0072B2", null = "#333333", limit = "#B22222",
+             other = "#E69F00")
+
+# A picture is a list of layers, each a mark with coordinates, a label and a role.
+draw_picture <- function(picture, x, xlab, ylab, main, ...) {
+  layers <- lapply(picture$layers, with_outline)
+  extent <- function(name) {
+    values <- unlist(lapply(layers, function(layer) layer$extent[[name]]))
+    values <- values[is.finite(values)]
+    if (length(values)) range(values) else c(0, 1)
+  }
+  title <- if (nzchar(picture$title)) picture$title else x$method
+  graphics::plot(extent("x"), extent("y"), type = "n", xlab = or_else(xlab, picture$xlab),
+                 ylab = or_else(ylab, picture$ylab), main = or_else(main, title), bty = "l", ...)
+  for (layer in layers) marks[[layer$mark]](layer, colours[[layer$role]])
+  draw_legend(layers)
+}
+
+# The coordinates that a layer needs on the axes: bars have a width, and stand on zero.
+with_outline <- function(layer) {
+  layer$extent <- list(x = layer$x, y = layer$y)
+  if (layer$mark == "bars") {
+    gaps <- diff(sort(unique(layer$x)))
+    layer$width <- or_else(layer$width, if (length(gaps)) min(gaps) else 1)
+    layer$extent <- list(x = c(layer$x - layer$width / 2, layer$x + layer$width / 2),
+                         y = c(0, layer$y))
+  }
+  layer
+}
+
+line_type <- function(layer)
+  if (layer$mark %in% c("vertical", "horizontal") && layer$role != "estimate") 2L else 1L
+
+marks <- list(
+  bars = function(layer, colour)
+    rect(layer$x - layer$width / 2, 0, layer$x + layer$width / 2, layer$y, col = colour,
+         border = "white", lwd = 0.3),
+  line = function(layer, colour) lines(layer$x, layer$y, col = colour, lwd = 2),
+  area = function(layer, colour)
+    polygon(layer$x, layer$y, col = adjustcolor(colour, 0.25), border = NA),
+  points = function(layer, colour) points(layer$x, layer$y, col = colour, pch = 19L),
+  vertical = function(layer, colour)
+    abline(v = layer$x, col = colour, lwd = 1.5, lty = line_type(layer)),
+  horizontal = function(layer, colour)
+    abline(h = layer$y, col = colour, lwd = 1.5, lty = line_type(layer)))
+
+draw_legend <- function(layers) {
+  layers <- Filter(function(layer) nzchar(layer$label), layers)
+  if (!length(layers)) return(invisible())
+  field <- function(name) vapply(layers, `[[`, "", name)
+  mark <- field("mark")
+  drawn <- mark %in% c("line", "vertical", "horizontal")
+  legend("topright", field("label"), col = colours[field("role")], bty = "n", cex = 0.85,
+         lty = ifelse(drawn, vapply(layers, line_type, 1L), 0L), lwd = 2,
+         pch = ifelse(drawn, NA, ifelse(mark == "points", 19L, 15L)))
+}

@@ -1,0 +1,459 @@
+"""R functions as learners in Python, on the thread of R."""
+
+import gc
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+import types
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from ucvtest_r import RConditionError, RLearner, RWarning, interrupts
+from ucvtest_r.conditions import r_condition
+from ucvtest_r.learners import call_r
+from ucvtest_r.rinterface import import_rinterface
+from ucvtest_r.thread import on_r_thread
+
+import ucvtest as uv
+
+RNG = np.random.default_rng(11)
+X = RNG.normal(size=(60, 4))
+LABELS = np.where(X[:, 0] + X[:, 1] ** 2 + 0.5 * RNG.normal(size=60) > 0.8, "case", "control")
+AMOUNTS = X @ [1.0, -0.5, 0.0, 0.2] + RNG.normal(size=60)
+
+pytestmark = pytest.mark.requires_r
+
+
+def estimate(learner: object, other: object = None, *, y: object = LABELS, **kwargs: object):
+    fit = {name: kwargs.pop(name) for name in ("n_jobs", "rng") if name in kwargs}
+    test = uv.UStatisticTest(X, y, learner, other, **kwargs)
+    return test.fit(n_pairs=20, **({"rng": 0} | fit))
+
+
+@pytest.mark.parametrize("lam", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("loss", ["zero_one", "log", "squared"])
+def test_glmnet_and_the_jitted_lasso_give_the_same_test(lam: float, loss: str) -> None:
+    # At 0.5 nothing enters and the majority is predicted: ties between the classes included.
+    # Both solve to a tolerance: labels agree exactly, losses as far as glmnet's thresh allows.
+    options = {"loss": loss, "learn_size": 26}
+    r_learner = RLearner("glmnet", s=lam, thresh=1e-14)
+    ours, theirs = (estimate(each, **options) for each in (uv.learners.lasso(lam), r_learner))
+    tolerance = {} if loss == "zero_one" else {"rtol": 1e-6}
+    numbers = [[r.estimate, r.se, r.variance] for r in (ours, theirs)]
+    np.testing.assert_allclose(*numbers, **({"rtol": 1e-12} | tolerance))
+    assert abs(estimate(r_learner, f"lasso:{lam}", **options).estimate) < 1e-6
+
+
+def r_labels(code: str) -> RLearner:
+    return RLearner(f"function(x, y, xnew) {{ {code} }}")
+
+
+# What each recipe has to equal, written as a user would write it in R.
+BY_HAND = {
+    "glmnet": (
+        {"s": 0.05},
+        "p <- predict(glmnet::glmnet(x, y, family = 'binomial', lambda = 0.05), xnew,"
+        " type = 'response')[, 1]; levels(y)[1 + (p > 0.5)]",
+    ),
+    "ranger": (
+        {"num_trees": 20},
+        "fit <- ranger::ranger(x = x, y = y, num.trees = 20, num.threads = 1);"
+        "predict(fit, xnew)$predictions",
+    ),
+    "randomForest": (
+        {"ntree": 20},
+        "predict(randomForest::randomForest(x, y, ntree = 20), xnew)",
+    ),
+    "e1071::svm": ({"cost": 2}, "predict(e1071::svm(x, y, cost = 2), xnew)"),
+    "MASS::lda": ({"method": "mle"}, "predict(MASS::lda(x, y, method = 'mle'), xnew)$class"),
+    "MASS::qda": ({}, "predict(MASS::qda(x, y), xnew)$class"),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_known_functions_do_what_a_user_of_r_would_write(name: str) -> None:
+    arguments, code = BY_HAND[name]
+    learner = RLearner(name, **arguments)
+    assert estimate(learner, r_labels(code)).estimate == 0
+    assert estimate(learner).settings["backend"] == "R"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("glmnet", {"s": 0.3}),
+        ("ranger", {"num_trees": 1}),
+        ("randomForest", {"ntree": 1}),
+        ("e1071::svm", {"kernel": "linear"}),
+        ("MASS::lda", {"prior": [0.9, 0.1]}),
+    ],
+)
+def test_arguments_reach_the_r_function(name: str, arguments: dict[str, object]) -> None:
+    default = RLearner(name, **BY_HAND[name][0])
+    assert estimate(default).estimate != estimate(RLearner(name, **arguments)).estimate
+
+
+PROBABILITIES = {
+    "glmnet": {"s": 0.05},
+    "ranger": {"num_trees": 30},
+    "randomForest": {"ntree": 30},
+    "e1071::svm": {},
+    "MASS::lda": {},
+    "MASS::qda": {},
+}
+
+
+@pytest.mark.parametrize("name", PROBABILITIES)
+def test_probabilities_and_scores_are_those_of_the_positive_class(name: str) -> None:
+    learner = RLearner(name, **PROBABILITIES[name])
+    y = np.where(X[:, 0] > 0, "a", "b")  # "b" is positive, and goes with small values
+    sample = uv.UStatisticTest(X, y, "lda").sample
+    learning, testing = np.arange(40), np.arange(40, 60)
+    truth = sample.codes[testing]
+    for output in ("probability", "number", "score"):
+        values = learner.fit_predict(sample, learning, testing, output, seed=1)
+        assert values[truth == 1].mean() > values[truth == 0].mean() + 0.2, output
+
+
+@pytest.mark.parametrize("name", ["glmnet", "ranger", "randomForest", "e1071::svm"])
+def test_regressions(name: str) -> None:
+    learner = RLearner(name, **({"s": 0.01} if name == "glmnet" else {}))
+    mean = r_labels("rep(mean(y), nrow(xnew))")
+    assert estimate(learner, mean, y=AMOUNTS).estimate < 0
+
+
+def test_linear_regression_is_that_of_numpy() -> None:
+    # glmnet without a penalty is least squares.
+    def least_squares(X_train, y_train, X_test):
+        design = np.column_stack([np.ones(len(X_train)), X_train])
+        beta = np.linalg.lstsq(design, y_train, rcond=None)[0]
+        return beta[0] + X_test @ beta[1:]
+
+    learner = RLearner("glmnet", s=0.0, thresh=1e-14)
+    assert abs(estimate(learner, least_squares, y=AMOUNTS).estimate) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("y", "answer"),
+    [
+        (np.where(LABELS == "case", 2, 1), "as.integer(levels(y))[1]"),
+        (np.where(LABELS == "case", 2, 1), "levels(y)[1]"),
+        (LABELS == "control", "y[y == 'False'][1]"),
+        (np.array(["a", "b", "c"] * 20), "'a'"),
+    ],
+)
+def test_labels_of_any_type_and_number(y: np.ndarray, answer: str) -> None:
+    first = r_labels(f"rep({answer}, nrow(xnew))")
+    expected = float(np.mean(y != np.unique(y)[0]))
+    result = uv.UStatisticTest(X, y, first, learn_size=25).fit(n_pairs=400, rng=0)
+    assert result.estimate == pytest.approx(expected, abs=0.03)
+
+
+def test_data_frames_keep_their_columns_and_categories() -> None:
+    frame = pd.DataFrame({"age": X[:, 0], "sex": np.where(X[:, 1] > 0, "m", "f")})
+    check = r_labels(
+        "stopifnot(is.data.frame(x), identical(names(x), c('age', 'sex')), is.factor(xnew$sex),"
+        " identical(levels(xnew$sex), c('f', 'm'))); rep(y[1], nrow(xnew))"
+    )
+    uv.UStatisticTest(frame, LABELS, check).fit(n_pairs=20, rng=0)
+    named = r_labels("stopifnot(identical(colnames(x), 'age')); rep(y[1], nrow(xnew))")
+    uv.UStatisticTest(frame[["age"]], LABELS, named).fit(n_pairs=20, rng=0)
+
+
+def test_other_labels_than_the_sample_are_learnt() -> None:
+    from dataclasses import replace
+
+    learner = RLearner("MASS::lda")
+    sample = uv.UStatisticTest(X, LABELS, learner).sample
+    exchanged = sample.codes[::-1].copy()
+    permuted = replace(sample, codes=exchanged, response=sample.classes[exchanged])
+    fresh = uv.UStatisticTest(X, permuted.response, learner).sample
+    rows = np.arange(40), np.arange(40, 60)
+    first, second, third = (
+        learner.fit_predict(each, *rows, "score", 0) for each in (sample, permuted, fresh)
+    )
+    np.testing.assert_array_equal(second, third)
+    assert not np.array_equal(first, second)
+
+
+def test_the_seed_decides_the_random_numbers_and_leaves_those_of_r_alone() -> None:
+    forest = RLearner("randomForest", ntree=5)
+    before = on_r_thread(lambda: list(import_rinterface().evalr("set.seed(1); .Random.seed")))
+    assert estimate(forest, rng=1).estimate == estimate(forest, rng=1).estimate
+    assert estimate(forest, rng=1).estimate != estimate(forest, rng=2).estimate
+    after = on_r_thread(lambda: list(import_rinterface().evalr(".Random.seed")))
+    assert before == after
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_r_runs_on_one_thread_whatever_n_jobs_says(backend: str) -> None:
+    learner = r_labels("threads[[length(threads) + 1]] <<- Sys.getpid(); rep(y[1], nrow(xnew))")
+    on_r_thread(lambda: import_rinterface().evalr("threads <- list(); 0")[0])
+    with parallel_config(backend=backend):
+        many = estimate(learner, n_jobs=4)
+    pids = on_r_thread(
+        lambda: list(import_rinterface().evalr("c(unique(unlist(threads)), length(threads))"))
+    )
+    assert pids == [os.getpid(), many.n_fits]
+    assert many.estimate == estimate(learner).estimate
+
+
+def test_learners_travel() -> None:
+    learner = pickle.loads(pickle.dumps(RLearner("glmnet", s=0.1)))
+    assert learner.name == "glmnet(s=0.1)"
+    assert estimate(learner).estimate == estimate(RLearner("glmnet", s=0.1)).estimate
+
+
+ERRORS = {
+    "nowhere::fit": "R package 'nowhere' is not installed: run install.packages(\"nowhere\") in R",
+    "no_such_function": "R has no function 'no_such_function': write it as \"package::function\", "
+    'or give "function(x, y, xnew) ..."',
+    "MASS::no_such": "R has no function 'MASS::no_such': write it as \"package::function\", "
+    'or give "function(x, y, xnew) ..."',
+    "function(x, y, xnew": "<text>:2:0: unexpected end of input\n1: function(x, y, xnew\n   ^",
+}
+
+
+@pytest.mark.parametrize("function", ERRORS)
+def test_functions_that_r_does_not_have_are_refused_before_the_first_fit(function: str) -> None:
+    learner = RLearner(function)
+    with pytest.raises(ValueError) as error:
+        uv.UStatisticTest(X, LABELS, learner)
+    assert str(error.value) == f"learner {learner.name} cannot be used: {ERRORS[function]}"
+
+
+def test_what_is_no_r_function_is_refused() -> None:
+    with pytest.raises(ValueError) as error:
+        RLearner(3)
+    assert str(error.value) == (
+        "function must be the name of an R function such as 'glmnet' or 'MASS::lda', R code "
+        "'function(x, y, xnew) ...', or a function of rpy2, got 3"
+    )
+
+
+BAD = {
+    "stop('nothing learnt')": "RConditionError: nothing learnt",
+    "y[1:3]": "ValueError: it returned 3 predictions for 31 rows of xnew: return one for each row",
+    "rep('rose', nrow(xnew))": "ValueError: it returned rose, but the labels are case, control: "
+    "return labels as in y for this loss",
+    "rep(NA, nrow(xnew))": "ValueError: it returned NA: return a prediction for each row of xnew",
+    "list()": "ValueError: it returned no vector: return one prediction for each row of xnew, for "
+    "example predict(fit, xnew)$class",
+    "stop(errorCondition('x', class = 'mine'))": "RConditionError: x",
+}
+
+
+@pytest.mark.parametrize("code", BAD)
+def test_errors_of_r_name_learner_and_split(code: str) -> None:
+    with pytest.raises(ValueError) as error:
+        estimate(r_labels(code))
+    assert str(error.value) == f"learner R function failed on split 0: {BAD[code]}"
+
+
+def test_errors_of_r_keep_their_classes() -> None:
+    with pytest.raises(ValueError) as error:
+        estimate(r_labels("stop(errorCondition('x', class = 'mine'))"))
+    cause = error.value.__cause__
+    assert isinstance(cause, RConditionError)
+    assert cause.classes == ("mine", "error", "condition")
+
+
+def test_responses_that_a_learner_cannot_have_are_refused() -> None:
+    with pytest.raises(ValueError) as error:
+        estimate(RLearner("MASS::lda"), y=AMOUNTS)
+    assert str(error.value) == (
+        "learner MASS::lda needs class labels, but y holds real values: use a regression such as "
+        "RLearner('glmnet', s=0.1)"
+    )
+    with pytest.raises(ValueError, match="with this loss needs two classes, y has 3"):
+        estimate(RLearner("MASS::lda"), y=np.array(["a", "b", "c"] * 20), loss="log")
+    with pytest.raises(ValueError, match="glmnet needs the penalty to predict with"):
+        estimate(RLearner("glmnet"))
+
+
+def test_warnings_of_r_are_python_warnings() -> None:
+    with pytest.warns(RWarning, match="^learner R function: not converged$"):
+        estimate(r_labels("warning('not converged'); rep(y[1], nrow(xnew))"))
+
+
+def send_interrupt(seconds: float) -> threading.Timer:
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+@pytest.mark.parametrize("code", ["Sys.sleep(60)", "repeat NULL", "rep(y[1], nrow(xnew))"])
+def test_ctrl_c_ends_what_r_does_and_r_survives(code: str) -> None:
+    learner = r_labels(code)
+    test = uv.UStatisticTest(X, LABELS, learner)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    started = time.perf_counter()
+    timer = send_interrupt(0.5)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            test.fit(n_pairs=10**6, rng=0)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    assert time.perf_counter() - started < 10
+    assert estimate(RLearner("MASS::lda")).status
+
+
+def resident() -> float:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return float(line.split()[1]) / 1024
+    raise AssertionError("no VmRSS")
+
+
+def test_20000_calls_are_fast_and_leave_the_memory_flat() -> None:
+    learner = r_labels("rep(y[1], nrow(xnew))")
+    sample = uv.UStatisticTest(X, LABELS, learner).sample
+    rows = np.arange(30), np.arange(30, 60)
+
+    def use(n_calls: int, n_fits: int) -> float:
+        def task() -> float:
+            identity = import_rinterface().evalr("function(x) list('value', x)")
+            started = time.perf_counter()
+            for _ in range(n_calls):
+                call_r(identity, rows[0])
+            return (time.perf_counter() - started) / n_calls
+
+        for seed in range(n_fits):
+            learner.fit_predict(sample, *rows, "label", seed)
+        return on_r_thread(task)
+
+    use(5000, 1000)
+    gc.collect()
+    before = resident()
+    seconds = use(20_000, 2000)
+    more = resident() - before
+    assert more < 10
+    assert seconds < 0.002  # about 0.00004 on a quiet machine
+
+
+def test_r_functions_run_on_the_thread_of_r_only() -> None:
+    raised: list[str] = []
+
+    def elsewhere() -> None:
+        for use in (lambda: call_r(None), lambda: on_r_thread(list)):
+            with pytest.raises(RuntimeError) as error:
+                use()
+            raised.append(str(error.value))
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    only = "R functions run on R's own thread only"
+    assert raised == [only, f"{only}, the main one: call fit() there"]
+
+
+def test_an_interrupt_outside_the_handlers_of_r_is_one() -> None:
+    from rpy2.rinterface_lib.embedded import RRuntimeError
+
+    def interrupted() -> None:
+        raise RRuntimeError("whatever R printed last")
+
+    with pytest.raises(KeyboardInterrupt):
+        call_r(interrupted)
+
+
+def run_python(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | environment,
+    )
+    return f"{done.stdout}{done.stderr.strip().splitlines()[-1:]} {done.returncode}"
+
+
+OTHER_CODE_STARTS_R = """
+import numpy as np, ucvtest as uv, rpy2.rinterface as ri
+from ucvtest_r import RLearner
+ri.initr()
+first = ri.evalr("function(x, y, xnew) rep(y[1], nrow(xnew))")
+X = np.random.default_rng(0).normal(size=(40, 2))
+test = uv.UStatisticTest(X, np.arange(40) % 2, RLearner(first))
+print(test.fit(n_pairs=20, rng=0, n_jobs=2).n_fits)
+"""
+
+
+def test_functions_of_rpy2_are_learners() -> None:
+    assert run_python(OTHER_CODE_STARTS_R) == "45\n[] 0"
+
+
+def write_modules(folder: Path, **sources: str) -> str:
+    for name, source in sources.items():
+        package = folder / name.replace("__", "/")
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text(source)
+    return f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+
+
+START = "from ucvtest_r.rinterface import import_rinterface as start; start()"
+
+
+def test_a_missing_r_is_said(tmp_path: Path) -> None:
+    assert run_python(START, PATH=str(tmp_path)) == (
+        "['ImportError: R was not found on the PATH: install R 4.2 or newer'] 1"
+    )
+
+
+def test_a_missing_rpy2_is_said(tmp_path: Path) -> None:
+    hidden = "raise ModuleNotFoundError(\"No module named 'rpy2'\", name='rpy2')"
+    assert run_python(START, PYTHONPATH=write_modules(tmp_path, rpy2=hidden)) == (
+        "[\"ImportError: rpy2 is missing: run  pip install 'ucvtest[r]'\"] 1"
+    )
+
+
+def test_an_rpy2_for_another_r_is_said(tmp_path: Path) -> None:
+    broken = "raise ImportError('undefined symbol: R_getVar')"
+    path = write_modules(tmp_path, rpy2="", rpy2__rinterface=broken)
+    version = subprocess.run(["R", "--version"], capture_output=True, text=True).stdout.split()[2]
+    assert run_python(START, PYTHONPATH=path) == (
+        f"['ImportError: rpy2 does not fit R version {version} (undefined symbol: R_getVar): with "
+        "R before 4.5 run  pip install --force-reinstall --no-cache-dir rpy2==3.6.6 "
+        "rpy2-rinterface==3.6.5  and with a newer R  pip install --upgrade rpy2 "
+        "rpy2-rinterface'] 1"
+    )
+
+
+def test_ctrl_c_in_a_deferring_block_arrives_at_its_end() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    reached = []
+    try:
+        interrupts.take_over()
+
+        def interrupted() -> None:
+            with interrupts.deferred():
+                with interrupts.deferred():
+                    signal.raise_signal(signal.SIGINT)
+                    reached.append("inner")
+                reached.append("outer")
+
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+        assert reached == ["inner", "outer"]
+        with interrupts.deferred():
+            pass  # nothing is left over
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_r_condition_is_found_behind_other_exceptions() -> None:
+    condition = types.SimpleNamespace(rclass=("error", "condition"))
+    error = ValueError("split 3")
+    error.__cause__ = RConditionError("nothing learnt", condition=condition)
+    assert r_condition(error) is condition
+    assert r_condition(ValueError("no R in it")) is None
