@@ -325,28 +325,28 @@ WITH_WORKERS = """
 """
 
 
+@pytest.mark.parametrize("n_scripts", [2, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("workers", ["", WITH_WORKERS], ids=["alone", "with workers"])
 def test_short_scripts_in_a_row_neither_crash_nor_hang(
-    r_environment: dict[str, str], workers: str
+    r_environment: dict[str, str], workers: str, n_scripts: int
 ) -> None:
-    code = START_USE_EXIT + workers
-    for _ in range(2):
-        scripts = [
-            subprocess.Popen(
-                ["Rscript", "-e", code],
-                env=r_environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for _ in range(5)
-        ]
-        for script in scripts:
-            printed, errors = script.communicate(timeout=120)
-            assert (script.returncode, errors) == (0, "")
-            assert printed.startswith("10")
+    for _ in range(n_scripts):
+        done = subprocess.run(
+            ["Rscript", "-e", START_USE_EXIT + workers],
+            env=r_environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("11")
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SADeprecationWarning")
+@pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_autolog_logs_to_the_store_of_python(r_environment: dict[str, str], tmp_path: Path) -> None:
     mlflow = pytest.importorskip("mlflow")
     store = f"sqlite:///{tmp_path}/mlflow.db"

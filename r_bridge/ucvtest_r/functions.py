@@ -49,7 +49,7 @@ def select_model(*, x: Any, y: Any, learners: Any, arguments: Any, complexity: A
     given = [_learner(learner, response) for learner in learners]
     import rpy2.rinterface as ri
 
-    numbers = None if complexity is ri.NULL else vector(complexity)
+    numbers = None if complexity is ri.NULL else vector(complexity).tolist()
     chosen = uv.select_model(
         matrix(x), response, given, **_arguments(arguments), complexity=numbers, n_jobs=1
     )
@@ -85,10 +85,11 @@ def critical_values(
     *, alpha: Any, n0: Any, n1: Any, method: Any, n_simulations: Any, seed: Any
 ) -> Any:
     """Critical values of the leave-pair-out test; for vectors, n1 downwards and n0 across."""
-    sizes: list[Any] = [[int(each) for each in vector(size)] for size in (n0, n1)]
-    if len(n0) == len(n1) == 1:
-        sizes = [scalar("n0", n0), scalar("n1", n1)]
-    found = uv.codes.critical_values(
+    single = len(n0) == len(n1) == 1
+    many_n0, many_n1 = ([int(each) for each in vector(size)] for size in (n0, n1))
+    sizes: Any = (scalar("n0", n0), scalar("n1", n1)) if single else (many_n0, many_n1)
+    critical: Any = uv.codes.critical_values  # which overload it is, only R knows
+    found = critical(
         scalar("alpha", alpha),
         *sizes,
         method=scalar("method", method),
