@@ -72,3 +72,13 @@ def test_results_do_not_depend_on_the_layout_in_memory() -> None:
         for each in (X, np.asfortranarray(X), pd.DataFrame(X), X.repeat(2, axis=1)[:, ::2])
     }
     assert len(estimates) == 1
+
+
+def test_an_index_in_another_order_is_refused():
+    frame = pd.DataFrame(X, index=[5, 3, 1, 4, 2, 0])
+    shuffled = pd.Series(LABELS, index=[0, 1, 2, 3, 4, 5])
+    with pytest.raises(ValueError, match="the same index in another order"):
+        make_sample(frame, shuffled, as_classes=True)
+    # The same order, another index, or none: rows belong together by place.
+    for y in (pd.Series(LABELS, index=frame.index), pd.Series(LABELS, index=range(6, 12)), LABELS):
+        assert len(make_sample(frame, y, as_classes=True).response) == 6

@@ -141,7 +141,7 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
     Raises
     ------
     ValueError
-        If shapes do not match, `y` has missing values or a single class, or
+        If shapes or the order of indices do not match, `y` has missing values or a single class, or
         `pos_label` is none of its labels.
     """
     if hasattr(X, "toarray"):
@@ -164,6 +164,11 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
             f"X and y must have the same length, got {len(features)} rows and "
             f"{len(response)} responses"
         )
+    if _shuffled(X, y):
+        raise ValueError(
+            "X and y have the same index in another order, but rows are matched by place: pass "
+            "y.loc[X.index], or arrays"
+        )
     if pd.isna(response).any():
         raise ValueError(
             f"y has {int(pd.isna(response).sum())} missing values: drop these observations"
@@ -172,6 +177,14 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
         return Sample(features, _finite_numbers(response), None, None)
     classes, codes = _code(response, pos_label, _ordered_categories(y))
     return Sample(features, response, classes, codes)
+
+
+def _shuffled(X: Any, y: Any) -> bool:
+    """Whether both have an index with the same labels, but not in the same order."""
+    frames = (pd.DataFrame, pd.Series)
+    if not (isinstance(X, frames) and isinstance(y, frames)) or X.index.equals(y.index):
+        return False
+    return bool(X.index.is_unique) and len(X.index) == len(y.index) and set(X.index) == set(y.index)
 
 
 def _ordered_categories(y: Any) -> list[Any]:
