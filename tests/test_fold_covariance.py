@@ -157,6 +157,29 @@ def test_no_rho_rejects_on_the_wrong_side():
     assert min(result.tables["Sensitivity to rho"]["pvalue"]) > 0.5
 
 
+def test_a_rho_that_is_not_possible_is_none_at_which_the_verdict_changes():
+    mean = make(other=None, n_folds=7).fit(rng=3).estimate
+    result = make(other=None, n_folds=7, null_value=mean).fit(rng=3)
+    assert math.isnan(result.diagnostics["rho_flip"])
+    assert "No possible rho gives a rejection at the 5% level." in result.notes
+
+
+def test_a_small_rho_is_told_with_its_digits():
+    test = make(other=None)
+    variance, mean = (
+        getattr(test.fit(rho=-0.0021, rng=3), name) for name in ("variance", "estimate")
+    )
+    null = mean - stats.t.isf(0.025, 5) * math.sqrt(variance)
+    result = make(other=None, null_value=null).fit(rng=3)
+    assert "Rejection at the 5% level would need rho below -0.0021." in result.notes
+
+
+def test_the_verdict_names_the_assumption():
+    assert "assuming rho = 0.167)" in make().fit(rng=3).verdict
+    assert "assuming rho = 0.3)" in make(other=None).fit(rho=0.3, rng=3).verdict
+    assert "assuming" not in make().fit(rho=None, rng=3).verdict
+
+
 def test_sensitivity_table_holds_the_tests_at_these_rho():
     test = make()
     table = test.fit(rng=3).tables["Sensitivity to rho"]

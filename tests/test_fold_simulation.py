@@ -398,6 +398,18 @@ def test_population_sampler_refuses_lengths_that_differ():
         uv.simulate.population_sampler(np.zeros((3, 2)), np.zeros(2))
 
 
+def test_losses_that_never_vary_have_no_correlation():
+    def separated(rng, n):
+        y = rng.permutation(np.arange(n) % 2)
+        return rng.normal(size=(n, 2)) + 100 * y[:, None], y
+
+    found = uv.simulate.fold_covariance(separated, "nearest_centroid", 12, 3, 5, rng=0)
+    frame = found.summary_frame().set_index("quantity")
+    assert frame["estimate"]["theta"] == 0
+    assert math.isnan(frame["estimate"]["rho"])
+    assert math.isnan(found.shares["s1"])
+
+
 @pytest.mark.slow
 def test_ten_thousand_replications_of_experiment_5_2_take_less_than_two_minutes():
     start = time.perf_counter()

@@ -235,3 +235,8 @@ def test_order_of_observations_and_names_of_folds_are_irrelevant(rng):
     found = kernel.moments(e[order], 100 - 3 * UNEQUAL[order])
     for name in itertools.filterfalse("repeat_variance".__eq__, expected):
         assert found[name] == pytest.approx(expected[name], rel=1e-10)
+
+
+def test_a_correlation_of_one_is_refused():
+    with pytest.raises(ValueError, match="rho must be below 1, got 1"):
+        uv.kernels.fold_covariance.variance_given_rho(2.0, 1.0, n_obs=8, fold_size=2)

@@ -515,7 +515,8 @@ class _Decomposition:
         critical = float(reference_distribution("t", self.n_folds - 1).isf(tail))
         largest = (distance / critical) ** 2 + self.reduction
         odds = largest * self.fold_size / self.lambda2 - self.fold_size / self.n_obs
-        return odds / (1 + odds)
+        flip = odds / (1 + odds)
+        return flip if flip > -1 / (self.n_folds - 1) else math.nan
 
     @property
     def variances(self) -> dict[str, float]:
@@ -535,6 +536,7 @@ class _Decomposition:
             "admissible_low": self.admissible[0],
             "admissible_high": self.admissible[1],
             "rho": self.rho,
+            **self.assumption,
             "rho_flip": self.rho_flip,
             "sigma_squared": sigma_squared,
             "omega": omega,
@@ -543,6 +545,11 @@ class _Decomposition:
         }
         del values["mean"]
         return values | ({"variance": self.name} if self.name else {})
+
+    @property
+    def assumption(self) -> dict[str, str]:
+        """What the test takes for granted, for the verdict."""
+        return {} if math.isnan(self.rho) else {"assumption": f"rho = {self.rho:.3g}"}
 
     @property
     def fold_means(self) -> np.ndarray:
@@ -768,10 +775,14 @@ def _rho_notes(found: _Decomposition) -> list[str]:
             )
     flip = found.rho_flip
     if math.isnan(flip):
+        if not math.isnan(found.null_value) and found.lambda2 > 0 and not found.only_rounding:
+            notes.append(f"No possible rho gives a rejection at the {LEVEL:.0%} level.")
         return notes
+    # Two decimals say nothing of small ones, and -0.00 nothing at all.
+    shown = f"{flip:.2f}" if abs(flip) >= 0.1 else f"{flip:.2g}"
     if math.isnan(found.rho) or found.rho <= flip:
-        return [*notes, f"Rejection at the {LEVEL:.0%} level stands up to rho = {flip:.2f}."]
-    return [*notes, f"Rejection at the {LEVEL:.0%} level would need rho below {flip:.2f}."]
+        return [*notes, f"Rejection at the {LEVEL:.0%} level stands up to rho = {shown}."]
+    return [*notes, f"Rejection at the {LEVEL:.0%} level would need rho below {shown}."]
 
 
 def _special_notes(test: FoldCovarianceTest, found: _Decomposition) -> list[str]:

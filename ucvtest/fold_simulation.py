@@ -43,7 +43,8 @@ def fold_covariance(
     ----------
     sampler : callable
         ``sampler(rng, n)`` draws features (n, p) and responses (n,) of independent
-        observations; `regression_sampler` and `population_sampler` make some.
+        observations; `regression_sampler` and `population_sampler` make some. Not one class
+        after the other: folds are made of neighbouring rows.
     learner, other : learner
         One learner, or two whose loss difference is looked at.
     n : int
@@ -272,8 +273,8 @@ class FoldCovarianceSimulation:
 
     @property
     def rho(self) -> float:
-        """Correlation of the mean losses of two folds."""
-        return self.fold_size * self.gamma / self._of_fold
+        """Correlation of the mean losses of two folds; NaN where no loss varies."""
+        return _ratio(self.fold_size * self.gamma, self._of_fold)
 
     @property
     def contributions(self) -> dict[str, float]:
@@ -283,7 +284,7 @@ class FoldCovarianceSimulation:
     @property
     def shares(self) -> dict[str, float]:
         """The three parts as shares of the variance."""
-        return {name: value / self.theta for name, value in self.contributions.items()}
+        return {name: _ratio(value, self.theta) for name, value in self.contributions.items()}
 
     @property
     def mc_se(self) -> dict[str, float]:
@@ -298,9 +299,9 @@ class FoldCovarianceSimulation:
         }
         for name, weight in self._weights.items():
             part = weight * self._influence(name)
-            influence[f"share_{name}"] = (
-                part - self.shares[name] * influence["theta"]
-            ) / self.theta
+            influence[f"share_{name}"] = _ratio(
+                part - self.shares[name] * influence["theta"], self.theta
+            )
         root = math.sqrt(self.n_replications)
         return {name: float(np.std(each, ddof=1)) / root for name, each in influence.items()}
 
@@ -346,7 +347,7 @@ class FoldCovarianceSimulation:
         m = self.fold_size
         extra = 0.0 if m == 1 else (m - 1) * self._influence("s2")
         of_fold = self._influence("s1") + extra
-        return (m * self._influence("s3") - self.rho * of_fold) / self._of_fold
+        return _ratio(m * self._influence("s3") - self.rho * of_fold, self._of_fold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -498,6 +499,11 @@ def _fold_design(fold: np.ndarray, n_folds: int, estimator: Estimator) -> _FoldD
     learning = np.concatenate([~held, everything])
     weight = np.concatenate([np.where(held, 0.0, -1.0), np.full((1, len(fold)), float(n_folds))])
     return _FoldDesign(learning, np.ones_like(learning), weight)
+
+
+def _ratio(part: Any, whole: float) -> Any:
+    """NaN where the whole is zero."""
+    return part / whole if whole else part * math.nan
 
 
 def _replications(n_replications: Any) -> int:

@@ -171,6 +171,9 @@ def _estimate_clause(result: TestResult, alpha: float) -> str:
     brackets = [_interval_words(low, high, alpha, text)] if _is_studentised(result) else []
     if not math.isnan(result.pvalue):
         brackets.append(f"p {pvalue_text(result.pvalue, alpha)}")
+    assumption = result.diagnostics.get("assumption")
+    if brackets and assumption:
+        brackets.append(f"assuming {assumption}")
     added = f" ({', '.join(brackets)})" if brackets else ""
     return f"the {result.estimand} is {text(result.estimate)}{added}"
 

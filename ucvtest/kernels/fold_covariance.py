@@ -234,12 +234,19 @@ def variance_given_rho(lambda2: float, rho: float, n_obs: int, fold_size: float)
     float
         lambda_2/m (1/K + rho/(1 - rho)). Unbiased if rho is true and lambda_2 is estimated so.
 
+    Raises
+    ------
+    ValueError
+        If `rho` is 1 or more.
+
     Examples
     --------
     >>> import ucvtest as uv
     >>> uv.kernels.fold_covariance.variance_given_rho(2.0, 0.5, n_obs=8, fold_size=2)
     1.25
     """
+    if rho >= 1:
+        raise ValueError(f"rho must be below 1, got {rho}")
     return lambda2 / fold_size * (fold_size / n_obs + rho / (1 - rho))
 
 
