@@ -76,6 +76,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="4 data sets, few repeats")
     parser.add_argument("--data-sets", type=int, default=400)
+    parser.add_argument(
+        "--in-a-class",
+        type=int,
+        nargs="+",
+        default=[5, 10, 20, 60],
+        help="observations, at least 5",
+    )
     arguments = parser.parse_args()
     n_sets = 4 if arguments.quick else arguments.data_sets
     n_repeats = (
@@ -88,7 +95,7 @@ def main() -> None:
     )
     start = time.perf_counter()
     rows = []
-    for n in (20,) if arguments.quick else (20, 60):
+    for n in (20,) if arguments.quick else arguments.in_a_class:
         for setting in SETTINGS:
             frame = pd.DataFrame(list(pvalues(setting, n, n_sets, n_repeats)))
             for name, values in frame.items():

@@ -309,6 +309,13 @@ class TestOptions:
         assert self.run(n_folds=2).estimate != result.estimate
         assert self.run(n_folds=3, scheme="leave_one_out").settings["learn_size"] == 25
 
+    def test_folds_of_several_sizes_learn_from_several_sizes(self):
+        X, y = mixed(12, 11)
+        test = uv.InfluenceFunctionTest(X, y, "lda")
+        assert test.fit(scheme="kfold", rng=0).estimand == "AUC at learning-set size 17 to 19"
+        assert test.fit(10, "repeated", rng=0).settings["learn_size"] == "17 to 19"
+        assert test.fit(100, rng=0).settings["learn_size"] == 19
+
     def test_default_null_value(self):
         assert self.run().null_value == 0.5
         assert math.isnan(self.run(metric="error").null_value)
@@ -528,6 +535,20 @@ class TestCompareVariances:
         frame = test.compare_variances(50, ["bootstrap"], rng=0)
         assert set(frame["scheme"]) == {"bootstrap"}
 
+    def test_each_variance_has_its_own_status(self):
+        X, y = mixed(12, 11)
+        test = uv.InfluenceFunctionTest(X, y, "lda")
+        frame = test.compare_variances(30, ["bootstrap"], rng=0)
+        assert frame["status"][0].startswith("too few resamples")
+        assert frame["status"][1] == "ok"
+        assert (frame["pvalue"].isna() == (frame["status"] != "ok")).all()
+
+    @pytest.mark.parametrize("schemes", ["repeated", ()])
+    def test_schemes_that_are_no_sequence_of_names(self, schemes):
+        X, y = mixed(12, 12)
+        with pytest.raises(ValueError, match="schemes must be a sequence of names, got"):
+            uv.InfluenceFunctionTest(X, y, "lda").compare_variances(50, schemes)
+
     def test_logs_nothing(self):
         heard = []
 
@@ -565,11 +586,29 @@ class TestStatus:
         )
         assert math.isnan(result.pvalue)
 
+    def test_ranks_that_cancel_are_not_equal_scores(self):
+        X, y = np.array([[0.0], [2.0], [1.0], [3.0]]), np.array([0, 0, 1, 1])
+
+        def first_feature_either_way(X_train, y_train, X_test):
+            return -X_test[:, 0] if X_train.prod() == 2 else X_test[:, 0]
+
+        test = uv.InfluenceFunctionTest(X, y, first_feature_either_way, n_folds=2)
+        result = test.fit(scheme="leave_one_out")
+        assert result.estimate == 0.5
+        assert result.status.endswith("every observation was ranked equally well")
+
+    def test_few_in_a_class_are_noted(self):
+        y = np.arange(24) % 6 == 0
+        few = uv.InfluenceFunctionTest(self.X, y, "lda", n_folds=2).fit(50, rng=0)
+        assert any(note.startswith("The smaller class has 4 observations") for note in few.notes)
+        enough = uv.InfluenceFunctionTest(self.X, self.y, "lda").fit(100, rng=0)
+        assert not any("smaller class" in note for note in enough.notes)
+
     def test_perfect_ranking(self):
         result = uv.InfluenceFunctionTest(self.X + 20 * self.y[:, None], self.y, "lda").fit(rng=0)
         assert result.estimate == 1
         assert result.status == (
-            "degenerate: the variance estimate is zero, every pair was ranked equally well"
+            "degenerate: the variance estimate is zero, every observation was ranked equally well"
         )
 
     def test_perfect_prediction(self):

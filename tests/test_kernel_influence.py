@@ -411,6 +411,18 @@ class TestRefused:
             influence.auc(**arguments)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([[0.1, np.nan]],), "fold_values holds 1 NaN"),
+        (([[0.1, 0.2]], [1, 2, 3]), r"estimate must have shape \(1,\), got \(3,\)"),
+    ],
+)
+def test_ad_hoc_variances_refuse(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        influence.ad_hoc_variances(*arguments)
+
+
 def test_a_thousand_repeats_of_120_take_a_tenth_of_a_second():
     rng = np.random.default_rng(0)
     y, tested = labels(60, 60), draw_folds(rng, 1000, (60, 60), (12, 12))

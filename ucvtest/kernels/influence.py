@@ -538,7 +538,7 @@ def ad_hoc_variances(fold_values: Any, estimate: Any = None) -> dict[str, float]
     Raises
     ------
     ValueError
-        If the shape is another, or there are fewer than two folds.
+        If a shape is another, a value is NaN, or there are fewer than two folds.
 
     Notes
     -----
@@ -563,6 +563,13 @@ def ad_hoc_variances(fold_values: Any, estimate: Any = None) -> dict[str, float]
             "fold_values must have shape (R, K1, K0) or (R, K) with at least two folds, got "
             f"{folds.shape}"
         )
+    if np.isnan(folds).any():
+        raise ValueError(
+            f"fold_values holds {int(np.isnan(folds).sum())} NaN: every fold (pair of folds) needs "
+            "a value"
+        )
+    if estimate is not None and np.shape(estimate) != folds.shape[:1]:
+        raise ValueError(f"estimate must have shape {folds.shape[:1]}, got {np.shape(estimate)}")
     by_repetition = ad_hoc_by_repetition(folds, estimate)
     return {name: float(values.mean()) for name, values in by_repetition.items()}
 
