@@ -182,7 +182,8 @@ class TestClasses:
         test = uv.PermutationComplexityTest(self.x[:, None], self.y, best_stump)
         result = test.fit("exact", delta=0.1)
         assert result.statistic == observed
-        assert result.pvalue == pytest.approx(np.mean(e_in <= observed))
+        # A count over all, without a rounding error that would matter at the level itself.
+        assert result.pvalue == np.mean(e_in <= observed)
         found = result.diagnostics
         assert found["p_in_bound"] == found["p_in"]
         expected = uv.kernels.permutation.error_bound(observed, found["p_in"], 8, 0.1)

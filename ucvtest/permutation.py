@@ -417,7 +417,8 @@ def _pvalue(plan: _Plan, found: _Found) -> float:
     if found.relabelled.probability is not None and found.observed is not None:
         # Fits with randomness of their own may differ when they are repeated.
         as_small |= found.observed
-        return min(float(found.relabelled.probability @ as_small), 1.0)
+        # All permutations are equally likely: a count, which no sum of shares rounds.
+        return float(as_small.mean())
     return float((as_small.sum() + 1) / (len(as_small) + 1))
 
 
