@@ -115,6 +115,28 @@ class TestBounds:
         assert lower == sorted(lower)
         assert upper[-1] == lower[-1] == comb(13, 5)
 
+    def test_integers_of_numpy_do_not_overflow(self):
+        """Products beyond 64 bits."""
+        sizes = [np.int64(size) for size in (100, 66, 33)]
+        expected = comb(66, 33) * (2 * 100 + 33) // (33 * 34)
+        assert spectral_bound(*sizes) == expected
+        assert light_code_bounds(*sizes) == light_code_bounds(100, 66, 33)
+        assert 0 < uv.codes.supremum_pvalue(*sizes) == uv.codes.supremum_pvalue(100, 66, 33) < 1
+
+    @pytest.mark.parametrize(
+        ("function", "arguments", "message"),
+        [
+            (light_code_bounds, (1.5, 8, 4), "n_errors must be an integer, got 1.5"),
+            (delsarte_bound, (0, "8", 4), "n must be an integer, got '8'"),
+            (residue_class_sizes, (6, 3.0, 6), "weight must be an integer, got 3.0"),
+            (uv.codes.supremum_pvalue, (np.nan, 8, 4), "n_errors must be a finite number, got nan"),
+        ],
+    )
+    def test_what_is_no_number_of_observations(self, function, arguments, message):
+        with pytest.raises(ValueError) as caught:
+            function(*arguments)
+        assert message in str(caught.value)
+
     @pytest.mark.parametrize("arguments", [(-1, 5, 2), (0, 5, 0), (0, 5, 5), (0, 1, 1)])
     def test_bad_input(self, arguments):
         with pytest.raises(ValueError, match="n_errors must not be negative and weight lie"):
@@ -255,19 +277,30 @@ class TestConstructions:
             uv.codes.cyclic_code(0, 2)
 
 
-PUBLISHED = {
-    # Siegel (1956), table K: one-tailed test at .05, n2 = 9..20 across.
+# Largest U that rejects in a one-sided test at .05; n1 downwards, n0 = 9..20 across.
+ONE_SIDED = {
     5: [9, 11, 12, 13, 15, 16, 18, 19, 20, 22, 23, 25],
     10: [24, 27, 31, 34, 37, 41, 44, 48, 51, 55, 58, 62],
     20: [54, 62, 69, 77, 84, 92, 100, 107, 115, 123, 130, 138],
 }
 
+# Copied from a published table of two-sided tests at .05 (one-sided at .025), read on
+# numeracy-bank.net, "Mann-Whitney U test", step 3: its row for 10, columns 5..20.
+TWO_SIDED_10 = [8, 11, 14, 17, 20, 23, 26, 29, 33, 36, 39, 42, 45, 48, 52, 55]
+
 
 class TestCriticalValues:
     def test_published_table_of_mann_and_whitney(self):
-        table = uv.codes.critical_values(0.05, range(9, 21), list(PUBLISHED), "wmw")
-        for n1, values in PUBLISHED.items():
+        table = uv.codes.critical_values(0.025, range(5, 21), [10], "wmw")
+        assert table.loc[10].tolist() == TWO_SIDED_10
+
+    def test_one_sided_critical_values_are_scipys(self):
+        table = uv.codes.critical_values(0.05, range(9, 21), list(ONE_SIDED), "wmw")
+        for n1, values in ONE_SIDED.items():
             assert table.loc[n1].tolist() == values
+            for n0, largest in zip(range(9, 21), values, strict=True):
+                pvalues = [_scipy_pvalue(errors, n1, n0) for errors in (largest, largest + 1)]
+                assert pvalues[0] <= 0.05 < pvalues[1]
         assert (table.index.name, table.columns.name) == ("n1", "n0")
 
     @pytest.mark.parametrize("n", range(2, 21))
@@ -328,6 +361,7 @@ class TestCriticalValues:
         ("options", "message"),
         [
             ({"alpha": 0}, "alpha must lie between 0 and 1, got 0"),
+            ({"alpha": "5%"}, "alpha must lie between 0 and 1, got '5%'"),
             ({"method": "exact"}, "method='exact' is unknown: use one of wmw, graham_sloane"),
             ({"n0": 0}, "n0 must hold positive integers, got [0]"),
             ({"n1": []}, "n1 must hold positive integers, got []"),
@@ -351,6 +385,15 @@ class TestCriticalValues:
         assert uv.codes.plot_critical_values(table).get_xlabel() == "negative observations"
         nothing = uv.codes.critical_values(0.05, [4, 5], [3, 5])
         assert not uv.codes.plot_critical_values(nothing, Figure().subplots()).texts
+
+
+def _scipy_pvalue(errors, n1, n0):
+    """P(U <= errors) by SciPy."""
+    ranks = np.array(_sample_with(errors, n1, n0))
+    rest = np.setdiff1d(np.arange(n1 + n0), ranks)
+    found = stats.mannwhitneyu(ranks, rest, alternative="less", method="exact")
+    assert found.statistic == errors
+    return found.pvalue
 
 
 def _sample_with(errors, n1, n0):

@@ -217,6 +217,17 @@ class TestPermutations:
         assert first.pvalue == again.pvalue
         assert null_errors(test.fit(n_permutations=12, rng=9)) != null_errors(first)
 
+    def test_the_observed_labeling_is_one_of_all_whatever_chance_does(self, rng):
+        """Scores with randomness of their own: "exact" never says p = 0."""
+        X, y = problem(5, 2, 5)
+
+        def guess(X_train, y_train, X_test):
+            return rng.normal(size=len(X_test))
+
+        test = uv.LeavePairOutTest(X, y, guess)
+        pvalues = [test.fit(n_permutations="exact").pvalue for _ in range(60)]
+        assert min(pvalues) >= 0.1
+
     def test_seed_is_kept(self):
         X, y = problem(9, 4, 5)
         test = uv.LeavePairOutTest(X, y, "ridge:1.0")
@@ -418,7 +429,10 @@ class TestResult:
         assert result.settings["n_permutations"] == 9999
         assert result.settings["learn_size"] == 18
         assert "loss" not in result.settings
-        assert "AUC" in result.verdict
+        assert result.verdict.startswith(
+            "Evidence at the 5% level against the null hypothesis that labels and features are "
+            "independent: the leave-pair-out AUC"
+        )
         text = result.summary().as_text()
         assert "Largest number of errors that rejects" in text
         assert "Monte-Carlo standard error of the p-value" in text
@@ -476,6 +490,14 @@ class TestResult:
             for name in leave_pair_out.PVALUES
         ]
         assert len(set(said)) == 4
+        # A small p-value by "wmw" may mean no more than that the rule was learnt.
+        verdict = test.fit("wmw").verdict
+        assert "are independent, and the rule is not learnt from these labels" in verdict
+
+    def test_too_few_permutations_are_not_called_degenerate(self):
+        X, y = problem(8, 4, 1)
+        result = uv.LeavePairOutTest(X, y, "ridge:1.0").fit(n_permutations=1, rng=0)
+        assert result.status.startswith("too few permutations")
 
 
 class TestForecast:

@@ -197,7 +197,14 @@ def test_the_picture(of_classes):
             {"criterion": "vc"},
             "criterion='vc' needs loss='squared': use 'permutation', 'loo' or 'kfold'",
         ),
-        ({"n_folds": 1}, "n_folds must lie between 2 and n = 100, got 1: use 10"),
+        (
+            {"n_folds": 1},
+            "n_folds must lie between 2 and n = 100, got 1: use 10, or criteria without 'kfold'",
+        ),
+        (
+            {"n_folds": 101},
+            "n_folds must lie between 2 and n = 100, got 101: use 10, or criteria without 'kfold'",
+        ),
         ({"n_left_out": 101}, "n_left_out must lie between 1 and n = 100, got 101"),
         ({"n_permutations": 0}, "n_permutations must be at least 1, got 0: use 100"),
         (
@@ -211,6 +218,14 @@ def test_bad_input(options, message):
     with pytest.raises(ValueError) as error:
         uv.select_model(X, Y, **arguments)
     assert str(error.value) == message
+
+
+def test_folds_matter_to_cross_validation_only(rng):
+    X, y = rng.normal(size=(8, 1)), [0, 1] * 4
+    chosen = uv.select_model(X, y, ["knn:1", "knn:3"], criteria=["loo"], rng=0)
+    assert chosen.criteria == ("permutation", "loo")
+    with pytest.raises(ValueError, match="n = 8, got 10: use 8, or criteria without 'kfold'"):
+        uv.select_model(X, y, ["knn:1", "knn:3"])
 
 
 def test_a_criterion_that_no_learner_has():

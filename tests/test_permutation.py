@@ -182,7 +182,8 @@ class TestClasses:
         test = uv.PermutationComplexityTest(self.x[:, None], self.y, best_stump)
         result = test.fit("exact", delta=0.1)
         assert result.statistic == observed
-        assert result.pvalue == pytest.approx(np.mean(e_in <= observed))
+        # A count over all, without a rounding error that would matter at the level itself.
+        assert result.pvalue == np.mean(e_in <= observed)
         found = result.diagnostics
         assert found["p_in_bound"] == found["p_in"]
         expected = uv.kernels.permutation.error_bound(observed, found["p_in"], 8, 0.1)
@@ -299,6 +300,25 @@ class TestPvalue:
         # ... and its estimate is the error of guessing.
         assert result.estimate == pytest.approx(0.5)
 
+    def test_rounding_errors_of_an_interpolation_are_ties(self, rng):
+        """More features than observations: every labelling is fitted, p = 1."""
+        X, y = rng.normal(size=(8, 20)), rng.normal(size=8)
+        for scale in (1e-3, 1.0, 1e6):
+            test = uv.PermutationComplexityTest(X, scale * y, LinearRegression())
+            result = test.fit(30, rng=1)
+            assert result.diagnostics["e_in"] < 1e-20 * scale**2
+            assert result.pvalue == 1.0
+
+    def test_the_observed_labelling_is_one_of_all_whatever_chance_does(self, rng):
+        """A rule with randomness of its own: "exact" never says p = 0."""
+        X, y = rng.normal(size=(5, 1)), [0, 0, 1, 1, 1]
+
+        def guess(X_train, y_train, X_test):
+            return rng.integers(2, size=len(X_test))
+
+        test = uv.PermutationComplexityTest(X, y, guess)
+        assert min(test.fit("exact").pvalue for _ in range(60)) >= 0.1 - 1e-12
+
     @pytest.mark.parametrize(
         ("how", "sampling"), [(20, "bootstrap"), (20, "rademacher"), ("analytic", "permutation")]
     )
@@ -309,6 +329,7 @@ class TestPvalue:
         assert math.isnan(result.pvalue)
         assert result.status == "ok"
         assert any(note.startswith("No p-value") for note in result.notes)
+        assert "null_hypothesis" not in result.diagnostics
 
 
 class TestResult:
@@ -328,6 +349,11 @@ class TestResult:
         assert math.isnan(result.null_value)
         assert result.n_fits == 31
         assert result.settings["sampling"] == "permutation"
+        assert result.verdict.startswith(
+            "Evidence at the 5% level against the null hypothesis that labels and features are "
+            "independent: the out-of-sample error rate"
+        )
+        assert "Null:     labels and features are independent" in result.summary().as_text()
         with pytest.warns(uv.UcvtestWarning, match="no confidence interval"):
             assert np.isnan(result.conf_int()).all()
 

@@ -123,6 +123,17 @@ HIGHER = {**PAIR.diagnostics, "better": "higher"}
             "(no interval, p = 0.20).",
         ),
         (
+            replace(
+                SINGLE,
+                null_value=0.5,
+                pvalue=0.01,
+                reference="permutation",
+                diagnostics={"null_hypothesis": "labels mean nothing"},
+            ),
+            "Evidence at the 5% level against the null hypothesis that labels mean nothing: the "
+            "error rate is 0.14 (no interval, p = 0.01).",
+        ),
+        (
             NEGATIVE,
             "The test could not be carried out: the difference of error rates is -0.14 (no "
             "interval). The variance estimate is negative: use variance='clipped'.",
@@ -230,6 +241,13 @@ def test_columns_keep_two_digits_of_small_numbers_beside_large_ones() -> None:
     lines = summary(replace(PAIR, tables={"Table": table})).as_text().splitlines()
     rows = [line.split() for line in lines if line.startswith(("a ", "b "))]
     assert rows == [["a", "0.00090", "1e-09"], ["b", "-0.28960", "2500.000"]]
+
+
+def test_a_null_hypothesis_in_words_stands_where_a_value_would() -> None:
+    named = {"null_hypothesis": "labels mean nothing"}
+    text = summary(replace(PAIR, null_value=0.0, diagnostics=named)).as_text()
+    assert "Null:     labels mean nothing" in text
+    assert "estimand =" not in text
 
 
 def test_summary_of_one_learner_leaves_out_the_test() -> None:

@@ -18,7 +18,11 @@ from ucvtest.losses import OUTPUTS, Loss, Output, as_loss
 from ucvtest.results import ALTERNATIVES, Alternative, TestResult
 from ucvtest.sample import Sample, as_response, make_sample, response_has_classes
 
-__all__ = ["HypothesisTest", "as_integer", "make_generator", "progress_bar"]
+__all__ = ["INDEPENDENCE", "HypothesisTest", "as_integer", "make_generator", "progress_bar"]
+
+
+INDEPENDENCE = "labels and features are independent"
+"""What tests that permute labels call their null hypothesis, in results."""
 
 
 class HypothesisTest:

@@ -19,6 +19,8 @@ from math import comb
 import numpy as np
 from scipy.optimize import linprog
 
+from ucvtest.base import as_integer
+
 __all__ = [
     "CodeBounds",
     "delsarte_bound",
@@ -87,7 +89,8 @@ def light_code_bounds(n_errors: int, n: int, weight: int) -> CodeBounds:
     Raises
     ------
     ValueError
-        If `n_errors` is negative or `weight` is not between 1 and n - 1.
+        If an argument is no integer, `n_errors` is negative, or `weight` is not between 1 and
+        n - 1.
 
     Notes
     -----
@@ -106,11 +109,7 @@ def light_code_bounds(n_errors: int, n: int, weight: int) -> CodeBounds:
     >>> lower, upper
     (132, 132)
     """
-    if n_errors < 0 or not 0 < weight < n:
-        raise ValueError(
-            f"n_errors must not be negative and weight lie between 1 and n - 1, got n_errors = "
-            f"{n_errors}, n = {n}, weight = {weight}"
-        )
+    n_errors, n, weight = _code_size(n_errors, n, weight)
     w = min(weight, n - weight)
     # From short lengths to long ones, so that the recursion is never deep.
     for length in range(2, n):
@@ -145,6 +144,7 @@ def spectral_bound(n_errors: int, n: int, weight: int) -> int:
     >>> spectral_bound(7, 30, 15)
     18743367
     """
+    n_errors, n, weight = _code_size(n_errors, n, weight)
     w = min(weight, n - weight)
     n_words = comb(n, w)
     return min(n_words, n_words * (2 * n_errors + w) // (w * (n - w + 1)))
@@ -179,6 +179,7 @@ def delsarte_bound(n_errors: int, n: int, weight: int) -> int:
     >>> delsarte_bound(7, 30, 15)
     18249120
     """
+    n_errors, n, weight = _code_size(n_errors, n, weight)
     w = min(weight, n - weight)
     scheme = _johnson_scheme(n, w)
     found = _solve_programme(n_errors, scheme)
@@ -223,12 +224,26 @@ def residue_class_sizes(n: int, weight: int, modulus: int) -> list[int]:
     >>> residue_class_sizes(6, 3, 6)
     [4, 3, 3, 4, 3, 3]
     """
+    weight, n = as_integer("weight", weight), as_integer("n", n)
+    modulus = as_integer("modulus", modulus)
     # counts[j][r]: subsets of the positions so far with j elements and sum r; exact integers.
     counts = np.zeros((weight + 1, modulus), dtype=object)
     counts[0, 0] = 1
     for position in range(1, n + 1):
         counts[1:] = counts[1:] + np.roll(counts[:-1], position % modulus, axis=1)
     return [int(count) for count in counts[weight]]
+
+
+def _code_size(n_errors: int, n: int, weight: int) -> tuple[int, int, int]:
+    """W, n and w as Python's own integers, which do not overflow as NumPy's do."""
+    given = {"n_errors": n_errors, "n": n, "weight": weight}
+    n_errors, n, weight = (as_integer(name, value) for name, value in given.items())
+    if n_errors < 0 or not 0 < weight < n:
+        raise ValueError(
+            f"n_errors must not be negative and weight lie between 1 and n - 1, got n_errors = "
+            f"{n_errors}, n = {n}, weight = {weight}"
+        )
+    return n_errors, n, weight
 
 
 # ------------------------------------------------------------------------------ upper bounds

@@ -256,7 +256,8 @@ def order_direction_learner(X_train: Any, y_train: Any, X_test: Any) -> np.ndarr
     Notes
     -----
     Pahikkala et al. (2025), Figure 3: its null distribution is wide and far from the
-    Wilcoxon-Mann-Whitney one.
+    Wilcoxon-Mann-Whitney one. Labels must sort so that the positive one is last: callables do not
+    know of ``pos_label``.
     """
     feature, labels = np.asarray(X_train, dtype=float)[:, 0], np.asarray(y_train)
     positive = labels == max(labels.tolist())

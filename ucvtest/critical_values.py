@@ -1,9 +1,11 @@
 """Critical values: how many leave-pair-out errors are few enough to reject."""
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
 from math import comb
+from numbers import Real
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
@@ -115,8 +117,8 @@ def critical_values(
     >>> table.loc[10].tolist()
     [-1, 0, 0]
     """
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05")
+    if not isinstance(alpha, Real) or not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r}: use 0.05")
     if method not in METHODS:
         raise ValueError(f"method={method!r} is unknown: use one of {', '.join(METHODS)}")
     if method != "empirical" and not (n_simulations is None and rng is None):
@@ -159,11 +161,18 @@ def supremum_pvalue(n_errors: float, n: int, weight: int) -> float:
     -------
     float
 
+    Raises
+    ------
+    ValueError
+        If an argument is no number, or out of range: see `light_code_bounds`.
+
     Notes
     -----
     Pahikkala et al. (2025), Theorem 2, with the best upper bound for L.
     """
-    upper = light_code_bounds(int(np.ceil(n_errors)), n, weight).upper
+    if not isinstance(n_errors, Real) or not math.isfinite(n_errors):
+        raise ValueError(f"n_errors must be a finite number, got {n_errors!r}")
+    upper = light_code_bounds(math.ceil(n_errors), n, weight).upper
     return upper / comb(n, weight)
 
 

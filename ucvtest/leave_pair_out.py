@@ -14,6 +14,7 @@ import pandas as pd
 
 from ucvtest import hooks
 from ucvtest.base import (
+    INDEPENDENCE,
     HypothesisTest,
     Stopwatch,
     as_integer,
@@ -388,7 +389,7 @@ class _Run:
         n_labelings, nulls = 1, {}
         if self.plan.pvalue == "permutation":
             self.test._announce(self.plan, self.counter, seconds)
-            null = self._permutations()
+            null = self._permutations(n_errors)
             # The observed labeling is one of all, or comes on top of those that were drawn.
             n_labelings = int(null.counts.sum()) + null.sampled
             nulls = {"permutation": null}
@@ -400,13 +401,17 @@ class _Run:
             )
         return _Found(n_errors, int(tied[0]), n_labelings, nulls)
 
-    def _permutations(self) -> NullDistribution:
+    def _permutations(self, n_errors: float) -> NullDistribution:
         exact = self.plan.n_permutations == "exact"
         batches = self._all_labelings() if exact else self._random_labelings()
         errors = []
         for labelings in batches:
             wrong, tied = self._count(labelings)
-            errors.append(wrong + tied / 2)
+            found = wrong + tied / 2
+            if exact:
+                # Fits with randomness of their own may differ when they are repeated.
+                found[(labelings == self.labels).all(axis=1)] = n_errors
+            errors.append(found)
         return NullDistribution.of(np.concatenate(errors), sampled=not exact)
 
     def _random_labelings(self) -> Iterator[np.ndarray]:
@@ -445,6 +450,7 @@ def _result(
         "n_errors": found.n_errors,
         "n_ties": found.n_ties,
         "n_pairs": test.n_pairs,
+        "null_hypothesis": _NULL_HYPOTHESIS[plan.pvalue],
         "computed_by": counter.how,
         **counter.ties,
     }
@@ -501,10 +507,10 @@ def _status(test: LeavePairOutTest, plan: _Plan, found: _Found) -> str:
             "degenerate: every pair is tied, so the learner scores all observations the same; "
             "use a learner that learns something, or a smaller penalty"
         )
-    if null is not None and len(null.errors) == 1:
-        return "degenerate: the number of errors is the same for all labelings"
     if null is not None and null.sampled and int(null.counts.sum()) < 19:
         return "too few permutations to reject at the 5% level: raise n_permutations to 999 or more"
+    if null is not None and len(null.errors) == 1:
+        return "degenerate: the number of errors is the same for all labelings"
     return "ok"
 
 
@@ -544,6 +550,14 @@ def _notes(
         )
     return tuple(notes)
 
+
+_NULL_HYPOTHESIS: dict[PValue, str] = {
+    "permutation": INDEPENDENCE,
+    "supremum": INDEPENDENCE,
+    # What a small p-value speaks against includes that nothing was learnt.
+    "wmw": f"{INDEPENDENCE}, and the rule is not learnt from these labels",
+    "empirical": f"{INDEPENDENCE}, and the learner errs as in the simulated settings",
+}
 
 _NULL_IN_WORDS: dict[PValue, str] = {
     "permutation": (

@@ -334,8 +334,11 @@ class _Task:
         self.criteria = self._criteria(criterion, criteria)
         n = self.sample.n_obs
         self.n_folds = as_integer("n_folds", n_folds)
-        if not 2 <= self.n_folds <= n:
-            raise ValueError(f"n_folds must lie between 2 and n = {n}, got {n_folds}: use 10")
+        if self.n_folds < 2 or ("kfold" in self.criteria and self.n_folds > n):
+            raise ValueError(
+                f"n_folds must lie between 2 and n = {n}, got {n_folds}: use {min(10, n)}, or "
+                "criteria without 'kfold'"
+            )
         self.n_left_out = n if n_left_out is None else as_integer("n_left_out", n_left_out)
         if not 1 <= self.n_left_out <= n:
             raise ValueError(f"n_left_out must lie between 1 and n = {n}, got {n_left_out}")

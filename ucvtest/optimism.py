@@ -58,6 +58,8 @@ class Optimism:
     def mc_se(self, name: str) -> float:
         """Monte-Carlo standard error of the mean; 0 if it is over all labellings."""
         values = getattr(self, name)
+        if np.isnan(values).any():
+            return math.nan
         if self.probability is not None:
             return 0.0
         if len(values) < 2:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.base import (
+    INDEPENDENCE,
     HypothesisTest,
     Stopwatch,
     as_integer,
@@ -41,14 +42,13 @@ MAX_LABELLINGS_OTHERWISE = 20_000
 """Labellings that "exact" goes through, at most."""
 
 TIED = 100 * np.finfo(float).eps
-"""In-sample errors that differ relatively by less are equal but for rounding."""
+"""In-sample errors that differ by less are equal but for rounding, as a share of the error itself
+and of that on new labels: the errors of a rule that interpolates are rounding and nothing else."""
 
 LEAST_FOR_TEST = 19
 """Fewest permutations whose smallest p-value is 0.05."""
 
 MOST_BARS = 60
-
-NULL = "labels and features are independent"
 
 
 class PermutationComplexityTest(HypothesisTest):
@@ -276,6 +276,8 @@ class _Found:
     p_in: float
     mc_se: Mapping[str, float]
     relabelled: Optimism | None
+    observed: np.ndarray | None = None
+    """Which of all labellings is the observed one; None where they are not enumerated."""
 
 
 class _Run:
@@ -286,6 +288,7 @@ class _Run:
         self.n_fits = 0
         self.one_class_fits = 0
         self.ties: dict[str, int] = {}
+        self.observed: list[np.ndarray] = []
 
     def resampled(self) -> _Found:
         """From labellings drawn at random, or from all."""
@@ -306,7 +309,9 @@ class _Run:
         self.one_class_fits = evaluator.one_class_fits
         names = ("e_gen", "p_in", "e_in")
         errors = {name: found.mc_se(name) for name in names}
-        return _Found(float(e_in[0]), found.mean("e_gen"), found.mean("p_in"), errors, found)
+        observed = np.concatenate(self.observed) if self.observed else None
+        means = found.mean("e_gen"), found.mean("p_in")
+        return _Found(float(e_in[0]), *means, errors, found, observed)
 
     def analytic(self) -> _Found:
         """From the smoother, without labellings."""
@@ -330,7 +335,9 @@ class _Run:
         plan, target = self.plan, self.test.sample.target
         size = plan.batch_size or max(1, BATCH_CELLS // len(target))
         if plan.n_permutations == "exact":
-            yield from all_labels(target, plan.sampling, size)
+            for labels, probability in all_labels(target, plan.sampling, size):
+                self.observed.append((labels == target).all(axis=1))
+                yield labels, probability
             return
         n_drawn = int(plan.n_permutations)
         for start in range(0, n_drawn, size):
@@ -370,6 +377,7 @@ def _result(
     pvalue = _pvalue(plan, found)
     if not math.isnan(pvalue):
         diagnostics["mc_se_pvalue"] = _pvalue_error(plan, pvalue)
+        diagnostics["null_hypothesis"] = INDEPENDENCE
     matrix = test.loss.matrix
     return TestResult(
         estimate=e_out,
@@ -403,9 +411,14 @@ def _pvalue(plan: _Plan, found: _Found) -> float:
     """Share of labellings that are fitted as well as the real one, or better."""
     if found.relabelled is None or plan.sampling != "permutation":
         return math.nan
-    as_small = found.relabelled.e_in <= found.e_in + TIED * abs(found.e_in)
-    if found.relabelled.probability is not None:
-        return min(float(found.relabelled.probability @ as_small), 1.0)
+    e_out = found.relabelled.mean("e_in") + found.relabelled.mean("e_gen")
+    tolerance = TIED * max(abs(found.e_in), abs(e_out))
+    as_small = found.relabelled.e_in <= found.e_in + tolerance
+    if found.relabelled.probability is not None and found.observed is not None:
+        # Fits with randomness of their own may differ when they are repeated.
+        as_small |= found.observed
+        # All permutations are equally likely: a count, which no sum of shares rounds.
+        return float(as_small.mean())
     return float((as_small.sum() + 1) / (len(as_small) + 1))
 
 
@@ -494,16 +507,14 @@ def _notes(
         "standard error, and no interval."
     ]
     if plan.sampling != "permutation":
-        notes.append(f"No p-value: the null distribution of {NULL} needs sampling='permutation'.")
+        notes.append("No p-value: the null distribution needs sampling='permutation'.")
     elif found.relabelled is None:
         notes.append("No p-value: the closed form has no null distribution; use permutations.")
-    else:
-        notes.append(f"Null hypothesis of the p-value: {NULL}.")
-        if plan.n_permutations != "exact" and int(plan.n_permutations) < LEAST_FOR_TEST:
-            notes.append(
-                f"With {plan.n_permutations} permutations no p-value can be 0.05 or smaller: raise "
-                "n_permutations to 999 for a test."
-            )
+    elif plan.n_permutations != "exact" and int(plan.n_permutations) < LEAST_FOR_TEST:
+        notes.append(
+            f"With {plan.n_permutations} permutations no p-value can be 0.05 or smaller: raise "
+            "n_permutations to 999 for a test."
+        )
     if _bounds(test, plan, found):
         notes.append(
             "The bounds hold for a learner that minimises the in-sample error over a class of "

@@ -3,10 +3,12 @@
 Everything is read from the fields of a `TestResult`, so that each test is summarised by
 the same code. Keys that are used where they exist: ``settings["learner"]``, ``["other"]``,
 ``["loss"]``, ``["learn_size"]``; ``diagnostics["variance"]`` (name of the variance
-estimator), ``["mc_se_estimate"]``, ``["mc_se_variance"]``, ``["mc_se_pvalue"]``, and
-``["better"]``, "lower" (the default, for losses) or "higher" (for AUC), which says what a good
-learner's estimate is. A reference other than "normal", "t" and "none" is the name of a null
-distribution: such a result has a p-value, and no standard error or interval to show.
+estimator), ``["mc_se_estimate"]``, ``["mc_se_variance"]``, ``["mc_se_pvalue"]``,
+``["null_hypothesis"]``, a clause that says what is tested where that is no value of the
+estimand, and ``["better"]``, "lower" (the default, for losses) or "higher" (for AUC), which
+says what a good learner's estimate is. A reference other than "normal", "t" and "none" is the
+name of a null distribution: such a result has a p-value, and no standard error or interval to
+show.
 """
 
 import copy
@@ -131,9 +133,12 @@ def _finding(result: TestResult, alpha: float) -> str:
     level = f"at the {_percent(alpha)} level"
     # At p = alpha exactly the test rejects, as critical values are defined by p <= alpha.
     rejected = result.pvalue <= alpha
-    claim = _claim(result, rejected=rejected)
+    null = result.diagnostics.get("null_hypothesis")
+    claim = None if null else _claim(result, rejected=rejected)
     if claim is None:
-        return f"{'Evidence' if rejected else 'No evidence'} {level} against the null hypothesis"
+        named = f" that {null}" if null else ""
+        found = "Evidence" if rejected else "No evidence"
+        return f"{found} {level} against the null hypothesis{named}"
     return f"{_capital(claim)} {level}" if rejected else f"No evidence {level} that {claim}"
 
 
@@ -382,7 +387,9 @@ def _words(result: TestResult) -> list[tuple[str, str]]:
         words.append(("Learner", str(settings["learner"])))
     if settings.get("other") is not None:
         words.append(("Other", str(settings["other"])))
-    if not math.isnan(result.null_value):
+    if "null_hypothesis" in result.diagnostics:
+        words.append(("Null", str(result.diagnostics["null_hypothesis"])))
+    elif not math.isnan(result.null_value):
         sign = {"two-sided": "=", "less": ">=", "greater": "<="}[result.alternative]
         words.append(("Null", f"estimand {sign} {result.null_value:g}"))
     if result.status != "ok":
