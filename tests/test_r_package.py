@@ -154,7 +154,7 @@ def test_r_cmd_check_finds_nothing(r_environment: dict[str, str], tmp_path: Path
     [
         ("lda", "knn:3", {}),
         ("lda", "knn:3", {"tol": 0.3, "alternative": "less"}),
-        ("lda", "knn:3", {"n_pairs": 1000, "variance": "unbiased", "max_fits": 10}),
+        ("lda", "knn:3", {"n_pairs": 4000, "variance": "unbiased", "max_fits": 10}),
         ("knn:3", None, {"n_pairs": 400, "variance": "jackknife"}),
     ],
 )

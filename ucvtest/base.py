@@ -174,6 +174,7 @@ class HypothesisTest:
         """What every test needs to be repeated on the same data."""
         classes = self.sample.classes
         return {
+            "test": self.method_name,
             "learner": self.learner.name,
             "other": None if self.other is None else self.other.name,
             "backend": self.learner.backend,

@@ -35,7 +35,10 @@ LONGEST_TAG = 5000
 
 
 def kind(result: TestResult) -> str:
-    """The kind of test in keys: "ustatistic" for "U-statistic test of ..."."""
+    """The kind of test in keys, "ustatistic" for example; from its title where it does not say."""
+    named = result.settings.get("test")
+    if isinstance(named, str):
+        return named
     name = result.method.lower().partition(" test")[0].replace("-", "")
     return re.sub(r"[^a-z0-9]+", "_", name).strip("_") or "test"
 
