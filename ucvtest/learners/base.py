@@ -149,7 +149,7 @@ class JittedLearner(Learner):
         Parameters
         ----------
         state : Any
-            What `prepare` returned.
+            What `prepare` returned, or `prepare_labelings`.
         learning : ndarray of bool, shape (R, n)
             Row r marks learning set r. Sets with a single class may be among them; what is
             returned for them is ignored. With `labels` one row may stand for all.
@@ -162,6 +162,23 @@ class JittedLearner(Learner):
         ndarray of float64, shape (R, n), or (R, n, C) for C > 2 classes
             Scores that rise with the positive class, or one score for each class.
         """
+
+    def prepare_labelings(self, state: Any, learning: np.ndarray) -> Any:
+        """Compute what fits of many labelings to one learning set share.
+
+        Parameters
+        ----------
+        state : Any
+            What `prepare` returned.
+        learning : ndarray of bool, shape (n,)
+
+        Returns
+        -------
+        Any
+            Passed on to `scores` in the place of the state, with this learning set and labels;
+            the state itself if nothing more is shared.
+        """
+        return state
 
     def rows_per_call(self, sample: Sample) -> int:
         """Learning sets fitted in one call: `batch_rows`, fewer where the sample is large."""
@@ -225,7 +242,7 @@ class JittedLearner(Learner):
                 return Predictions(codes, Counter(score_ties=0))
         scores = self.scores(state, learning, labels)
         if output == "label":
-            return self.elect(scores, testing)
+            return self._clear_codes(scores) or self.elect(scores, testing)
         return Predictions(self._number(scores, output), Counter())
 
     def codes(self, state: Any, learning: np.ndarray) -> np.ndarray | None:
@@ -249,6 +266,14 @@ class JittedLearner(Learner):
         labels, tied = self._multiclass(scores) if scores.ndim == 3 else self._binary(scores)
         counted = tied if testing is None else tied & testing
         return Predictions(labels, Counter(score_ties=int(np.count_nonzero(counted))))
+
+    def _clear_codes(self, scores: np.ndarray) -> Predictions | None:
+        """Codes of two classes as small integers, if all scores are on one side of the cut."""
+        above = scores > self.cut
+        n_clear = np.count_nonzero(above) + np.count_nonzero(scores < self.cut)
+        if scores.ndim == 3 or n_clear < scores.size:
+            return None
+        return Predictions(above.view(np.int8), Counter(score_ties=0))
 
     def _binary(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Labels, and where they were tied."""
