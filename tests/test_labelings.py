@@ -1,6 +1,7 @@
 """Fits to many labelings of one sample: those of one fit at a time, of each learner."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ucvtest.evaluation import Evaluator
 from ucvtest.learners.coerce import as_learner
+from ucvtest.learners.one_set import product
 from ucvtest.learners.translate import TranslatedLearner, choose_backend
 from ucvtest.sample import make_sample
 
@@ -224,6 +226,23 @@ def test_nearly_collinear_features_are_left_to_elimination(name):
     exact = make_sample(X[:, [0, 1, 1]], sample.response, as_classes=True)
     shared, other = shared_and_other(learner, exact, learning)
     assert (shared is other) == (name != "ridge:0.7,penalize_intercept=true")
+
+
+def test_more_classes_and_scaled_features_have_no_form_of_their_own():
+    everything = np.ones(60, dtype=bool)
+    scaled = replace(as_learner("ridge:0.7"), standardize=True)
+    for sample, learner in ((iris(), as_learner("lda")), (breast_cancer(60, 3), scaled)):
+        learning = np.resize(everything, sample.n_obs)
+        shared, other = shared_and_other(learner, sample, learning)
+        assert shared is other
+
+
+@pytest.mark.parametrize("shape", [(256, 40, 3), (250, 40, 3), (256, 700, 600), (6, 700, 600)])
+def test_products_of_a_few_rows_at_a_time(shape):
+    n_rows, n_inner, n_columns = shape
+    rng = np.random.default_rng(2)
+    rows, matrix = rng.normal(size=(n_rows, n_inner)), rng.normal(size=(n_inner, n_columns))
+    np.testing.assert_allclose(product(rows, matrix), rows @ matrix, rtol=1e-9, atol=1e-9)
 
 
 def test_one_class_among_the_labels():

@@ -18,6 +18,7 @@ __all__ = [
     "Scale",
     "SplitLearner",
     "class_members",
+    "clear_codes",
     "padded_rows",
     "padded_size",
     "power_of_two",
@@ -236,23 +237,27 @@ class JittedLearner(Learner):
         Predictions
             NaN where a fit has no solution.
         """
-        if output == "label" and labels is None:
-            codes = self.codes(state, learning)
+        if output == "label":
+            codes = self.codes(state, learning, labels)
             if codes is not None:
                 return Predictions(codes, Counter(score_ties=0))
         scores = self.scores(state, learning, labels)
         if output == "label":
-            return self._clear_codes(scores) or self.elect(scores, testing)
+            return self.elect(scores, testing)
         return Predictions(self._number(scores, output), Counter())
 
-    def codes(self, state: Any, learning: np.ndarray) -> np.ndarray | None:
+    def codes(
+        self, state: Any, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
         """Predicted codes of two classes, where a learner has them without its scores.
 
         Parameters
         ----------
         state : Any
-            What `prepare` returned.
+            What `prepare` returned, or `prepare_labelings`.
         learning : ndarray of bool, shape (R, n)
+        labels : ndarray of float64, shape (R, n), optional
+            As in `scores`.
 
         Returns
         -------
@@ -266,14 +271,6 @@ class JittedLearner(Learner):
         labels, tied = self._multiclass(scores) if scores.ndim == 3 else self._binary(scores)
         counted = tied if testing is None else tied & testing
         return Predictions(labels, Counter(score_ties=int(np.count_nonzero(counted))))
-
-    def _clear_codes(self, scores: np.ndarray) -> Predictions | None:
-        """Codes of two classes as small integers, if all scores are on one side of the cut."""
-        above = scores > self.cut
-        n_clear = np.count_nonzero(above) + np.count_nonzero(scores < self.cut)
-        if scores.ndim == 3 or n_clear < scores.size:
-            return None
-        return Predictions(above.view(np.int8), Counter(score_ties=0))
 
     def _binary(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Labels, and where they were tied."""
@@ -316,6 +313,13 @@ class JittedLearner(Learner):
 def class_members(sample: Sample) -> np.ndarray:
     """Indicators of the classes as floats, shape (n, C)."""
     return (sample.target[:, None] == np.arange(sample.n_classes)).astype(float)
+
+
+def clear_codes(scores: np.ndarray, cut: float, distance: np.ndarray | float) -> np.ndarray | None:
+    """Codes of two classes as small integers, if all scores are this far from the cut, or None."""
+    above = scores > cut + distance
+    n_clear = np.count_nonzero(above) + np.count_nonzero(scores < cut - distance)
+    return above.view(np.int8) if n_clear == scores.size else None
 
 
 def power_of_two(limit: int) -> int:

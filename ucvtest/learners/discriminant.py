@@ -28,10 +28,18 @@ from ucvtest.learners.base import (
     JittedLearner,
     Scale,
     class_members,
+    clear_codes,
     padded_rows,
     power_of_two,
 )
-from ucvtest.learners.one_set import LABELINGS, WELL_CONDITIONED, replace_open_rows, whitened
+from ucvtest.learners.one_set import (
+    LABELINGS,
+    OPEN,
+    WELL_CONDITIONED,
+    product,
+    replace_open_rows,
+    whitened,
+)
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
@@ -213,12 +221,15 @@ class TotalScatter(Moments):
     share: float
     """The smallest pivot of S_T as a share of its diagonal element."""
 
-    def log_odds(self, labels: np.ndarray, equal: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Scores (R, n) and their size in each row; NaN where S_W is nearly singular."""
-        sums = labels @ self.learnt
+    def coefficients(self, labels: np.ndarray, equal: bool) -> tuple[np.ndarray, np.ndarray]:
+        """What `white` is multiplied with for log-odds (R, p + 1), and the size of those (R, 1).
+
+        NaN where S_W is nearly singular.
+        """
+        sums = product(labels, self.learnt)
         # The sum over both classes is zero.
-        total, second = sums[:, :-1], sums[:, -1]
-        first, square = self.size - second, (total**2).sum(axis=1)
+        total, second = sums[:, :-1], sums[:, -1].copy()
+        first, square = self.size - second, np.einsum("rk,rk->r", total, total)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = self.size / (first * second)
             within = 1.0 - ratio * square
@@ -228,10 +239,11 @@ class TotalScatter(Moments):
             constant = 0.5 * factor * square * (1.0 / first - 1.0 / second)
             if not equal:
                 constant = constant + np.log(second / first)
-        slope = factor[:, None] * total
         # White features of observations that are learnt from have a norm of at most one.
-        largest = 1.0 + np.abs(constant) + np.sqrt((slope**2).sum(axis=1))
-        return np.column_stack([slope, constant]) @ self.white, largest
+        largest = 1.0 + np.abs(constant) + factor * np.sqrt(square)
+        total *= factor[:, None]
+        sums[:, -1] = constant
+        return sums, largest[:, None]
 
 
 @dataclass(frozen=True)
@@ -308,14 +320,19 @@ class LinearDiscriminant(JittedLearner):
         """Log-odds; discriminant scores where there are more than two classes."""
         if labels is None or not isinstance(state, TotalScatter):
             return _scores(*self._rules, state, learning, labels)
-        scores, largest = state.log_odds(labels, self.priors == "equal")
+        coefficients, largest = state.coefficients(labels, self.priors == "equal")
         each = partial(_scores, *self._rules, state, learning)
-        return replace_open_rows(scores, self.cut, labels, each, largest)
+        scores = product(coefficients, state.white)
+        return replace_open_rows(scores, self.cut, OPEN * largest[:, 0], labels, each)
 
-    @in_float64
-    def codes(self, state: Moments, learning: np.ndarray) -> np.ndarray | None:
+    def codes(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
         """Predicted codes of two classes; see `JittedLearner.codes`."""
-        return _codes(*self._rules, state, learning)
+        if labels is not None and isinstance(state, TotalScatter):
+            coefficients, largest = state.coefficients(labels, self.priors == "equal")
+            return clear_codes(product(coefficients / largest, state.white), self.cut, OPEN)
+        return _codes(*self._rules, state, learning, labels)
 
     @property
     def _rules(self) -> tuple["Rules", bool]:
@@ -378,10 +395,11 @@ class QuadraticDiscriminant(JittedLearner):
         """Log-odds; discriminant scores where there are more than two classes."""
         return _scores(*self._rules, state, learning, labels)
 
-    @in_float64
-    def codes(self, state: Moments, learning: np.ndarray) -> np.ndarray | None:
+    def codes(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
         """Predicted codes of two classes; see `JittedLearner.codes`."""
-        return _codes(*self._rules, state, learning)
+        return _codes(*self._rules, state, learning, labels)
 
     @property
     def _rules(self) -> tuple["Rules", bool]:
@@ -425,10 +443,11 @@ class GaussianNaiveBayes(JittedLearner):
         """Log-odds; discriminant scores where there are more than two classes."""
         return _scores(*self._rules, state, learning, labels)
 
-    @in_float64
-    def codes(self, state: Moments, learning: np.ndarray) -> np.ndarray | None:
+    def codes(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
         """Predicted codes of two classes; see `JittedLearner.codes`."""
-        return _codes(*self._rules, state, learning)
+        return _codes(*self._rules, state, learning, labels)
 
     @property
     def _rules(self) -> tuple["Rules", bool]:
@@ -463,10 +482,11 @@ class NearestCentroid(JittedLearner):
         """Difference of squared distances; their negatives, up to a constant, for more classes."""
         return _scores(*self._rules, state, learning, labels)
 
-    @in_float64
-    def codes(self, state: Moments, learning: np.ndarray) -> np.ndarray | None:
+    def codes(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
         """Predicted codes of two classes; see `JittedLearner.codes`."""
-        return _codes(*self._rules, state, learning)
+        return _codes(*self._rules, state, learning, labels)
 
     @property
     def _rules(self) -> tuple["Rules", bool]:
@@ -538,8 +558,15 @@ def _scores(
     return np.asarray(scores)[:, : learning.shape[1]]
 
 
-def _codes(rules: Rules, equal: bool, state: Moments, learning: np.ndarray) -> np.ndarray | None:
-    if state.n_classes > 2:
+@in_float64
+def _codes(
+    rules: Rules,
+    equal: bool,
+    state: Moments,
+    learning: np.ndarray,
+    labels: np.ndarray | None,
+) -> np.ndarray | None:
+    if state.n_classes > 2 or labels is not None:
         return None
     n_obs = learning.shape[1]
     codes, open_ = _jitted_codes(*_arguments(rules, equal, state, learning, None), n_obs)

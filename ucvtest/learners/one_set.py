@@ -9,9 +9,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import solve_triangular
 
-__all__ = ["LABELINGS", "WELL_CONDITIONED", "replace_open_rows", "whitened"]
+from ucvtest.learners.base import power_of_two
 
-LABELINGS = 128
+__all__ = ["LABELINGS", "OPEN", "WELL_CONDITIONED", "product", "replace_open_rows", "whitened"]
+
+LABELINGS = 256
 """Labelings in one call: their scores stay in a processor's second-level cache."""
 
 WELL_CONDITIONED = 1e-5
@@ -19,8 +21,23 @@ WELL_CONDITIONED = 1e-5
 labeling whether there is a solution."""
 
 OPEN = 1e-10
-"""Distance from the cut within which rounding errors may give two forms of a score different
-signs: well-conditioned systems lose no more than five of sixteen digits."""
+"""Distance from the cut, relative to the largest score, within which two forms of a score may be
+on different sides: well-conditioned systems lose no more than five of sixteen digits."""
+
+ONE_THREAD = 2**18
+"""Multiplications in a matrix product up to which BLAS starts no threads, which would take
+longer to meet than to multiply."""
+
+LEAST_ROWS = 4
+"""Rows of a matrix product, at least."""
+
+
+def product(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Matrix product (R, m) of (R, k) and (k, m), a few rows at a time."""
+    few = max(power_of_two(ONE_THREAD // matrix.size), LEAST_ROWS)
+    if len(rows) % few:
+        return rows @ matrix
+    return (rows.reshape(-1, few, len(matrix)) @ matrix).reshape(len(rows), -1)
 
 
 def whitened(
@@ -60,11 +77,11 @@ def whitened(
 def replace_open_rows(
     scores: np.ndarray,
     cut: float,
+    distance: np.ndarray | float,
     labels: np.ndarray,
     each: Callable[[np.ndarray], np.ndarray],
-    scale: np.ndarray | float = 1.0,
 ) -> np.ndarray:
-    """Scores (R, n) in place, by another form where one in a row is missing or at the cut.
+    """Scores, in place by another form in rows with one that is missing or close to the cut.
 
     Ties are then the same, whatever the form.
 
@@ -72,18 +89,18 @@ def replace_open_rows(
     ----------
     scores : ndarray, shape (R, n)
     cut : float
+    distance : ndarray, shape (R,), or float
+        What is close.
     labels : ndarray, shape (R, n)
     each : callable
         Scores of R labelings in the other form.
-    scale : ndarray, shape (R,), or float
-        Of the scores in a row.
 
     Returns
     -------
     ndarray, shape (R, n)
     """
-    distance = np.abs(scores - cut if cut else scores).min(axis=1)
-    rows = np.flatnonzero(~(distance > OPEN * scale))
+    nearest = np.abs(scores - cut).min(axis=1)
+    rows = np.flatnonzero(~(nearest > distance))
     if len(rows):
         # As many as always: another number would be compiled anew.
         filled = np.resize(rows, len(labels))

@@ -20,10 +20,11 @@ from ucvtest.kernels.linear_algebra import (
 from ucvtest.learners.base import (
     JittedLearner,
     Scale,
+    clear_codes,
     padded_rows,
     power_of_two,
 )
-from ucvtest.learners.one_set import LABELINGS, replace_open_rows, whitened
+from ucvtest.learners.one_set import LABELINGS, OPEN, product, replace_open_rows, whitened
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
@@ -105,6 +106,10 @@ class ThinSmoother(RidgeState):
     """ndarray (q, n), q one more than the features unless the intercept is penalised."""
     right: Any
     """ndarray (n, q), zero for those not learnt from."""
+
+    def fitted(self, labels: np.ndarray) -> np.ndarray:
+        """Fitted values (R, n)."""
+        return product(product(labels, self.right), self.left)
 
 
 @dataclass(frozen=True)
@@ -209,8 +214,16 @@ class Ridge(JittedLearner):
         """Fitted values."""
         if labels is None or not isinstance(state, ThinSmoother):
             return self._scores(state, learning, labels)
-        fitted = (labels @ state.right) @ state.left
-        return replace_open_rows(fitted, self.cut, labels, partial(self._scores, state, learning))
+        each = partial(self._scores, state, learning)
+        return replace_open_rows(state.fitted(labels), self.cut, OPEN, labels, each)
+
+    def codes(
+        self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
+        """Predicted codes for labels of one learning set; see `JittedLearner.codes`."""
+        if labels is None or not isinstance(state, ThinSmoother):
+            return None
+        return clear_codes(state.fitted(labels), self.cut, OPEN)
 
     def _scores(
         self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None
