@@ -1,6 +1,7 @@
 """Fits to many labelings of one sample: those of one fit at a time, of each learner."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ucvtest.evaluation import Evaluator
 from ucvtest.learners.coerce import as_learner
+from ucvtest.learners.one_set import product
 from ucvtest.learners.translate import TranslatedLearner, choose_backend
 from ucvtest.sample import make_sample
 
@@ -139,6 +141,131 @@ def test_more_features_than_observations(name, common):
     sample = wide()
     learning = learning_sets(sample, 20, 1 if common else 12)
     compare(sample, as_learner(name), "score", permuted(sample), learning)
+
+
+def shared_and_other(learner, sample, learning):
+    """What `scores` takes for one learning set, in the form for it and in that for any."""
+    other = learner.prepare(sample)
+    shared = learner.prepare_labelings(other, learning)
+    return shared, other
+
+
+@pytest.mark.parametrize("size", [40, 60])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lda",
+        "lda:equal",
+        "ridge:0.7",
+        "ridge:0.0",
+        "ridge:0.7,penalize_intercept=true",
+        "ridge:0.7,scale=mean",
+        "polynomial:2,0.3",
+    ],
+)
+def test_one_learning_set_has_a_form_of_its_own(name, size):
+    sample, learner = breast_cancer(60, 3), as_learner(name)
+    if name.startswith("polynomial"):
+        sample = make_sample(np.tanh(sample.matrix[:, :2] / 500), sample.response, as_classes=True)
+    learning = learning_sets(sample, size, 1)
+    labels = permuted(sample, 40)
+    shared, other = shared_and_other(learner, sample, learning[0])
+    assert type(shared) is not type(other)
+    found = learner.scores(shared, learning, labels)
+    expected = learner.scores(other, learning, labels)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+    for output in ("label", "score"):
+        found, expected = (
+            learner.predict(each, learning, output, None, labels) for each in (shared, other)
+        )
+        np.testing.assert_allclose(found.values, expected.values, rtol=1e-10, atol=1e-10)
+    # What is not learnt from has no influence.
+    labels[:, ~learning[0]] = 1.0 - labels[:, ~learning[0]]
+    np.testing.assert_array_equal(learner.scores(shared, learning, labels), found.values)
+
+
+@pytest.mark.parametrize("name", ["lda", "lda:equal", "ridge:0.0", "ridge:1.0"])
+def test_ties_are_those_of_the_other_form(name):
+    sample, learner = grid(), as_learner(name)
+    # Both classes are the same points, or mirror images: scores are zero but for rounding.
+    half = np.arange(48) // 16
+    mirror = sample.matrix[:, 0] > 1.5
+    labels = np.array([half % 2, mirror, half // 2, *permuted(sample, 5)], dtype=float)
+    learning = np.ones((1, 48), dtype=bool)
+    both = shared_and_other(learner, sample, learning[0])
+    found, expected = (learner.predict(each, learning, "label", None, labels) for each in both)
+    np.testing.assert_array_equal(found.values, expected.values)
+    assert found.ties == expected.ties
+
+
+def test_labels_that_leave_no_scatter_are_left_to_elimination():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(40, 3))
+    X[:, 0] = np.arange(40) % 2
+    sample = make_sample(X, np.arange(40) % 2, as_classes=True)
+    learner, learning = as_learner("lda"), np.ones((1, 40), dtype=bool)
+    labels = permuted(sample, 6)
+    shared, other = shared_and_other(learner, sample, learning[0])
+    assert type(shared) is not type(other)
+    found = learner.scores(shared, learning, labels)
+    assert np.isnan(found[0]).all()
+    assert np.isfinite(found[1:]).all()
+    np.testing.assert_allclose(found, learner.scores(other, learning, labels), rtol=1e-10)
+    with pytest.raises(ValueError, match="singular"):
+        Evaluator(sample, learner, "score").predict_labelings(labels, np.arange(6))
+
+
+@pytest.mark.parametrize("name", ["lda", "ridge:0.0", "ridge:0.7,penalize_intercept=true"])
+def test_nearly_collinear_features_are_left_to_elimination(name):
+    X = np.random.default_rng(6).normal(size=(40, 3))
+    X[:, 2] = X[:, 1] + 1e-4 * X[:, 2]
+    sample = make_sample(X, np.arange(40) % 2, as_classes=True)
+    learner, learning = as_learner(name), np.ones(40, dtype=bool)
+    shared, other = shared_and_other(learner, sample, learning)
+    assert (shared is other) == (name != "ridge:0.7,penalize_intercept=true")
+    exact = make_sample(X[:, [0, 1, 1]], sample.response, as_classes=True)
+    shared, other = shared_and_other(learner, exact, learning)
+    assert (shared is other) == (name != "ridge:0.7,penalize_intercept=true")
+
+
+def test_more_classes_and_scaled_features_have_no_form_of_their_own():
+    everything = np.ones(60, dtype=bool)
+    scaled = replace(as_learner("ridge:0.7"), standardize=True)
+    for sample, learner in ((iris(), as_learner("lda")), (breast_cancer(60, 3), scaled)):
+        learning = np.resize(everything, sample.n_obs)
+        shared, other = shared_and_other(learner, sample, learning)
+        assert shared is other
+
+
+@pytest.mark.parametrize("shape", [(256, 40, 3), (250, 40, 3), (256, 700, 600), (6, 700, 600)])
+def test_products_of_a_few_rows_at_a_time(shape):
+    n_rows, n_inner, n_columns = shape
+    rng = np.random.default_rng(2)
+    rows, matrix = rng.normal(size=(n_rows, n_inner)), rng.normal(size=(n_inner, n_columns))
+    np.testing.assert_allclose(product(rows, matrix), rows @ matrix, rtol=1e-9, atol=1e-9)
+
+
+def test_one_class_among_the_labels():
+    sample = breast_cancer(60, 3)
+    labels = np.array([np.zeros(60), np.ones(60), sample.target])
+    everything = np.ones((1, 60), dtype=bool)
+    for name in ("lda", "ridge:0.7"):
+        learner = as_learner(name)
+        shared, other = shared_and_other(learner, sample, everything[0])
+        found = learner.scores(shared, everything, labels)
+        np.testing.assert_allclose(found[2], learner.scores(other, everything, labels)[2])
+
+
+@pytest.mark.parametrize("name", ["lda", "ridge:0.7", "kernel_ridge:0.5"])
+def test_one_learning_set_after_another(name):
+    sample, learner = breast_cancer(60, 3), as_learner(name)
+    learning = learning_sets(sample, 40, 2)
+    labels, seeds = permuted(sample), np.arange(12)
+    evaluator = Evaluator(sample, learner, "score")
+    for row in (0, 1, 0):
+        found = evaluator.predict_labelings(labels, seeds, learning[[row]])
+        new = Evaluator(sample, learner, "score").predict_labelings(labels, seeds, learning[[row]])
+        np.testing.assert_array_equal(found.values, new.values)
 
 
 def test_sets_of_different_sizes():

@@ -4,7 +4,7 @@ import os
 from collections import Counter
 from contextlib import nullcontext
 from threading import Lock
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -216,29 +216,34 @@ class Evaluator:
                [1., 1., 0., 0.],
                [0., 0., 0., 0.]])
         """
-        labels = self._usable_labels(labels)
+        labels, members = self._usable_labels(labels)
         everything = np.ones((1, self._sample.n_obs), dtype=bool)
         learning = everything if learning is None else learning
-        testing = np.broadcast_to(everything if testing is None else testing, labels.shape)
-        single, code = self._single_classes(learning, labels)
+        tested = everything if testing is None else testing
+        testing = np.broadcast_to(tested, labels.shape)
+        single, code = self._single_classes(learning, members)
         # A vector, so that what is common cannot be mistaken for the set of a single fit.
         learning = learning[0] if len(learning) == 1 else learning
         splits = np.arange(self._n_splits, self._n_splits + len(labels))
         self._n_splits += len(labels)
         self._one_class_fits += int(single.sum())
         found = self._fit_several(splits, learning, testing, seeds, single, code, labels)
-        return _blanked(found, testing)
+        return _blanked(found, tested)
 
-    def _usable_labels(self, labels: np.ndarray) -> np.ndarray:
+    def _usable_labels(self, labels: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        """The labels as numbers, and where each class is; one class for a real response."""
         labels = np.asarray(labels, dtype=float)
         n_obs, n_classes = self._sample.n_obs, self._sample.n_classes
         if labels.ndim != 2 or labels.shape[1] != n_obs:
             raise ValueError(f"labels must have shape (P, {n_obs}), got {labels.shape}")
-        if n_classes and not np.isin(labels, np.arange(n_classes)).all():
+        if not n_classes:
+            if not np.isfinite(labels).all():
+                raise ValueError("labels must be finite numbers")
+            return labels, [np.ones(labels.shape, dtype=bool)]
+        members = [labels == code for code in range(n_classes)]
+        if sum(np.count_nonzero(each) for each in members) < labels.size:
             raise ValueError(f"labels must be codes of classes, whole numbers 0 to {n_classes - 1}")
-        if not np.isfinite(labels).all():
-            raise ValueError("labels must be finite numbers")
-        return labels
+        return labels, members
 
     def _fit_several(
         self,
@@ -266,14 +271,11 @@ class Evaluator:
         return Predictions(values, fitted.ties)
 
     def _single_classes(
-        self, learning: np.ndarray, labels: np.ndarray | None = None
+        self, learning: np.ndarray, members: list[np.ndarray] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Which learning sets have a single class, and what is then predicted."""
-        if labels is not None:
-            n_classes = max(self._sample.n_classes, 1)
-            each = labels if self._sample.n_classes else np.zeros_like(labels)
-            codes = range(n_classes)
-            present = np.stack([(learning & (each == k)).any(axis=1) for k in codes], axis=1)
+        if members is not None:
+            present = np.stack([(learning & each).any(axis=1) for each in members], axis=1)
         else:
             present = self._present(learning)
         n_present = present.sum(axis=1)
@@ -410,6 +412,7 @@ class _JittedBatch:
         self.size: int | None = self._shape
         self._labelings = learner.labelings_per_call(sample)
         self.most_labelings: int | None = self._labelings
+        self._common: tuple[np.ndarray, Any] | None = None
 
     def predict(
         self,
@@ -426,8 +429,16 @@ class _JittedBatch:
         if size < shape:
             # What is repeated must not have its ties counted again.
             testing = np.pad(testing, ((0, shape - size), (0, 0)))
-        predictions = self._learner.predict(self._state, learning, self._output, testing, labels)
+        state = self._common_state(learning[0]) if common else self._state
+        predictions = self._learner.predict(state, learning, self._output, testing, labels)
         return Predictions(predictions.values[:size], predictions.ties)
+
+    def _common_state(self, learning: np.ndarray) -> Any:
+        """What all labelings of one learning set share, kept for as long as they come."""
+        if self._common is None or not np.array_equal(self._common[0], learning):
+            state = self._learner.prepare_labelings(self._state, learning)
+            self._common = learning.copy(), state
+        return self._common[1]
 
 
 class _TranslatedBatch:

@@ -18,6 +18,7 @@ __all__ = [
     "Scale",
     "SplitLearner",
     "class_members",
+    "clear_codes",
     "padded_rows",
     "padded_size",
     "power_of_two",
@@ -151,7 +152,7 @@ class JittedLearner(Learner):
         Parameters
         ----------
         state : Any
-            What `prepare` returned.
+            What `prepare` returned, or `prepare_labelings`.
         learning : ndarray of bool, shape (R, n)
             Row r marks learning set r. Sets with a single class may be among them; what is
             returned for them is ignored. With `labels` one row may stand for all.
@@ -164,6 +165,23 @@ class JittedLearner(Learner):
         ndarray of float64, shape (R, n), or (R, n, C) for C > 2 classes
             Scores that rise with the positive class, or one score for each class.
         """
+
+    def prepare_labelings(self, state: Any, learning: np.ndarray) -> Any:
+        """Compute what fits of many labelings to one learning set share.
+
+        Parameters
+        ----------
+        state : Any
+            What `prepare` returned.
+        learning : ndarray of bool, shape (n,)
+
+        Returns
+        -------
+        Any
+            Passed on to `scores` in the place of the state, with this learning set and labels;
+            the state itself if nothing more is shared.
+        """
+        return state
 
     def rows_per_call(self, sample: Sample) -> int:
         """Learning sets fitted in one call: `batch_rows`, fewer where the sample is large."""
@@ -221,8 +239,8 @@ class JittedLearner(Learner):
         Predictions
             NaN where a fit has no solution.
         """
-        if output == "label" and labels is None:
-            codes = self.codes(state, learning)
+        if output == "label":
+            codes = self.codes(state, learning, labels)
             if codes is not None:
                 return Predictions(codes, Counter(score_ties=0))
         scores = self.scores(state, learning, labels)
@@ -230,14 +248,18 @@ class JittedLearner(Learner):
             return self.elect(scores, testing)
         return Predictions(self._number(scores, output), Counter())
 
-    def codes(self, state: Any, learning: np.ndarray) -> np.ndarray | None:
+    def codes(
+        self, state: Any, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
         """Predicted codes of two classes, where a learner has them without its scores.
 
         Parameters
         ----------
         state : Any
-            What `prepare` returned.
+            What `prepare` returned, or `prepare_labelings`.
         learning : ndarray of bool, shape (R, n)
+        labels : ndarray of float64, shape (R, n), optional
+            As in `scores`.
 
         Returns
         -------
@@ -293,6 +315,13 @@ class JittedLearner(Learner):
 def class_members(sample: Sample) -> np.ndarray:
     """Indicators of the classes as floats, shape (n, C)."""
     return (sample.target[:, None] == np.arange(sample.n_classes)).astype(float)
+
+
+def clear_codes(scores: np.ndarray, cut: float, distance: np.ndarray | float) -> np.ndarray | None:
+    """Codes of two classes as small integers, if all scores are this far from the cut, or None."""
+    above = scores > cut + distance
+    n_clear = np.count_nonzero(above) + np.count_nonzero(scores < cut - distance)
+    return above.view(np.int8) if n_clear == scores.size else None
 
 
 def power_of_two(limit: int) -> int:

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ucvtest.float64 import in_float64, jit, to_device
+from ucvtest.float64 import in_float64, jit, to_device, to_numpy
 from ucvtest.kernels.linear_algebra import (
     SINGULAR,
     divisor,
@@ -28,8 +28,17 @@ from ucvtest.learners.base import (
     JittedLearner,
     Scale,
     class_members,
+    clear_codes,
     padded_rows,
     power_of_two,
+)
+from ucvtest.learners.one_set import (
+    LABELINGS,
+    OPEN,
+    WELL_CONDITIONED,
+    product,
+    replace_open_rows,
+    whitened,
 )
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
@@ -193,6 +202,50 @@ class Moments:
     n_features: int
 
 
+@dataclass(frozen=True, eq=False)
+class TotalScatter(Moments):
+    """What all labelings of one learning set share besides, for linear discriminant analysis.
+
+    Of two classes the scatter matrix within is that of the whole set minus one of rank one, that
+    between: S_W = S_T - c d d' with the difference d of the means and c = n_0 n_1 / n. By the
+    formula of Sherman and Morrison S_W^-1 d = S_T^-1 d / (1 - c d' S_T^-1 d), and there is
+    nothing to invert but S_T.
+    """
+
+    learnt: Any
+    """ndarray (n, p + 1): features with S_T = I and mean zero in the learning set, and the
+    constant; zero for those not learnt from."""
+    white: Any
+    """ndarray (p + 1, n): the same of all observations."""
+    size: int
+    share: float
+    """The smallest pivot of S_T as a share of its diagonal element."""
+
+    def coefficients(self, labels: np.ndarray, equal: bool) -> tuple[np.ndarray, np.ndarray]:
+        """What `white` is multiplied with for log-odds (R, p + 1), and the size of those (R, 1).
+
+        NaN where S_W is nearly singular.
+        """
+        sums = product(labels, self.learnt)
+        # The sum over both classes is zero.
+        total, second = sums[:, :-1], sums[:, -1].copy()
+        first, square = self.size - second, np.einsum("rk,rk->r", total, total)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = self.size / (first * second)
+            within = 1.0 - ratio * square
+            # No pivot of S_W is below this share of that of S_T.
+            regular = self.share * within > WELL_CONDITIONED
+            factor = np.where(regular, self.size * ratio / within, np.nan)
+            constant = 0.5 * factor * square * (1.0 / first - 1.0 / second)
+            if not equal:
+                constant = constant + np.log(second / first)
+        # White features of observations that are learnt from have a norm of at most one.
+        largest = 1.0 + np.abs(constant) + factor * np.sqrt(square)
+        total *= factor[:, None]
+        sums[:, -1] = constant
+        return sums, largest[:, None]
+
+
 @dataclass(frozen=True)
 class LinearDiscriminant(JittedLearner):
     """Linear discriminant analysis; made by `lda`.
@@ -239,17 +292,47 @@ class LinearDiscriminant(JittedLearner):
         features = _standardised(sample.matrix)
         return _moments(sample, features, products(features), _with_constant(features))
 
+    def labelings_per_call(self, sample: Sample) -> int:
+        """Few, which are quick, for two classes."""
+        most = super().labelings_per_call(sample)
+        return min(most, LABELINGS) if sample.n_classes == 2 else most
+
+    def prepare_labelings(self, state: Moments, learning: np.ndarray) -> Moments:
+        """The total scatter matrix, which no labels change, for two classes."""
+        features = to_numpy(state.terms)[: len(learning), :-1]
+        found = whitened(features, learning) if state.n_classes == 2 else None
+        if found is None:
+            return state
+        white, share = found
+        terms = _with_constant(white)
+        return TotalScatter(
+            *(state.columns, state.terms, state.n_classes, state.n_features),
+            learnt=terms * learning[:, None],
+            white=np.ascontiguousarray(terms.T),
+            size=int(learning.sum()),
+            share=share,
+        )
+
     @in_float64
     def scores(
         self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray:
         """Log-odds; discriminant scores where there are more than two classes."""
-        return _scores(*self._rules, state, learning, labels)
+        if labels is None or not isinstance(state, TotalScatter):
+            return _scores(*self._rules, state, learning, labels)
+        coefficients, largest = state.coefficients(labels, self.priors == "equal")
+        each = partial(_scores, *self._rules, state, learning)
+        scores = product(coefficients, state.white)
+        return replace_open_rows(scores, self.cut, OPEN * largest[:, 0], labels, each)
 
-    @in_float64
-    def codes(self, state: Moments, learning: np.ndarray) -> np.ndarray | None:
+    def codes(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
         """Predicted codes of two classes; see `JittedLearner.codes`."""
-        return _codes(*self._rules, state, learning)
+        if labels is not None and isinstance(state, TotalScatter):
+            coefficients, largest = state.coefficients(labels, self.priors == "equal")
+            return clear_codes(product(coefficients / largest, state.white), self.cut, OPEN)
+        return _codes(*self._rules, state, learning, labels)
 
     @property
     def _rules(self) -> tuple["Rules", bool]:
@@ -312,10 +395,11 @@ class QuadraticDiscriminant(JittedLearner):
         """Log-odds; discriminant scores where there are more than two classes."""
         return _scores(*self._rules, state, learning, labels)
 
-    @in_float64
-    def codes(self, state: Moments, learning: np.ndarray) -> np.ndarray | None:
+    def codes(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
         """Predicted codes of two classes; see `JittedLearner.codes`."""
-        return _codes(*self._rules, state, learning)
+        return _codes(*self._rules, state, learning, labels)
 
     @property
     def _rules(self) -> tuple["Rules", bool]:
@@ -359,10 +443,11 @@ class GaussianNaiveBayes(JittedLearner):
         """Log-odds; discriminant scores where there are more than two classes."""
         return _scores(*self._rules, state, learning, labels)
 
-    @in_float64
-    def codes(self, state: Moments, learning: np.ndarray) -> np.ndarray | None:
+    def codes(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
         """Predicted codes of two classes; see `JittedLearner.codes`."""
-        return _codes(*self._rules, state, learning)
+        return _codes(*self._rules, state, learning, labels)
 
     @property
     def _rules(self) -> tuple["Rules", bool]:
@@ -397,10 +482,11 @@ class NearestCentroid(JittedLearner):
         """Difference of squared distances; their negatives, up to a constant, for more classes."""
         return _scores(*self._rules, state, learning, labels)
 
-    @in_float64
-    def codes(self, state: Moments, learning: np.ndarray) -> np.ndarray | None:
+    def codes(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
         """Predicted codes of two classes; see `JittedLearner.codes`."""
-        return _codes(*self._rules, state, learning)
+        return _codes(*self._rules, state, learning, labels)
 
     @property
     def _rules(self) -> tuple["Rules", bool]:
@@ -472,8 +558,15 @@ def _scores(
     return np.asarray(scores)[:, : learning.shape[1]]
 
 
-def _codes(rules: Rules, equal: bool, state: Moments, learning: np.ndarray) -> np.ndarray | None:
-    if state.n_classes > 2:
+@in_float64
+def _codes(
+    rules: Rules,
+    equal: bool,
+    state: Moments,
+    learning: np.ndarray,
+    labels: np.ndarray | None,
+) -> np.ndarray | None:
+    if state.n_classes > 2 or labels is not None:
         return None
     n_obs = learning.shape[1]
     codes, open_ = _jitted_codes(*_arguments(rules, equal, state, learning, None), n_obs)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.linalg import cho_solve
 
-from ucvtest.float64 import in_float64, jit, to_device
+from ucvtest.float64 import in_float64, jit, to_device, to_numpy
 from ucvtest.kernels.linear_algebra import (
     SINGULAR,
     divisor,
@@ -20,9 +20,11 @@ from ucvtest.kernels.linear_algebra import (
 from ucvtest.learners.base import (
     JittedLearner,
     Scale,
+    clear_codes,
     padded_rows,
     power_of_two,
 )
+from ucvtest.learners.one_set import LABELINGS, OPEN, product, replace_open_rows, whitened
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
@@ -94,6 +96,20 @@ class RidgeState:
     """(N, K): 1, y, x, y x and x x'; no rows where there are more features than observations."""
     inner: Any
     """(N, N): inner products of the observations."""
+
+
+@dataclass(frozen=True, eq=False)
+class ThinSmoother(RidgeState):
+    """What all labelings of one learning set share besides: fitted values are left' right' y."""
+
+    left: Any
+    """ndarray (q, n), q one more than the features unless the intercept is penalised."""
+    right: Any
+    """ndarray (n, q), zero for those not learnt from."""
+
+    def fitted(self, labels: np.ndarray) -> np.ndarray:
+        """Fitted values (R, n)."""
+        return product(product(labels, self.right), self.left)
 
 
 @dataclass(frozen=True)
@@ -172,13 +188,46 @@ class Ridge(JittedLearner):
 
     def labelings_per_call(self, sample: Sample) -> int:
         """As many as the scores allow: a common learning set needs one system for all."""
-        return super().rows_per_call(sample)
+        return min(super().rows_per_call(sample), LABELINGS)
+
+    def prepare_labelings(self, state: RidgeState, learning: np.ndarray) -> RidgeState:
+        """The thin factors of the matrix that takes the labels to the fitted values."""
+        size = int(learning.sum())
+        if self.standardize or state.features.shape[1] > size:
+            return state
+        features = to_numpy(state.features)[: len(learning)]
+        penalty = self.lam * (size if self.penalty_scale == "mean" else 1)
+        found = whitened(features, learning, penalty, not self.penalize_intercept)
+        if found is None:
+            return state
+        left = right = found[0]
+        if not self.penalize_intercept:
+            constant = np.ones((len(left), 1))
+            left, right = np.hstack([left, constant]), np.hstack([left, constant / size])
+        shared = (state.features, state.response, state.columns, state.inner)
+        return ThinSmoother(*shared, np.ascontiguousarray(left.T), right * learning[:, None])
 
     @in_float64
     def scores(
         self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray:
         """Fitted values."""
+        if labels is None or not isinstance(state, ThinSmoother):
+            return self._scores(state, learning, labels)
+        each = partial(self._scores, state, learning)
+        return replace_open_rows(state.fitted(labels), self.cut, OPEN, labels, each)
+
+    def codes(
+        self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
+        """Predicted codes for labels of one learning set; see `JittedLearner.codes`."""
+        if labels is None or not isinstance(state, ThinSmoother):
+            return None
+        return clear_codes(state.fitted(labels), self.cut, OPEN)
+
+    def _scores(
+        self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None
+    ) -> np.ndarray:
         singular = CAREFUL if self.careful else SINGULAR
         settings = (self.lam, singular, self.penalty_scale == "mean", self.penalize_intercept)
         # Inner products of features that are standardised in each set are not shared.
