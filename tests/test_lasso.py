@@ -4,6 +4,8 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,9 @@ from ucvtest.evaluation import Evaluator
 from ucvtest.learners import elastic_net, lasso
 from ucvtest.learners.lasso import PenalizedLogistic
 from ucvtest.sample import Sample, make_sample
+
+# The package has a function of the module's name.
+lasso_module = sys.modules[PenalizedLogistic.__module__]
 
 GLMNET = """
 library(glmnet)
@@ -84,6 +89,11 @@ def kkt_residual(
 
 
 def check_optimality(sample: Sample, learner: PenalizedLogistic, learning: np.ndarray) -> None:
+    for compiled in (False, True):
+        check_optimality_of(sample, replace(learner, compiled=compiled), learning)
+
+
+def check_optimality_of(sample: Sample, learner: PenalizedLogistic, learning: np.ndarray) -> None:
     state = learner.prepare(sample)
     coefficients = learner.coefficients(state, learning)
     residuals = [
@@ -285,6 +295,95 @@ def test_learning_sets_with_one_class_are_ignored(colon):
     state = learner.prepare(colon)
     rest = learner.scores(state, learning[[0, 2]])
     np.testing.assert_allclose(learner.scores(state, learning)[[0, 2]], rest, atol=1e-9)
+
+
+# -------------------------------------------------------------------------- compiled form
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [lasso(0.08), lasso(0.02), elastic_net(0.1, 0.5), lasso(2.0, scale="sum")],
+    ids=lambda learner: learner.name,
+)
+def test_compiled_and_jitted_form_agree(colon, learner):
+    learning = two_class_sets(colon, 26, 300)
+    forms = [replace(learner, compiled=compiled) for compiled in (True, False)]
+    state = learner.prepare(colon)
+    found, expected = (form.scores(state, learning) for form in forms)
+    # Both stop at a gradient of 1e-9; the flattest direction turns that into more.
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    given, wanted = (form.coefficients(state, learning[:20]) for form in forms)
+    np.testing.assert_array_equal((given != 0).sum(axis=1), (wanted != 0).sum(axis=1))
+
+
+def test_compiled_form_learns_labels(colon, rng):
+    learning = learning_sets(colon, 30, 1)
+    labels = rng.permuted(np.tile(colon.target, (20, 1)), axis=1).astype(float)
+    state = lasso(0.08).prepare(colon)
+    found, expected = (
+        lasso(0.08, compiled=compiled).scores(state, learning, labels) for compiled in (True, False)
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert np.ptp(found, axis=0).min() > 0.01
+
+
+def compiled_only(sample, learner, learning):
+    return lasso_module._CompiledFits(learner.prepare(sample), learner, learning, None)
+
+
+def test_compiled_form_seldom_gives_up(colon):
+    learning = two_class_sets(colon, 26, 300)
+    for learner in (lasso(0.08), elastic_net(0.1, 0.5)):
+        assert np.isnan(compiled_only(colon, learner, learning).log_odds).mean() < 0.02
+
+
+def test_compiled_form_leaves_ties_to_the_other(colon):
+    """Of two observations all standardised columns are equal but for their sign."""
+    learning = two_class_sets(colon, 2, 40)
+    assert np.isnan(compiled_only(colon, lasso(0.08), learning).log_odds).all()
+    found, expected = (
+        lasso(0.08, compiled=compiled).scores(lasso(0.08).prepare(colon), learning)
+        for compiled in (True, False)
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_number_of_threads_changes_nothing(colon, monkeypatch):
+    kernel = pytest.importorskip("ucvtest.kernels.compiled_logistic")
+    learning = two_class_sets(colon, 26, 100)
+    found = []
+    for n_threads in (1, 3):
+        monkeypatch.setattr(kernel.config, "NUMBA_NUM_THREADS", n_threads)
+        found.append(compiled_only(colon, lasso(0.05), learning).log_odds)
+    np.testing.assert_array_equal(*found)
+
+
+def test_without_numba(colon, monkeypatch):
+    monkeypatch.setattr(lasso_module, "_numba_is_installed", lambda: False)
+    monkeypatch.setitem(sys.modules, "ucvtest.kernels.compiled_logistic", None)
+    learning = learning_sets(colon, 26, 3)
+    assert np.isfinite(lasso(0.08).scores(lasso(0.08).prepare(colon), learning)).all()
+    message = "compiled=True needs Numba: pip install 'ucvtest[fast]', or leave compiled out"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        lasso(0.08, compiled=True)
+
+
+def test_compiled_form_is_chosen_by_itself(colon, monkeypatch):
+    form, fits = lasso_module._CompiledFits, []
+
+    def counted(*given):
+        fits.append(given)
+        return form(*given)
+
+    monkeypatch.setattr(lasso_module, "_CompiledFits", counted)
+    for learner, sample, count in (
+        (lasso(0.08), colon, 1),
+        (lasso(0.08, compiled=False), colon, 1),
+        (lasso(0.08), breast_cancer(n_columns=6), 1),
+        (lasso(0.08, compiled=True), breast_cancer(n_columns=6), 2),
+    ):
+        learner.scores(learner.prepare(sample), learning_sets(sample, 26, 3))
+        assert len(fits) == count
 
 
 # ------------------------------------------------------------------- options and errors

@@ -10,7 +10,7 @@ import pytest
 
 import ucvtest as uv
 
-HEAVY = ("jax", "matplotlib", "mlflow", "rpy2", "sklearn", "statsmodels")
+HEAVY = ("jax", "matplotlib", "mlflow", "numba", "rpy2", "sklearn", "statsmodels")
 
 
 def run_python(code: str) -> str:

@@ -2,11 +2,13 @@
 
 Each fit works on a small set of features; a matrix product over the whole batch then checks
 the optimality conditions on all features and names those that are missing. Fits that are done
-leave their batch and others take their place, so that no fit waits for the slowest.
+leave their batch and others take their place, so that no fit waits for the slowest. Where Numba
+is installed, compiled loops do what is easy first.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -59,7 +61,12 @@ HIGHEST_BATCH, LOW_BATCH = 256, 32
 
 
 def lasso(
-    lam: float, standardize: bool = True, scale: PenaltyScale = "mean", *, max_iter: int = 200
+    lam: float,
+    standardize: bool = True,
+    scale: PenaltyScale = "mean",
+    *,
+    max_iter: int = 200,
+    compiled: bool | None = None,
 ) -> "PenalizedLogistic":
     r"""Logistic regression with a lasso penalty, as R's glmnet fits it at one lambda.
 
@@ -75,6 +82,10 @@ def lasso(
     max_iter : int
         Newton steps that one fit may take; a fit that needs more has no solution, which the
         evaluation reports as an error.
+    compiled : bool, optional
+        Whether loops compiled by Numba (``pip install ucvtest[fast]``) do the fits, as they do
+        by default where Numba is installed and there are more than 32 features. The result is
+        the same.
 
     Returns
     -------
@@ -83,7 +94,7 @@ def lasso(
     Raises
     ------
     ValueError
-        If an argument is out of range.
+        If an argument is out of range, or `compiled` is True without Numba.
 
     Notes
     -----
@@ -110,7 +121,7 @@ def lasso(
     >>> uv.learners.lasso(0.08).name
     'lasso:0.08'
     """
-    return PenalizedLogistic(lam, 1.0, max_iter, standardize, scale)
+    return PenalizedLogistic(lam, 1.0, max_iter, standardize, scale, compiled)
 
 
 def elastic_net(
@@ -120,6 +131,7 @@ def elastic_net(
     scale: PenaltyScale = "mean",
     *,
     max_iter: int = 200,
+    compiled: bool | None = None,
 ) -> "PenalizedLogistic":
     r"""Logistic regression with an elastic-net penalty, as R's glmnet fits it at one lambda.
 
@@ -129,7 +141,7 @@ def elastic_net(
         Weight of the penalty, glmnet's lambda.
     l1_ratio : float
         Share of the absolute values in the penalty, above 0 and at most 1; glmnet's alpha.
-    standardize, scale, max_iter
+    standardize, scale, max_iter, compiled
         As in `lasso`.
 
     Returns
@@ -139,7 +151,7 @@ def elastic_net(
     Raises
     ------
     ValueError
-        If an argument is out of range.
+        If an argument is out of range, or `compiled` is True without Numba.
 
     Notes
     -----
@@ -152,13 +164,17 @@ def elastic_net(
     >>> uv.learners.elastic_net(0.1, 0.5).name
     'elastic_net:0.1,0.5'
     """
-    return PenalizedLogistic(lam, l1_ratio, max_iter, standardize, scale)
+    return PenalizedLogistic(lam, l1_ratio, max_iter, standardize, scale, compiled)
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
     """What all learning sets share; JAX arrays, rows padded with zeros to a fixed shape."""
 
+    matrix: np.ndarray
+    """(n, p) the features without padding, as NumPy array."""
+    distinct: np.ndarray
+    """(p,) which of them the compiled form looks at."""
     features: Any
     """(N, p), centred and scaled: it changes rounding errors, but not the rules."""
     squares: Any
@@ -182,6 +198,7 @@ class PenalizedLogistic(JittedLearner):
     max_iter: int = 200
     standardize: bool = True
     penalty_scale: PenaltyScale = "mean"
+    compiled: bool | None = field(default=None, compare=False)
 
     scale: ClassVar[Scale] = "log_odds"
     batch_rows: ClassVar[int] = 2048
@@ -209,6 +226,10 @@ class PenalizedLogistic(JittedLearner):
             raise ValueError(
                 f"scale={self.penalty_scale!r} is unknown: use one of {', '.join(SCALES)}"
             )
+        if self.compiled and not _numba_is_installed():
+            raise ValueError(
+                "compiled=True needs Numba: pip install 'ucvtest[fast]', or leave compiled out"
+            )
 
     @property
     def name(self) -> str:
@@ -233,11 +254,14 @@ class PenalizedLogistic(JittedLearner):
         centre = np.median(sample.matrix, axis=0)
         spread = np.abs(sample.matrix - centre).mean(axis=0)
         spread = np.where(spread > 0, spread, 1.0)
+        matrix = np.ascontiguousarray((sample.matrix - centre) / spread)
+        # Of equal columns a lasso needs one; with a penalty on squares they share their effect.
+        distinct = _distinct(matrix) if self.l1_ratio == 1 else np.ones(len(centre), dtype=bool)
         padding = _padded(sample.n_obs) - sample.n_obs
-        features = np.pad((sample.matrix - centre) / spread, ((0, padding), (0, 0)))
+        features = np.pad(matrix, ((0, padding), (0, 0)))
         response = np.pad(sample.target, (0, padding))
         features, squares, response = to_device((features, features**2, response))
-        return Data(features, squares, response, sample.target, centre, spread)
+        return Data(matrix, distinct, features, squares, response, sample.target, centre, spread)
 
     def scores(
         self, state: Data, learning: np.ndarray, labels: np.ndarray | None = None
@@ -300,6 +324,11 @@ class PenalizedLogistic(JittedLearner):
         bound = self.penalties(size)[0] if self.standardize else 0.0
         return null, np.flatnonzero(deviation > bound)
 
+    def _is_compiled(self, n_features: int) -> bool:
+        if self.compiled is None:
+            return n_features > ONE_WORKING_SET and _numba_is_installed()
+        return self.compiled
+
     def penalties(self, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights of absolute values and of half the squares beside the mean loss, (R,) each."""
         lam = self.lam / (size if self.penalty_scale == "sum" else np.ones(len(size)))
@@ -307,18 +336,58 @@ class PenalizedLogistic(JittedLearner):
 
     def _fit(
         self, data: Data, learning: np.ndarray, labels: np.ndarray | None, null: np.ndarray
-    ) -> Iterator[tuple[np.ndarray, "_Fits"]]:
+    ) -> Iterator[tuple[np.ndarray, "_Fits | _CompiledFits"]]:
         """Fit with larger and larger working sets; of two fits for one row the later one counts."""
-        if not len(learning):
-            return
         rows = np.arange(len(learning))
-        fits = _Fits(data, self, learning, labels, null[:, None])
+        if len(rows) and self._is_compiled(data.matrix.shape[1]):
+            easy = _CompiledFits(data, self, learning, labels)
+            yield rows, easy
+            rows = np.flatnonzero(np.isnan(easy.log_odds[:, 0]))
+        if not len(rows):
+            return
+        labels = None if labels is None else labels[rows]
+        fits = _Fits(data, self, learning[rows], labels, null[rows, None])
         for size in _working_set_sizes(data.features.shape[1]):
             outgrown = fits.run(size, self.max_iter)
             yield rows, fits
             if not len(outgrown):
                 return
             rows, fits = rows[outgrown], fits.subset(outgrown)
+
+
+class _CompiledFits:
+    """Fits by compiled loops; NaN where a fit is left to the other form."""
+
+    def __init__(
+        self,
+        data: Data,
+        learner: PenalizedLogistic,
+        learning: np.ndarray,
+        labels: np.ndarray | None,
+    ) -> None:
+        # Numba takes long to import, and may not be there.
+        from ucvtest.kernels.compiled_logistic import fit
+
+        l1, l2 = learner.penalties(learning.sum(axis=1))
+        self._n_features = data.matrix.shape[1]
+        self._fitted = fit(
+            data.matrix,
+            data.distinct,
+            np.ascontiguousarray(data.codes[None] if labels is None else labels, dtype=float),
+            np.ascontiguousarray(learning),
+            data.spread,
+            l1,
+            l2,
+            _tolerances(l1),
+            learner.standardize,
+            learner.max_iter,
+        )
+        self.log_odds = self._fitted.log_odds
+
+    def by_feature(self) -> np.ndarray:
+        """Intercepts and coefficients (R, 1 + p); NaN where a fit is left to the other form."""
+        _, columns, original = self._fitted
+        return _by_feature(self.log_odds, columns, original, self._n_features)
 
 
 class _Fits:
@@ -341,8 +410,7 @@ class _Fits:
         self.data, self.learner = data, learner
         self.learning, self.labels = learning, labels
         self.l1, self.l2 = learner.penalties(learning.sum(axis=1))
-        # A penalty near the tolerance asks for more digits.
-        self.tolerance = np.minimum(TOLERANCE, 1e-3 * self.l1)
+        self.tolerance = _tolerances(self.l1)
         self.coefficients = coefficients
         self.original = coefficients
         self.columns = np.empty((len(learning), 0), dtype=int)
@@ -383,9 +451,8 @@ class _Fits:
 
     def by_feature(self) -> np.ndarray:
         """Intercepts and coefficients (R, 1 + p); NaN where a fit has not converged."""
-        everything = np.arange(self.data.features.shape[1])
-        placed = _moved(self.original, self.columns, everything[None], len(everything))
-        return np.where(np.isnan(self.log_odds[:, :1]), np.nan, placed)
+        n_features = self.data.features.shape[1]
+        return _by_feature(self.log_odds, self.columns, self.original, n_features)
 
     def _widen(self, size: int) -> None:
         missing = ((0, 0), (0, size - self.columns.shape[1]))
@@ -483,6 +550,34 @@ class _Fits:
         )
         log_odds, excess, rank = (array[: len(rows)] for array in checked)
         return Checked(log_odds[:, :n_obs], excess, rank)
+
+
+def _numba_is_installed() -> bool:
+    return find_spec("numba") is not None
+
+
+def _tolerances(l1: np.ndarray) -> np.ndarray:
+    """Largest violation of each fit: a penalty near the tolerance asks for more digits."""
+    return np.minimum(TOLERANCE, 1e-3 * l1)
+
+
+def _distinct(matrix: np.ndarray) -> np.ndarray:
+    """The first one of each group of columns that are equal but for their sign, (p,)."""
+    first = np.take_along_axis(matrix, (matrix != 0).argmax(axis=0)[None], axis=0)
+    # Adding zero turns -0.0 into 0.0.
+    columns = np.ascontiguousarray((matrix * np.sign(first) + 0.0).T)
+    whole = columns.view(np.dtype((np.void, columns.itemsize * columns.shape[1]))).ravel()
+    distinct = np.zeros(len(whole), dtype=bool)
+    distinct[np.unique(whole, return_index=True)[1]] = True
+    return distinct
+
+
+def _by_feature(
+    log_odds: np.ndarray, columns: np.ndarray, original: np.ndarray, n_features: int
+) -> np.ndarray:
+    """Coefficients of working sets in the places of all features; NaN without a result."""
+    placed = _moved(original, columns, np.arange(n_features)[None], n_features)
+    return np.where(np.isnan(log_odds[:, :1]), np.nan, placed)
 
 
 def _is_number(value: Any) -> bool:
