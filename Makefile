@@ -8,6 +8,9 @@ STATE := $(VENV)/setup
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MPLBACKEND ?= Agg
+# Compilations are shared by the processes of a test run, and with the next run.
+export JAX_COMPILATION_CACHE_DIR ?= $(abspath $(VENV))/jax-cache
+export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS ?= 0.1
 # Lets the R package find its Python wherever R is started from.
 export UCVTEST_PYTHON ?= $(abspath $(BIN)/python)
 
@@ -26,7 +29,7 @@ demo: setup ## Compare two learners on real data, log the result to a local MLfl
 	$(BIN)/python examples/demo.py
 
 test: lint ## Run the style and type checks, all tests, all examples
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist worksteal
 
 lint: setup ## Run the style, type and import checks only
 	$(BIN)/ruff check .
