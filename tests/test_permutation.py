@@ -219,6 +219,15 @@ class TestClasses:
         assert result.settings["loss_matrix"] == costs.tolist()
         assert math.isnan(result.diagnostics["p_in"])
 
+    def test_pos_label_is_the_last_row_of_a_loss_matrix(self):
+        X, y = two_species()
+        costs = np.array([[0, 1], [5, 0]])
+        expected = uv.PermutationComplexityTest(X, y, "lda", loss=costs).fit(9, rng=0)
+        turned = uv.PermutationComplexityTest(X, y, "lda", loss=costs[::-1, ::-1], pos_label=1)
+        assert turned.fit(9, rng=0).statistic == expected.statistic
+        as_given = uv.PermutationComplexityTest(X, y, "lda", loss=costs, pos_label=1)
+        assert as_given.fit(9, rng=0).statistic != expected.statistic
+
     def test_any_function_is_a_loss(self):
         X, y = two_species()
 

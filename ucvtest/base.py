@@ -45,7 +45,7 @@ class HypothesisTest:
         H1: the estimand differs from, is below, or is above `null_value`.
     loss : str, callable, Loss or matrix, optional
         By default zero_one for classes and squared error for a real response. A matrix holds
-        ``loss[true, predicted]`` of the classes in ascending order.
+        ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last.
     output : {"label", "number", "probability", "score"}, optional
         What learners must predict where a test is about no loss, as with the AUC.
     pos_label : optional

@@ -68,9 +68,9 @@ class PermutationComplexityTest(HypothesisTest):
         or a callable ``(X_train, y_train, X_test) -> predictions``.
     loss : str, callable, Loss or matrix, optional
         By default zero_one for classes and squared error for a real response. A matrix holds
-        ``loss[true, predicted]`` of the classes in ascending order. Two labels under squared or
-        absolute loss are coded 0 and 1: with -1 and 1, as in the paper, squared error is four
-        times as large.
+        ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last. Two labels
+        under squared or absolute loss are coded 0 and 1: with -1 and 1, as in the paper, squared
+        error is four times as large.
     pos_label, groups, backend
         See `HypothesisTest`.
 
