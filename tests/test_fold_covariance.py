@@ -484,6 +484,11 @@ def test_fit_refuses_before_it_learns(options, message):
     assert str(caught.value).startswith(message)
 
 
+def test_leave_one_out_is_not_repeated():
+    with pytest.raises(ValueError, match="n_repeats=3 repeats the same leave-one-out splits"):
+        make(n_folds=60).fit(n_repeats=3, rng=0)
+
+
 def test_two_observations_are_too_few():
     with pytest.raises(ValueError, match="at least 3 are needed"):
         uv.FoldCovarianceTest(X[:2], [0, 1], "nearest_centroid", n_folds=2)

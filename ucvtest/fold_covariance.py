@@ -239,6 +239,11 @@ class FoldCovarianceTest(HypothesisTest):
         repeats = as_integer("n_repeats", n_repeats)
         if repeats < 1:
             raise ValueError(f"n_repeats must be at least 1, got {repeats}")
+        if repeats > 1 and self.n_folds == self.sample.n_obs:
+            raise ValueError(
+                f"n_repeats={repeats} repeats the same leave-one-out splits: use n_repeats=1, or "
+                "fewer folds"
+            )
         for name, value in (("n_jobs", n_jobs), ("batch_size", batch_size)):
             if value is not None:
                 as_integer(name, value)

@@ -28,7 +28,17 @@ new_ucvtest <- function(fields, data_name, statistic = "statistic") {
 }
 
 print.ucvtest <- function(x, ...) {
-  NextMethod()
+  shown <- x
+  null <- x$diagnostics$null_hypothesis
+  if (!is.null(null)) {
+    # The null hypothesis is no value of the estimate.
+    shown$null.value <- NULL
+    shown$alternative <- paste("it does not hold that", null)
+  }
+  print(structure(shown, class = "htest"), ...)
+  # What p-value and interval rest on beyond the data.
+  assumption <- x$diagnostics$assumption
+  if (!is.null(assumption)) cat(strwrap(paste0("assuming ", assumption)), "", sep = "\n")
   if (!identical(x$status, "ok")) cat(strwrap(paste("status:", x$status)), "", sep = "\n")
   invisible(x)
 }

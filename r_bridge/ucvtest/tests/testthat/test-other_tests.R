@@ -40,6 +40,8 @@ test_that("fold_covariance_test has both interfaces, R functions, and every opti
   default <- run()
   set.seed(7)
   expect_equal(numbers(fold_covariance_test(Species ~ ., two, "lda")), default)
+  expect_output(print(fold_covariance_test(two[1:2], two$Species, "lda", "knn:1", rho = 0.2)),
+                "assuming rho = 0.2")
   expect_equal(run(labels)[1:5], default[1:5])
   for (changed in list(run(n_folds = 5), run(rho = 0.3), run(rho = NULL), run(n_repeats = 2),
                        run(estimator = "jackknife"), run(loss = "log"), run(null_value = 0.3),
@@ -61,6 +63,7 @@ test_that("leave_pair_out_test has both interfaces, R functions, and every optio
   expect_named(default$statistic, "U")
   expect_null(default$conf.int)
   expect_equal(default$alternative, "greater")
+  expect_output(print(default), "it does not hold that labels and features are independent")
   expect_equal(plot(default), default)
   set.seed(7)
   expect_equal(leave_pair_out_test(Species ~ ., few, "ridge:1", n_permutations = 99)$p.value,
