@@ -242,7 +242,19 @@ def test_products_of_a_few_rows_at_a_time(shape):
     n_rows, n_inner, n_columns = shape
     rng = np.random.default_rng(2)
     rows, matrix = rng.normal(size=(n_rows, n_inner)), rng.normal(size=(n_inner, n_columns))
-    np.testing.assert_allclose(product(rows, matrix), rows @ matrix, rtol=1e-9, atol=1e-9)
+    found = product(rows, matrix)
+    np.testing.assert_allclose(found, rows @ matrix, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(product(rows[:5], matrix), found[:5])
+
+
+@pytest.mark.parametrize("name", ["lda", "ridge:0.7"])
+def test_scores_do_not_depend_on_how_many_labelings_there_are(name):
+    sample, learner = breast_cancer(60, 3), as_learner(name)
+    labels, seeds = permuted(sample, 700), np.arange(700)
+    whole = Evaluator(sample, learner, "score").predict_labelings(labels, seeds).values
+    for count in (1, 5, 64, 513):
+        part = Evaluator(sample, learner, "score").predict_labelings(labels[:count], seeds[:count])
+        np.testing.assert_array_equal(part.values, whole[:count])
 
 
 def test_one_class_among_the_labels():

@@ -399,7 +399,8 @@ class _JittedBatch:
     """Fits of a jitted learner, always in calls of the same shape.
 
     Another shape would be compiled anew, and would round differently: the last bit of a
-    score can decide a tie, so that results would depend on the size of the batches.
+    score can decide a tie, so that results would depend on the size of the batches. Labelings
+    of one learning set may have a form to which the shape does not matter.
     """
 
     def __init__(
@@ -423,13 +424,13 @@ class _JittedBatch:
         labels: np.ndarray | None,
     ) -> Predictions:
         size, common = len(testing), learning.ndim == 1
+        state = self._common_state(learning) if common else self._state
         shape = self._labelings if common else self._shape
         learning = learning[None] if common else _lengthened(learning, shape)
-        labels = None if labels is None else _lengthened(labels, shape)
-        if size < shape:
+        if size < shape and state is self._state:
+            labels = None if labels is None else _lengthened(labels, shape)
             # What is repeated must not have its ties counted again.
             testing = np.pad(testing, ((0, shape - size), (0, 0)))
-        state = self._common_state(learning[0]) if common else self._state
         predictions = self._learner.predict(state, learning, self._output, testing, labels)
         return Predictions(predictions.values[:size], predictions.ties)
 

@@ -178,8 +178,9 @@ class JittedLearner(Learner):
         Returns
         -------
         Any
-            Passed on to `scores` in the place of the state, with this learning set and labels;
-            the state itself if nothing more is shared.
+            Passed on to `scores` in the place of the state, with this learning set and any
+            number of labels, on which no score may depend; the state itself if nothing more is
+            shared.
         """
         return state
 

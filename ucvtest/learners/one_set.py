@@ -13,8 +13,9 @@ from ucvtest.learners.base import power_of_two
 
 __all__ = ["LABELINGS", "OPEN", "WELL_CONDITIONED", "product", "replace_open_rows", "whitened"]
 
-LABELINGS = 256
-"""Labelings in one call: their scores stay in a processor's second-level cache."""
+LABELINGS = 512
+"""Labelings in one call: many, so that the call itself hardly counts, but few enough for their
+scores to stay in a processor's cache."""
 
 WELL_CONDITIONED = 1e-5
 """Pivots below this share of their diagonal element are left to elimination, which says of each
@@ -33,11 +34,20 @@ LEAST_ROWS = 4
 
 
 def product(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Matrix product (R, m) of (R, k) and (k, m), a few rows at a time."""
+    """Matrix product (R, m) of (R, k) and (k, m), always the same few rows at a time.
+
+    A row of the result then does not depend on how many others there are, to the last bit.
+    """
     few = max(power_of_two(ONE_THREAD // matrix.size), LEAST_ROWS)
-    if len(rows) % few:
-        return rows @ matrix
-    return (rows.reshape(-1, few, len(matrix)) @ matrix).reshape(len(rows), -1)
+    found = np.empty((len(rows), matrix.shape[1]))
+    whole = len(rows) // few * few
+    blocks = found[:whole].reshape(-1, few, matrix.shape[1])
+    np.matmul(rows[:whole].reshape(-1, few, len(matrix)), matrix, out=blocks)
+    if whole < len(rows):
+        last = np.zeros((few, len(matrix)))
+        last[: len(rows) - whole] = rows[whole:]
+        found[whole:] = (last @ matrix)[: len(rows) - whole]
+    return found
 
 
 def whitened(
@@ -102,7 +112,7 @@ def replace_open_rows(
     nearest = np.abs(scores - cut).min(axis=1)
     rows = np.flatnonzero(~(nearest > distance))
     if len(rows):
-        # As many as always: another number would be compiled anew.
-        filled = np.resize(rows, len(labels))
+        # A power of two, as elsewhere: every other number would be compiled anew.
+        filled = np.resize(rows, 1 << (len(labels) - 1).bit_length())
         scores[rows] = each(labels[filled])[: len(rows)]
     return scores
