@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ucvtest.evaluation import Evaluator
 from ucvtest.learners.coerce import as_learner
-from ucvtest.learners.one_set import product
+from ucvtest.learners.one_set import LABELINGS, product
 from ucvtest.learners.translate import TranslatedLearner, choose_backend
 from ucvtest.sample import make_sample
 
@@ -191,6 +191,7 @@ def test_ties_are_those_of_the_other_form(name):
     half = np.arange(48) // 16
     mirror = sample.matrix[:, 0] > 1.5
     labels = np.array([half % 2, mirror, half // 2, *permuted(sample, 5)], dtype=float)
+    labels = np.tile(labels, (LABELINGS // 8, 1))
     learning = np.ones((1, 48), dtype=bool)
     both = shared_and_other(learner, sample, learning[0])
     found, expected = (learner.predict(each, learning, "label", None, labels) for each in both)

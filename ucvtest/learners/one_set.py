@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ucvtest.learners.base import power_of_two
+from ucvtest.learners.base import RESULT_NUMBERS, power_of_two
 
 __all__ = ["LABELINGS", "OPEN", "WELL_CONDITIONED", "product", "replace_open_rows", "whitened"]
 
@@ -111,8 +111,9 @@ def replace_open_rows(
     """
     nearest = np.abs(scores - cut).min(axis=1)
     rows = np.flatnonzero(~(nearest > distance))
-    if len(rows):
-        # A power of two, as elsewhere: every other number would be compiled anew.
-        filled = np.resize(rows, 1 << (len(labels) - 1).bit_length())
-        scores[rows] = each(labels[filled])[: len(rows)]
+    # Always as many: another number would be compiled anew, and round differently.
+    count = min(LABELINGS, power_of_two(RESULT_NUMBERS // scores.shape[1]))
+    for start in range(0, len(rows), count):
+        some = rows[start : start + count]
+        scores[some] = each(labels[np.resize(some, count)])[: len(some)]
     return scores
