@@ -135,7 +135,6 @@ class TestOutput:
         test = HypothesisTest(self.X, self.y, "lda", output="score")
         assert test.loss is None
         assert test.output == "score"
-        assert "loss" not in test._settings()
         assert test.sample.n_classes == 2
 
     def test_otherwise_the_loss_decides(self):

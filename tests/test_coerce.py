@@ -101,7 +101,7 @@ def test_every_public_factory_has_a_short_name():
         (
             "elastic_net:0.1",
             "learner 'elastic_net:0.1' cannot be made: l1_ratio must be given: write "
-            "'elastic_net:lam,l1_ratio,standardize=true,scale=mean,max_iter=200'",
+            "'elastic_net:lam,l1_ratio,standardize=true,scale=mean,max_iter=200,compiled=none'",
         ),
     ],
 )

@@ -2,6 +2,8 @@
 
 import os
 from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from threading import Lock
 from typing import Any, Protocol
@@ -10,6 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import threadpool_limits
 
+from ucvtest.float64 import count_devices, on_device
 from ucvtest.learners.base import (
     JittedLearner,
     Learner,
@@ -72,7 +75,7 @@ class Evaluator:
     n_jobs : int, optional
         Workers for learners that are fitted to one learning set at a time; None means one,
         unless a `joblib.parallel_config` context says otherwise. Jitted learners use the
-        processor's cores by themselves.
+        processor's cores by themselves, and all of JAX's devices where there are several.
     batch_size : int, optional
         Most learning sets that are shared out to the workers at a time. Results do not
         depend on it; jitted learners have a size of their own, which fits the processor.
@@ -303,20 +306,25 @@ class Evaluator:
         seeds: np.ndarray,
         labels: np.ndarray | None,
     ) -> Predictions:
-        parts = []
-        ties: Counter[str] = Counter()
         common = learning.ndim == 1
         most = self._batch.most_labelings if common else self._batch.size
         size = most or max(len(splits), 1)
-        for start in range(0, len(splits), size):
-            rows = slice(start, start + size)
-            part = self._batch.predict(
+        batches = [slice(start, start + size) for start in range(0, len(splits), size)]
+
+        def predict(rows: slice, device: int) -> Predictions:
+            return self._batch.predict(
                 splits[rows],
                 learning if common else learning[rows],
                 testing[rows],
                 seeds[rows],
                 None if labels is None else labels[rows],
+                device,
             )
+
+        parts = []
+        ties: Counter[str] = Counter()
+        found = _dealt_out(predict, batches, self._batch.n_devices)
+        for rows, part in zip(batches, found, strict=True):
             self._refuse_unusable(part.values, testing[rows], splits[rows])
             parts.append(part.values)
             ties.update(part.ties)
@@ -347,6 +355,26 @@ class Evaluator:
             f"observation {column}: "
             f"{learner.no_solution if isinstance(learner, JittedLearner) else reason}"
         )
+
+
+def _dealt_out(
+    predict: Callable[[slice, int], Predictions], batches: list[slice], n_devices: int
+) -> Iterator[Predictions]:
+    """The predictions for all batches in their order, batch i by device i modulo their number."""
+    n_devices = min(n_devices, len(batches))
+    if n_devices < 2:
+        for rows in batches:
+            yield predict(rows, 0)
+        return
+
+    def work(device: int) -> list[Predictions]:
+        return [predict(rows, device) for rows in batches[device::n_devices]]
+
+    # One thread for each device, as what a thread asks for is done at once.
+    with ThreadPoolExecutor(n_devices) as pool:
+        by_device = list(pool.map(work, range(n_devices)))
+    for number in range(len(batches)):
+        yield by_device[number % n_devices][number // n_devices]
 
 
 def _words(rows: np.ndarray) -> np.ndarray:
@@ -380,6 +408,8 @@ class _Batch(Protocol):
     """Most learning sets at a time; None for all."""
     most_labelings: int | None
     """The same for labelings of one learning set."""
+    n_devices: int
+    """Devices that can do batches at the same time."""
 
     def predict(
         self,
@@ -388,6 +418,7 @@ class _Batch(Protocol):
         testing: np.ndarray,
         seeds: np.ndarray,
         labels: np.ndarray | None,
+        device: int,
     ) -> Predictions:
         """Values (R, n), anything where not tested, for the splits of these numbers.
 
@@ -406,14 +437,16 @@ class _JittedBatch:
     def __init__(
         self, sample: Sample, learner: JittedLearner | TranslatedLearner, output: Output
     ) -> None:
+        self._sample = sample
         self._learner = learner
         self._output: Output = output
-        self._state = learner.prepare(sample)
+        self.n_devices = count_devices()
+        self._states = {0: learner.prepare(sample)}
         self._shape = learner.rows_per_call(sample)
         self.size: int | None = self._shape
         self._labelings = learner.labelings_per_call(sample)
         self.most_labelings: int | None = self._labelings
-        self._common: tuple[np.ndarray, Any] | None = None
+        self._common: dict[int, tuple[np.ndarray, Any]] = {}
 
     def predict(
         self,
@@ -422,24 +455,35 @@ class _JittedBatch:
         testing: np.ndarray,
         seeds: np.ndarray,
         labels: np.ndarray | None,
+        device: int,
     ) -> Predictions:
-        size, common = len(testing), learning.ndim == 1
-        state = self._common_state(learning) if common else self._state
-        shape = self._labelings if common else self._shape
-        learning = learning[None] if common else _lengthened(learning, shape)
-        if size < shape and state is self._state:
-            labels = None if labels is None else _lengthened(labels, shape)
-            # What is repeated must not have its ties counted again.
-            testing = np.pad(testing, ((0, shape - size), (0, 0)))
-        predictions = self._learner.predict(state, learning, self._output, testing, labels)
+        with on_device(device):
+            base = self._state_on(device)
+            common = learning.ndim == 1
+            state = self._common_state(base, device, learning) if common else base
+            shape = self._labelings if common else self._shape
+            learning = learning[None] if common else _lengthened(learning, shape)
+            size = len(testing)
+            if size < shape and state is base:
+                labels = None if labels is None else _lengthened(labels, shape)
+                # What is repeated must not have its ties counted again.
+                testing = np.pad(testing, ((0, shape - size), (0, 0)))
+            predictions = self._learner.predict(state, learning, self._output, testing, labels)
         return Predictions(predictions.values[:size], predictions.ties)
 
-    def _common_state(self, learning: np.ndarray) -> Any:
+    def _state_on(self, device: int) -> Any:
+        """What all fits share; a second device gets it when there is work for it."""
+        if device not in self._states:
+            self._states[device] = self._learner.prepare(self._sample)
+        return self._states[device]
+
+    def _common_state(self, base: Any, device: int, learning: np.ndarray) -> Any:
         """What all labelings of one learning set share, kept for as long as they come."""
-        if self._common is None or not np.array_equal(self._common[0], learning):
-            state = self._learner.prepare_labelings(self._state, learning)
-            self._common = learning.copy(), state
-        return self._common[1]
+        last, state = self._common.get(device, (None, None))
+        if last is None or not np.array_equal(last, learning):
+            state = self._learner.prepare_labelings(base, learning)
+            self._common[device] = learning.copy(), state
+        return state
 
 
 class _TranslatedBatch:
@@ -451,6 +495,7 @@ class _TranslatedBatch:
         self._jitted = _JittedBatch(sample, learner, output)
         self._original = _SplitBatch(sample, learner.original, output, None, n_jobs)
         self.size = self._jitted.size
+        self.n_devices = self._jitted.n_devices
         self.most_labelings = self._jitted.most_labelings
 
     def predict(
@@ -460,8 +505,9 @@ class _TranslatedBatch:
         testing: np.ndarray,
         seeds: np.ndarray,
         labels: np.ndarray | None,
+        device: int,
     ) -> Predictions:
-        predictions = self._jitted.predict(splits, learning, testing, seeds, labels)
+        predictions = self._jitted.predict(splits, learning, testing, seeds, labels, device)
         values, ties = predictions.values, predictions.ties
         if np.isnan(values.sum()):
             rows = np.flatnonzero((np.isnan(values) & testing).any(axis=1))
@@ -470,7 +516,7 @@ class _TranslatedBatch:
                 learning = np.broadcast_to(learning, testing.shape)[rows]
                 other = None if labels is None else labels[rows]
                 each = (splits[rows], learning, testing[rows], seeds[rows], other)
-                values[rows] = self._original.predict(*each).values
+                values[rows] = self._original.predict(*each, device).values
         return Predictions(values, ties)
 
 
@@ -490,6 +536,7 @@ class _SplitBatch:
         self._output: Output = output
         self._n_jobs = n_jobs
         self.size = self.most_labelings = batch_size
+        self.n_devices = 1
 
     def predict(
         self,
@@ -498,6 +545,7 @@ class _SplitBatch:
         testing: np.ndarray,
         seeds: np.ndarray,
         labels: np.ndarray | None,
+        device: int,
     ) -> Predictions:
         fit = delayed(_fit_splits)
         learning = np.broadcast_to(learning, testing.shape)
