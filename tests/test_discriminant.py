@@ -10,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 
 from ucvtest.learners import gaussian_nb, lda, nearest_centroid, qda
+from ucvtest.learners.coerce import as_learner
 from ucvtest.sample import make_sample
 
 # Maximum likelihood divides by n, which scikit-learn does for all solvers from 1.9 on.
@@ -181,6 +182,20 @@ def test_a_singular_covariance_names_learner_split_and_remedy():
         "that learning set is singular: raise learn_size, drop columns that are nearly constant "
         "or nearly combinations of others, or use ridge"
     )
+
+
+@pytest.mark.parametrize("learner", ["lda", "qda"])
+def test_a_constant_column_is_found_whatever_rounding_leaves_of_it(learner):
+    sample = breast_cancer(n_columns=2)
+    learning = learning_sets(sample, 30, 200)
+    learning[:, :3] = False
+    for value in np.random.default_rng(0).normal(size=20):
+        column = np.where(np.arange(sample.n_obs) < 3, value, 0.3)
+        X = np.column_stack([sample.matrix, column])
+        with pytest.raises(ValueError, match="is singular"):
+            evaluate(make_sample(X, sample.response, as_classes=True), learner, "label", learning)
+        state = as_learner(learner).prepare(make_sample(X, sample.response, as_classes=True))
+        assert np.isnan(as_learner(learner).scores(state, learning)).all()
 
 
 def test_a_class_too_small_for_qda_names_learner_split_and_remedy():

@@ -660,6 +660,20 @@ def _relabelled_sums(
     return jnp.concatenate(parts)
 
 
+def _covariance(
+    second: jax.Array, between: jax.Array, size: jax.Array, n_features: int, singular: float
+) -> jax.Array:
+    """Covariance matrices (p, p, R); NaN where a variance is a rounding error of its mean square.
+
+    What is left of a constant column can be anything, so that no comparison with itself tells.
+    """
+    i, j = np.triu_indices(n_features)
+    squares = np.flatnonzero(i == j)
+    packed = second - between
+    varies = (packed[squares] > singular * second[squares]).all(axis=0)
+    return symmetric(jnp.where(varies, packed / size, jnp.nan), n_features)
+
+
 def _lda_rules(
     size: jax.Array,
     mean: jax.Array,
@@ -669,7 +683,7 @@ def _lda_rules(
 ) -> jax.Array:
     n_features = mean.shape[1]
     between = sum(n * _products_of_rows(m) for n, m in zip(size, mean, strict=True))
-    covariance = symmetric((second - between) / size.sum(axis=0), n_features)
+    covariance = _covariance(second, between, size.sum(axis=0), n_features, singular)
     slope = solve_positive_definite(covariance, jnp.swapaxes(mean, 0, 1), singular)
     slope = jnp.swapaxes(slope, 0, 1)
     constant = log_prior - 0.5 * (slope * mean).sum(axis=1)
@@ -688,7 +702,7 @@ def _qda_rules(
     by_class = second.reshape(n_classes, -1, n_sets)
     coefficients = []
     for n, m, sums, log_share in zip(size, mean, by_class, log_prior, strict=True):
-        covariance = symmetric((sums - n * _products_of_rows(m)) / n, n_features)
+        covariance = _covariance(sums, n * _products_of_rows(m), n, n_features, singular)
         # An absent class must not turn the scores of the others into NaN.
         covariance = jnp.where(n > 0, covariance, identity)
         precision, log_determinant = invert_positive_definite(covariance, singular)
