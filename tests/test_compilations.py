@@ -10,7 +10,7 @@ from ucvtest.learners.coerce import as_learner
 from ucvtest.learners.discriminant import _jitted_scores
 from ucvtest.learners.logistic import _newton
 from ucvtest.learners.neighbors import _collect
-from ucvtest.learners.ridge import _primal
+from ucvtest.learners.ridge import _primal, dual
 from ucvtest.sample import make_sample
 
 COMPILED = {
@@ -18,13 +18,13 @@ COMPILED = {
     "ridge:1.0": _primal,
     "knn:3": _collect,
     "logistic:1.0": _newton,
+    "qda": _jitted_scores,
+    "gaussian_nb": _jitted_scores,
+    "nearest_centroid": _jitted_scores,
 }
 
 EVERY_LEARNER = [
     *COMPILED,
-    "qda",
-    "gaussian_nb",
-    "nearest_centroid",
     "elastic_net:0.1,0.5",
     "kernel_ridge:1.0,kernel=rbf",
     "lasso:0.1",
@@ -48,6 +48,19 @@ def test_two_hundred_sizes_need_a_handful_of_compilations(name):
         learner.scores(learner.prepare(sample), learning_sets(sample, n_obs // 2, rows))
     # Multiples of 32 from 32 to 224.
     assert COMPILED[name]._cache_size() - before <= 7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "n_columns"), [("ridge:1.0", 300), ("kernel_ridge:1.0,kernel=rbf", 2)]
+)
+def test_two_hundred_sizes_of_dual_systems(name, n_columns):
+    learner, before = as_learner(name), dual._cache_size()
+    for n_obs in range(21, 221):
+        sample = two_classes(n_obs, n_columns)
+        learner.scores(learner.prepare(sample), learning_sets(sample, n_obs // 2, 4))
+    # 13 sizes of systems, multiples of 8 from 16 to 112, and 7 of samples, which rise together.
+    assert dual._cache_size() - before <= 13 + 7 - 1
 
 
 @pytest.mark.parametrize("name", EVERY_LEARNER)

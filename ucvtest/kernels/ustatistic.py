@@ -32,7 +32,7 @@ import numpy as np
 from scipy.sparse.linalg import cg
 from scipy.special import ndtri
 
-from ucvtest.float64 import in_float64
+from ucvtest.float64 import in_float64, jit_sums
 
 __all__ = ["from_pairs"]
 
@@ -68,7 +68,7 @@ Additive = tuple[jax.Array, jax.Array, jax.Array]
 # --------------------------------------------------------------------------- jitted sums
 
 
-@jax.jit
+@jit_sums
 def _additive_moments(
     d1: jax.Array, d2: jax.Array, l1: jax.Array, l2: jax.Array, weight: jax.Array
 ) -> dict[str, jax.Array]:
@@ -136,7 +136,7 @@ def _products(x1: jax.Array, x2: jax.Array, l1: jax.Array, l2: jax.Array) -> dic
     }
 
 
-@partial(jax.jit, static_argnames="pair_effects")
+@partial(jit_sums, static_argnames="pair_effects")
 def _residual_sums(
     d1: jax.Array,
     d2: jax.Array,
