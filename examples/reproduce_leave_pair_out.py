@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 import ucvtest as uv
 from ucvtest.null_distributions import NullDistribution, sample_errors, wilcoxon_null
@@ -109,6 +110,21 @@ def type_two_errors(
     return frame.pivot(index=["setting", "learner"], columns="n").round(2)
 
 
+def plot_type_two_errors(shares: pd.DataFrame, path: Path) -> None:
+    """Figure 9: share of type II errors against the number of observations."""
+    settings = list(dict.fromkeys(setting for setting, _ in shares.index))
+    figure = Figure(figsize=(3.4 * len(settings), 3.2), layout="constrained")
+    for ax, setting in zip(figure.subplots(1, len(settings), sharey=True), settings, strict=True):
+        for learner in shares.loc[setting].index:
+            for method, style in (("empirical", "o-"), ("permutation", "s--")):
+                curve = shares.loc[(setting, learner), method]
+                ax.plot(curve.index, curve, style, markersize=4, label=f"{learner}, {method}")
+        ax.set(title=setting, xlabel="observations", ylim=(-0.03, 1.03))
+    figure.axes[0].set_ylabel("share of type II errors")
+    figure.axes[0].legend(fontsize="small")
+    figure.savefig(path, dpi=120)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few simulations, small tables")
@@ -130,11 +146,13 @@ def main() -> None:
         "supremum": "valid for all algorithms",
         "empirical": "Figure 8",
     }
+    tables = {}
     for method, title in figures.items():
         options = {"n_simulations": simulations, "rng": rng} if method == "empirical" else {}
         table = uv.codes.critical_values(0.05, sizes, sizes, method, **options)
         print(f"\nCritical values at 5%, {method} ({title}): n1 down, n0 across")
         print(table.to_string())
+        tables[method] = table
         if arguments.figures is not None:
             arguments.figures.mkdir(parents=True, exist_ok=True)
             ax = uv.codes.plot_critical_values(table)
@@ -147,14 +165,17 @@ def main() -> None:
             test.fit(pvalue, rng=rng).save_plot(arguments.figures / f"null_{pvalue}.png")
 
     tested = [n for n in SIZES if n // 2 in sizes]
-    critical = {n: int(table.loc[n // 2, n // 2]) for n in tested}
+    critical = {n: int(tables["empirical"].loc[n // 2, n // 2]) for n in tested}
     n_samples, n_permuted = (40, 2) if quick else (simulations, max(20, simulations // 50))
     print("\nShare of type II errors at 5% (Figure 9)")
-    print(type_two_errors(rng, critical, n_samples, n_permuted).to_string())
+    shares = type_two_errors(rng, critical, n_samples, n_permuted)
+    print(shares.to_string())
     print(
         f"Monte-Carlo standard errors at most {0.5 / np.sqrt(n_samples):.3f} (empirical, "
         f"{n_samples} samples) and {0.5 / np.sqrt(n_permuted):.3f} (permutation, {n_permuted})"
     )
+    if arguments.figures is not None:
+        plot_type_two_errors(shares, arguments.figures / "type_two_errors.png")
 
 
 if __name__ == "__main__":
