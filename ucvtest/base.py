@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any, ClassVar
@@ -18,7 +18,14 @@ from ucvtest.losses import OUTPUTS, Loss, Output, as_loss
 from ucvtest.results import ALTERNATIVES, Alternative, TestResult
 from ucvtest.sample import Sample, as_response, make_sample, response_has_classes
 
-__all__ = ["INDEPENDENCE", "HypothesisTest", "as_integer", "make_generator", "progress_bar"]
+__all__ = [
+    "INDEPENDENCE",
+    "HypothesisTest",
+    "as_integer",
+    "make_generator",
+    "progress_bar",
+    "tie_notes",
+]
 
 
 INDEPENDENCE = "labels and features are independent"
@@ -290,6 +297,17 @@ def progress_bar(progress: bool | None, description: str, unit: str) -> Iterator
     delay = 3.0 if progress is None else 0.0
     with tqdm(desc=description, unit=unit, disable=disable, delay=delay) as bar:
         yield bar
+
+
+def tie_notes(counts: Mapping[str, Any]) -> list[str]:
+    """The note on predictions that a rule for ties decided, if there were any."""
+    n_ties = counts.get("score_ties")
+    if not n_ties:
+        return []
+    return [
+        f"{n_ties} predictions were ties between the classes, decided by the learner's rule (the "
+        "first class unless it says otherwise)."
+    ]
 
 
 class Stopwatch:

@@ -16,6 +16,7 @@ from ucvtest.base import (
     as_integer,
     make_generator,
     progress_bar,
+    tie_notes,
 )
 from ucvtest.design import draw_orders, fold_numbers
 from ucvtest.evaluation import Evaluator
@@ -744,11 +745,7 @@ def _notes(test: FoldCovarianceTest, found: _Decomposition, losses: _Losses) -> 
             f"{diagnostics['one_class_fits']} fits had a learning set with a single class and "
             "predict it."
         )
-    if diagnostics.get("score_ties"):
-        notes.append(
-            f"{diagnostics['score_ties']} predictions were ties between the classes, decided by "
-            "the learner's rule (the first class unless it says otherwise)."
-        )
+    notes.extend(tie_notes(diagnostics))
     return tuple(notes)
 
 

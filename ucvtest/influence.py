@@ -15,6 +15,7 @@ from ucvtest.base import (
     as_integer,
     make_generator,
     progress_bar,
+    tie_notes,
 )
 from ucvtest.evaluation import Evaluator
 from ucvtest.kernels.influence import (
@@ -932,9 +933,5 @@ def _notes(
         notes.append(
             f"{run.one_class_fits} fits had a learning set with a single class and predict it."
         )
-    if run.ties.get("score_ties"):
-        notes.append(
-            f"{run.ties['score_ties']} predictions were ties between the classes, decided by "
-            "the learner's rule (the first class unless it says otherwise)."
-        )
+    notes.extend(tie_notes(run.ties))
     return tuple(notes)

@@ -17,6 +17,7 @@ from ucvtest.base import (
     as_integer,
     make_generator,
     progress_bar,
+    tie_notes,
 )
 from ucvtest.design import (
     Design,
@@ -799,11 +800,7 @@ def _notes(test: UStatisticTest, plan: _Plan, run: _Run) -> tuple[str, ...]:
             f"{run.one_class_fits} fits had a learning set with a single class and predict it"
             + (", with probability 0 or 1: a wrong one costs 36." if log_loss else ".")
         )
-    if run.ties.get("score_ties"):
-        notes.append(
-            f"{run.ties['score_ties']} predictions were ties between the classes, decided by "
-            "the learner's rule (the first class unless it says otherwise)."
-        )
+    notes.extend(tie_notes(run.ties))
     if not run.converged:
         notes.append(
             f"Stopped at max_fits = {plan.max_fits} before the Monte-Carlo error fell below "
