@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ucvtest import codes, hooks, kernels, learners, losses, simulate
+    from ucvtest import codes, designs, hooks, kernels, learners, losses, simulate
     from ucvtest.autologging import autolog
     from ucvtest.exceptions import UcvtestWarning
     from ucvtest.fold_covariance import FoldCovarianceTest
@@ -17,17 +17,21 @@ if TYPE_CHECKING:
     from ucvtest.losses import Loss
     from ucvtest.model_selection import ModelSelection, select_model
     from ucvtest.permutation import PermutationComplexityTest
+    from ucvtest.resampled_losses import Losses, evaluate
+    from ucvtest.resampling.corrected_t import CorrectedTTest
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CorrectedTTest",
     "FoldCovarianceTest",
     "InfluenceFunctionTest",
     "KappaProfile",
     "LeavePairOutTest",
     "Loss",
+    "Losses",
     "ModelSelection",
     "PermutationComplexityTest",
     "TestResult",
@@ -35,6 +39,8 @@ __all__ = [
     "UcvtestWarning",
     "autolog",
     "codes",
+    "designs",
+    "evaluate",
     "hooks",
     "kernels",
     "learners",
@@ -45,17 +51,20 @@ __all__ = [
 ]
 
 _HOME = {
+    "CorrectedTTest": "ucvtest.resampling.corrected_t",
     "FoldCovarianceTest": "ucvtest.fold_covariance",
     "InfluenceFunctionTest": "ucvtest.influence",
     "KappaProfile": "ucvtest.ustatistic",
     "LeavePairOutTest": "ucvtest.leave_pair_out",
     "Loss": "ucvtest.losses",
+    "Losses": "ucvtest.resampled_losses",
     "ModelSelection": "ucvtest.model_selection",
     "PermutationComplexityTest": "ucvtest.permutation",
     "TestResult": "ucvtest.results",
     "UStatisticTest": "ucvtest.ustatistic",
     "UcvtestWarning": "ucvtest.exceptions",
     "autolog": "ucvtest.autologging",
+    "evaluate": "ucvtest.resampled_losses",
     "resamples_for_precision": "ucvtest.ustatistic",
     "select_model": "ucvtest.model_selection",
 }

@@ -133,8 +133,11 @@ def describe_data(test: Any) -> Mapping[str, str] | None:
     Returns
     -------
     mapping of str to str, or None
-        None, with a warning, where MLflow cannot describe the data.
+        None where the test was made from losses, without data; None, with a warning, where
+        MLflow cannot describe the data.
     """
+    if not hasattr(test, "sample"):
+        return None
     features, response = test.sample.features, test.sample.response
     name = f"sample {len(response)} x {features.shape[1]}"
     try:

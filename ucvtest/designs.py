@@ -1,0 +1,554 @@
+"""Resampling designs by name, and what structure a drawn design has.
+
+A named design says what to draw; `draw` gives a `Design`, whose rows are the learning sets in a
+documented order. The structure that a test needs is read off the drawn design itself, so that
+designs from elsewhere (scikit-learn's splitters, other people's indices) are as good as these.
+"""
+
+import copy
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from ucvtest.design import Design, draw_orders, fold_numbers
+
+__all__ = [
+    "HoldOut",
+    "KFold",
+    "NamedDesign",
+    "NestedKFold",
+    "RandomSplits",
+    "SplitHalves",
+    "as_design",
+    "folds_of",
+    "halves_of",
+    "nested_folds_of",
+    "random_splits_of",
+]
+
+
+class NamedDesign(ABC):
+    """What to draw, whatever the number of observations."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The design as summaries name it, for example "10-fold cross-validation"."""
+
+    @abstractmethod
+    def check(self, n_obs: int) -> None:
+        """Refuse numbers of observations that are too small.
+
+        Raises
+        ------
+        ValueError
+        """
+
+    @abstractmethod
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw learning and test sets.
+
+        Parameters
+        ----------
+        n_obs : int
+        rng : numpy Generator
+
+        Returns
+        -------
+        Design
+        """
+
+
+@dataclass(frozen=True)
+class KFold(NamedDesign):
+    """K-fold cross-validation, repeated with new random folds.
+
+    Folds take no account of classes, and sizes differ by at most one. Rows are ordered by
+    repetition, then by fold.
+
+    Parameters
+    ----------
+    n_folds : int
+        K, at least 2.
+    n_repeats : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs import KFold
+    >>> KFold(5, n_repeats=2).draw(12, np.random.default_rng(0)).learning.sum(axis=1)
+    array([ 9, 10,  9, 10, 10,  9, 10,  9, 10, 10])
+    """
+
+    n_folds: int = 10
+    n_repeats: int = 1
+
+    def __post_init__(self) -> None:
+        _at_least("n_folds", self.n_folds, 2)
+        _at_least("n_repeats", self.n_repeats, 1)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        name = f"{self.n_folds}-fold cross-validation"
+        return name if self.n_repeats == 1 else f"{name}, {self.n_repeats} times"
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples smaller than the number of folds."""
+        if self.n_folds > n_obs:
+            raise ValueError(
+                f"n_folds={self.n_folds} needs at least {self.n_folds} observations, got {n_obs}: "
+                "use fewer folds"
+            )
+        if self.n_folds == n_obs and self.n_repeats > 1:
+            raise ValueError(
+                f"n_repeats={self.n_repeats} repeats the same leave-one-out splits: use "
+                "n_repeats=1, or fewer folds"
+            )
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the folds; every repetition tests each observation once."""
+        self.check(n_obs)
+        folds = fold_numbers(draw_orders(rng, self.n_repeats, n_obs), self.n_folds)
+        testing = folds[:, None] == np.arange(self.n_folds)[:, None]
+        testing = testing.reshape(-1, n_obs)
+        return Design(~testing, testing)
+
+
+@dataclass(frozen=True)
+class RandomSplits(NamedDesign):
+    """Random splits into a learning and a test set (Monte-Carlo cross-validation).
+
+    Parameters
+    ----------
+    n_splits : int
+        J, at least 2.
+    test_fraction : float
+        Share of the observations that are tested; rounded up to whole observations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs import RandomSplits
+    >>> RandomSplits(3, test_fraction=0.1).draw(21, np.random.default_rng(0)).testing.sum(axis=1)
+    array([3, 3, 3])
+    """
+
+    n_splits: int = 15
+    test_fraction: float = 0.1
+
+    def __post_init__(self) -> None:
+        _at_least("n_splits", self.n_splits, 2)
+        _check_fraction(self.test_fraction)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return f"{self.n_splits} random splits, {self.test_fraction:.3g} of the sample tested"
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples that leave nothing to learn from."""
+        _test_size(n_obs, self.test_fraction)
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw test sets of the same size, independently of each other."""
+        return _splits(n_obs, self.n_splits, _test_size(n_obs, self.test_fraction), rng)
+
+
+@dataclass(frozen=True)
+class HoldOut(NamedDesign):
+    """One random split into a learning and a test set.
+
+    Parameters
+    ----------
+    test_fraction : float
+        Share of the observations that are tested; rounded up to whole observations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs import HoldOut
+    >>> HoldOut(0.25).draw(8, np.random.default_rng(0)).testing.sum(axis=1)
+    array([2])
+    """
+
+    test_fraction: float = 1 / 3
+
+    def __post_init__(self) -> None:
+        _check_fraction(self.test_fraction)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return f"one random split, {self.test_fraction:.3g} of the sample tested"
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples that leave nothing to learn from."""
+        _test_size(n_obs, self.test_fraction)
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the test set."""
+        return _splits(n_obs, 1, _test_size(n_obs, self.test_fraction), rng)
+
+
+@dataclass(frozen=True)
+class SplitHalves(NamedDesign):
+    """Random splits of the sample, and of the two halves of random bisections.
+
+    The design of the conservative z test (Nadeau and Bengio 2003): J splits of the whole
+    sample with n/10 tested; then M times a random bisection, and J splits of each half
+    with as many tested. The splits of two halves are independent of each other.
+    Rows are ordered: whole sample; then for each bisection the first half and the second half.
+
+    Parameters
+    ----------
+    n_splits : int
+        J, at least 2.
+    n_bisections : int
+        M, at least 1.
+    test_fraction : float
+        Share of the whole sample that is tested; rounded up to whole observations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs import SplitHalves
+    >>> design = SplitHalves(2, n_bisections=1).draw(20, np.random.default_rng(0))
+    >>> design.learning.sum(axis=1), design.testing.sum(axis=1)
+    (array([18, 18,  8,  8,  8,  8]), array([2, 2, 2, 2, 2, 2]))
+    """
+
+    n_splits: int = 15
+    n_bisections: int = 10
+    test_fraction: float = 0.1
+
+    def __post_init__(self) -> None:
+        _at_least("n_splits", self.n_splits, 2)
+        _at_least("n_bisections", self.n_bisections, 1)
+        _check_fraction(self.test_fraction)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return (
+            f"{self.n_splits} random splits of the sample and of the halves of "
+            f"{self.n_bisections} bisections, {self.test_fraction:.3g} of the sample tested"
+        )
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples whose halves leave nothing to learn from."""
+        size = _test_size(n_obs, self.test_fraction)
+        if n_obs // 2 - size < 1:
+            raise ValueError(
+                f"test_fraction={self.test_fraction} tests {size} of {n_obs} observations, which "
+                "leaves nothing to learn from in half of the sample: use a smaller one"
+            )
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the splits of the whole sample, then those of the halves."""
+        self.check(n_obs)
+        size = _test_size(n_obs, self.test_fraction)
+        whole = _splits(n_obs, self.n_splits, size, rng)
+        learning, testing = [whole.learning], [whole.testing]
+        for order in draw_orders(rng, self.n_bisections, n_obs):
+            # With an odd number of observations one is in neither half.
+            for members in (order[: n_obs // 2], order[n_obs // 2 : 2 * (n_obs // 2)]):
+                part = _splits(len(members), self.n_splits, size, rng)
+                for kept, found in ((learning, part.learning), (testing, part.testing)):
+                    rows = np.zeros((self.n_splits, n_obs), dtype=bool)
+                    rows[:, members] = found
+                    kept.append(rows)
+        return Design(np.concatenate(learning), np.concatenate(testing))
+
+
+@dataclass(frozen=True)
+class NestedKFold(NamedDesign):
+    """K-fold cross-validation, and the same inside each learning set, with shared fits.
+
+    The rule learnt without folds i and j serves as the inner fit for both: K fits without one
+    fold, which test it, and K(K - 1)/2 without two, which test both; K(K + 1)/2 in all.
+    Rows are ordered by repetition; in each, fold after fold, then the pairs (0, 1), (0, 2), ...
+
+    Parameters
+    ----------
+    n_folds : int
+        K, at least 3.
+    n_repeats : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs import NestedKFold
+    >>> NestedKFold(3, n_repeats=1).draw(9, np.random.default_rng(0)).testing.sum(axis=1)
+    array([3, 3, 3, 6, 6, 6])
+    """
+
+    n_folds: int = 10
+    n_repeats: int = 20
+
+    def __post_init__(self) -> None:
+        _at_least("n_folds", self.n_folds, 3)
+        _at_least("n_repeats", self.n_repeats, 1)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return f"nested {self.n_folds}-fold cross-validation, {self.n_repeats} times"
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples smaller than the number of folds."""
+        if self.n_folds > n_obs:
+            raise ValueError(
+                f"n_folds={self.n_folds} needs at least {self.n_folds} observations, got {n_obs}: "
+                "use fewer folds"
+            )
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the folds; every repetition has K(K + 1)/2 rows."""
+        self.check(n_obs)
+        folds = fold_numbers(draw_orders(rng, self.n_repeats, n_obs), self.n_folds)
+        single = folds[:, None] == np.arange(self.n_folds)[:, None]
+        testing = np.concatenate([single, _unions_of_pairs(single)], axis=1).reshape(-1, n_obs)
+        return Design(~testing, testing)
+
+
+@dataclass(frozen=True)
+class _Drawn(NamedDesign):
+    """A design that has been drawn already."""
+
+    design: Design
+
+    @property
+    def words(self) -> str:
+        return f"a design of {self.design.n_resamples} learning sets"
+
+    def check(self, n_obs: int) -> None:
+        if self.design.n_obs != n_obs:
+            raise ValueError(
+                f"design is for {self.design.n_obs} observations, but the sample has {n_obs}"
+            )
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        return self.design
+
+
+@dataclass(frozen=True)
+class _Splitter(NamedDesign):
+    """A scikit-learn splitter with the data that it may look at."""
+
+    splitter: Any
+    X: Any
+    y: Any
+
+    @property
+    def words(self) -> str:
+        return repr(self.splitter)
+
+    def check(self, n_obs: int) -> None:
+        try:
+            next(iter(self.splitter.split(self.X, self.y)))
+        except ValueError as error:
+            raise ValueError(f"design {self.words} cannot be used: {error}") from error
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        # A copy: a seed of ours must not stay in the user's object, nor global state move.
+        splitter = copy.copy(self.splitter)
+        if getattr(splitter, "random_state", 0) is None:
+            splitter.random_state = int(rng.integers(2**31 - 1))
+        return Design.from_indices(splitter.split(self.X, self.y), n_obs)
+
+
+def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
+    """The named design that a user means.
+
+    Parameters
+    ----------
+    design : NamedDesign, Design, int, or scikit-learn splitter
+        An integer is the number of folds. A `Design` is used as it is. A splitter is an object
+        with a ``split(X, y)`` method; if its random_state is None it gets one drawn from rng.
+    X, y : optional
+        The data, which splitters look at.
+
+    Returns
+    -------
+    NamedDesign
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+    if isinstance(design, NamedDesign):
+        return design
+    if isinstance(design, Design):
+        return _Drawn(design)
+    if isinstance(design, int) and not isinstance(design, bool):
+        return KFold(design)
+    if callable(getattr(design, "split", None)) and not isinstance(design, str):
+        return _Splitter(design, X, y)
+    raise ValueError(
+        f"design={design!r} is unknown: use a number of folds, one of uv.designs (KFold, "
+        "RandomSplits, HoldOut, SplitHalves, NestedKFold), or a scikit-learn splitter"
+    )
+
+
+# -------------------------------------------------------------- the structure of what is drawn
+
+
+def folds_of(design: Design) -> np.ndarray:
+    """The folds of (repeated) K-fold cross-validation.
+
+    Parameters
+    ----------
+    design : Design
+        Rows of one repetition next to each other.
+
+    Returns
+    -------
+    ndarray of int, shape (n_repeats, n)
+        Number of the fold of each observation, from 0; row ``r * K + k`` of the design tests
+        fold k of repetition r.
+
+    Raises
+    ------
+    ValueError
+        If the design is no K-fold cross-validation, or its repetitions differ in K.
+    """
+    testing = design.testing
+    problem = _not_the_rest(design)
+    if problem is None:
+        # The first repetition ends where every observation has been tested once.
+        times = testing.cumsum(axis=0)
+        complete = (times == 1).all(axis=1)
+        n_folds = int(complete.argmax()) + 1 if complete.any() else 0
+        if n_folds < 2 or len(testing) % n_folds:
+            problem = "its test sets do not partition the sample, repetition after repetition"
+        else:
+            blocks = testing.reshape(-1, n_folds, design.n_obs)
+            if (blocks.sum(axis=1) == 1).all() and blocks.any(axis=2).all():
+                return blocks.argmax(axis=1)
+            problem = "its test sets do not partition the sample in every repetition"
+    raise ValueError(f"the design is no K-fold cross-validation: {problem}")
+
+
+def random_splits_of(design: Design) -> tuple[int, int]:
+    """Sizes of the learning sets and the test sets of splits of the whole sample.
+
+    Returns
+    -------
+    tuple of int
+        The sizes, the same for every split up to one observation; the largest test set counts.
+
+    Raises
+    ------
+    ValueError
+        If observations are neither learnt from nor tested, or sizes differ by more.
+    """
+    problem = _not_the_rest(design)
+    sizes = design.testing.sum(axis=1)
+    if problem is None and sizes.max() - sizes.min() > 1:
+        problem = f"its test sets have between {sizes.min()} and {sizes.max()} observations"
+    if problem:
+        raise ValueError(f"the design does not split the sample in the same proportion: {problem}")
+    return design.n_obs - int(sizes.max()), int(sizes.max())
+
+
+def nested_folds_of(design: Design) -> np.ndarray:
+    """The folds of nested K-fold cross-validation, whose rows are ordered as in `NestedKFold`.
+
+    Returns
+    -------
+    ndarray of int, shape (n_repeats, n)
+
+    Raises
+    ------
+    ValueError
+        If the design is something else.
+    """
+    complete = (design.testing.cumsum(axis=0) == 1).all(axis=1)
+    n_folds = int(complete.argmax()) + 1
+    n_rows = n_folds * (n_folds + 1) // 2
+    if n_folds >= 3 and complete.any() and len(design.testing) % n_rows == 0:
+        blocks = design.testing.reshape(-1, n_rows, design.n_obs)
+        single, pairs = blocks[:, :n_folds], blocks[:, n_folds:]
+        partition = (single.sum(axis=1) == 1).all()
+        if (
+            partition
+            and (pairs == _unions_of_pairs(single)).all()
+            and _not_the_rest(design) is None
+        ):
+            return single.argmax(axis=1)
+    raise ValueError(
+        "the design is no nested K-fold cross-validation: use uv.designs.NestedKFold, whose order "
+        "of learning sets is needed"
+    )
+
+
+def halves_of(design: Design) -> tuple[int, int]:
+    """Numbers of splits J and of bisections M of a design ordered as in `SplitHalves`.
+
+    Raises
+    ------
+    ValueError
+        If the design is something else.
+    """
+    used = design.learning | design.testing
+    n_splits = int(used.all(axis=1).sum())
+    n_parts, rest = divmod(len(used), n_splits) if n_splits else (0, 1)
+    if rest == 0 and n_parts >= 3 and n_parts % 2 == 1:
+        parts = used.reshape(n_parts, n_splits, -1)
+        halves = parts[1:, 0].reshape(-1, 2, design.n_obs)
+        same = (parts == parts[:, :1]).all()
+        disjoint = not (halves[:, 0] & halves[:, 1]).any()
+        if same and disjoint and len(np.unique(design.testing.sum(axis=1))) == 1:
+            return n_splits, n_parts // 2
+    raise ValueError(
+        "the design does not split the sample and its halves: use uv.designs.SplitHalves, whose "
+        "order of learning sets is needed"
+    )
+
+
+def _not_the_rest(design: Design) -> str | None:
+    if (design.learning == design.testing).any():
+        return "not every observation is either learnt from or tested"
+    return None
+
+
+def _unions_of_pairs(single: np.ndarray) -> np.ndarray:
+    """Unions of the folds i < j, (R, K(K - 1)/2, n)."""
+    first, second = np.array(list(combinations(range(single.shape[1]), 2))).T
+    return single[:, first] | single[:, second]
+
+
+def _splits(n_obs: int, n_splits: int, test_size: int, rng: np.random.Generator) -> Design:
+    testing = np.zeros((n_splits, n_obs), dtype=bool)
+    np.put_along_axis(testing, draw_orders(rng, n_splits, n_obs)[:, :test_size], True, axis=1)
+    return Design(~testing, testing)
+
+
+def _test_size(n_obs: int, fraction: float) -> int:
+    # The fraction that is meant: in floating point 0.1 * 30 lies above 3, and 1/3 * 30 below 10.
+    exact = Fraction(fraction).limit_denominator(10**6)
+    size = ceil(exact * n_obs)
+    if size >= n_obs:
+        raise ValueError(
+            f"test_fraction={fraction} tests all of {n_obs} observations: use a smaller one"
+        )
+    return size
+
+
+def _check_fraction(fraction: Any) -> None:
+    if not isinstance(fraction, float) or not 0 < fraction < 1:
+        raise ValueError(f"test_fraction must lie between 0 and 1, got {fraction!r}: use 0.1")
+
+
+def _at_least(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ValueError(f"{name} must be an integer, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")

@@ -1,0 +1,291 @@
+"""What tests on the losses of one design share: from data, or from losses that exist."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ucvtest import hooks
+from ucvtest.base import (
+    HypothesisTest,
+    Stopwatch,
+    checked_alternative,
+    checked_null_value,
+    make_generator,
+    progress_bar,
+    tie_notes,
+)
+from ucvtest.design import Design
+from ucvtest.designs import NamedDesign, as_design
+from ucvtest.learners.translate import Backend
+from ucvtest.pictures import Picture
+from ucvtest.resampled_losses import AUC, LossDifference, Losses, evaluate_sample
+from ucvtest.results import Alternative, TestResult, wald_pvalue
+
+__all__ = ["ResamplingTest"]
+
+ROUNDING = 1e-12
+"""Relative size of standard errors that are taken for rounding."""
+
+
+class ResamplingTest(HypothesisTest):
+    """A test on the losses of one or two learners on the resamples of one design.
+
+    Made from data, whose learners `fit` evaluates on a new draw of the design, or by
+    `from_losses` from losses that exist, which `fit` then only analyses.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+    learner : learner
+    other : learner, optional
+    design : uv.designs object, int or scikit-learn splitter, optional
+        What is drawn; an integer is the number of folds. By default the class's
+        `default_design`.
+    loss : str, callable, Loss or matrix, optional
+        "auc" compares areas under the ROC curve instead of expected losses.
+    null_value, alternative, pos_label, groups, backend
+        See `HypothesisTest`; for the AUC of one learner `null_value` is 1/2 by default.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used; always before the first fit.
+    """
+
+    admits: ClassVar[str]
+    """The designs that the test can use, in words."""
+    default_design: ClassVar[NamedDesign]
+
+    design: NamedDesign
+    _given: LossDifference | None = None
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        learner: Any,
+        other: Any = None,
+        *,
+        design: Any = None,
+        null_value: float | None = None,
+        alternative: Alternative = "two-sided",
+        loss: Any = None,
+        pos_label: Any = None,
+        groups: None = None,
+        backend: Backend = "auto",
+    ) -> None:
+        auc = isinstance(loss, str) and loss == AUC
+        if auc and null_value is None and other is None:
+            null_value = 0.5
+        super().__init__(
+            X,
+            y,
+            learner,
+            other,
+            null_value=null_value,
+            alternative=alternative,
+            loss=None if auc else loss,
+            output="score" if auc else None,
+            pos_label=pos_label,
+            groups=groups,
+            backend=backend,
+        )
+        if auc and self.sample.n_classes != 2:
+            raise ValueError(f"loss='auc' needs two classes, y has {self.sample.n_classes}")
+        self.design = as_design(self.default_design if design is None else design, X, y)
+        self.design.check(self.sample.n_obs)
+        # Sizes hardly depend on chance; admission is judged once on a draw of its own.
+        trial = self.design.draw(self.sample.n_obs, np.random.default_rng(0))
+        self._admit(trial)
+        self._check_learners(trial.learn_sizes[0])
+
+    @classmethod
+    def from_losses(
+        cls,
+        losses: Losses,
+        learner: str | int = 0,
+        other: str | int | None = None,
+        *,
+        null_value: float | None = None,
+        alternative: Alternative = "two-sided",
+    ) -> Self:
+        """The test on losses that exist: `fit` then fits no model.
+
+        Parameters
+        ----------
+        losses : Losses
+        learner, other : str or int
+            Names or places in `losses`; without `other` the test is about one learner, except
+            that two learners are compared where there are just two and neither is named.
+        null_value, alternative
+            See the class.
+
+        Raises
+        ------
+        ValueError
+            If the design of the losses is none that the test admits, or an argument is off.
+        """
+        if other is None and learner == 0 and len(losses.learners) == 2:
+            other = 1
+        given = losses.difference(learner, other)
+        test = cls.__new__(cls)
+        test.alternative = checked_alternative(alternative)
+        if losses.loss == AUC and null_value is None and not given.paired:
+            null_value = 0.5
+        test.null_value = checked_null_value(null_value, paired=given.paired)
+        test.design = as_design(losses.design)
+        test._given = given
+        test._admit(losses.design)
+        return test
+
+    def _admit(self, design: Design) -> None:
+        """Refuse designs that the test cannot use.
+
+        Raises
+        ------
+        ValueError
+        """
+        raise NotImplementedError
+
+    # --------------------------------------------------------------- from losses to a result
+
+    def _observed(
+        self,
+        rng: int | np.random.Generator | None,
+        n_jobs: int | None,
+        batch_size: int | None,
+        progress: bool | None,
+    ) -> LossDifference:
+        """The losses that were given, or those of a new draw of the design."""
+        if self._given is not None:
+            for name, value in (("rng", rng), ("n_jobs", n_jobs), ("batch_size", batch_size)):
+                if value is not None:
+                    raise ValueError(f"{name} has no use: the losses exist, nothing is fitted")
+            return self._given
+        generator, seed = make_generator(rng)
+        named = dict(zip(("first", "second"), self.learners, strict=False))
+        with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
+            losses = evaluate_sample(
+                self.sample,
+                named,
+                self.design.draw(self.sample.n_obs, generator),
+                self.loss,
+                generator,
+                settings={"rng": seed},
+                n_jobs=n_jobs,
+                batch_size=batch_size,
+                bar=bar,
+            )
+        return losses.difference(0, None if self.other is None else 1)
+
+    def _result(
+        self,
+        observed: LossDifference,
+        stopwatch: Stopwatch,
+        *,
+        method: str,
+        estimand: str,
+        estimate: float,
+        variance: float,
+        reference: str,
+        df: float = math.nan,
+        status: str = "ok",
+        settings: Mapping[str, Any],
+        diagnostics: Mapping[str, Any],
+        notes: tuple[str, ...],
+        tables: Mapping[str, Mapping[str, tuple[Any, ...]]] | None = None,
+        pictures: Mapping[str, Picture] | None = None,
+    ) -> TestResult:
+        """The result of a studentised statistic; no test where `status` is not "ok"."""
+        losses = observed.losses
+        status = _status(observed, estimate, variance, status)
+        se = math.sqrt(variance) if variance >= 0 else math.nan
+        usable = status == "ok"
+        reference, df = (reference, df) if usable else ("none", math.nan)
+        statistic = (estimate - self.null_value) / se if usable else math.nan
+        return TestResult(
+            estimate=estimate,
+            se=se,
+            variance=variance,
+            statistic=statistic,
+            pvalue=wald_pvalue(statistic, reference, df, self.alternative),
+            df=df,
+            null_value=self.null_value,
+            alternative=self.alternative,
+            method=method,
+            estimand=estimand,
+            reference=reference,
+            status=status,
+            n_obs=observed.design.n_obs,
+            n_fits=observed.n_fits,
+            elapsed=stopwatch.seconds,
+            settings=self._settings_of(observed) | dict(settings),
+            diagnostics={
+                "better": "higher" if losses.loss == AUC else "lower",
+                **losses.diagnostics,
+                **diagnostics,
+            },
+            notes=(*notes, *tie_notes(losses.diagnostics)),
+            tables=tables or {},
+            pictures=pictures or {},
+        )
+
+    def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
+        """What is needed to repeat the test on the same data, or from the same losses."""
+        losses = observed.losses
+        sizes = observed.design.learn_sizes
+        common = {
+            "design": self.design.words,
+            "learn_size": sizes[0] if len(sizes) == 1 else " or ".join(map(str, sizes)),
+            **losses.settings,
+        }
+        if self._given is None:
+            common.pop("backends", None)
+            return self._settings() | common | {"loss": losses.loss}
+        second = None if observed.other is None else losses.learners[observed.other]
+        return {
+            "test": self.method_name,
+            "learner": losses.learners[observed.learner],
+            "other": second,
+            "loss": losses.loss,
+            "null_value": self.null_value,
+            "alternative": self.alternative,
+        } | common
+
+    def _in_words(self, observed: LossDifference, kind: str) -> str:
+        """The estimand: the loss, conditional or not, and at which learning-set size."""
+        sizes = " or ".join(map(str, observed.design.learn_sizes))
+        words = observed.losses.in_words
+        if observed.paired:
+            plural = words + ("es" if words.endswith("s") else "s")
+            return f"difference of {kind} {plural} at learning-set size {sizes}"
+        return f"{kind} {words} at learning-set size {sizes}"
+
+
+def _status(observed: LossDifference, estimate: float, variance: float, status: str) -> str:
+    if status != "ok":
+        return status
+    if observed.identical:
+        return (
+            "degenerate: the two learners had the same loss at every observation in every fit, "
+            "so there is no difference to test; compare learners that differ"
+        )
+    if math.isnan(estimate):
+        return (
+            "no estimate: a resample tests one class only, which leaves its AUC without a value; "
+            "use fewer folds, or a splitter that keeps the classes in proportion"
+        )
+    if variance < 0:
+        return (
+            f"negative variance estimate ({variance:.3g}), which an unbiased estimate can be: use "
+            "more resamples, or another test"
+        )
+    if not variance > (ROUNDING * estimate) ** 2:
+        return (
+            "degenerate: the losses do not vary between resamples, which leaves no variance to "
+            "estimate; use more resamples, or a loss that varies"
+        )
+    return "ok"
