@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from ucvtest.model_selection import ModelSelection, select_model
     from ucvtest.permutation import PermutationComplexityTest
     from ucvtest.resampled_losses import Losses, evaluate
+    from ucvtest.resampling.conservative_z import ConservativeZTest
     from ucvtest.resampling.corrected_t import CorrectedTTest
+    from ucvtest.resampling.naive_t import NaiveTTest
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ConservativeZTest",
     "CorrectedTTest",
     "FoldCovarianceTest",
     "InfluenceFunctionTest",
@@ -33,6 +36,7 @@ __all__ = [
     "Loss",
     "Losses",
     "ModelSelection",
+    "NaiveTTest",
     "PermutationComplexityTest",
     "TestResult",
     "UStatisticTest",
@@ -51,6 +55,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "ConservativeZTest": "ucvtest.resampling.conservative_z",
     "CorrectedTTest": "ucvtest.resampling.corrected_t",
     "FoldCovarianceTest": "ucvtest.fold_covariance",
     "InfluenceFunctionTest": "ucvtest.influence",
@@ -59,6 +64,7 @@ _HOME = {
     "Loss": "ucvtest.losses",
     "Losses": "ucvtest.resampled_losses",
     "ModelSelection": "ucvtest.model_selection",
+    "NaiveTTest": "ucvtest.resampling.naive_t",
     "PermutationComplexityTest": "ucvtest.permutation",
     "TestResult": "ucvtest.results",
     "UStatisticTest": "ucvtest.ustatistic",
