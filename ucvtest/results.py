@@ -5,6 +5,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -42,6 +43,8 @@ class ConfidenceInterval(NamedTuple):
     high: float
 
 
+# Freezing a distribution takes SciPy most of a millisecond, and curves ask for the same one often.
+@lru_cache(maxsize=64)
 def reference_distribution(reference: str, df: float) -> Any:
     """The frozen SciPy distribution behind "normal" and "t"; None where there is none."""
     if reference == "normal":
