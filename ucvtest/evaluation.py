@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 from ucvtest.float64 import count_devices, on_device
@@ -23,6 +22,9 @@ from ucvtest.learners.base import (
 from ucvtest.learners.translate import TranslatedLearner
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
+
+if TYPE_CHECKING:
+    from joblib import Parallel
 
 __all__ = ["Evaluator"]
 
@@ -547,6 +549,8 @@ class _SplitBatch:
         labels: np.ndarray | None,
         device: int,
     ) -> Predictions:
+        from joblib import delayed
+
         fit = delayed(_fit_splits)
         learning = np.broadcast_to(learning, testing.shape)
         # The limit is set here for threads, which share it, and again in every worker process.
@@ -567,12 +571,16 @@ class _SplitBatch:
             )
         return Predictions(np.concatenate(parts), Counter())
 
-    def _workers(self) -> Parallel:
+    def _workers(self) -> "Parallel":
+        from joblib import Parallel
+
         if self._learner.calling_thread_only:
             return Parallel(n_jobs=1, backend="sequential")
         return Parallel(n_jobs=self._n_jobs)
 
     def _tasks(self, n_splits: int) -> list[np.ndarray]:
+        from joblib import effective_n_jobs
+
         n_jobs = effective_n_jobs(self._n_jobs)
         n_tasks = 1 if n_jobs == 1 else n_jobs * TASKS_PER_JOB
         n_tasks = max(n_tasks, n_splits // SPLITS_PER_TASK)

@@ -22,6 +22,7 @@ __all__ = [
     "padded_rows",
     "padded_size",
     "power_of_two",
+    "squared_distances",
 ]
 
 RESULT_NUMBERS = 2**22
@@ -323,6 +324,15 @@ def clear_codes(scores: np.ndarray, cut: float, distance: np.ndarray | float) ->
     above = scores > cut + distance
     n_clear = np.count_nonzero(above) + np.count_nonzero(scores < cut - distance)
     return above.view(np.int8) if n_clear == scores.size else None
+
+
+def squared_distances(features: np.ndarray) -> np.ndarray:
+    """Squared Euclidean distances of all pairs of rows, (n, n)."""
+    # A tenth of a second, which only some learners need.
+    from scipy.spatial.distance import cdist
+
+    distances: np.ndarray = cdist(features, features, "sqeuclidean")
+    return distances
 
 
 def power_of_two(limit: int) -> int:

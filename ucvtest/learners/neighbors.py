@@ -12,7 +12,6 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from ucvtest.float64 import in_float64, to_device
 from ucvtest.learners.base import (
@@ -22,6 +21,7 @@ from ucvtest.learners.base import (
     class_members,
     padded_rows,
     padded_size,
+    squared_distances,
 )
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
@@ -164,7 +164,7 @@ class NearestNeighbors(JittedLearner):
 
     def prepare(self, sample: Sample) -> NeighbourState:
         """Sort the neighbours of every observation, itself included."""
-        distance = cdist(sample.matrix, sample.matrix, "sqeuclidean")
+        distance = squared_distances(sample.matrix)
         order = np.argsort(distance, axis=1, kind="stable")
         ranked = np.take_along_axis(distance, order, axis=1)
         tied = np.zeros(order.shape, dtype=bool)
@@ -319,7 +319,7 @@ class SurestNeighbors(JittedLearner):
         With the tied ones of the smallest response first, with those of the largest, and, for
         responses that are not known yet, as they come.
         """
-        distance = cdist(sample.matrix, sample.matrix, "sqeuclidean")
+        distance = squared_distances(sample.matrix)
         group = _groups(distance, sample.matrix)
         by_row = np.argsort(group, axis=1, kind="stable")
         ranked = np.take_along_axis(group, by_row, axis=1)
