@@ -19,6 +19,7 @@ from ucvtest.base import (
 from ucvtest.design import Design
 from ucvtest.designs import NamedDesign, as_design
 from ucvtest.learners.translate import Backend
+from ucvtest.losses import Loss
 from ucvtest.pictures import Picture
 from ucvtest.resampled_losses import AUC, LossDifference, Losses, evaluate_sample
 from ucvtest.results import Alternative, TestResult, wald_pvalue
@@ -58,6 +59,12 @@ class ResamplingTest(HypothesisTest):
     admits: ClassVar[str]
     """The designs that the test can use, in words."""
     default_design: ClassVar[NamedDesign]
+    only_loss: ClassVar[str | None] = None
+    """The loss, of tests about one loss alone."""
+    needs_values: ClassVar[bool] = False
+    """Whether the mean loss of each resample does not suffice; then "auc" is no loss either."""
+    needs_other: ClassVar[bool] = False
+    """Whether there must be two learners."""
 
     design: NamedDesign
     _given: LossDifference | None = None
@@ -77,6 +84,8 @@ class ResamplingTest(HypothesisTest):
         groups: None = None,
         backend: Backend = "auto",
     ) -> None:
+        loss = self.only_loss if loss is None else loss
+        self._check_kind(_name_of(loss), paired=other is not None)
         auc = isinstance(loss, str) and loss == AUC
         if auc and null_value is None and other is None:
             null_value = 0.5
@@ -131,6 +140,9 @@ class ResamplingTest(HypothesisTest):
         if other is None and learner == 0 and len(losses.learners) == 2:
             other = 1
         given = losses.difference(learner, other)
+        cls._check_kind(losses.loss, paired=given.paired)
+        if cls.needs_values:
+            losses._known_values  # noqa: B018  (raises where there are none)
         test = cls.__new__(cls)
         test.alternative = checked_alternative(alternative)
         if losses.loss == AUC and null_value is None and not given.paired:
@@ -140,6 +152,19 @@ class ResamplingTest(HypothesisTest):
         test._given = given
         test._admit(losses.design)
         return test
+
+    @classmethod
+    def _check_kind(cls, loss: str | None, *, paired: bool) -> None:
+        """Refuse losses that the test is not about, and a learner without another."""
+        if cls.only_loss is not None and loss != cls.only_loss:
+            raise ValueError(f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}")
+        if cls.needs_values and cls.only_loss is None and loss == AUC:
+            raise ValueError(
+                f"loss='auc' is no mean over observations, and {cls.__name__} needs the loss of "
+                "every one: use loss='zero_one' or 'log', or DeLongTest for the AUC"
+            )
+        if cls.needs_other and not paired:
+            raise ValueError(f"{cls.__name__} compares two learners: pass other")
 
     def _admit(self, design: Design) -> None:
         """Refuse designs that the test cannot use.
@@ -263,6 +288,13 @@ class ResamplingTest(HypothesisTest):
             plural = words + ("es" if words.endswith("s") else "s")
             return f"difference of {kind} {plural} at learning-set size {sizes}"
         return f"{kind} {words} at learning-set size {sizes}"
+
+
+def _name_of(loss: Any) -> str | None:
+    """The name of a loss, where it has one."""
+    if isinstance(loss, Loss):
+        return loss.name
+    return loss if isinstance(loss, str) else getattr(loss, "__name__", None)
 
 
 def _status(observed: LossDifference, estimate: float, variance: float, status: str) -> str:
