@@ -70,12 +70,18 @@ class Discordance(NamedTuple):
             "second wrong": (self.only_second_wrong, self.both_wrong),
         }
 
-    @property
-    def note(self) -> str:
-        """What is exact, and what is not."""
+    def note(self, *, exact: bool) -> str:
+        """Where the p-value and the interval come from.
+
+        Parameters
+        ----------
+        exact : bool
+            Whether the observations are independent, given the rules.
+        """
+        kind = "exact" if exact else "binomial"
         return (
-            f"The p-value is exact, from the {self.n_telling} observations where one rule errs "
-            "and the other does not. Statistic, standard error and interval are those of the "
+            f"The p-value is the {kind} one of the {self.n_telling} observations where one rule "
+            "errs and the other does not. Statistic, standard error and interval are those of the "
             "paired t test, rough where such observations are few, and can disagree with the "
             "p-value near the level."
         )

@@ -95,7 +95,7 @@ def auc_table(column: str, names: Sequence[str], parts: Sequence[Placements]) ->
     -------
     dict of str to tuple
     """
-    half = [stats.norm.isf(0.025) * math.sqrt(part.variance) for part in parts]
+    half = [float(stats.norm.isf(0.025)) * math.sqrt(part.variance) for part in parts]
     means = [part.mean for part in parts]
     return {
         column: tuple(names),

@@ -472,6 +472,25 @@ class LossDifference:
         return self._of(self.losses._known_values)
 
     @property
+    def each(self) -> dict[str, np.ndarray]:
+        """Losses (scores) of the learner, and of the other where there is one, (T,), by name."""
+        places = (self.learner,) if self.other is None else (self.learner, self.other)
+        return {self.losses.learners[place]: self.losses._known_values[place] for place in places}
+
+    @property
+    def tested_target(self) -> np.ndarray:
+        """Codes of the classes, or the response, of all tested observations, (T,).
+
+        Raises
+        ------
+        ValueError
+            If the losses came without it.
+        """
+        if self.losses.target is None:
+            raise ValueError("these losses came without y: pass it to Losses.from_arrays")
+        return np.broadcast_to(self.losses.target, self.design.testing.shape)[self.design.testing]
+
+    @property
     def table(self) -> np.ndarray:
         """The same as (R, n), NaN where not tested."""
         return _spread(self.values, self.design)

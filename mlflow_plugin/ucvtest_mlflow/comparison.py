@@ -178,7 +178,7 @@ def _mcnemar(losses: np.ndarray, alternative: Alternative, parts: dict[str, Any]
         "status": status,
         "method": "McNemar test of the error rates",
         "diagnostics": found.diagnostics,
-        "notes": (*parts["notes"], found.note),
+        "notes": (*parts["notes"], found.note(exact=True)),
         "tables": parts["tables"] | {"Rows": found.table},
     }
 

@@ -24,7 +24,13 @@ from ucvtest.pictures import Picture
 from ucvtest.resampled_losses import AUC, LossDifference, Losses, evaluate_sample
 from ucvtest.results import Alternative, TestResult, wald_pvalue
 
-__all__ = ["ResamplingTest"]
+__all__ = ["THESE_RULES", "ResamplingTest"]
+
+THESE_RULES = (
+    "Assumes independent observations. The rules are taken as they are: the answer is about these "
+    "on new observations, not about the learners with another sample."
+)
+"""Note of tests that are conditional on the sample."""
 
 ROUNDING = 1e-12
 """Relative size of standard errors that are taken for rounding."""
@@ -291,10 +297,10 @@ class ResamplingTest(HypothesisTest):
 
 
 def _name_of(loss: Any) -> str | None:
-    """The name of a loss, where it has one."""
+    """What a loss is called in messages; only names name one of ours."""
     if isinstance(loss, Loss):
         return loss.name
-    return loss if isinstance(loss, str) else getattr(loss, "__name__", None)
+    return loss if loss is None or isinstance(loss, str) else repr(loss)
 
 
 def _status(observed: LossDifference, estimate: float, variance: float, status: str) -> str:
