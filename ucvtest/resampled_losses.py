@@ -26,6 +26,11 @@ __all__ = ["AUC", "LossDifference", "Losses", "evaluate", "evaluate_sample"]
 AUC = "auc"
 """Instead of a loss: what is kept are decision scores, and the mean of a resample is its AUC."""
 
+SCORES_ONLY = (
+    "loss='auc' keeps decision scores, and this test needs the loss of every observation: use "
+    "loss='zero_one' or 'log'"
+)
+
 FORMAT_VERSION = 1
 
 BATCH_NUMBERS = 2**22
@@ -465,10 +470,7 @@ class LossDifference:
             If only the means are known, or these are scores, whose differences mean nothing.
         """
         if self.losses.loss == AUC:
-            raise ValueError(
-                "these are decision scores (loss='auc'), and this test needs the loss of every "
-                "observation: use loss='zero_one' or 'log'"
-            )
+            raise ValueError(SCORES_ONLY)
         return self._of(self.losses._known_values)
 
     @property

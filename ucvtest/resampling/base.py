@@ -21,10 +21,16 @@ from ucvtest.designs import NamedDesign, as_design
 from ucvtest.learners.translate import Backend
 from ucvtest.losses import Loss
 from ucvtest.pictures import Picture
-from ucvtest.resampled_losses import AUC, LossDifference, Losses, evaluate_sample
+from ucvtest.resampled_losses import (
+    AUC,
+    SCORES_ONLY,
+    LossDifference,
+    Losses,
+    evaluate_sample,
+)
 from ucvtest.results import Alternative, TestResult, wald_pvalue
 
-__all__ = ["THESE_RULES", "ResamplingTest"]
+__all__ = ["THESE_RULES", "ResamplingTest", "plural"]
 
 THESE_RULES = (
     "Assumes independent observations. The rules are taken as they are: the answer is about these "
@@ -68,7 +74,8 @@ class ResamplingTest(HypothesisTest):
     only_loss: ClassVar[str | None] = None
     """The loss, of tests about one loss alone."""
     needs_values: ClassVar[bool] = False
-    """Whether the mean loss of each resample does not suffice; then "auc" is no loss either."""
+    """Whether what is kept of every observation is needed: means do not suffice, nor does an AUC
+    where it is not the only loss."""
     needs_other: ClassVar[bool] = False
     """Whether there must be two learners."""
 
@@ -164,11 +171,8 @@ class ResamplingTest(HypothesisTest):
         """Refuse losses that the test is not about, and a learner without another."""
         if cls.only_loss is not None and loss != cls.only_loss:
             raise ValueError(f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}")
-        if cls.needs_values and cls.only_loss is None and loss == AUC:
-            raise ValueError(
-                f"loss='auc' is no mean over observations, and {cls.__name__} needs the loss of "
-                "every one: use loss='zero_one' or 'log', or DeLongTest for the AUC"
-            )
+        if cls.needs_values and cls.only_loss != AUC and loss == AUC:
+            raise ValueError(SCORES_ONLY)
         if cls.needs_other and not paired:
             raise ValueError(f"{cls.__name__} compares two learners: pass other")
 
@@ -181,7 +185,49 @@ class ResamplingTest(HypothesisTest):
         """
         raise NotImplementedError
 
+    def fit(
+        self,
+        *,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: bool | None = None,
+    ) -> TestResult:
+        """Evaluate the learners where losses are not given, and test.
+
+        Parameters
+        ----------
+        rng : None, int or numpy Generator
+            Decides the splits; the settings of the result keep the seed.
+        n_jobs : int, optional
+            joblib's workers, for learners that are not jitted.
+        batch_size : int, optional
+            Learning sets evaluated at once: bounds the memory, changes no result.
+        progress : bool, optional
+            Show a progress bar; by default on terminals, after three seconds.
+
+        Returns
+        -------
+        TestResult
+
+        Raises
+        ------
+        ValueError
+            If an argument cannot be used, or a learner fails on a split.
+        """
+        stopwatch = Stopwatch()
+        observed = self._observed(rng, n_jobs, batch_size, progress)
+        return self._finish(self._analysed(observed, stopwatch))
+
     # --------------------------------------------------------------- from losses to a result
+
+    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+        """The result of the test on these losses."""
+        raise NotImplementedError
+
+    def _learn_sizes(self, design: Design) -> tuple[int, ...]:
+        """The sizes of the learning sets that the estimand is about."""
+        return design.learn_sizes
 
     def _observed(
         self,
@@ -267,7 +313,7 @@ class ResamplingTest(HypothesisTest):
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """What is needed to repeat the test on the same data, or from the same losses."""
         losses = observed.losses
-        sizes = observed.design.learn_sizes
+        sizes = self._learn_sizes(observed.design)
         common = {
             "design": self.design.words,
             "learn_size": sizes[0] if len(sizes) == 1 else " or ".join(map(str, sizes)),
@@ -288,11 +334,10 @@ class ResamplingTest(HypothesisTest):
 
     def _in_words(self, observed: LossDifference, kind: str) -> str:
         """The estimand: the loss, conditional or not, and at which learning-set size."""
-        sizes = " or ".join(map(str, observed.design.learn_sizes))
+        sizes = " or ".join(map(str, self._learn_sizes(observed.design)))
         words = observed.losses.in_words
         if observed.paired:
-            plural = words + ("es" if words.endswith("s") else "s")
-            return f"difference of {kind} {plural} at learning-set size {sizes}"
+            return f"difference of {kind} {plural(words)} at learning-set size {sizes}"
         return f"{kind} {words} at learning-set size {sizes}"
 
 
@@ -303,6 +348,11 @@ def _name_of(loss: Any) -> str | None:
     return loss if loss is None or isinstance(loss, str) else repr(loss)
 
 
+def plural(words: str) -> str:
+    """The expected losses of two learners, from that of one."""
+    return words + ("es" if words.endswith("s") else "s")
+
+
 def _status(observed: LossDifference, estimate: float, variance: float, status: str) -> str:
     if status != "ok":
         return status
@@ -311,7 +361,7 @@ def _status(observed: LossDifference, estimate: float, variance: float, status: 
             "degenerate: the two learners had the same loss at every observation in every fit, "
             "so there is no difference to test; compare learners that differ"
         )
-    if math.isnan(estimate):
+    if math.isnan(estimate) or math.isnan(variance):
         return (
             "no estimate: a resample tests one class only, which leaves its AUC without a value; "
             "use fewer folds, or a splitter that keeps the classes in proportion"

@@ -90,39 +90,7 @@ class DeLongTest(ResamplingTest):
     def _admit(self, design: Design) -> None:
         n_folds_of(design)
 
-    def fit(
-        self,
-        *,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
-    ) -> TestResult:
-        """Evaluate the learners where scores are not given, and test.
-
-        Parameters
-        ----------
-        rng : None, int or numpy Generator
-            Decides the split; the settings of the result keep the seed.
-        n_jobs : int, optional
-            joblib's workers, for learners that are not jitted.
-        batch_size : int, optional
-            Learning sets evaluated at once: bounds the memory, changes no result.
-        progress : bool, optional
-            Show a progress bar; by default on terminals, after three seconds.
-
-        Returns
-        -------
-        TestResult
-            Its table has the AUC of each learner with a 95% interval.
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used, or a learner fails on a split.
-        """
-        stopwatch = Stopwatch()
-        observed = self._observed(rng, n_jobs, batch_size, progress)
+    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
         n_folds = n_folds_of(observed.design)
         labels = observed.tested_target
         counts = {"n_positive": int(labels.sum()), "n_negative": int((labels == 0).sum())}
@@ -132,7 +100,7 @@ class DeLongTest(ResamplingTest):
         settings = self._settings_of(observed)
         names = [settings[key] for key in ("learner", "other")[: len(parts)]]
         pooled = {"mean_of_fold_aucs": float(observed.means.mean())} if n_folds > 1 else {}
-        result = self._result(
+        return self._result(
             observed,
             stopwatch,
             method="DeLong test of the AUC",
@@ -146,7 +114,6 @@ class DeLongTest(ResamplingTest):
             notes=_notes(n_folds, bool(np.isnan(observed.means).any())),
             tables={"Learners": auc_table("learner", names, parts)} if parts else {},
         )
-        return self._finish(result)
 
 
 def _found(parts: list[Placements]) -> Placements | None:

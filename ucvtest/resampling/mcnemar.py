@@ -93,39 +93,7 @@ class McNemarTest(ResamplingTest):
                 "error rates; use CrossValidationWaldTest for another difference"
             )
 
-    def fit(
-        self,
-        *,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
-    ) -> TestResult:
-        """Evaluate the learners where losses are not given, and test.
-
-        Parameters
-        ----------
-        rng : None, int or numpy Generator
-            Decides the split; the settings of the result keep the seed.
-        n_jobs : int, optional
-            joblib's workers, for learners that are not jitted.
-        batch_size : int, optional
-            Learning sets evaluated at once: bounds the memory, changes no result.
-        progress : bool, optional
-            Show a progress bar; by default on terminals, after three seconds.
-
-        Returns
-        -------
-        TestResult
-            Its table counts who was right and wrong.
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used, or a learner fails on a split.
-        """
-        stopwatch = Stopwatch()
-        observed = self._observed(rng, n_jobs, batch_size, progress)
+    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
         values, n_folds = observed.values, n_folds_of(observed.design)
         first, second = observed.each.values()
         n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())
@@ -147,7 +115,7 @@ class McNemarTest(ResamplingTest):
         )
         if n_open == 0:
             result = replace(result, pvalue=found.pvalue(self.alternative))
-        return self._finish(result)
+        return result
 
 
 def _variance(values: np.ndarray) -> float:
