@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ucvtest.permutation import PermutationComplexityTest
     from ucvtest.resampled_losses import Losses, evaluate
     from ucvtest.resampling.corrected_t import CorrectedTTest
+    from ucvtest.resampling.cross_validation_wald import CrossValidationWaldTest
     from ucvtest.resampling.delong import DeLongTest
     from ucvtest.resampling.mcnemar import McNemarTest
     from ucvtest.results import TestResult
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CorrectedTTest",
+    "CrossValidationWaldTest",
     "DeLongTest",
     "FoldCovarianceTest",
     "InfluenceFunctionTest",
@@ -56,6 +58,7 @@ __all__ = [
 
 _HOME = {
     "CorrectedTTest": "ucvtest.resampling.corrected_t",
+    "CrossValidationWaldTest": "ucvtest.resampling.cross_validation_wald",
     "DeLongTest": "ucvtest.resampling.delong",
     "FoldCovarianceTest": "ucvtest.fold_covariance",
     "InfluenceFunctionTest": "ucvtest.influence",
