@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ucvtest.permutation import PermutationComplexityTest
     from ucvtest.resampled_losses import Losses, evaluate
     from ucvtest.resampling.corrected_t import CorrectedTTest
+    from ucvtest.resampling.cross_validation_wald import CrossValidationWaldTest
+    from ucvtest.resampling.delong import DeLongTest
+    from ucvtest.resampling.mcnemar import McNemarTest
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
 
@@ -26,12 +29,15 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CorrectedTTest",
+    "CrossValidationWaldTest",
+    "DeLongTest",
     "FoldCovarianceTest",
     "InfluenceFunctionTest",
     "KappaProfile",
     "LeavePairOutTest",
     "Loss",
     "Losses",
+    "McNemarTest",
     "ModelSelection",
     "PermutationComplexityTest",
     "TestResult",
@@ -52,12 +58,15 @@ __all__ = [
 
 _HOME = {
     "CorrectedTTest": "ucvtest.resampling.corrected_t",
+    "CrossValidationWaldTest": "ucvtest.resampling.cross_validation_wald",
+    "DeLongTest": "ucvtest.resampling.delong",
     "FoldCovarianceTest": "ucvtest.fold_covariance",
     "InfluenceFunctionTest": "ucvtest.influence",
     "KappaProfile": "ucvtest.ustatistic",
     "LeavePairOutTest": "ucvtest.leave_pair_out",
     "Loss": "ucvtest.losses",
     "Losses": "ucvtest.resampled_losses",
+    "McNemarTest": "ucvtest.resampling.mcnemar",
     "ModelSelection": "ucvtest.model_selection",
     "PermutationComplexityTest": "ucvtest.permutation",
     "TestResult": "ucvtest.results",
