@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ucvtest import codes, designs, hooks, kernels, learners, losses, simulate
     from ucvtest.autologging import autolog
+    from ucvtest.comparison import Comparison, TestSpec, compare
     from ucvtest.exceptions import UcvtestWarning
     from ucvtest.fold_covariance import FoldCovarianceTest
     from ucvtest.influence import InfluenceFunctionTest
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Comparison",
     "CorrectedTTest",
     "FoldCovarianceTest",
     "InfluenceFunctionTest",
@@ -35,10 +37,12 @@ __all__ = [
     "ModelSelection",
     "PermutationComplexityTest",
     "TestResult",
+    "TestSpec",
     "UStatisticTest",
     "UcvtestWarning",
     "autolog",
     "codes",
+    "compare",
     "designs",
     "evaluate",
     "hooks",
@@ -51,6 +55,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Comparison": "ucvtest.comparison",
     "CorrectedTTest": "ucvtest.resampling.corrected_t",
     "FoldCovarianceTest": "ucvtest.fold_covariance",
     "InfluenceFunctionTest": "ucvtest.influence",
@@ -61,9 +66,11 @@ _HOME = {
     "ModelSelection": "ucvtest.model_selection",
     "PermutationComplexityTest": "ucvtest.permutation",
     "TestResult": "ucvtest.results",
+    "TestSpec": "ucvtest.comparison",
     "UStatisticTest": "ucvtest.ustatistic",
     "UcvtestWarning": "ucvtest.exceptions",
     "autolog": "ucvtest.autologging",
+    "compare": "ucvtest.comparison",
     "evaluate": "ucvtest.resampled_losses",
     "resamples_for_precision": "ucvtest.ustatistic",
     "select_model": "ucvtest.model_selection",
