@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ucvtest import codes, designs, hooks, kernels, learners, losses, simulate
     from ucvtest.autologging import autolog
+    from ucvtest.comparison import Comparison, TestSpec, compare
     from ucvtest.exceptions import UcvtestWarning
     from ucvtest.fold_covariance import FoldCovarianceTest
     from ucvtest.influence import InfluenceFunctionTest
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Comparison",
     "CorrectedTTest",
     "CrossValidationWaldTest",
     "DeLongTest",
@@ -41,10 +43,12 @@ __all__ = [
     "ModelSelection",
     "PermutationComplexityTest",
     "TestResult",
+    "TestSpec",
     "UStatisticTest",
     "UcvtestWarning",
     "autolog",
     "codes",
+    "compare",
     "designs",
     "evaluate",
     "hooks",
@@ -57,6 +61,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Comparison": "ucvtest.comparison",
     "CorrectedTTest": "ucvtest.resampling.corrected_t",
     "CrossValidationWaldTest": "ucvtest.resampling.cross_validation_wald",
     "DeLongTest": "ucvtest.resampling.delong",
@@ -70,9 +75,11 @@ _HOME = {
     "ModelSelection": "ucvtest.model_selection",
     "PermutationComplexityTest": "ucvtest.permutation",
     "TestResult": "ucvtest.results",
+    "TestSpec": "ucvtest.comparison",
     "UStatisticTest": "ucvtest.ustatistic",
     "UcvtestWarning": "ucvtest.exceptions",
     "autolog": "ucvtest.autologging",
+    "compare": "ucvtest.comparison",
     "evaluate": "ucvtest.resampled_losses",
     "resamples_for_precision": "ucvtest.ustatistic",
     "select_model": "ucvtest.model_selection",
