@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ucvtest.resampled_losses import Losses, evaluate
     from ucvtest.resampling.conservative_z import ConservativeZTest
     from ucvtest.resampling.corrected_t import CorrectedTTest
+    from ucvtest.resampling.five_by_two import FiveByTwoFTest, FiveByTwoTTest
     from ucvtest.resampling.naive_t import NaiveTTest
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
@@ -29,6 +30,8 @@ __version__ = "0.1.0"
 __all__ = [
     "ConservativeZTest",
     "CorrectedTTest",
+    "FiveByTwoFTest",
+    "FiveByTwoTTest",
     "FoldCovarianceTest",
     "InfluenceFunctionTest",
     "KappaProfile",
@@ -57,6 +60,8 @@ __all__ = [
 _HOME = {
     "ConservativeZTest": "ucvtest.resampling.conservative_z",
     "CorrectedTTest": "ucvtest.resampling.corrected_t",
+    "FiveByTwoFTest": "ucvtest.resampling.five_by_two",
+    "FiveByTwoTTest": "ucvtest.resampling.five_by_two",
     "FoldCovarianceTest": "ucvtest.fold_covariance",
     "InfluenceFunctionTest": "ucvtest.influence",
     "KappaProfile": "ucvtest.ustatistic",
