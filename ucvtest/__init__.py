@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ucvtest.resampling.conservative_z import ConservativeZTest
     from ucvtest.resampling.corrected_t import CorrectedTTest
     from ucvtest.resampling.five_by_two import FiveByTwoFTest, FiveByTwoTTest
+    from ucvtest.resampling.hold_out import HoldOutTest
     from ucvtest.resampling.naive_t import NaiveTTest
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
@@ -33,6 +34,7 @@ __all__ = [
     "FiveByTwoFTest",
     "FiveByTwoTTest",
     "FoldCovarianceTest",
+    "HoldOutTest",
     "InfluenceFunctionTest",
     "KappaProfile",
     "LeavePairOutTest",
@@ -63,6 +65,7 @@ _HOME = {
     "FiveByTwoFTest": "ucvtest.resampling.five_by_two",
     "FiveByTwoTTest": "ucvtest.resampling.five_by_two",
     "FoldCovarianceTest": "ucvtest.fold_covariance",
+    "HoldOutTest": "ucvtest.resampling.hold_out",
     "InfluenceFunctionTest": "ucvtest.influence",
     "KappaProfile": "ucvtest.ustatistic",
     "LeavePairOutTest": "ucvtest.leave_pair_out",
