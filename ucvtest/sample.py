@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.multiclass import type_of_target
 
-__all__ = ["Sample", "as_response", "make_sample", "response_has_classes"]
+__all__ = ["Sample", "as_response", "code_labels", "make_sample", "response_has_classes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +175,37 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
         )
     if not as_classes:
         return Sample(features, _finite_numbers(response), None, None)
-    classes, codes = _code(response, pos_label, _ordered_categories(y))
+    classes, codes = code_labels(y, pos_label)
     return Sample(features, response, classes, codes)
+
+
+def code_labels(y: Any, pos_label: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """The classes, the positive one last, and the place of each label among them.
+
+    Parameters
+    ----------
+    y : array-like, shape (n,)
+        Labels of any type.
+    pos_label : optional
+        The positive class; by default the largest label, or the last category of an ordered
+        categorical.
+
+    Returns
+    -------
+    tuple of ndarray
+        Classes (C,) and codes (n,).
+
+    Raises
+    ------
+    ValueError
+        If labels are missing, cannot be sorted or are all the same, or `pos_label` is none.
+    """
+    response = as_response(y)
+    if pd.isna(response).any():
+        raise ValueError(
+            f"y has {int(pd.isna(response).sum())} missing values: drop these observations"
+        )
+    return _code(response, pos_label, _ordered_categories(y))
 
 
 def _shuffled(X: Any, y: Any) -> bool:
