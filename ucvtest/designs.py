@@ -702,8 +702,8 @@ def disjoint_sets_of(design: Design) -> tuple[int, int]:
 
 
 def _sides_disjoint(learning: np.ndarray, n_sets: int) -> bool:
-    sides: np.ndarray = learning.reshape(-1, 2, n_sets, learning.shape[1]).any(axis=2)
-    return not (sides[:, 0] & sides[:, 1]).any()
+    blocks = learning.reshape(-1, 2, n_sets, learning.shape[1])
+    return not (blocks[:, 0].any(axis=1) & blocks[:, 1].any(axis=1)).any()
 
 
 def pairs_of(design: Design, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
