@@ -3,6 +3,7 @@
 import json
 import math
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,9 @@ MAX_CELLS = 2**32
 
 WORDS = ("learners", "loss", "in_words", "bounds", "settings", "diagnostics", "elapsed")
 ARRAYS = ("learning", "testing", "means", "values", "target")
+
+UNUSABLE = (TypeError, ValueError, KeyError, IndexError, AttributeError)
+"""What Python and NumPy raise over parts of a wrong type, shape or length."""
 
 
 def to_dict(losses: Any) -> dict[str, Any]:
@@ -71,7 +75,7 @@ def fields_of(data: Any) -> dict[str, Any]:
             for name in ("means", "values", "target")
         }
         return {"design": Design.from_indices(splits, n_obs), **arrays, **_fields(data)}
-    except (TypeError, ValueError) as error:
+    except UNUSABLE as error:
         raise ValueError(f"data holds no losses that can be used: {error}") from error
 
 
@@ -113,24 +117,25 @@ def read(path: str | Path) -> dict[str, Any]:
     if _suffix(path) == ".json":
         try:
             data = json.loads(path.read_text())
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{path.name} is no JSON, or was cut short: {error}") from error
         return fields_of(data)
     try:
         # Without pickle a file from elsewhere can run no code.
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in ("words", *ARRAYS) if name in file}
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, AttributeError) as error:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in ("words", *ARRAYS) if name in stored}
+    except (*UNUSABLE, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path.name} is no .npz of plain arrays, or was cut short") from error
+    missing = [name for name in ("words", "learning", "testing", "means") if name not in arrays]
+    if missing:
+        raise ValueError(f"{path.name} lacks {', '.join(missing)}: it holds no losses")
     try:
         words = json.loads(str(arrays["words"]))
         _check_format(words, path.name)
         design = Design.checked(arrays["learning"], arrays["testing"])
         optional = {name: arrays.get(name) for name in ("values", "target")}
         return {"design": design, "means": arrays["means"], **optional, **_fields(words)}
-    except KeyError as error:
-        raise ValueError(f"{path.name} lacks {error}: it holds no losses") from error
-    except TypeError as error:
+    except UNUSABLE as error:
         raise ValueError(f"{path.name} holds no losses that can be used: {error}") from error
 
 
@@ -149,6 +154,8 @@ def _words_of(losses: Any) -> dict[str, Any]:
 def _fields(words: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that are no arrays, in their own types."""
     bounds, elapsed = words["bounds"], words["elapsed"]
+    if not isinstance(words["learners"], list):
+        raise TypeError("learners must be a list of names")
     return {
         "learners": tuple(words["learners"]),
         "loss": words["loss"],

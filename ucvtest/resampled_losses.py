@@ -829,6 +829,8 @@ def _check_shapes(losses: Losses) -> None:
     n_learners, design = len(losses.learners), losses.design
     if not n_learners:
         raise ValueError("learners is empty: losses of at least one are needed")
+    if losses.means is None:
+        raise ValueError("means must be there, one for each learner and resample")
     shapes: list[tuple[str, tuple[int, ...]]] = [
         ("means", (n_learners, design.n_resamples)),
         ("values", (n_learners, int(design.testing.sum()))),

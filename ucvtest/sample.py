@@ -156,7 +156,7 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
         )
     if features.shape[1] == 0:
         raise ValueError("X has no columns: at least one feature is needed")
-    response = as_response(y)
+    response = np.array(as_response(y))
     if response.ndim != 1:
         raise ValueError(f"y must have one dimension, got shape {response.shape}")
     if len(features) != len(response):
