@@ -363,6 +363,8 @@ def _status(observed: LossDifference, estimate: float, variance: float, status: 
             "no estimate: a resample tests one class only, which leaves its AUC without a value; "
             "use fewer folds, or a splitter that keeps the classes in proportion"
         )
+    if math.isnan(variance):
+        return "no variance estimate: too few resamples to tell their spread; use more"
     if variance < 0:
         return (
             f"negative variance estimate ({variance:.3g}), which an unbiased estimate can be: use "
