@@ -79,13 +79,16 @@ class Design:
         Raises
         ------
         ValueError
-            If there are no splits, or one learns from or tests nothing, or tests what it learns.
+            If there are no splits, or one learns from or tests nothing, tests what it learns,
+            or names rows that do not exist.
         """
-        pairs = list(splits)
-        learning, testing = (np.zeros((len(pairs), n_obs), dtype=bool) for _ in range(2))
-        for row, (learnt, tested) in enumerate(pairs):
-            learning[row, learnt] = True
-            testing[row, tested] = True
+        rows = [
+            (_marked(learnt, n_obs, split), _marked(tested, n_obs, split))
+            for split, (learnt, tested) in enumerate(splits)
+        ]
+        if not rows:
+            raise ValueError("the design has no splits: pass at least one")
+        learning, testing = (np.array(side) for side in zip(*rows, strict=True))
         return cls.checked(learning, testing)
 
     @classmethod
@@ -118,6 +121,23 @@ class Design:
     def leave_rest_out(cls, learning: np.ndarray) -> "Design":
         """Test every rule on all observations that it has not seen."""
         return cls(learning, ~learning)
+
+
+def _marked(index: Any, n_obs: int, split: int) -> np.ndarray:
+    """The observations of row numbers, or of a mask, as a row of bool."""
+    numbers = np.asarray(index)
+    row = np.zeros(n_obs, dtype=bool)
+    if numbers.dtype == bool and numbers.shape == row.shape:
+        return numbers
+    # Negative numbers would count from the end, and so hide a mistake.
+    whole = numbers.ndim == 1 and numbers.dtype.kind in "iu"
+    if numbers.size and not (whole and numbers.min() >= 0 and numbers.max() < n_obs):
+        raise ValueError(
+            f"split {split} of the design must hold row numbers from 0 to {n_obs - 1} "
+            f"(n_obs = {n_obs})"
+        )
+    row[numbers.astype(int)] = True
+    return row
 
 
 def _zero_one_matrix(name: str, matrix: Any) -> np.ndarray:
