@@ -146,19 +146,40 @@ def draw_from_halves(
     # A few draws at a time: memory that is asked for anew costs more than the numbers in it.
     step = max(1, KEYS_PER_STEP // (n_sets * n_obs))
     for start in range(0, n_draws, step):
-        draws = np.arange(start, min(start + step, n_draws))
-        order = _random_parts(rng, np.tile(np.arange(n_obs), (len(draws), 1)), middle)
-        first_place = (draws[:, None] * n_sets + np.arange(n_sets))[..., None] * n_obs
+        stop = min(start + step, n_draws)
+        order = _random_parts(rng, np.arange(n_obs), middle, (stop - start, n_obs))
         for side, half in zip(sides, (order[:, :middle], order[:, middle:]), strict=True):
-            chosen = _random_parts(rng, half[:, None].repeat(n_sets, axis=1), learn_size)
-            side.reshape(-1)[first_place + chosen[..., :learn_size]] = True
+            shape = (stop - start, n_sets, half.shape[1])
+            _mark(
+                side[start:stop],
+                half,
+                _random_parts(rng, half[:, None], learn_size, shape),
+                learn_size,
+            )
     return sides[0], sides[1]
 
 
-def _random_parts(rng: np.random.Generator, members: np.ndarray, size: int) -> np.ndarray:
-    """The members of each row in another order: the first `size` are a random subset."""
+def _mark(side: np.ndarray, half: np.ndarray, order: np.ndarray, learn_size: int) -> None:
+    """Mark the first `learn_size` members of each row (G, s, h) in `side` (G, s, n), all False."""
+    n_draws, n_sets, n_obs = side.shape
+    first_place = np.arange(n_draws * n_sets).reshape(n_draws, n_sets, 1) * n_obs
+    chosen, others = order[..., :learn_size], order[..., learn_size:]
+    if others.shape[2] < chosen.shape[2]:
+        # Most of the half (G, h): quicker to mark all of it, and to take the others back.
+        marked = np.zeros((n_draws, n_obs), dtype=bool)
+        marked.reshape(-1)[first_place[:, 0] // n_sets + half] = True
+        side[:] = marked[:, None]
+        side.reshape(-1)[first_place + others] = False
+    else:
+        side.reshape(-1)[first_place + chosen] = True
+
+
+def _random_parts(
+    rng: np.random.Generator, members: np.ndarray, size: int, shape: tuple[int, ...]
+) -> np.ndarray:
+    """Members, broadcast to a shape, in another order: the first `size` are a random subset."""
     # The smallest random numbers choose, and carry the members that they choose.
-    keys = rng.integers(2**64, size=members.shape, dtype=np.uint64)
+    keys = rng.integers(2**64, size=shape, dtype=np.uint64)
     keys &= np.uint64(2**64 - 2**MEMBER_BITS)
     keys |= members.view(np.uint64)
     keys.partition(size - 1, axis=-1)

@@ -47,7 +47,7 @@ MAX_OBS_PAIR_EFFECTS = 2000
 """Most observations for which the pair effects, and with them the variances "geometric" and
 "clipped", are kept: 8 groups of 2000 x 2000 sums are a quarter of a gigabyte."""
 
-SETS_PER_CALL, SETS_PER_LARGE_CALL = 16, 64
+SETS_PER_CALL, SETS_PER_LARGE_CALL = 16, 128
 """Learning sets of each group and side in one jitted call: two fixed shapes, so two compilations.
 A large call keeps the sums of its groups, n x n each, from being written too often."""
 
@@ -452,7 +452,11 @@ class Accumulator:
     def _sum(self, dealt: _Dealt, additive: tuple[np.ndarray, ...]) -> dict[str, np.ndarray]:
         sums: dict[str, np.ndarray] = {}
         for call in dealt.calls():
-            _add_up(sums, _residual_call(*call, additive, pair_effects=self.pair_effects))
+            update = _residual_call(*call, additive, pair_effects=self.pair_effects)
+            if self.pair_effects:
+                # By far the largest: added to its total at once, which asks for no memory.
+                _add_up(self._totals, {"joint": update.pop("joint")})
+            _add_up(sums, update)
         return sums
 
     def _store(self, additive: tuple[np.ndarray, ...], sums: dict[str, np.ndarray]) -> None:
@@ -466,8 +470,6 @@ class Accumulator:
             "residual_mean": sums["mean"],
             "residual_effect": effect,
         }
-        if self.pair_effects:
-            totals["joint"] = sums["joint"]
         _add_up(self._totals, totals)
         linear = self._lambda_1 * (count * (b**2).sum(-1) + 2 * (b * effect).sum(-1))
         scalars = {key: value for key, value in sums.items() if value.ndim == 1}
