@@ -23,7 +23,7 @@ def two_sided(distribution, statistic):
 
 
 def corrected_t(means, n_learn, n_test, null=0.0):
-    """Nadeau and Bengio (2003), section 3, estimate 7: statistic and p-value."""
+    """Nadeau and Bengio (2003), section 3: statistic and p-value."""
     j = len(means)
     variance = (1 / j + n_test / n_learn) * sample_variance(means)
     t = (mean(means) - null) / math.sqrt(variance)
@@ -31,7 +31,7 @@ def corrected_t(means, n_learn, n_test, null=0.0):
 
 
 def conservative_z(means, n_splits, n_bisections):
-    """Nadeau and Bengio (2003), section 3, estimate 8: estimate and variance.
+    """Nadeau and Bengio (2003), section 3: estimate and variance.
 
     The means are those of the splits of the sample, then for each bisection of its first half,
     then of the other.

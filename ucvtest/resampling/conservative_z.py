@@ -54,7 +54,7 @@ class ConservativeZTest(ResamplingTest):
     References
     ----------
     C. Nadeau, Y. Bengio (2003), Inference for the generalization error, Machine Learning 52,
-    section 3, estimate 8; J = 15 and M = 10 are its recommendation.
+    section 3; J = 15 and M = 10 as there.
 
     Examples
     --------

@@ -64,7 +64,7 @@ class CorrectedTTest(ResamplingTest):
     References
     ----------
     C. Nadeau, Y. Bengio (2003), Inference for the generalization error, Machine Learning 52,
-    section 3, estimate 7. R. Bouckaert, E. Frank (2004), Evaluating the replicability of
+    section 3. R. Bouckaert, E. Frank (2004), Evaluating the replicability of
     significance tests for comparing learning algorithms: repeated cross-validation.
 
     Examples
