@@ -93,7 +93,7 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
             Procedure("fold_covariance", "FoldCovarianceTest", arguments={"n_folds": 10}),
             Procedure("conservative_z", "ConservativeZTest", SplitHalves()),
             Procedure("five_by_two_t", "FiveByTwoTTest", KFold(2, n_repeats=5)),
-            Procedure("five_by_two_f", "FiveByTwoFTest", KFold(2, n_repeats=5), interval=False),
+            Procedure("five_by_two_f", "FiveByTwoFTest", KFold(2, n_repeats=5), interval=False, single=False),
             Procedure("wald_all_pairs", "CrossValidationWaldTest", _TEN_FOLDS, about="rules"),
             Procedure(
                 "wald_within_fold",
@@ -133,7 +133,16 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 single=False,
                 zero_one=True,
             ),
+            Procedure(
+                "mcnemar_folds",
+                "McNemarTest",
+                _TEN_FOLDS,
+                about="rules",
+                single=False,
+                zero_one=True,
+            ),
             Procedure("delong", "DeLongTest", HoldOut(1 / 3), about="rules", auc=True),
+            Procedure("delong_folds", "DeLongTest", KFold(5), about="rules", auc=True),
             Procedure("corrected_t_auc", "CorrectedTTest", KFold(5), auc=True),
             Procedure(
                 "influence_auc",
