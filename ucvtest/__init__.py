@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ucvtest.resampling.cross_validation_wald import CrossValidationWaldTest
     from ucvtest.resampling.delong import DeLongTest
     from ucvtest.resampling.mcnemar import McNemarTest
+    from ucvtest.resampling.nested_cross_validation import NestedCrossValidationTest
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
 
@@ -39,6 +40,7 @@ __all__ = [
     "Losses",
     "McNemarTest",
     "ModelSelection",
+    "NestedCrossValidationTest",
     "PermutationComplexityTest",
     "TestResult",
     "UStatisticTest",
@@ -68,6 +70,7 @@ _HOME = {
     "Losses": "ucvtest.resampled_losses",
     "McNemarTest": "ucvtest.resampling.mcnemar",
     "ModelSelection": "ucvtest.model_selection",
+    "NestedCrossValidationTest": "ucvtest.resampling.nested_cross_validation",
     "PermutationComplexityTest": "ucvtest.permutation",
     "TestResult": "ucvtest.results",
     "UStatisticTest": "ucvtest.ustatistic",
