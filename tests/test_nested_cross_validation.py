@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from oracles import resampling_wald as oracle
 from scipy import stats
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import ucvtest as uv
 from ucvtest.designs import NestedKFold
@@ -279,3 +280,41 @@ class TestRefusals:
         for options, message in cases:
             with pytest.raises(ValueError, match=message):
                 uv.NestedCrossValidationTest(X, y, fails, fails, **options)
+
+
+def error_rate(X: np.ndarray, y: np.ndarray, means: np.ndarray) -> float:
+    """Of the rule learnt by linear discriminant analysis on new observations, exactly."""
+    rule = LinearDiscriminantAnalysis().fit(X, y)
+    w, b = rule.coef_[0], rule.intercept_[0]
+    norm = np.linalg.norm(w)
+    return (stats.norm.cdf(b / norm) + stats.norm.cdf(-(w @ means + b) / norm)) / 2
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_coverage_beside_that_of_one_cross_validation():
+    # 20 features and 60 observations: the rules change much from fold to fold.
+    n_obs, n_samples, means = 60, 1000, np.full(20, 0.4)
+    rng = np.random.default_rng(0)
+    covered = {"nested": [], "one, its own error": [], "one, the error of the rule": []}
+    errors = []
+    for seed in range(n_samples):
+        y = rng.integers(0, 2, n_obs)
+        X = rng.normal(size=(n_obs, 20)) + y[:, None] * means
+        truth = error_rate(X, y, means)
+        nested = uv.NestedCrossValidationTest(X, y, "lda").fit(rng=seed)
+        losses = uv.evaluate("lda", X, y, 10, rng=seed)
+        one = uv.CrossValidationWaldTest.from_losses(losses).fit()
+        own = np.mean([error_rate(X[row], y[row], means) for row in losses.design.learning])
+        for name, result, value in zip(
+            covered, (nested, one, one), (truth, own, truth), strict=True
+        ):
+            low, high = result.conf_int()
+            covered[name].append(low <= value <= high)
+        errors.append(nested.estimate - truth)
+    shares = {name: float(np.mean(cases)) for name, cases in covered.items()}
+    error = math.sqrt(0.95 * 0.05 / n_samples)
+    assert shares["nested"] > 0.95 - 0.02 - 3 * error, shares
+    # What is asymptotic for stable learners is not there yet.
+    assert 0.85 - 3 * error < shares["one, its own error"] < 0.95, shares
+    assert abs(np.mean(errors)) < 4 * np.std(errors) / math.sqrt(n_samples)
