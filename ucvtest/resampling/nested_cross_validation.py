@@ -74,8 +74,9 @@ class NestedCrossValidationTest(ResamplingTest):
     reported are what is left of it. What is estimated is the squared error of one repetition, so
     that the interval of the mean over many is conservative as far as they differ. The estimate
     of MSE is noisy for small samples, where the bounds often decide: the lower one is that of
-    naive intervals, as liberal as they are. Cost: K(K + 1)/2 fits of each learner a repetition,
-    1100 by default.
+    naive intervals, as liberal as they are. With linear discriminant analysis of 20 features and
+    n = 60, 95.2% (0.7) of intervals of 95% cover, where those of one cross-validation cover 87%
+    (1.1). Cost: K(K + 1)/2 fits of each learner a repetition, 1100 by default.
 
     References
     ----------
