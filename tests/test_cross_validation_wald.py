@@ -10,8 +10,13 @@ from scipy import stats
 from sklearn.model_selection import LeaveOneOut, ShuffleSplit, StratifiedKFold
 
 import ucvtest as uv
+from tests.resampling_contract import ResamplingContract
 
 VARIANCES = ("all_pairs", "within_fold")
+
+
+class TestContract(ResamplingContract):
+    cls = uv.CrossValidationWaldTest
 
 
 def losses_of(fold: Any, *rows: Any, loss: str = "hand-made") -> uv.Losses:
