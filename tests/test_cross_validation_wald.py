@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles import resampling_wald as oracle
 from scipy import stats
 from sklearn.model_selection import LeaveOneOut, ShuffleSplit, StratifiedKFold
 
 import ucvtest as uv
+from tests.oracles import resampling_wald as oracle
 from tests.resampling_contract import ResamplingContract
 
 VARIANCES = ("all_pairs", "within_fold")

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles import resampling_wald as oracle
 from scipy import stats
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 import ucvtest as uv
+from tests.oracles import resampling_wald as oracle
 from tests.resampling_contract import ResamplingContract
 from ucvtest.designs import NestedKFold
 from ucvtest.resampling.nested_cross_validation import bias_factor
