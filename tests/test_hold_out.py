@@ -70,6 +70,13 @@ def test_both_intervals_have_the_same_side(alternative):
     assert (table["conf_low"][1], table["conf_high"][1]) == pytest.approx(expected)
 
 
+def test_both_intervals_are_there_without_a_null_value():
+    result = uv.HoldOutTest.from_losses(errors(7)).fit()
+    table = result.tables["Intervals"]
+    assert (table["conf_low"][0], table["conf_high"][0]) == pytest.approx(result.conf_int())
+    assert "pvalue" not in table
+
+
 def test_no_error_leaves_the_exact_interval():
     result = uv.HoldOutTest.from_losses(errors(0)).fit()
     assert result.status.startswith("degenerate: all 20 test observations have the same loss")
