@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ucvtest.model_selection import ModelSelection, select_model
     from ucvtest.permutation import PermutationComplexityTest
     from ucvtest.resampled_losses import Losses, evaluate
+    from ucvtest.resampling.bayesian_t import BayesianTTest
     from ucvtest.resampling.conservative_z import ConservativeZTest
     from ucvtest.resampling.corrected_t import CorrectedTTest
     from ucvtest.resampling.five_by_two import FiveByTwoFTest, FiveByTwoTTest
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BayesianTTest",
     "ConservativeZTest",
     "CorrectedTTest",
     "FiveByTwoFTest",
@@ -60,6 +62,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "BayesianTTest": "ucvtest.resampling.bayesian_t",
     "ConservativeZTest": "ucvtest.resampling.conservative_z",
     "CorrectedTTest": "ucvtest.resampling.corrected_t",
     "FiveByTwoFTest": "ucvtest.resampling.five_by_two",
