@@ -1,6 +1,7 @@
 """Tests that take losses which exist instead of data, and fit nothing then."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from ucvtest.results import Alternative
 __all__ = [
     "FromLosses",
     "chosen_learners",
-    "loss_notes",
+    "one_class_and_tie_notes",
     "refuse_arguments",
     "reuse_notes",
     "sizes_in_words",
@@ -172,17 +173,13 @@ def refuse_arguments(**arguments: Any) -> None:
             )
 
 
-def loss_notes(observed: LossDifference) -> list[str]:
+def one_class_and_tie_notes(counts: Mapping[str, int]) -> list[str]:
     """Notes on learning sets with one class, and on ties."""
-    counts = observed.diagnostics
     notes = tie_notes(counts)
-    if counts.get("one_class_fits"):
-        notes.insert(
-            0,
-            f"{counts['one_class_fits']} fits had a learning set with a single class and predict "
-            "it.",
-        )
-    return notes
+    if not counts.get("one_class_fits"):
+        return notes
+    number = counts["one_class_fits"]
+    return [f"{number} fits had a learning set with a single class and predict it.", *notes]
 
 
 def reuse_notes(observed: LossDifference | None) -> list[str]:

@@ -12,7 +12,7 @@ from ucvtest.design import Design
 from ucvtest.designs import NamedDesign, as_design
 from ucvtest.given_losses import (
     FromLosses,
-    loss_notes,
+    one_class_and_tie_notes,
     refuse_arguments,
     reuse_notes,
     sizes_in_words,
@@ -208,7 +208,7 @@ class ResamplingTest(FromLosses):
 
     def _shared_notes(self, observed: LossDifference) -> list[str]:
         """What every test says of how its losses came about."""
-        return [*loss_notes(observed), *reuse_notes(self._given)]
+        return [*one_class_and_tie_notes(observed.diagnostics), *reuse_notes(self._given)]
 
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """What is needed to repeat the test on the same data, or from the same losses."""
