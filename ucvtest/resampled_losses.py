@@ -133,10 +133,17 @@ class Losses:
         ValueError
             If only the means are known.
         """
-        return np.stack([_spread(row, self.design) for row in self._known_values])
+        return np.stack([_spread(row, self.design) for row in self.known_values])
 
     @property
-    def _known_values(self) -> np.ndarray:
+    def known_values(self) -> np.ndarray:
+        """The values, where they are known.
+
+        Raises
+        ------
+        ValueError
+            If only the means are.
+        """
         if self.values is None:
             raise ValueError(
                 "these losses hold only the mean of each resample (from_sklearn): use "
@@ -452,7 +459,7 @@ class LossDifference:
                 "these are decision scores (loss='auc'), and this test needs the loss of every "
                 "observation: use loss='zero_one' or 'log'"
             )
-        return self._of(self.losses._known_values)
+        return self._of(self.losses.known_values)
 
     @property
     def table(self) -> np.ndarray:
