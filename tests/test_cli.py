@@ -57,6 +57,9 @@ def test_verdict_comes_first_then_the_summary(csv: Path) -> None:
     verdict, _, summary = outcome.stdout.partition("\n\n")
     assert "95% interval" in verdict
     assert "Learning-set size" in summary
+    assert "Notes:" in summary
+    # The verdict has been said.
+    assert "Verdict" not in summary
 
 
 def test_result_is_that_of_python(csv: Path, table: pd.DataFrame) -> None:

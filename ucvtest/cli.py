@@ -300,10 +300,10 @@ def _as_label(text: str | None, response: Any) -> Any:
 
 
 def _report(result: "TestResult", alpha: float, plot: Path | None, json: Path | None) -> None:
-    from ucvtest.summaries import verdict
+    from ucvtest.summaries import summary, verdict
 
     typer.echo(textwrap.fill(verdict(result, alpha), WIDTH) + "\n")
-    typer.echo(result.summary(alpha=alpha).as_text())
+    typer.echo(summary(result, alpha, with_verdict=False).as_text())
     if json is not None:
         json.write_text(result.to_json(indent=2) + "\n", encoding="utf-8")
         typer.echo(f"Result: {json}")

@@ -245,27 +245,45 @@ def draw_from_halves(
     """
     middle = n_obs // 2
     sides = tuple(np.zeros((n_draws, n_sets, n_obs), dtype=bool) for _ in range(2))
+    first_place = np.arange(n_draws * n_sets).reshape(n_draws, n_sets, 1) * n_obs
     # A few draws at a time: memory that is asked for anew costs more than the numbers in it.
     step = max(1, KEYS_PER_STEP // (n_sets * n_obs))
     for start in range(0, n_draws, step):
-        draws = np.arange(start, min(start + step, n_draws))
-        order = _random_parts(rng, np.tile(np.arange(n_obs), (len(draws), 1)), middle)
-        first_place = (draws[:, None] * n_sets + np.arange(n_sets))[..., None] * n_obs
+        rows = slice(start, min(start + step, n_draws))
+        shape = first_place[rows].shape[:2]
+        order = _members(_random_parts(rng, np.arange(n_obs), middle, (shape[0], n_obs)))
+        in_half = np.zeros((shape[0], n_obs), dtype=bool)
+        in_half.reshape(-1)[first_place[: shape[0], 0] // n_sets + order[:, :middle]] = True
         for side, half in zip(sides, (order[:, :middle], order[:, middle:]), strict=True):
-            chosen = _random_parts(rng, half[:, None].repeat(n_sets, axis=1), learn_size)
-            side.reshape(-1)[first_place + chosen[..., :learn_size]] = True
+            size = half.shape[1]
+            keys = _random_parts(rng, half[:, None], learn_size, (*shape, size))
+            most = 2 * learn_size > size
+            if most:
+                # Quicker to begin with the whole half, and to take the others back.
+                side[rows] = in_half[:, None]
+            chosen = _members(keys[..., learn_size:] if most else keys[..., :learn_size])
+            side.reshape(-1)[first_place[rows] + chosen] = not most
+            in_half = ~in_half
     return sides[0], sides[1]
 
 
-def _random_parts(rng: np.random.Generator, members: np.ndarray, size: int) -> np.ndarray:
-    """The members of each row in another order: the first `size` are a random subset."""
-    # The smallest random numbers choose, and carry the members that they choose.
-    keys = rng.integers(2**64, size=members.shape, dtype=np.uint64)
+def _random_parts(
+    rng: np.random.Generator, members: np.ndarray, size: int, shape: tuple[int, ...]
+) -> np.ndarray:
+    """Random numbers that carry members, broadcast to a shape.
+
+    The first `size` of each row carry a random subset, the others the rest of it.
+    """
+    keys = rng.integers(2**64, size=shape, dtype=np.uint64)
     keys &= np.uint64(2**64 - 2**MEMBER_BITS)
     keys |= members.view(np.uint64)
+    # The smallest random numbers choose.
     keys.partition(size - 1, axis=-1)
-    keys &= np.uint64(2**MEMBER_BITS - 1)
-    return keys.view(np.int64)
+    return keys
+
+
+def _members(keys: np.ndarray) -> np.ndarray:
+    return (keys & np.uint64(2**MEMBER_BITS - 1)).view(np.int64)
 
 
 def exchange_one(rng: np.random.Generator, first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -33,6 +33,7 @@ __all__ = [
     "disjoint_sets_of",
     "folds_of",
     "halves_of",
+    "n_folds_of",
     "nested_folds_of",
     "pairs_of",
     "random_splits_of",
@@ -592,6 +593,30 @@ def folds_of(design: Design) -> np.ndarray:
                 return blocks.argmax(axis=1)
             problem = "its test sets do not partition the sample in every repetition"
     raise ValueError(f"the design is no K-fold cross-validation: {problem}")
+
+
+def n_folds_of(design: Design) -> int:
+    """The number of folds where every observation is tested once at most.
+
+    Returns
+    -------
+    int
+        K of K-fold cross-validation done once; 1 for a single split.
+
+    Raises
+    ------
+    ValueError
+        If observations are tested several times.
+    """
+    if design.n_resamples == 1:
+        return 1
+    n_repeats = len(folds_of(design))
+    if n_repeats > 1:
+        raise ValueError(
+            f"the design is repeated {n_repeats} times, but every observation may be tested once "
+            "only: repeated tests of one observation are no independent evidence; use n_repeats=1"
+        )
+    return design.n_resamples
 
 
 def random_splits_of(design: Design) -> tuple[int, int]:

@@ -25,6 +25,11 @@ __all__ = ["AUC", "LossDifference", "Losses", "draw_design", "evaluate", "evalua
 AUC = "auc"
 """Instead of a loss: what is kept are decision scores, and the mean of a resample is its AUC."""
 
+SCORES_ONLY = (
+    "loss='auc' keeps decision scores, and this test needs the loss of every observation: use "
+    "loss='zero_one' or 'log'"
+)
+
 BATCH_NUMBERS = 2**22
 """Predictions held at a time before the tested ones are kept: 32 MB."""
 
@@ -455,11 +460,27 @@ class LossDifference:
             If only the means are known, or these are scores, whose differences mean nothing.
         """
         if self.losses.loss == AUC:
-            raise ValueError(
-                "these are decision scores (loss='auc'), and this test needs the loss of every "
-                "observation: use loss='zero_one' or 'log'"
-            )
+            raise ValueError(SCORES_ONLY)
         return self._of(self.losses.known_values)
+
+    @property
+    def each(self) -> dict[str, np.ndarray]:
+        """Losses (scores) of the learner, and of the other where there is one, (T,), by name."""
+        places = (self.learner,) if self.other is None else (self.learner, self.other)
+        return {self.losses.learners[place]: self.losses.known_values[place] for place in places}
+
+    @property
+    def tested_target(self) -> np.ndarray:
+        """Codes of the classes, or the response, of all tested observations, (T,).
+
+        Raises
+        ------
+        ValueError
+            If the losses came without it.
+        """
+        if self.losses.target is None:
+            raise ValueError("these losses came without y: pass it to Losses.from_arrays")
+        return np.broadcast_to(self.losses.target, self.design.testing.shape)[self.design.testing]
 
     @property
     def table(self) -> np.ndarray:

@@ -18,9 +18,11 @@ from ucvtest.given_losses import (
     sizes_in_words,
 )
 from ucvtest.learners.translate import Backend
+from ucvtest.losses import Loss
 from ucvtest.pictures import Picture
 from ucvtest.resampled_losses import (
     AUC,
+    SCORES_ONLY,
     LossDifference,
     check_two_classes,
     draw_design,
@@ -28,7 +30,13 @@ from ucvtest.resampled_losses import (
 )
 from ucvtest.results import Alternative, TestResult, wald_pvalue
 
-__all__ = ["ResamplingTest"]
+__all__ = ["THESE_RULES", "ResamplingTest", "plural"]
+
+THESE_RULES = (
+    "Assumes independent observations. The rules are taken as they are: the answer is about these "
+    "on new observations, not about the learners with another sample."
+)
+"""Note of tests that are conditional on the sample."""
 
 ROUNDING = 1e-12
 """Relative size of standard errors that are taken for rounding."""
@@ -61,6 +69,13 @@ class ResamplingTest(FromLosses):
     """
 
     default_design: ClassVar[NamedDesign]
+    only_loss: ClassVar[str | None] = None
+    """The loss, of tests about one loss alone."""
+    needs_values: ClassVar[bool] = False
+    """Whether what is kept of every observation is needed: means do not suffice, nor does an AUC
+    where it is not the only loss."""
+    needs_other: ClassVar[bool] = False
+    """Whether there must be two learners."""
 
     design: NamedDesign
 
@@ -79,6 +94,8 @@ class ResamplingTest(FromLosses):
         groups: None = None,
         backend: Backend = "auto",
     ) -> None:
+        loss = self.only_loss if loss is None else loss
+        self._check_kind(_name_of(loss), paired=other is not None)
         auc = isinstance(loss, str) and loss == AUC
         if auc and null_value is None and other is None:
             null_value = 0.5
@@ -105,8 +122,21 @@ class ResamplingTest(FromLosses):
         self._check_learners(trial.learn_sizes[0])
 
     def _take(self, given: LossDifference) -> None:
+        self._check_kind(given.losses.loss, paired=given.paired)
+        if self.needs_values:
+            given.losses.known_values  # noqa: B018  (raises where there are none)
         self.design = as_design(given.design)
         self._admit(given.design)
+
+    @classmethod
+    def _check_kind(cls, loss: str | None, *, paired: bool) -> None:
+        """Refuse losses that the test is not about, and a learner without another."""
+        if cls.only_loss is not None and loss != cls.only_loss:
+            raise ValueError(f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}")
+        if cls.needs_values and cls.only_loss != AUC and loss == AUC:
+            raise ValueError(SCORES_ONLY)
+        if cls.needs_other and not paired:
+            raise ValueError(f"{cls.__name__} compares two learners: pass other")
 
     def _draw(self, rng: np.random.Generator) -> Design:
         """Draw the design, if the test can use it and its losses fit into memory."""
@@ -124,7 +154,49 @@ class ResamplingTest(FromLosses):
         """
         raise NotImplementedError
 
+    def fit(
+        self,
+        *,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: bool | None = None,
+    ) -> TestResult:
+        """Evaluate the learners where losses are not given, and test.
+
+        Parameters
+        ----------
+        rng : None, int or numpy Generator
+            Decides the splits; the settings of the result keep the seed.
+        n_jobs : int, optional
+            joblib's workers, for learners that are not jitted.
+        batch_size : int, optional
+            Learning sets evaluated at once: bounds the memory, changes no result.
+        progress : bool, optional
+            Show a progress bar; by default on terminals, after three seconds.
+
+        Returns
+        -------
+        TestResult
+
+        Raises
+        ------
+        ValueError
+            If an argument cannot be used, or a learner fails on a split.
+        """
+        stopwatch = Stopwatch()
+        observed = self._observed(rng, n_jobs, batch_size, progress)
+        return self._finish(self._analysed(observed, stopwatch))
+
     # --------------------------------------------------------------- from losses to a result
+
+    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+        """The result of the test on these losses."""
+        raise NotImplementedError
+
+    def _learn_sizes(self, design: Design) -> tuple[int, ...]:
+        """The sizes of the learning sets that the estimand is about."""
+        return design.learn_sizes
 
     def _observed(
         self,
@@ -213,7 +285,7 @@ class ResamplingTest(FromLosses):
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """What is needed to repeat the test on the same data, or from the same losses."""
         losses = observed.losses
-        sizes = observed.design.learn_sizes
+        sizes = self._learn_sizes(observed.design)
         common = {
             "design": self.design.words,
             "learn_size": sizes[0] if len(sizes) == 1 else sizes_in_words(sizes),
@@ -224,12 +296,23 @@ class ResamplingTest(FromLosses):
 
     def _in_words(self, observed: LossDifference, kind: str) -> str:
         """The estimand: the loss, conditional or not, and at which learning-set size."""
-        sizes = sizes_in_words(observed.design.learn_sizes)
+        sizes = sizes_in_words(self._learn_sizes(observed.design))
         words = observed.losses.in_words
         if observed.paired:
-            plural = words + ("es" if words.endswith("s") else "s")
-            return f"difference of {kind} {plural} at learning-set size {sizes}"
+            return f"difference of {kind} {plural(words)} at learning-set size {sizes}"
         return f"{kind} {words} at learning-set size {sizes}"
+
+
+def _name_of(loss: Any) -> str | None:
+    """What a loss is called in messages; only names name one of ours."""
+    if isinstance(loss, Loss):
+        return loss.name
+    return loss if loss is None or isinstance(loss, str) else repr(loss)
+
+
+def plural(words: str) -> str:
+    """The expected losses of two learners, from that of one."""
+    return words + ("es" if words.endswith("s") else "s")
 
 
 def _status(observed: LossDifference, estimate: float, variance: float, status: str) -> str:
@@ -240,7 +323,7 @@ def _status(observed: LossDifference, estimate: float, variance: float, status: 
             "degenerate: the two learners had the same loss at every observation in every fit, "
             "so there is no difference to test; compare learners that differ"
         )
-    if math.isnan(estimate):
+    if np.isnan(observed.means).any():
         return (
             "no estimate: a resample tests one class only, which leaves its AUC without a value; "
             "use fewer folds, or a splitter that keeps the classes in proportion"

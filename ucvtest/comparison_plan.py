@@ -1,0 +1,353 @@
+"""What a comparison is to compute: its tests, the designs that they share, and their checks.
+
+Everything that can be refused is refused here, before the first fit.
+"""
+
+import inspect
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ucvtest.base import HypothesisTest
+from ucvtest.design import Design
+from ucvtest.designs import KFold, NamedDesign
+from ucvtest.fold_covariance import FoldCovarianceTest
+from ucvtest.influence import InfluenceFunctionTest
+from ucvtest.learners.base import Learner
+from ucvtest.resampled_losses import AUC, Losses
+from ucvtest.resampling.base import ResamplingTest
+from ucvtest.resampling.corrected_t import CorrectedTTest
+from ucvtest.results import Alternative
+from ucvtest.ustatistic import UStatisticTest
+
+__all__ = ["RECOMMENDED", "RECOMMENDED_AUC", "TESTS", "Group", "Plan", "Question", "TestSpec"]
+
+TESTS: Mapping[str, type[HypothesisTest]] = MappingProxyType(
+    {
+        "corrected_t": CorrectedTTest,
+        "fold_covariance": FoldCovarianceTest,
+        "influence": InfluenceFunctionTest,
+        "ustatistic": UStatisticTest,
+    }
+)
+"""The tests that compare two learners, by their short names (`method_name`)."""
+
+RECOMMENDED = ("ustatistic", "corrected_t")
+"""What is run unless tests are named. The U-statistic test because its variance is an estimate, not
+an assumption; the corrected t test because it costs 10 fits a learner, says something about larger
+learning sets, and is what readers know."""
+
+RECOMMENDED_AUC = ("corrected_t",)
+"""The same for the area under the ROC curve, which the U-statistic test does not know. The test by
+the influence function is left out because it rejects too often in small classes."""
+
+ABOUT_ONE = ("leave_pair_out", "permutation")
+"""Tests that compare nothing."""
+
+GIVEN = ("X", "y", "learner", "other", "loss", "metric", "alternative", "null_value", "pos_label")
+SHARED = (*GIVEN, "groups", "backend", "self")
+"""Arguments of the classes that the comparison decides for all of them."""
+
+RUNTIME = ("self", "rng", "n_jobs", "batch_size", "progress")
+"""The same of their methods `fit`."""
+
+
+@dataclass(frozen=True)
+class TestSpec:
+    """A test with options, for `compare`.
+
+    Parameters
+    ----------
+    test : str or test class
+        Its short name, such as "corrected_t", or the class.
+    constructor : mapping
+        Options of the class, for example ``{"design": uv.designs.KFold(10, n_repeats=10)}``.
+    fit : mapping
+        Options of its method `fit`, for example ``{"rho": 0.2}``.
+
+    Raises
+    ------
+    ValueError
+        If the test is unknown, or an option is none of its own.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.TestSpec("fold_covariance", {"n_folds": 5}, {"rho": 0.3}).cls.__name__
+    'FoldCovarianceTest'
+    """
+
+    # pytest would otherwise take the name for a test class.
+    __test__ = False
+
+    test: str | type[HypothesisTest]
+    constructor: Mapping[str, Any] = field(default_factory=dict)
+    fit: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("constructor", "fit"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        cls = self.cls
+        _check_options(self.name, self.constructor, cls.__init__, SHARED)
+        # A comparison runs many tests at once; only their own methods know their options.
+        _check_options(f"{self.name}.fit", self.fit, getattr(cls, "fit"), RUNTIME)  # noqa: B009
+
+    @property
+    def cls(self) -> type[HypothesisTest]:
+        """The test class."""
+        if isinstance(self.test, type) and issubclass(self.test, HypothesisTest):
+            if self.test not in TESTS.values():
+                raise ValueError(_unknown(self.test.__name__))
+            return self.test
+        if isinstance(self.test, str) and self.test in TESTS:
+            return TESTS[self.test]
+        raise ValueError(_unknown(self.test))
+
+    @property
+    def name(self) -> str:
+        """The short name of the test."""
+        return next(name for name, cls in TESTS.items() if cls is self.cls)
+
+    @property
+    def words(self) -> str:
+        """The test and its options, as settings keep them."""
+        options = {
+            name: value.words if isinstance(value, NamedDesign) else value
+            for name, value in {**self.constructor, **self.fit}.items()
+        }
+        listed = ", ".join(f"{name}={value!r}" for name, value in options.items())
+        return f"{self.name}({listed})" if options else self.name
+
+
+def _check_options(
+    name: str, options: Mapping[str, Any], call: Any, decided: Sequence[str]
+) -> None:
+    known = [each for each in inspect.signature(call).parameters if each not in decided]
+    for option in options:
+        if option in decided:
+            raise ValueError(
+                f"{name} has no option {option!r} in a comparison, which decides it for all tests: "
+                "pass it to compare"
+            )
+        if option not in known:
+            raise ValueError(
+                f"{name} has no option {option!r}: it has {', '.join(known) or 'none'}"
+            )
+
+
+def _unknown(test: Any) -> str:
+    name = getattr(test, "__name__", test)
+    if name in (*ABOUT_ONE, "LeavePairOutTest", "PermutationComplexityTest"):
+        return f"test {name} is about one learner and compares nothing: leave it out"
+    return f"test {test!r} is unknown: use one of {', '.join(TESTS)}, or their classes"
+
+
+def as_specs(tests: Any, *, auc: bool) -> dict[str, TestSpec]:
+    """Tests by the labels that tables show."""
+    if isinstance(tests, str) and tests == "recommended":
+        tests = RECOMMENDED_AUC if auc else RECOMMENDED
+    if isinstance(tests, Mapping):
+        named = {str(label): _as_spec(test) for label, test in tests.items()}
+    else:
+        listed = tests if isinstance(tests, (list, tuple)) else [tests]
+        named = _labelled([_as_spec(test) for test in listed])
+    if not named:
+        raise ValueError("tests is empty: name at least one, or use 'recommended'")
+    return named
+
+
+def _as_spec(test: Any) -> TestSpec:
+    return test if isinstance(test, TestSpec) else TestSpec(test)
+
+
+def _labelled(specs: Sequence[TestSpec]) -> dict[str, TestSpec]:
+    """The short names are the labels, numbered where a test comes several times."""
+    counts = Counter(spec.name for spec in specs)
+    seen: Counter[str] = Counter()
+    named = {}
+    for spec in specs:
+        seen[spec.name] += 1
+        again = counts[spec.name] > 1
+        named[f"{spec.name} ({seen[spec.name]})" if again else spec.name] = spec
+    return named
+
+
+@dataclass(frozen=True)
+class Question:
+    """What all tests of a comparison are asked."""
+
+    X: Any
+    y: Any
+    learners: Mapping[str, Learner]
+    loss: Any
+    alternative: Alternative
+    pos_label: Any
+    backend: Any
+
+    @property
+    def auc(self) -> bool:
+        """Whether areas under the ROC curve are compared, and no losses."""
+        return isinstance(self.loss, str) and self.loss == AUC
+
+    def test(self, spec: TestSpec, learner: str, other: str) -> HypothesisTest:
+        """The test of one pair of learners, from the data."""
+        options: dict[str, Any] = {
+            "loss": self.loss,
+            "alternative": self.alternative,
+            "pos_label": self.pos_label,
+            "backend": self.backend,
+        }
+        known = inspect.signature(spec.cls.__init__).parameters
+        if "metric" in known:
+            options["metric"] = _metric(self.loss)
+        options = {name: value for name, value in options.items() if name in known}
+        cls: Any = spec.cls
+        pair = (self.learners[learner], self.learners[other])
+        return cls(self.X, self.y, *pair, **options, **spec.constructor)
+
+
+def _metric(loss: Any) -> str:
+    """What `InfluenceFunctionTest` calls a loss."""
+    if loss is None or (isinstance(loss, str) and loss in (AUC, "zero_one")):
+        return "auc" if loss == AUC else "error"
+    raise ValueError("it knows loss='zero_one' and 'auc' only")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A test, made for the first learner and each of the others."""
+
+    label: str
+    spec: TestSpec
+    made: tuple[HypothesisTest, ...]
+
+    @property
+    def design(self) -> NamedDesign | None:
+        """The design whose losses the test takes; None where it draws its own learning sets."""
+        test = self.made[0]
+        if isinstance(test, ResamplingTest):
+            return test.design
+        if (
+            isinstance(test, FoldCovarianceTest)
+            and test.estimator == "cross_validation"
+            and hasattr(test, "from_losses")
+        ):
+            return KFold(test.n_folds, self.spec.fit.get("n_repeats", 1))
+        return None
+
+    def from_losses(self, losses: Losses, learner: str, other: str) -> HypothesisTest:
+        """The test of one pair of learners, from losses."""
+        cls: Any = self.spec.cls
+        return cls.from_losses(losses, learner, other, alternative=self.made[0].alternative)
+
+    @property
+    def fit_options(self) -> dict[str, Any]:
+        """The options of `fit` beside those that the design has taken up."""
+        taken = {"n_repeats"} if isinstance(self.made[0], FoldCovarianceTest) else set()
+        return {name: value for name, value in self.spec.fit.items() if name not in taken}
+
+
+@dataclass(frozen=True)
+class Group:
+    """A design, drawn, and the tests that take its losses."""
+
+    design: NamedDesign
+    drawn: Design
+    rng: np.random.Generator
+    tests: tuple[Planned, ...]
+
+    @property
+    def learners(self) -> tuple[Learner, ...]:
+        """The learners as they are fitted."""
+        made = self.tests[0].made
+        others = (test.other for test in made)
+        return (made[0].learner, *(other for other in others if other is not None))
+
+
+class Plan:
+    """The tests of a comparison, checked, and the designs that they share.
+
+    Every design is drawn with the same seed, and so are tests with learning sets of their own:
+    each result is the one that the test gives by itself with this seed, whatever stands beside it.
+
+    Parameters
+    ----------
+    question : Question
+    tests : str, sequence or mapping
+    seed : int
+
+    Raises
+    ------
+    ValueError
+        If a test cannot answer the question, or an option cannot be used.
+    """
+
+    def __init__(self, question: Question, tests: Any, seed: int) -> None:
+        self.question, self.seed = question, seed
+        self.specs = as_specs(tests, auc=question.auc)
+        planned = [self._planned(label, spec) for label, spec in self.specs.items()]
+        self.groups = tuple(self._groups(planned))
+        self.alone = tuple(test for test in planned if test.design is None)
+        for group in self.groups:
+            for test in group.tests:
+                if test.fit_options:
+                    _rehearse(test, group)
+
+    @property
+    def first(self) -> HypothesisTest:
+        """A test on the data."""
+        tests = self.groups[0].tests if self.groups else self.alone
+        return tests[0].made[0]
+
+    def _planned(self, label: str, spec: TestSpec) -> Planned:
+        first, *others = self.question.learners
+        with naming(label):
+            made = tuple(self.question.test(spec, first, other) for other in others)
+        return Planned(label, spec, made)
+
+    def _groups(self, planned: Sequence[Planned]) -> Iterator[Group]:
+        """Tests by their design; equal designs are one, in the order of their first test."""
+        designs: list[NamedDesign] = []
+        for test in planned:
+            if test.design is not None and test.design not in designs:
+                designs.append(test.design)
+        for design in designs:
+            tests = tuple(test for test in planned if test.design == design)
+            rng = np.random.default_rng(self.seed)
+            yield Group(design, design.draw(tests[0].made[0].sample.n_obs, rng), rng, tests)
+
+
+def _rehearse(test: Planned, group: Group) -> None:
+    """Try the options of `fit` on made-up losses, so that they fail before the fits."""
+    made, rng = test.made[0], np.random.default_rng(0)
+    n_tested = int(group.drawn.testing.sum())
+    values = rng.integers(2, size=(2, n_tested)).astype(float)
+    losses = Losses(
+        design=group.drawn,
+        learners=("first", "second"),
+        loss=AUC if made.loss is None else made.loss.name,
+        means=rng.random((2, group.drawn.n_resamples)),
+        values=values,
+        target=made.sample.target,
+        bounds=None if made.loss is None else made.loss.bounds,
+    )
+    rehearsed: Any = test.from_losses(losses, "first", "second")
+    rehearsed._announced = False
+    with naming(test.label), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rehearsed.fit(**test.fit_options, progress=False)
+
+
+@contextmanager
+def naming(label: str) -> Iterator[None]:
+    """Say of errors which test they are about."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"test {label!r}: {error}") from error
