@@ -197,19 +197,19 @@ class Question:
 
     def test(self, spec: TestSpec, learner: str, other: str) -> HypothesisTest:
         """The test of one pair of learners, from the data."""
-        options: dict[str, Any] = {
-            "loss": self.loss,
-            "alternative": self.alternative,
-            "pos_label": self.pos_label,
-            "backend": self.backend,
-        }
-        known = inspect.signature(spec.cls.__init__).parameters
-        if "metric" in known:
-            options["metric"] = _metric(self.loss)
-        options = {name: value for name, value in options.items() if name in known}
+        options = common_options(spec.cls, self.loss, self.alternative, self.pos_label)
         cls: Any = spec.cls
         pair = (self.learners[learner], self.learners[other])
-        return cls(self.X, self.y, *pair, **options, **spec.constructor)
+        return cls(self.X, self.y, *pair, backend=self.backend, **options, **spec.constructor)
+
+
+def common_options(
+    cls: type[HypothesisTest], loss: Any, alternative: Alternative, pos_label: Any
+) -> dict[str, Any]:
+    """The arguments that all tests understand, as this one calls them."""
+    known = inspect.signature(cls.__init__).parameters
+    named = {"metric": _metric(loss)} if "metric" in known else {"loss": loss}
+    return {**named, "alternative": alternative, "pos_label": pos_label}
 
 
 def _metric(loss: Any) -> str:

@@ -91,7 +91,9 @@ def _of_pairs(comparison: "Comparison", test: str, alpha: float) -> str:
     claims = [each for each in findings if each not in ("no difference", "no p-value")]
     missing = findings.count("no p-value")
     text = f"that {', '.join(claims)}" if claims else "no difference"
-    return f"{text} ({missing} pairs have no p-value)" if missing else text
+    if not missing:
+        return text
+    return f"{text} ({'one pair has' if missing == 1 else f'{missing} pairs have'} no p-value)"
 
 
 def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: float) -> str:
@@ -289,8 +291,9 @@ def _notes(comparison: "Comparison") -> list[str]:
     notes = []
     if len(comparison.tests) > 1:
         notes.append(
-            "All tests are asked for the same difference, at the learning-set sizes stated, and are "
-            "no family: p-values are not adjusted for their number. Decide beforehand which counts."
+            "All tests are asked for the same difference, at the learning-set sizes stated, and "
+            "are no family: p-values are not adjusted for their number. Decide beforehand which "
+            "counts."
         )
     if len(comparison.pairs) > 1:
         how = (
