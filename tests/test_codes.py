@@ -93,7 +93,7 @@ class TestBounds:
         class Unsolved:
             status = 4
 
-        monkeypatch.setattr(code_bounds, "linprog", lambda *args, **kwargs: Unsolved)
+        monkeypatch.setattr("scipy.optimize.linprog", lambda *args, **kwargs: Unsolved)
         assert delsarte_bound.__wrapped__(1, 8, 4) == 70
 
     @pytest.mark.parametrize(("n", "w"), [(5, 2), (7, 3), (8, 4)])

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from ucvtest.model_selection import ModelSelection, select_model
     from ucvtest.permutation import PermutationComplexityTest
     from ucvtest.resampled_losses import Losses, evaluate
+    from ucvtest.resampling.conservative_z import ConservativeZTest
     from ucvtest.resampling.corrected_t import CorrectedTTest
+    from ucvtest.resampling.cross_validation_wald import CrossValidationWaldTest
+    from ucvtest.resampling.delong import DeLongTest
+    from ucvtest.resampling.five_by_two import FiveByTwoFTest, FiveByTwoTTest
+    from ucvtest.resampling.hold_out import HoldOutTest
+    from ucvtest.resampling.mcnemar import McNemarTest
+    from ucvtest.resampling.naive_t import NaiveTTest
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
 
@@ -27,14 +34,22 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Comparison",
+    "ConservativeZTest",
     "CorrectedTTest",
+    "CrossValidationWaldTest",
+    "DeLongTest",
+    "FiveByTwoFTest",
+    "FiveByTwoTTest",
     "FoldCovarianceTest",
+    "HoldOutTest",
     "InfluenceFunctionTest",
     "KappaProfile",
     "LeavePairOutTest",
     "Loss",
     "Losses",
+    "McNemarTest",
     "ModelSelection",
+    "NaiveTTest",
     "PermutationComplexityTest",
     "TestResult",
     "TestSpec",
@@ -56,14 +71,22 @@ __all__ = [
 
 _HOME = {
     "Comparison": "ucvtest.comparison",
+    "ConservativeZTest": "ucvtest.resampling.conservative_z",
     "CorrectedTTest": "ucvtest.resampling.corrected_t",
+    "CrossValidationWaldTest": "ucvtest.resampling.cross_validation_wald",
+    "DeLongTest": "ucvtest.resampling.delong",
+    "FiveByTwoFTest": "ucvtest.resampling.five_by_two",
+    "FiveByTwoTTest": "ucvtest.resampling.five_by_two",
     "FoldCovarianceTest": "ucvtest.fold_covariance",
+    "HoldOutTest": "ucvtest.resampling.hold_out",
     "InfluenceFunctionTest": "ucvtest.influence",
     "KappaProfile": "ucvtest.ustatistic",
     "LeavePairOutTest": "ucvtest.leave_pair_out",
     "Loss": "ucvtest.losses",
     "Losses": "ucvtest.resampled_losses",
+    "McNemarTest": "ucvtest.resampling.mcnemar",
     "ModelSelection": "ucvtest.model_selection",
+    "NaiveTTest": "ucvtest.resampling.naive_t",
     "PermutationComplexityTest": "ucvtest.permutation",
     "TestResult": "ucvtest.results",
     "TestSpec": "ucvtest.comparison",

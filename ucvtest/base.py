@@ -5,10 +5,9 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from ucvtest import hooks
 from ucvtest.learners.base import Learner
@@ -17,6 +16,9 @@ from ucvtest.learners.translate import Backend, choose_backend
 from ucvtest.losses import OUTPUTS, Loss, Output, as_loss
 from ucvtest.results import ALTERNATIVES, Alternative, TestResult
 from ucvtest.sample import Sample, as_response, make_sample, response_has_classes
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "INDEPENDENCE",
@@ -124,7 +126,7 @@ class HypothesisTest:
 
     @classmethod
     def from_formula(
-        cls, formula: str, data: pd.DataFrame, learner: Any, other: Any = None, **kwargs: Any
+        cls, formula: str, data: "pd.DataFrame", learner: Any, other: Any = None, **kwargs: Any
     ) -> "HypothesisTest":
         """Create the test from a formula and a data frame, as in statsmodels.
 
@@ -196,7 +198,7 @@ class HypothesisTest:
         return result
 
 
-def read_formula(formula: str, data: pd.DataFrame) -> tuple[np.ndarray, pd.DataFrame]:
+def read_formula(formula: str, data: "pd.DataFrame") -> "tuple[np.ndarray, pd.DataFrame]":
     """Response and features that a formula names.
 
     The response is taken from the data as it is where it is a plain column, so that
@@ -229,7 +231,8 @@ def read_formula(formula: str, data: pd.DataFrame) -> tuple[np.ndarray, pd.DataF
     return values.to_numpy(dtype=float)[:, 0], features
 
 
-def _model_matrix(terms: str, data: pd.DataFrame, formula: str) -> pd.DataFrame:
+def _model_matrix(terms: str, data: "pd.DataFrame", formula: str) -> "pd.DataFrame":
+    import pandas as pd
     from formulaic import model_matrix
     from formulaic.errors import FormulaicError
 

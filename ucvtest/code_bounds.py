@@ -17,7 +17,6 @@ from importlib import resources
 from math import comb
 
 import numpy as np
-from scipy.optimize import linprog
 
 from ucvtest.base import as_integer
 
@@ -335,6 +334,8 @@ class _Solution:
 
 def _solve_programme(n_errors: int, scheme: _Scheme) -> _Solution:
     """Solve the programme by HiGHS."""
+    from scipy.optimize import linprog
+
     # Scaled so that the matrix is part of an orthogonal one: the numbers of the scheme itself
     # span ten orders of magnitude and more.
     v, m = np.array(scheme.valencies[1:], float), np.array(scheme.multiplicities[1:], float)

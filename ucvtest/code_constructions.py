@@ -8,8 +8,6 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import maximum_flow
 
 from ucvtest.code_bounds import residue_class_sizes
 
@@ -325,6 +323,9 @@ def _neighbours(words: np.ndarray) -> np.ndarray:
 
 def _light_orientation(edges: np.ndarray, n_words: int, n_errors: int) -> np.ndarray:
     """Arcs (E, 2) of which at most n_errors leave each word, by a maximum flow."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import maximum_flow
+
     n_edges = len(edges)
     source, sink = n_edges + n_words, n_edges + n_words + 1
     edge, word = np.arange(n_edges), n_edges + np.arange(n_words)

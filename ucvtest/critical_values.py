@@ -9,13 +9,13 @@ from numbers import Real
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
-import pandas as pd
 
 from ucvtest.base import as_integer, make_generator, progress_bar
 from ucvtest.code_bounds import light_code_bounds, spectral_bound
 from ucvtest.null_distributions import simulated_nulls, wilcoxon_null
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = [
@@ -56,7 +56,7 @@ def critical_values(
     n_simulations: int | None = None,
     rng: int | np.random.Generator | None = None,
     progress: bool | None = None,
-) -> pd.DataFrame: ...
+) -> "pd.DataFrame": ...
 
 
 def critical_values(
@@ -68,7 +68,7 @@ def critical_values(
     n_simulations: int | None = None,
     rng: int | np.random.Generator | None = None,
     progress: bool | None = None,
-) -> int | pd.DataFrame:
+) -> "int | pd.DataFrame":
     """The largest number of leave-pair-out errors with which the null is rejected.
 
     Parameters
@@ -141,6 +141,8 @@ def critical_values(
             bar.update()
     if not isinstance(n0, Iterable) and not isinstance(n1, Iterable):
         return found[min(columns + rows), max(columns + rows)]
+    import pandas as pd
+
     return pd.DataFrame(
         [[found[min(a, b), max(a, b)] for a in columns] for b in rows],
         index=pd.Index(rows, name="n1"),
@@ -176,7 +178,7 @@ def supremum_pvalue(n_errors: float, n: int, weight: int) -> float:
     return upper / comb(n, weight)
 
 
-def plot_critical_values(table: pd.DataFrame, ax: "Axes | None" = None) -> "Axes":
+def plot_critical_values(table: "pd.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw a table of critical values as a heat map: Figures 2, 7 and 8.
 
     Parameters

@@ -79,13 +79,16 @@ class Design:
         Raises
         ------
         ValueError
-            If there are no splits, or one learns from or tests nothing, or tests what it learns.
+            If there are no splits, or one learns from or tests nothing, tests what it learns,
+            or names rows that do not exist.
         """
-        pairs = list(splits)
-        learning, testing = (np.zeros((len(pairs), n_obs), dtype=bool) for _ in range(2))
-        for row, (learnt, tested) in enumerate(pairs):
-            learning[row, learnt] = True
-            testing[row, tested] = True
+        rows = [
+            (_marked(learnt, n_obs, split), _marked(tested, n_obs, split))
+            for split, (learnt, tested) in enumerate(splits)
+        ]
+        if not rows:
+            raise ValueError("the design has no splits: pass at least one")
+        learning, testing = (np.array(side) for side in zip(*rows, strict=True))
         return cls.checked(learning, testing)
 
     @classmethod
@@ -118,6 +121,23 @@ class Design:
     def leave_rest_out(cls, learning: np.ndarray) -> "Design":
         """Test every rule on all observations that it has not seen."""
         return cls(learning, ~learning)
+
+
+def _marked(index: Any, n_obs: int, split: int) -> np.ndarray:
+    """The observations of row numbers, or of a mask, as a row of bool."""
+    numbers = np.asarray(index)
+    row = np.zeros(n_obs, dtype=bool)
+    if numbers.dtype == bool and numbers.shape == row.shape:
+        return numbers
+    # Negative numbers would count from the end, and so hide a mistake.
+    whole = numbers.ndim == 1 and numbers.dtype.kind in "iu"
+    if numbers.size and not (whole and numbers.min() >= 0 and numbers.max() < n_obs):
+        raise ValueError(
+            f"split {split} of the design must hold row numbers from 0 to {n_obs - 1} "
+            f"(n_obs = {n_obs})"
+        )
+    row[numbers.astype(int)] = True
+    return row
 
 
 def _zero_one_matrix(name: str, matrix: Any) -> np.ndarray:
@@ -225,27 +245,45 @@ def draw_from_halves(
     """
     middle = n_obs // 2
     sides = tuple(np.zeros((n_draws, n_sets, n_obs), dtype=bool) for _ in range(2))
+    first_place = np.arange(n_draws * n_sets).reshape(n_draws, n_sets, 1) * n_obs
     # A few draws at a time: memory that is asked for anew costs more than the numbers in it.
     step = max(1, KEYS_PER_STEP // (n_sets * n_obs))
     for start in range(0, n_draws, step):
-        draws = np.arange(start, min(start + step, n_draws))
-        order = _random_parts(rng, np.tile(np.arange(n_obs), (len(draws), 1)), middle)
-        first_place = (draws[:, None] * n_sets + np.arange(n_sets))[..., None] * n_obs
+        rows = slice(start, min(start + step, n_draws))
+        shape = first_place[rows].shape[:2]
+        order = _members(_random_parts(rng, np.arange(n_obs), middle, (shape[0], n_obs)))
+        in_half = np.zeros((shape[0], n_obs), dtype=bool)
+        in_half.reshape(-1)[first_place[: shape[0], 0] // n_sets + order[:, :middle]] = True
         for side, half in zip(sides, (order[:, :middle], order[:, middle:]), strict=True):
-            chosen = _random_parts(rng, half[:, None].repeat(n_sets, axis=1), learn_size)
-            side.reshape(-1)[first_place + chosen[..., :learn_size]] = True
+            size = half.shape[1]
+            keys = _random_parts(rng, half[:, None], learn_size, (*shape, size))
+            most = 2 * learn_size > size
+            if most:
+                # Quicker to begin with the whole half, and to take the others back.
+                side[rows] = in_half[:, None]
+            chosen = _members(keys[..., learn_size:] if most else keys[..., :learn_size])
+            side.reshape(-1)[first_place[rows] + chosen] = not most
+            in_half = ~in_half
     return sides[0], sides[1]
 
 
-def _random_parts(rng: np.random.Generator, members: np.ndarray, size: int) -> np.ndarray:
-    """The members of each row in another order: the first `size` are a random subset."""
-    # The smallest random numbers choose, and carry the members that they choose.
-    keys = rng.integers(2**64, size=members.shape, dtype=np.uint64)
+def _random_parts(
+    rng: np.random.Generator, members: np.ndarray, size: int, shape: tuple[int, ...]
+) -> np.ndarray:
+    """Random numbers that carry members, broadcast to a shape.
+
+    The first `size` of each row carry a random subset, the others the rest of it.
+    """
+    keys = rng.integers(2**64, size=shape, dtype=np.uint64)
     keys &= np.uint64(2**64 - 2**MEMBER_BITS)
     keys |= members.view(np.uint64)
+    # The smallest random numbers choose.
     keys.partition(size - 1, axis=-1)
-    keys &= np.uint64(2**MEMBER_BITS - 1)
-    return keys.view(np.int64)
+    return keys
+
+
+def _members(keys: np.ndarray) -> np.ndarray:
+    return (keys & np.uint64(2**MEMBER_BITS - 1)).view(np.int64)
 
 
 def exchange_one(rng: np.random.Generator, first: np.ndarray, second: np.ndarray) -> np.ndarray:

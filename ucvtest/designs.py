@@ -7,29 +7,41 @@ designs from elsewhere (scikit-learn's splitters, other people's indices) are as
 
 import copy
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import ceil
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ucvtest.design import Design, draw_orders, fold_numbers
+from ucvtest.design import Design, draw_from_halves, draw_orders, fold_numbers
 
 __all__ = [
+    "Design",
+    "DisjointSets",
     "HoldOut",
     "KFold",
+    "LeavePairOut",
     "NamedDesign",
     "NestedKFold",
     "RandomSplits",
     "SplitHalves",
     "as_design",
+    "disjoint_sets_of",
     "folds_of",
     "halves_of",
+    "n_folds_of",
     "nested_folds_of",
+    "pairs_of",
     "random_splits_of",
 ]
+
+
+DRAW_CELLS = 2_000_000
+"""Cells (splits times observations) that are drawn at a time."""
 
 
 class NamedDesign(ABC):
@@ -39,6 +51,11 @@ class NamedDesign(ABC):
     @abstractmethod
     def words(self) -> str:
         """The design as summaries name it, for example "10-fold cross-validation"."""
+
+    @property
+    @abstractmethod
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
 
     @abstractmethod
     def check(self, n_obs: int) -> None:
@@ -98,18 +115,14 @@ class KFold(NamedDesign):
         name = f"{self.n_folds}-fold cross-validation"
         return name if self.n_repeats == 1 else f"{name}, {self.n_repeats} times"
 
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return self.n_repeats * self.n_folds
+
     def check(self, n_obs: int) -> None:
         """Refuse samples smaller than the number of folds."""
-        if self.n_folds > n_obs:
-            raise ValueError(
-                f"n_folds={self.n_folds} needs at least {self.n_folds} observations, got {n_obs}: "
-                "use fewer folds"
-            )
-        if self.n_folds == n_obs and self.n_repeats > 1:
-            raise ValueError(
-                f"n_repeats={self.n_repeats} repeats the same leave-one-out splits: use "
-                "n_repeats=1, or fewer folds"
-            )
+        _check_folds(n_obs, self.n_folds, self.n_repeats)
 
     def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
         """Draw the folds; every repetition tests each observation once."""
@@ -151,6 +164,11 @@ class RandomSplits(NamedDesign):
         """The design as summaries name it."""
         return f"{self.n_splits} random splits, {self.test_fraction:.3g} of the sample tested"
 
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return self.n_splits
+
     def check(self, n_obs: int) -> None:
         """Refuse samples that leave nothing to learn from."""
         _test_size(n_obs, self.test_fraction)
@@ -186,6 +204,11 @@ class HoldOut(NamedDesign):
     def words(self) -> str:
         """The design as summaries name it."""
         return f"one random split, {self.test_fraction:.3g} of the sample tested"
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return 1
 
     def check(self, n_obs: int) -> None:
         """Refuse samples that leave nothing to learn from."""
@@ -239,6 +262,11 @@ class SplitHalves(NamedDesign):
             f"{self.n_splits} random splits of the sample and of the halves of "
             f"{self.n_bisections} bisections, {self.test_fraction:.3g} of the sample tested"
         )
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return self.n_splits * (1 + 2 * self.n_bisections)
 
     def check(self, n_obs: int) -> None:
         """Refuse samples whose halves leave nothing to learn from."""
@@ -300,13 +328,14 @@ class NestedKFold(NamedDesign):
         """The design as summaries name it."""
         return f"nested {self.n_folds}-fold cross-validation, {self.n_repeats} times"
 
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return self.n_repeats * self.n_folds * (self.n_folds + 1) // 2
+
     def check(self, n_obs: int) -> None:
         """Refuse samples smaller than the number of folds."""
-        if self.n_folds > n_obs:
-            raise ValueError(
-                f"n_folds={self.n_folds} needs at least {self.n_folds} observations, got {n_obs}: "
-                "use fewer folds"
-            )
+        _check_folds(n_obs, self.n_folds, self.n_repeats)
 
     def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
         """Draw the folds; every repetition has K(K + 1)/2 rows."""
@@ -315,6 +344,125 @@ class NestedKFold(NamedDesign):
         single = folds[:, None] == np.arange(self.n_folds)[:, None]
         testing = np.concatenate([single, _unions_of_pairs(single)], axis=1).reshape(-1, n_obs)
         return Design(~testing, testing)
+
+
+@dataclass(frozen=True)
+class DisjointSets(NamedDesign):
+    """Learning sets of one size in disjoint pairs, each tested on all others.
+
+    The design of `UStatisticTest`: in each draw the sample is split into random halves, and
+    some learning sets are drawn from each, so that every one of the first half is disjoint from
+    every one of the second. Rows are ordered by draw; in each, the sets of the first half, then
+    those of the second.
+
+    Parameters
+    ----------
+    learn_size : int
+        Observations to learn from, g; n >= 2g + 2 is needed.
+    n_draws : int
+        Draws that are independent of each other.
+    n_sets : int
+        Learning sets on each side of a draw: n_sets^2 disjoint pairs from 2 n_sets fits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs import DisjointSets
+    >>> design = DisjointSets(3, n_draws=2, n_sets=1).draw(9, np.random.default_rng(0))
+    >>> design.learning.astype(int) @ design.learning.T.astype(int)
+    array([[3, 0, 1, 1],
+           [0, 3, 1, 1],
+           [1, 1, 3, 0],
+           [1, 1, 0, 3]])
+    """
+
+    learn_size: int
+    n_draws: int = 500
+    n_sets: int = 1
+
+    def __post_init__(self) -> None:
+        _at_least("learn_size", self.learn_size, 1)
+        _at_least("n_draws", self.n_draws, 1)
+        _at_least("n_sets", self.n_sets, 1)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return (
+            f"{self.n_draws} draws of disjoint learning sets of {self.learn_size}, "
+            f"{self.n_sets} on each side"
+        )
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return 2 * self.n_sets * self.n_draws
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples with less than two observations outside of two learning sets."""
+        if n_obs < 2 * self.learn_size + 2:
+            raise ValueError(
+                f"learn_size={self.learn_size} needs at least {2 * self.learn_size + 2} "
+                f"observations, got {n_obs}: use learn_size <= {n_obs // 2 - 1}"
+            )
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the halves and the learning sets."""
+        self.check(n_obs)
+        sides = draw_from_halves(rng, self.n_draws, self.n_sets, n_obs, self.learn_size)
+        return Design.leave_rest_out(np.stack(sides, axis=1).reshape(-1, n_obs))
+
+
+@dataclass(frozen=True)
+class LeavePairOut:
+    """Every pair of a positive and a negative observation left out once: a splitter.
+
+    It needs the labels, so that it is no named design but a splitter as scikit-learn has them;
+    it also serves as ``cv=`` there. Rows are ordered by the observation of the second class
+    (in ascending order, the positive one), then by that of the first.
+
+    Examples
+    --------
+    >>> from ucvtest.designs import LeavePairOut
+    >>> for learnt, tested in LeavePairOut().split(None, ["a", "b", "a"]):
+    ...     print(learnt, tested)
+    [2] [0 1]
+    [0] [1 2]
+    """
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Number of pairs.
+
+        Raises
+        ------
+        ValueError
+            If `y` has no two classes.
+        """
+        positive = self._positive(y)
+        return int(positive.sum()) * int((~positive).sum())
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The rows to learn from and the two rows to test, pair by pair.
+
+        Parameters
+        ----------
+        X : ignored
+        y : array-like, shape (n,)
+        groups : ignored
+        """
+        positive = self._positive(y)
+        everything = np.arange(len(positive))
+        for first in np.flatnonzero(positive):
+            for second in np.flatnonzero(~positive):
+                tested = np.sort([first, second])
+                yield np.delete(everything, tested), tested
+
+    @staticmethod
+    def _positive(y: Any) -> np.ndarray:
+        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        if len(classes) != 2:
+            raise ValueError(f"LeavePairOut needs two classes, y has {len(classes)}")
+        return codes == 1
 
 
 @dataclass(frozen=True)
@@ -327,6 +475,10 @@ class _Drawn(NamedDesign):
     def words(self) -> str:
         return f"a design of {self.design.n_resamples} learning sets"
 
+    @property
+    def n_resamples(self) -> int:
+        return self.design.n_resamples
+
     def check(self, n_obs: int) -> None:
         if self.design.n_obs != n_obs:
             raise ValueError(
@@ -337,7 +489,8 @@ class _Drawn(NamedDesign):
         return self.design
 
 
-@dataclass(frozen=True)
+# Compared by identity: neither splitters nor data can be compared otherwise.
+@dataclass(frozen=True, eq=False)
 class _Splitter(NamedDesign):
     """A scikit-learn splitter with the data that it may look at."""
 
@@ -349,18 +502,26 @@ class _Splitter(NamedDesign):
     def words(self) -> str:
         return repr(self.splitter)
 
+    @property
+    def n_resamples(self) -> int:
+        count = getattr(self.splitter, "get_n_splits", None)
+        return 1 if count is None else int(count(self.X, self.y))
+
     def check(self, n_obs: int) -> None:
         try:
-            next(iter(self.splitter.split(self.X, self.y)))
-        except ValueError as error:
+            next(iter(self._seeded(np.random.default_rng(0)).split(self.X, self.y)))
+        except (ValueError, TypeError, StopIteration) as error:
             raise ValueError(f"design {self.words} cannot be used: {error}") from error
 
     def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
-        # A copy: a seed of ours must not stay in the user's object, nor global state move.
-        splitter = copy.copy(self.splitter)
+        return Design.from_indices(self._seeded(rng).split(self.X, self.y), n_obs)
+
+    def _seeded(self, rng: np.random.Generator) -> Any:
+        """A copy, so that no state moves: ours in the user's object, the user's, or global."""
+        splitter = copy.deepcopy(self.splitter)
         if getattr(splitter, "random_state", 0) is None:
             splitter.random_state = int(rng.integers(2**31 - 1))
-        return Design.from_indices(splitter.split(self.X, self.y), n_obs)
+        return splitter
 
 
 def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
@@ -387,13 +548,14 @@ def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
         return design
     if isinstance(design, Design):
         return _Drawn(design)
-    if isinstance(design, int) and not isinstance(design, bool):
-        return KFold(design)
+    if isinstance(design, (int, np.integer)) and not isinstance(design, bool):
+        return KFold(int(design))
     if callable(getattr(design, "split", None)) and not isinstance(design, str):
         return _Splitter(design, X, y)
     raise ValueError(
         f"design={design!r} is unknown: use a number of folds, one of uv.designs (KFold, "
-        "RandomSplits, HoldOut, SplitHalves, NestedKFold), or a scikit-learn splitter"
+        "RandomSplits, HoldOut, SplitHalves, NestedKFold, DisjointSets, LeavePairOut), or a "
+        "scikit-learn splitter"
     )
 
 
@@ -422,10 +584,7 @@ def folds_of(design: Design) -> np.ndarray:
     testing = design.testing
     problem = _not_the_rest(design)
     if problem is None:
-        # The first repetition ends where every observation has been tested once.
-        times = testing.cumsum(axis=0)
-        complete = (times == 1).all(axis=1)
-        n_folds = int(complete.argmax()) + 1 if complete.any() else 0
+        n_folds = _first_partition(testing)
         if n_folds < 2 or len(testing) % n_folds:
             problem = "its test sets do not partition the sample, repetition after repetition"
         else:
@@ -434,6 +593,30 @@ def folds_of(design: Design) -> np.ndarray:
                 return blocks.argmax(axis=1)
             problem = "its test sets do not partition the sample in every repetition"
     raise ValueError(f"the design is no K-fold cross-validation: {problem}")
+
+
+def n_folds_of(design: Design) -> int:
+    """The number of folds where every observation is tested once at most.
+
+    Returns
+    -------
+    int
+        K of K-fold cross-validation done once; 1 for a single split.
+
+    Raises
+    ------
+    ValueError
+        If observations are tested several times.
+    """
+    if design.n_resamples == 1:
+        return 1
+    n_repeats = len(folds_of(design))
+    if n_repeats > 1:
+        raise ValueError(
+            f"the design is repeated {n_repeats} times, but every observation may be tested once "
+            "only: repeated tests of one observation are no independent evidence; use n_repeats=1"
+        )
+    return design.n_resamples
 
 
 def random_splits_of(design: Design) -> tuple[int, int]:
@@ -470,13 +653,12 @@ def nested_folds_of(design: Design) -> np.ndarray:
     ValueError
         If the design is something else.
     """
-    complete = (design.testing.cumsum(axis=0) == 1).all(axis=1)
-    n_folds = int(complete.argmax()) + 1
+    n_folds = _first_partition(design.testing)
     n_rows = n_folds * (n_folds + 1) // 2
-    if n_folds >= 3 and complete.any() and len(design.testing) % n_rows == 0:
+    if n_folds >= 3 and len(design.testing) % n_rows == 0:
         blocks = design.testing.reshape(-1, n_rows, design.n_obs)
         single, pairs = blocks[:, :n_folds], blocks[:, n_folds:]
-        partition = (single.sum(axis=1) == 1).all()
+        partition = (single.sum(axis=1) == 1).all() and single.any(axis=2).all()
         if (
             partition
             and (pairs == _unions_of_pairs(single)).all()
@@ -503,14 +685,94 @@ def halves_of(design: Design) -> tuple[int, int]:
     if rest == 0 and n_parts >= 3 and n_parts % 2 == 1:
         parts = used.reshape(n_parts, n_splits, -1)
         halves = parts[1:, 0].reshape(-1, 2, design.n_obs)
-        same = (parts == parts[:, :1]).all()
+        same = bool((parts == parts[:, :1]).all()) and bool(parts[0].all())
         disjoint = not (halves[:, 0] & halves[:, 1]).any()
-        if same and disjoint and len(np.unique(design.testing.sum(axis=1))) == 1:
+        equal = (halves.sum(axis=2) == design.n_obs // 2).all() and len(design.test_sizes) == 1
+        if same and disjoint and equal:
             return n_splits, n_parts // 2
     raise ValueError(
         "the design does not split the sample and its halves: use uv.designs.SplitHalves, whose "
         "order of learning sets is needed"
     )
+
+
+def disjoint_sets_of(design: Design) -> tuple[int, int]:
+    """Draws, and sets on each side, of a design ordered as in `DisjointSets`.
+
+    Returns
+    -------
+    tuple of int
+        Numbers of draws and of sets on each side: ``draws * 2 * sets`` rows.
+
+    Raises
+    ------
+    ValueError
+        If learning sets differ in size, or do not come in disjoint pairs, or do not test all
+        others.
+    """
+    problem = _not_the_rest(design)
+    n_pairs, odd = divmod(design.n_resamples, 2)
+    if problem is None and len(design.learn_sizes) > 1:
+        problem = f"they have between {design.learn_sizes[0]} and {design.learn_sizes[-1]} members"
+    if problem is None and not odd:
+        # The largest number that fits: sets that were drawn together must stay together.
+        for n_sets in range(n_pairs, 0, -1):
+            if n_pairs % n_sets == 0 and _sides_disjoint(design.learning, n_sets):
+                return n_pairs // n_sets, n_sets
+    problem = problem or "one side of a draw shares observations with the other"
+    raise ValueError(
+        f"the design's learning sets are no disjoint pairs of one size: {problem}; use "
+        "uv.designs.DisjointSets"
+    )
+
+
+def _sides_disjoint(learning: np.ndarray, n_sets: int) -> bool:
+    blocks = learning.reshape(-1, 2, n_sets, learning.shape[1])
+    return not (blocks[:, 0].any(axis=1) & blocks[:, 1].any(axis=1)).any()
+
+
+def pairs_of(design: Design, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The positive and the negative observation of each row of a leave-pair-out design.
+
+    Parameters
+    ----------
+    design : Design
+    target : ndarray of 0 and 1, shape (n,)
+
+    Returns
+    -------
+    tuple of ndarray of int, shape (R,)
+
+    Raises
+    ------
+    ValueError
+        If a row tests anything but one observation of each class, learns from anything but
+        all others, or the pairs are not all there once.
+    """
+    problem = _not_the_rest(design)
+    positive = target == 1
+    n_pairs = int(positive.sum()) * int((~positive).sum())
+    if problem is None:
+        first, second = design.testing & positive, design.testing & ~positive
+        if not (first.sum(axis=1) == 1).all() or not (second.sum(axis=1) == 1).all():
+            problem = "a test set is something else than one observation of each class"
+        else:
+            places = first.argmax(axis=1), second.argmax(axis=1)
+            n_different = len(np.unique(places[0] * design.n_obs + places[1]))
+            if n_different == design.n_resamples == n_pairs:
+                return places
+            problem = f"it tests {n_different} of {n_pairs} pairs in {design.n_resamples} rows"
+    raise ValueError(
+        f"the design does not leave every pair out once: {problem}; use uv.designs.LeavePairOut"
+    )
+
+
+def _first_partition(testing: np.ndarray) -> int:
+    """Rows after which every observation has been tested once; 0 where that does not happen."""
+    # No partition has more parts than members, so that there is no need to look further.
+    times = testing[: testing.shape[1]].cumsum(axis=0, dtype=np.int32)
+    complete = (times == 1).all(axis=1)
+    return int(complete.argmax()) + 1 if complete.any() else 0
 
 
 def _not_the_rest(design: Design) -> str | None:
@@ -527,14 +789,30 @@ def _unions_of_pairs(single: np.ndarray) -> np.ndarray:
 
 def _splits(n_obs: int, n_splits: int, test_size: int, rng: np.random.Generator) -> Design:
     testing = np.zeros((n_splits, n_obs), dtype=bool)
-    np.put_along_axis(testing, draw_orders(rng, n_splits, n_obs)[:, :test_size], True, axis=1)
+    step = max(1, DRAW_CELLS // n_obs)
+    for start in range(0, n_splits, step):
+        part = testing[start : start + step]
+        orders = draw_orders(rng, len(part), n_obs)
+        np.put_along_axis(part, orders[:, :test_size], True, axis=1)
     return Design(~testing, testing)
+
+
+def _check_folds(n_obs: int, n_folds: int, n_repeats: int) -> None:
+    if n_folds > n_obs:
+        raise ValueError(
+            f"n_folds={n_folds} needs at least {n_folds} observations, got {n_obs}: use fewer folds"
+        )
+    if n_folds == n_obs and n_repeats > 1:
+        raise ValueError(
+            f"n_repeats={n_repeats} repeats the same leave-one-out splits: use "
+            "n_repeats=1, or fewer folds"
+        )
 
 
 def _test_size(n_obs: int, fraction: float) -> int:
     # The fraction that is meant: in floating point 0.1 * 30 lies above 3, and 1/3 * 30 below 10.
-    exact = Fraction(fraction).limit_denominator(10**6)
-    size = ceil(exact * n_obs)
+    exact = Fraction(float(fraction)).limit_denominator(10**6)
+    size = max(1, ceil(exact * n_obs))
     if size >= n_obs:
         raise ValueError(
             f"test_fraction={fraction} tests all of {n_obs} observations: use a smaller one"
@@ -543,7 +821,7 @@ def _test_size(n_obs: int, fraction: float) -> int:
 
 
 def _check_fraction(fraction: Any) -> None:
-    if not isinstance(fraction, float) or not 0 < fraction < 1:
+    if not isinstance(fraction, Real) or not 0 < float(fraction) < 1:
         raise ValueError(f"test_fraction must lie between 0 and 1, got {fraction!r}: use 0.1")
 
 

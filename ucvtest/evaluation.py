@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 from ucvtest.float64 import count_devices, on_device
@@ -23,6 +22,9 @@ from ucvtest.learners.base import (
 from ucvtest.learners.translate import TranslatedLearner
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
+
+if TYPE_CHECKING:
+    from joblib import Parallel
 
 __all__ = ["Evaluator"]
 
@@ -278,24 +280,27 @@ class Evaluator:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Which learning sets have a single class, and what is then predicted."""
         if members is not None:
-            present = np.stack([(learning & each).any(axis=1) for each in members], axis=1)
+            present = np.stack([(learning & each).any(axis=1) for each in members])
         else:
             present = self._present(learning)
-        n_present = present.sum(axis=1)
+        # Classes go first: along a short last axis every sum would take as long as a long one.
+        n_present = present.sum(axis=0)
         if not n_present.all():
             raise ValueError(f"learning set {self._n_splits + int(n_present.argmin())} is empty")
         if not self._sample.n_classes:
-            return np.zeros(len(present), dtype=bool), np.zeros(len(present))
-        code = present.argmax(axis=1)
+            return np.zeros(len(n_present), dtype=bool), np.zeros(len(n_present))
+        code = present.argmax(axis=0)
         return n_present == 1, np.zeros_like(code) if self._output == "score" else code
 
     def _present(self, learning: np.ndarray) -> np.ndarray:
-        """Which classes are present in each learning set, (R, C); one for a real response."""
+        """Which classes are present in each learning set, (C, R); one for a real response."""
         words = _words(learning)
-        present = np.empty((len(learning), self._members.shape[1]), dtype=bool)
-        for code, members in enumerate(self._members.T):
-            common = [word & member for word, member in zip(words, members, strict=True)]
-            present[:, code] = np.bitwise_or.reduce(common) > 0
+        present = np.empty((self._members.shape[1], len(learning)), dtype=bool)
+        for members, found in zip(self._members.T, present, strict=True):
+            common = words[0] & members[0]
+            for word, member in zip(words[1:], members[1:], strict=True):
+                common |= word & member
+            np.not_equal(common, 0, out=found)
         return present
 
     def _fit(
@@ -547,6 +552,8 @@ class _SplitBatch:
         labels: np.ndarray | None,
         device: int,
     ) -> Predictions:
+        from joblib import delayed
+
         fit = delayed(_fit_splits)
         learning = np.broadcast_to(learning, testing.shape)
         # The limit is set here for threads, which share it, and again in every worker process.
@@ -567,12 +574,16 @@ class _SplitBatch:
             )
         return Predictions(np.concatenate(parts), Counter())
 
-    def _workers(self) -> Parallel:
+    def _workers(self) -> "Parallel":
+        from joblib import Parallel
+
         if self._learner.calling_thread_only:
             return Parallel(n_jobs=1, backend="sequential")
         return Parallel(n_jobs=self._n_jobs)
 
     def _tasks(self, n_splits: int) -> list[np.ndarray]:
+        from joblib import effective_n_jobs
+
         n_jobs = effective_n_jobs(self._n_jobs)
         n_tasks = 1 if n_jobs == 1 else n_jobs * TASKS_PER_JOB
         n_tasks = max(n_tasks, n_splits // SPLITS_PER_TASK)

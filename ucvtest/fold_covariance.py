@@ -31,8 +31,8 @@ from ucvtest.losses import Loss, losses_where_tested
 from ucvtest.pictures import Layer, Picture
 from ucvtest.results import (
     Alternative,
+    ReferenceDistribution,
     TestResult,
-    reference_distribution,
     wald_interval,
     wald_pvalue,
 )
@@ -518,7 +518,7 @@ class _Decomposition:
         if math.isnan(distance) or wrong_side[test.alternative] or not usable:
             return math.nan
         tail = LEVEL / 2 if test.alternative == "two-sided" else LEVEL
-        critical = float(reference_distribution("t", self.n_folds - 1).isf(tail))
+        critical = ReferenceDistribution(self.n_folds - 1).isf(tail)
         largest = (distance / critical) ** 2 + self.reduction
         odds = largest * self.fold_size / self.lambda2 - self.fold_size / self.n_obs
         flip = odds / (1 + odds)

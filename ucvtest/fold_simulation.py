@@ -3,15 +3,17 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ucvtest.base import as_integer, make_generator, progress_bar
 from ucvtest.fold_covariance import Estimator, checked_estimator, checked_folds
 from ucvtest.kernels.fold_covariance import eigenvalues, moments_by_row
 from ucvtest.many_samples import ManySamples, Sampler
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "FoldCovarianceSimulation",
@@ -305,8 +307,10 @@ class FoldCovarianceSimulation:
         root = math.sqrt(self.n_replications)
         return {name: float(np.std(each, ddof=1)) / root for name, each in influence.items()}
 
-    def summary_frame(self) -> pd.DataFrame:
+    def summary_frame(self) -> "pd.DataFrame":
         """One row for each quantity: estimate, Monte-Carlo error, and share of the variance."""
+        import pandas as pd
+
         shares, mc_se = self.shares, self.mc_se
         rows = [
             ("sigma_squared", self.sigma_squared, shares.get("s1")),

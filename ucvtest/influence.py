@@ -3,10 +3,9 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from ucvtest import hooks
 from ucvtest.base import (
@@ -38,6 +37,9 @@ from ucvtest.resamples import (
 )
 from ucvtest.results import Alternative, TestResult, wald_interval, wald_pvalue
 from ucvtest.sample import Sample
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["InfluenceFunctionTest"]
 
@@ -299,7 +301,7 @@ class InfluenceFunctionTest(HypothesisTest):
         n_jobs: int | None = None,
         batch_size: int | None = None,
         progress: bool | None = None,
-    ) -> pd.DataFrame:
+    ) -> "pd.DataFrame":
         """All variance estimates of several schemes side by side.
 
         Parameters
@@ -336,6 +338,8 @@ class InfluenceFunctionTest(HypothesisTest):
             raise ValueError(
                 f"schemes must be a sequence of names, got {schemes!r}: use ('repeated',)"
             )
+        import pandas as pd
+
         generator, _ = make_generator(rng)
         plans = [
             self._plan(

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, islice
 from math import comb
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from ucvtest import hooks
 from ucvtest.base import (
@@ -31,6 +30,9 @@ from ucvtest.pair_errors import PairErrors, pair_errors
 from ucvtest.pictures import Layer, Picture
 from ucvtest.results import TestResult
 from ucvtest.sample import as_response, response_has_classes
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Forecast", "LeavePairOutTest"]
 
@@ -158,7 +160,7 @@ class LeavePairOutTest(HypothesisTest):
 
     @classmethod
     def from_formula(  # type: ignore[override]  # there is no other learner to compare with
-        cls, formula: str, data: pd.DataFrame, learner: Any, **kwargs: Any
+        cls, formula: str, data: "pd.DataFrame", learner: Any, **kwargs: Any
     ) -> "LeavePairOutTest":
         """Create the test from a formula and a data frame, as in statsmodels.
 

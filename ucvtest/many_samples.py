@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from ucvtest.evaluation import Evaluator
 from ucvtest.kernels.ridge_samples import ridge_predictions
@@ -235,6 +234,8 @@ class _EvaluatorFits:
     n_jobs: int | None
 
     def __call__(self, samples: Sequence[Sample], seeds: np.ndarray, first: int) -> np.ndarray:
+        from joblib import Parallel, delayed
+
         per_task = max(1, FITS_PER_TASK // len(self.learning))
         task = delayed(_fit_samples)
         parts = Parallel(n_jobs=self.n_jobs)(

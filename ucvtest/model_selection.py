@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-import pandas as pd
 
 from ucvtest import hooks
 from ucvtest.base import Stopwatch, as_integer, make_generator, progress_bar
@@ -37,6 +36,7 @@ from ucvtest.permutation import BATCH_CELLS, PermutationComplexityTest
 from ucvtest.relabelling import draw_labels, reference_labels
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["Criterion", "ModelSelection", "select_model"]
@@ -111,8 +111,10 @@ class ModelSelection:
         return self.learners[self.choices[self.criterion]]
 
     @property
-    def table(self) -> pd.DataFrame:
+    def table(self) -> "pd.DataFrame":
         """One row for each learner."""
+        import pandas as pd
+
         names = [learner.name for learner in self.learners]
         return pd.DataFrame({"learner": names, "complexity": self.complexity, **self.columns})
 

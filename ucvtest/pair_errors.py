@@ -1,14 +1,13 @@
 """Leave-pair-out errors of one learner for many labelings of one sample, the fastest way it has."""
 
 from collections import Counter
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from ucvtest.evaluation import Evaluator
 from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors, smoother_errors
-from ucvtest.learners.base import JittedLearner, Learner
+from ucvtest.learners.base import JittedLearner, Learner, squared_distances
 from ucvtest.learners.held_out import hat_matrix
 from ucvtest.learners.kernel_ridge import KernelRidge
 from ucvtest.learners.neighbors import NearestNeighbors, SurestNeighbors
@@ -146,7 +145,7 @@ class _RefittedErrors:
 
 def _nearest(sample: Sample, k: int) -> tuple[np.ndarray, int]:
     """The k + 1 nearest others (n, k + 1), and how many have equally distant ones among them."""
-    distance: Any = cdist(sample.matrix, sample.matrix, "sqeuclidean")
+    distance = squared_distances(sample.matrix)
     np.fill_diagonal(distance, -1.0)
     order = np.argsort(distance, axis=1, kind="stable")[:, 1:]
     ranked = np.take_along_axis(distance, order, axis=1)[:, : k + 2]

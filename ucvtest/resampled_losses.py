@@ -1,35 +1,40 @@
 """Losses of several learners on the resamples of one design: fitted once, tested many times."""
 
-import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
+from scipy.stats import rankdata
 
-from ucvtest import hooks
-from ucvtest.base import HypothesisTest, Stopwatch, make_generator, progress_bar
+from ucvtest import hooks, loss_files
+from ucvtest.base import HypothesisTest, Stopwatch, as_integer, make_generator, progress_bar
 from ucvtest.design import Design
-from ucvtest.designs import as_design
+from ucvtest.designs import NamedDesign, as_design
 from ucvtest.evaluation import Evaluator
 from ucvtest.learners.base import Learner
 from ucvtest.losses import LOSSES, Loss, losses_where_tested
-from ucvtest.sample import Sample
+from ucvtest.sample import Sample, as_response, code_labels, response_has_classes
 
-__all__ = ["AUC", "LossDifference", "Losses", "evaluate", "evaluate_sample"]
+__all__ = ["AUC", "LossDifference", "Losses", "draw_design", "evaluate", "evaluate_sample"]
 
 AUC = "auc"
 """Instead of a loss: what is kept are decision scores, and the mean of a resample is its AUC."""
 
-FORMAT_VERSION = 1
+SCORES_ONLY = (
+    "loss='auc' keeps decision scores, and this test needs the loss of every observation: use "
+    "loss='zero_one' or 'log'"
+)
 
 BATCH_NUMBERS = 2**22
 """Predictions held at a time before the tested ones are kept: 32 MB."""
+
+MAX_BYTES = 2**32
+"""Memory that a design and its losses may take, unless more is allowed: 4.3 GB."""
 
 SCORES = {
     "accuracy": ("zero_one", 1.0, -1.0),
@@ -71,10 +76,15 @@ class Losses:
         The smallest and the largest value that the loss can have.
     settings : mapping
         How the losses came about: seed, backends, design in words.
-    diagnostics : mapping of str to int
-        Learning sets with one class, ties.
+    diagnostics : mapping of str to (mapping of str to int)
+        For each learner: learning sets with one class, ties.
     elapsed : float
         Seconds that the fits took.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, names repeat, or a number is not finite that must be.
     """
 
     design: Design
@@ -86,18 +96,27 @@ class Losses:
     in_words: str = ""
     bounds: tuple[float, float] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    diagnostics: Mapping[str, int] = field(default_factory=dict)
+    diagnostics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     elapsed: float = math.nan
 
     def __post_init__(self) -> None:
         for name in ("means", "values", "target"):
             array = getattr(self, name)
-            if array is not None:
-                array = np.array(array)
-                array.flags.writeable = False
-                object.__setattr__(self, name, array)
-        for name in ("settings", "diagnostics"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+            object.__setattr__(self, name, None if array is None else _fixed(array))
+        design = Design(_view(self.design.learning), _view(self.design.testing))
+        object.__setattr__(self, "design", design)
+        object.__setattr__(self, "learners", _names(self.learners, len(self.learners)))
+        object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
+        counts = {name: MappingProxyType(dict(each)) for name, each in self.diagnostics.items()}
+        object.__setattr__(self, "diagnostics", MappingProxyType(counts))
+        _check_shapes(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Mapping proxies cannot be pickled; plain dictionaries can.
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        values["settings"] = dict(self.settings)
+        values["diagnostics"] = {name: dict(each) for name, each in self.diagnostics.items()}
+        return _restored, (values,)
 
     def __repr__(self) -> str:
         return (
@@ -138,11 +157,15 @@ class Losses:
         ValueError
             If there is none.
         """
-        if learner in self.learners:
-            return self.learners.index(str(learner))
-        if isinstance(learner, int) and 0 <= learner < len(self.learners):
-            return learner
-        raise ValueError(f"learner {learner!r} is none of {', '.join(self.learners)}")
+        if isinstance(learner, str) and learner in self.learners:
+            return self.learners.index(learner)
+        whole = isinstance(learner, (int, np.integer)) and not isinstance(learner, bool)
+        if whole and 0 <= int(learner) < len(self.learners):
+            return int(learner)
+        raise ValueError(
+            f"learner {learner!r} is none of {', '.join(self.learners)}, nor a place from 0 to "
+            f"{len(self.learners) - 1}"
+        )
 
     def difference(
         self, learner: str | int = 0, other: str | int | None = None
@@ -157,11 +180,18 @@ class Losses:
         Returns
         -------
         LossDifference
+
+        Raises
+        ------
+        ValueError
+            If there is no such learner, or both are the same.
         """
         first = self.number_of(learner)
         second = None if other is None else self.number_of(other)
         if first == second:
-            raise ValueError(f"learner and other are both {self.learners[first]!r}")
+            raise ValueError(
+                f"learner and other are both {self.learners[first]!r}: name two different ones"
+            )
         return LossDifference(self, first, second)
 
     @classmethod
@@ -174,6 +204,7 @@ class Losses:
         learners: Sequence[str] | None = None,
         loss: str = "zero_one",
         y: Any = None,
+        pos_label: Any = None,
     ) -> "Losses":
         """Losses that were computed elsewhere.
 
@@ -189,14 +220,16 @@ class Losses:
         loss : str
             A name that ucvtest knows ("zero_one", "squared", "absolute", "log"), "auc", or any
             other for a loss of your own.
-        y : array, shape (n,), optional
-            Labels 0 and 1; needed for "auc".
+        y : array-like, shape (n,), optional
+            Labels of any type, or real values; two classes are needed for "auc".
+        pos_label : optional
+            The positive class; by default the largest label.
 
         Raises
         ------
         ValueError
-            If shapes do not match, values that are tested are not finite, outside of the
-            bounds of the loss, or `y` lacks.
+            If shapes do not match, values that are tested are not finite or outside of the
+            bounds of the loss, or `y` is missing.
 
         Examples
         --------
@@ -221,15 +254,21 @@ class Losses:
         known = LOSSES.get(loss)
         kept = array[:, design.testing]
         if not np.isfinite(kept).all():
-            raise ValueError("values holds NaN or infinity where observations are tested")
+            raise ValueError(
+                "values holds NaN or infinity where observations are tested: every tested "
+                "observation needs a finite number"
+            )
         bounds = None if known is None else known.bounds
         if bounds and (kept.min() < bounds[0] or kept.max() > bounds[1]):
-            raise ValueError(f"values lie outside of {bounds}, which loss={loss!r} cannot")
-        target = None if y is None else np.asarray(y)
+            raise ValueError(
+                f"values go from {kept.min():.3g} to {kept.max():.3g}, and loss={loss!r} lies "
+                f"between {bounds[0]:g} and {bounds[1]:g}: name your loss otherwise"
+            )
+        target = None if y is None else _target(y, pos_label)
         if target is not None and target.shape != (design.n_obs,):
             raise ValueError(f"y must have shape ({design.n_obs},), got {target.shape}")
-        if loss == AUC and (target is None or not set(target.tolist()) == {0, 1}):
-            raise ValueError("loss='auc' needs y with the labels 0 and 1")
+        if loss == AUC and (target is None or set(target.tolist()) != {0.0, 1.0}):
+            raise ValueError("loss='auc' needs y with labels of two classes")
         return cls(
             design=design,
             learners=names,
@@ -244,7 +283,12 @@ class Losses:
 
     @classmethod
     def from_sklearn(
-        cls, results: Mapping[str, Any], n_obs: int, *, score: str, test_score: str | None = None
+        cls,
+        results: Mapping[str, Mapping[str, Any]],
+        n_obs: int,
+        *,
+        score: str,
+        test_score: str | None = None,
     ) -> "Losses":
         """The mean losses in what scikit-learn's ``cross_validate`` returned.
 
@@ -266,7 +310,8 @@ class Losses:
         Raises
         ------
         ValueError
-            If indices lack or differ between learners, or the score is none of these.
+            If indices lack or differ between learners, the score is none of these, or a score
+            is NaN or impossible for it.
 
         Examples
         --------
@@ -291,13 +336,15 @@ class Losses:
         loss, shift, slope = SCORES[score]
         designs, means = [], []
         for name, result in results.items():
-            if "indices" not in result:
+            if not isinstance(result, Mapping) or "indices" not in result:
                 raise ValueError(f"results[{name!r}] has no indices: pass return_indices=True")
             indices = result["indices"]
             designs.append(
                 Design.from_indices(zip(indices["train"], indices["test"], strict=True), n_obs)
             )
-            means.append(shift + slope * _scores_of(result, name, score, test_score))
+            scores = _scores_of(result, name, score, test_score)
+            _check_scores(scores, name, score, designs[-1].n_resamples)
+            means.append(shift + slope * scores)
         if not designs:
             raise ValueError("results is empty: pass at least one learner's")
         if any(design != designs[0] for design in designs):
@@ -314,17 +361,7 @@ class Losses:
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary that `json.dumps` accepts: 0/1 matrices as lists of row numbers."""
-        return {
-            "format": "ucvtest.Losses",
-            "version": FORMAT_VERSION,
-            "n_obs": self.design.n_obs,
-            "learning": [np.flatnonzero(row).tolist() for row in self.design.learning],
-            "testing": [np.flatnonzero(row).tolist() for row in self.design.testing],
-            "means": _finite_or_none(self.means),
-            "values": None if self.values is None else self.values.tolist(),
-            "target": None if self.target is None else self.target.tolist(),
-            **self._words(),
-        }
+        return loss_files.to_dict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Losses":
@@ -335,11 +372,7 @@ class Losses:
         ValueError
             If `data` was not written by `to_dict`, or by a newer version of it.
         """
-        _check_format(data)
-        splits = zip(data["learning"], data["testing"], strict=True)
-        means = np.array(data["means"], dtype=float)  # None becomes NaN
-        design = Design.from_indices(splits, data["n_obs"])
-        return cls._restored(data, design, means, data["values"], data["target"])
+        return cls(**loss_files.fields_of(data))
 
     def save(self, path: str | Path) -> None:
         """Write to a file that `load` reads: .npz, or .json.
@@ -351,22 +384,7 @@ class Losses:
         ValueError
             If the name ends otherwise.
         """
-        path = Path(path)
-        if _suffix(path) == ".json":
-            path.write_text(json.dumps(self.to_dict(), allow_nan=False))
-            return
-        words = {"format": "ucvtest.Losses", "version": FORMAT_VERSION, **self._words()}
-        arrays: dict[str, Any] = {
-            "words": np.array(json.dumps(words)),
-            "means": self.means,
-            "learning": self.design.learning,
-            "testing": self.design.testing,
-            "values": self.values,
-            "target": self.target,
-        }
-        known = {name: array for name, array in arrays.items() if array is not None}
-        with path.open("wb") as file:
-            np.savez_compressed(file, **known)
+        loss_files.write(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> "Losses":
@@ -375,48 +393,9 @@ class Losses:
         Raises
         ------
         ValueError
-            If the file holds something else.
+            If the file holds something else, is damaged, or was written by a newer version.
         """
-        path = Path(path)
-        if _suffix(path) == ".json":
-            return cls.from_dict(json.loads(path.read_text()))
-        with np.load(path, allow_pickle=False) as file:
-            if "words" not in file:
-                raise ValueError(f"{path.name} holds no losses written by Losses.save")
-            words = json.loads(str(file["words"]))
-            _check_format(words)
-            design = Design(file["learning"], file["testing"])
-            optional = {name: file.get(name) for name in ("values", "target")}
-            return cls._restored(words, design, file["means"], **optional)
-
-    def _words(self) -> dict[str, Any]:
-        return {
-            "learners": list(self.learners),
-            "loss": self.loss,
-            "in_words": self.in_words,
-            "bounds": None if self.bounds is None else list(self.bounds),
-            "settings": dict(self.settings),
-            "diagnostics": dict(self.diagnostics),
-            "elapsed": None if math.isnan(self.elapsed) else self.elapsed,
-        }
-
-    @classmethod
-    def _restored(
-        cls, words: Mapping[str, Any], design: Design, means: np.ndarray, values: Any, target: Any
-    ) -> "Losses":
-        return cls(
-            design=design,
-            learners=tuple(words["learners"]),
-            loss=words["loss"],
-            means=means,
-            values=None if values is None else np.asarray(values),
-            target=None if target is None else np.asarray(target),
-            in_words=words["in_words"],
-            bounds=None if words["bounds"] is None else (words["bounds"][0], words["bounds"][1]),
-            settings=words["settings"],
-            diagnostics=words["diagnostics"],
-            elapsed=math.nan if words["elapsed"] is None else words["elapsed"],
-        )
+        return cls(**loss_files.read(path))
 
 
 @dataclass(frozen=True, eq=False)
@@ -451,6 +430,15 @@ class LossDifference:
         return (2 if self.paired else 1) * self.design.n_resamples
 
     @property
+    def diagnostics(self) -> dict[str, int]:
+        """Learning sets with one class, and ties, of these learners together."""
+        total: Counter[str] = Counter()
+        for place in (self.learner, self.other):
+            if place is not None:
+                total.update(self.losses.diagnostics.get(self.losses.learners[place], {}))
+        return dict(total)
+
+    @property
     def means(self) -> np.ndarray:
         """Mean loss (difference), or AUC (difference), of every resample, (R,)."""
         return self._of(self.losses.means)
@@ -465,11 +453,27 @@ class LossDifference:
             If only the means are known, or these are scores, whose differences mean nothing.
         """
         if self.losses.loss == AUC:
-            raise ValueError(
-                "these are decision scores (loss='auc'), and this test needs the loss of every "
-                "observation: use loss='zero_one' or 'log'"
-            )
+            raise ValueError(SCORES_ONLY)
         return self._of(self.losses._known_values)
+
+    @property
+    def each(self) -> dict[str, np.ndarray]:
+        """Losses (scores) of the learner, and of the other where there is one, (T,), by name."""
+        places = (self.learner,) if self.other is None else (self.learner, self.other)
+        return {self.losses.learners[place]: self.losses._known_values[place] for place in places}
+
+    @property
+    def tested_target(self) -> np.ndarray:
+        """Codes of the classes, or the response, of all tested observations, (T,).
+
+        Raises
+        ------
+        ValueError
+            If the losses came without it.
+        """
+        if self.losses.target is None:
+            raise ValueError("these losses came without y: pass it to Losses.from_arrays")
+        return np.broadcast_to(self.losses.target, self.design.testing.shape)[self.design.testing]
 
     @property
     def table(self) -> np.ndarray:
@@ -503,13 +507,15 @@ def evaluate(
     n_jobs: int | None = None,
     batch_size: int | None = None,
     progress: bool | None = None,
+    max_bytes: int = MAX_BYTES,
 ) -> Losses:
     """Fit learners on the learning sets of one design, and keep every loss on the test sets.
 
     Parameters
     ----------
-    learners : learner, sequence or mapping
-        One or several; of a mapping the keys are the names.
+    learners : learner, list, tuple or mapping
+        One or several; of a mapping the keys are the names. Otherwise learners are called what
+        they call themselves, with a number where two call themselves the same.
     X : array or DataFrame, shape (n, p)
     y : array-like, shape (n,)
     design : int, uv.designs object, or scikit-learn splitter
@@ -527,11 +533,14 @@ def evaluate(
         Learning sets evaluated at once: bounds the memory, changes no result.
     progress : bool, optional
         Show a progress bar; by default on terminals, after three seconds.
+    max_bytes : int
+        Memory that the design and its losses may take; more is refused before the first fit.
 
     Returns
     -------
     Losses
-        Kept are the tested observations: 8 bytes for each, learner and resample.
+        Kept are the tested observations, 8 bytes for each, learner and resample, and the
+        design, 2 bytes for each resample and observation of the sample.
 
     Raises
     ------
@@ -551,39 +560,93 @@ def evaluate(
     """
     named = _named_learners(learners)
     auc = isinstance(loss, str) and loss == AUC
-    # Validates data and learners as every test does; two at a time is what it can.
-    tests = [
-        HypothesisTest(
-            X,
-            y,
-            learner,
-            loss=None if auc else loss,
-            output="score" if auc else None,
-            pos_label=pos_label,
-            backend=backend,
-        )
-        for learner in named.values()
-    ]
-    first = tests[0]
-    if auc and first.sample.n_classes != 2:
-        raise ValueError(f"loss='auc' needs two classes, y has {first.sample.n_classes}")
-    plan = as_design(design, X, y)
-    plan.check(first.sample.n_obs)
+    # Checks data and learners as every test does.
+    test = HypothesisTest(
+        X,
+        y,
+        next(iter(named.values())),
+        loss=None if auc else loss,
+        output="score" if auc else None,
+        pos_label=pos_label,
+        backend=backend,
+    )
+    check_two_classes(auc, test.sample)
+    plan = as_design(design, test.sample.features, test.sample.response)
     generator, seed = make_generator(rng)
-    drawn = plan.draw(first.sample.n_obs, generator)
-    for test in tests:
-        test._check_learners(drawn.learn_sizes[0])
-    with hooks.fitting(first), progress_bar(progress, "evaluate", "fit") as bar:
+    drawn = draw_design(plan, test.sample.n_obs, len(named), generator, max_bytes=max_bytes)
+    fitting = {
+        name: test._fitting_learner(learner, drawn.learn_sizes[0])
+        for name, learner in named.items()
+    }
+    with hooks.fitting(test), progress_bar(progress, "evaluate", "fit") as bar:
         return evaluate_sample(
-            first.sample,
-            {name: test.learner for name, test in zip(named, tests, strict=True)},
+            test.sample,
+            fitting,
             drawn,
-            first.loss,
+            test.loss,
             generator,
             settings={"design": plan.words, "rng": seed},
             n_jobs=n_jobs,
             batch_size=batch_size,
             bar=bar,
+        )
+
+
+def check_two_classes(auc: bool, sample: Sample) -> None:
+    """Refuse the AUC where there are not two classes.
+
+    Raises
+    ------
+    ValueError
+    """
+    if auc and sample.n_classes != 2:
+        raise ValueError(
+            f"loss='auc' needs two classes, y has {sample.n_classes}: merge classes, or use "
+            "loss='zero_one'"
+        )
+
+
+def draw_design(
+    plan: NamedDesign,
+    n_obs: int,
+    n_learners: int,
+    rng: np.random.Generator,
+    *,
+    max_bytes: int = MAX_BYTES,
+) -> Design:
+    """Draw a design whose losses will fit into memory.
+
+    Parameters
+    ----------
+    plan : NamedDesign
+    n_obs, n_learners : int
+    rng : numpy Generator
+    max_bytes : int
+
+    Returns
+    -------
+    Design
+
+    Raises
+    ------
+    ValueError
+        If the sample is too small for the design, or the losses would take more memory.
+    """
+    plan.check(n_obs)
+    as_integer("max_bytes", max_bytes)
+    matrices = 2 * plan.n_resamples * n_obs
+    _refuse_bytes(matrices, plan, max_bytes)
+    design = plan.draw(n_obs, rng)
+    _refuse_bytes(matrices + 8 * n_learners * int(design.testing.sum()), plan, max_bytes)
+    return design
+
+
+def _refuse_bytes(needed: int, plan: NamedDesign, max_bytes: int) -> None:
+    if needed > max_bytes:
+        raise ValueError(
+            f"design ({plan.words}) and its losses take {needed / 1e9:.3g} GB of memory, and "
+            f"max_bytes allows {max_bytes / 1e9:.3g} GB: use fewer resamples, or uv.evaluate with "
+            "a larger max_bytes"
         )
 
 
@@ -620,48 +683,56 @@ def evaluate_sample(
     Losses
     """
     stopwatch = Stopwatch()
+    if loss is not None and loss.name == AUC:
+        raise ValueError("loss is called 'auc', which means the AUC here: give it another name")
     seeds = rng.integers(2**31 - 1, size=design.n_resamples)
     output = "score" if loss is None else loss.output
-    ties: Counter[str] = Counter()
-    rows, single = [], 0
-    for learner in learners.values():
-        evaluator = Evaluator(sample, learner, output, n_jobs=n_jobs, batch_size=batch_size)
-        parts = []
-        for batch in _batches(design, batch_size):
-            part = design.rows(batch)
-            found = evaluator.predict(part.learning, part.testing, seeds[batch])
+    evaluators = [
+        Evaluator(sample, learner, output, n_jobs=n_jobs, batch_size=batch_size)
+        for learner in learners.values()
+    ]
+    sizes = design.testing.sum(axis=1)
+    places = np.concatenate([[0], np.cumsum(sizes)])
+    kept = np.empty((len(evaluators), int(places[-1])))
+    counts = {}
+    for name, evaluator, row in zip(learners, evaluators, kept, strict=True):
+        ties: Counter[str] = Counter()
+        for start, stop in _batches(design, batch_size):
+            part = design.rows(slice(start, stop))
+            found = evaluator.predict(part.learning, part.testing, seeds[start:stop])
             values = found.values
             if loss is not None:
                 values = losses_where_tested(loss, sample, values, part.testing)
-            parts.append(values[part.testing])
+            row[places[start] : places[stop]] = values[part.testing]
             ties.update(found.ties)
             if bar is not None:
                 bar.update(part.n_resamples)
-        rows.append(np.concatenate(parts))
-        single += evaluator.one_class_fits
-    kept = np.array(rows, dtype=float)
-    target = sample.target
+        counts[name] = {"one_class_fits": evaluator.one_class_fits, **ties}
+    kept.flags.writeable = False
     return Losses(
         design=design,
         learners=tuple(learners),
         loss=AUC if loss is None else loss.name,
-        means=_means(kept, design, target if loss is None else None),
+        means=_means(kept, design, sample.target if loss is None else None),
         values=kept,
-        target=target,
+        target=sample.target,
         in_words="AUC" if loss is None else loss.in_words,
         bounds=None if loss is None else loss.bounds,
         settings={
             **settings,
             "backends": {name: learner.backend for name, learner in learners.items()},
         },
-        diagnostics={"one_class_fits": single, **ties},
+        diagnostics=counts,
         elapsed=stopwatch.seconds,
     )
 
 
-def _batches(design: Design, batch_size: int | None) -> list[slice]:
-    size = max(1, BATCH_NUMBERS // design.n_obs) if batch_size is None else batch_size
-    return [slice(start, start + size) for start in range(0, design.n_resamples, size)]
+def _batches(design: Design, batch_size: int | None) -> list[tuple[int, int]]:
+    """First and last row of each batch; never more than fits into a bounded memory."""
+    most = max(1, BATCH_NUMBERS // design.n_obs)
+    size = most if batch_size is None else min(batch_size, most)
+    n_rows = design.n_resamples
+    return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
 def _named_learners(learners: Any) -> dict[str, Any]:
@@ -669,7 +740,10 @@ def _named_learners(learners: Any) -> dict[str, Any]:
     from ucvtest.learners.coerce import as_learner
 
     if isinstance(learners, Mapping):
-        named = {str(name): as_learner(learner) for name, learner in learners.items()}
+        for name in learners:
+            if not isinstance(name, str):
+                raise ValueError(f"learners has the key {name!r}: names must be strings")
+        named = {name: as_learner(learner) for name, learner in learners.items()}
         if not named:
             raise ValueError("learners is empty: pass at least one")
         return named
@@ -677,13 +751,13 @@ def _named_learners(learners: Any) -> dict[str, Any]:
     found = [as_learner(learner) for learner in (learners if several else [learners])]
     if not found:
         raise ValueError("learners is empty: pass at least one")
-    counts = Counter(learner.name for learner in found)
-    seen: Counter[str] = Counter()
     named = {}
     for learner in found:
-        seen[learner.name] += 1
-        again = counts[learner.name] > 1
-        named[f"{learner.name} ({seen[learner.name]})" if again else learner.name] = learner
+        name, number = learner.name, 1
+        while name in named:
+            number += 1
+            name = f"{learner.name} ({number})"
+        named[name] = learner
     return named
 
 
@@ -693,14 +767,21 @@ def _means(kept: np.ndarray, design: Design, target: np.ndarray | None) -> np.nd
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     if target is None:
         return np.add.reduceat(kept, starts, axis=1) / sizes
-    labels = np.broadcast_to(target, design.testing.shape)[design.testing]
-    parts = [slice(start, start + size) for start, size in zip(starts, sizes, strict=True)]
-    return np.array([[_auc(labels[part], row[part]) for part in parts] for row in kept])
+    labels = np.broadcast_to(target, design.testing.shape)[design.testing] == 1
+    stops = starts + sizes
+    return np.array(
+        [[_auc(labels[a:b], row[a:b]) for a, b in zip(starts, stops, strict=True)] for row in kept]
+    )
 
 
-def _auc(labels: np.ndarray, scores: np.ndarray) -> float:
-    both = labels.min() < labels.max()
-    return float(roc_auc_score(labels, scores)) if both else math.nan
+def _auc(positive: np.ndarray, scores: np.ndarray) -> float:
+    """Share of pairs in the right order, ties half; NaN for one class. Scores may be infinite."""
+    n1 = int(positive.sum())
+    n0 = len(positive) - n1
+    if not n1 or not n0:
+        return math.nan
+    above = float(rankdata(scores)[positive].sum()) - n1 * (n1 + 1) / 2
+    return above / (n1 * n0)
 
 
 def _spread(values: np.ndarray, design: Design) -> np.ndarray:
@@ -712,10 +793,19 @@ def _spread(values: np.ndarray, design: Design) -> np.ndarray:
 def _names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
     if learners is None:
         return tuple(f"learner {place}" for place in range(1, n_learners + 1))
-    names = tuple(map(str, learners))
-    if len(names) != n_learners or len(set(names)) < n_learners:
+    names = tuple(learners)
+    strings = not isinstance(learners, str) and all(isinstance(name, str) for name in names)
+    if not strings or len(names) != n_learners or len(set(names)) < n_learners:
         raise ValueError(f"learners must be {n_learners} different names, got {list(names)}")
     return names
+
+
+def _target(y: Any, pos_label: Any) -> np.ndarray:
+    """Codes of the classes, or the real response, as `Sample` has them."""
+    response = as_response(y)
+    if response.ndim == 1 and (pos_label is not None or response_has_classes(response)):
+        return code_labels(y, pos_label)[1].astype(float)
+    return np.asarray(response, dtype=float)
 
 
 def _in_words(loss: str, known: Loss | None) -> str:
@@ -734,21 +824,67 @@ def _scores_of(
     raise ValueError(f"results[{name!r}] has no {' or '.join(keys)}: pass test_score=")
 
 
-def _finite_or_none(means: np.ndarray) -> list[list[float | None]]:
-    return [[None if math.isnan(value) else value for value in row] for row in means.tolist()]
-
-
-def _check_format(data: Mapping[str, Any]) -> None:
-    if data.get("format") != "ucvtest.Losses":
-        raise ValueError("data does not hold losses written by Losses.save or Losses.to_dict")
-    if data.get("version", 0) > FORMAT_VERSION:
+def _check_scores(scores: np.ndarray, name: str, score: str, n_splits: int) -> None:
+    """Refuse scores that are missing, or of another kind than they are said to be."""
+    if scores.shape != (n_splits,):
         raise ValueError(
-            f"data has format version {data['version']}, this ucvtest reads up to "
-            f"{FORMAT_VERSION}: upgrade ucvtest"
+            f"results[{name!r}] has {scores.size} scores for {n_splits} splits: pass what "
+            "cross_validate returned"
+        )
+    if np.isnan(scores).any():
+        raise ValueError(
+            f"results[{name!r}] has NaN for split {int(np.isnan(scores).argmax())}: a fit failed "
+            "(see error_score='raise'), or a test set has one class only"
+        )
+    high = 0.0 if score.startswith("neg_") else 1.0
+    low = -math.inf if score.startswith("neg_") else 0.0
+    if scores.min() < low or scores.max() > high:
+        raise ValueError(
+            f"results[{name!r}] has scores from {scores.min():.3g} to {scores.max():.3g}, which "
+            f"{score} cannot have: pass score= or test_score= as they were given to cross_validate"
         )
 
 
-def _suffix(path: Path) -> str:
-    if path.suffix not in (".npz", ".json"):
-        raise ValueError(f"path must end in .npz or .json, got {path.name}")
-    return path.suffix
+def _check_shapes(losses: Losses) -> None:
+    """Refuse what does not fit together: such losses may come from a file."""
+    n_learners, design = len(losses.learners), losses.design
+    if not n_learners:
+        raise ValueError("learners is empty: losses of at least one are needed")
+    if losses.means is None:
+        raise ValueError("means must be there, one for each learner and resample")
+    shapes: list[tuple[str, tuple[int, ...]]] = [
+        ("means", (n_learners, design.n_resamples)),
+        ("values", (n_learners, int(design.testing.sum()))),
+        ("target", (design.n_obs,)),
+    ]
+    for name, shape in shapes:
+        array = getattr(losses, name)
+        if array is not None and (array.shape != shape or array.dtype.kind not in "fiub"):
+            raise ValueError(
+                f"{name} must hold numbers of shape {shape}, got {array.dtype} {array.shape}"
+            )
+    auc = losses.loss == AUC
+    if auc and (losses.target is None) != (losses.values is None):
+        raise ValueError("loss='auc' needs values and target, or neither")
+    known = losses.means if losses.values is None else losses.values
+    if np.isnan(known).any() or (not auc and np.isinf(known).any()):
+        raise ValueError("values must be finite numbers (scores may be infinite)")
+
+
+def _fixed(array: Any) -> np.ndarray:
+    """An array that nobody can change: itself, or a copy."""
+    found = np.asarray(array)
+    if found.flags.writeable or not found.flags.owndata:
+        found = np.array(found)
+        found.flags.writeable = False
+    return found
+
+
+def _view(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _restored(values: Mapping[str, Any]) -> Losses:
+    return Losses(**values)

@@ -10,13 +10,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
-from scipy import stats
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from ucvtest.exceptions import UcvtestWarning
 from ucvtest.pictures import Picture
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from statsmodels.iolib.summary import Summary
 
@@ -42,12 +42,34 @@ class ConfidenceInterval(NamedTuple):
     high: float
 
 
-def reference_distribution(reference: str, df: float) -> Any:
-    """The frozen SciPy distribution behind "normal" and "t"; None where there is none."""
+@dataclass(frozen=True)
+class ReferenceDistribution:
+    """The normal distribution, or Student's with `df` degrees of freedom.
+
+    Both are symmetric. SciPy's own objects take long to import.
+    """
+
+    df: float | None = None
+
+    def cdf(self, x: float) -> float:
+        """Probability of a value up to x."""
+        return float(ndtr(x) if self.df is None else stdtr(self.df, x))
+
+    def sf(self, x: float) -> float:
+        """Probability of a value above x."""
+        return self.cdf(-x)
+
+    def isf(self, q: float) -> float:
+        """The value that is exceeded with probability q."""
+        return -float(ndtri(q) if self.df is None else stdtrit(self.df, q))
+
+
+def reference_distribution(reference: str, df: float) -> ReferenceDistribution | None:
+    """The distribution behind "normal" and "t"; None where there is none."""
     if reference == "normal":
-        return stats.norm()
+        return ReferenceDistribution()
     if reference == "t" and df > 0:
-        return stats.t(df)
+        return ReferenceDistribution(df)
     return None
 
 
@@ -57,9 +79,9 @@ def wald_pvalue(statistic: float, reference: str, df: float, alternative: Altern
     if distribution is None or math.isnan(statistic):
         return math.nan
     if alternative == "two-sided":
-        return float(2 * distribution.sf(abs(statistic)))
+        return 2 * distribution.sf(abs(statistic))
     tail = distribution.cdf if alternative == "less" else distribution.sf
-    return float(tail(statistic))
+    return tail(statistic)
 
 
 def wald_interval(
@@ -70,9 +92,9 @@ def wald_interval(
     if distribution is None or not math.isfinite(se):
         return (math.nan, math.nan)
     if alternative == "two-sided":
-        half = float(distribution.isf(alpha / 2)) * se
+        half = distribution.isf(alpha / 2) * se
         return (estimate - half, estimate + half)
-    half = float(distribution.isf(alpha)) * se
+    half = distribution.isf(alpha) * se
     if alternative == "less":
         return (-math.inf, estimate + half)
     return (estimate - half, math.inf)
@@ -231,8 +253,10 @@ class TestResult:
 
         return summary(self, alpha, with_verdict=with_verdict)
 
-    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
+    def summary_frame(self, alpha: float = 0.05) -> "pd.DataFrame":
         """The main numbers as a data frame with one row."""
+        import pandas as pd
+
         low, high = self._quiet_interval(alpha)
         row = {
             "estimate": self.estimate,
@@ -361,7 +385,7 @@ class TestResult:
         return cls(**values)
 
     @property
-    def _distribution(self) -> Any:
+    def _distribution(self) -> ReferenceDistribution | None:
         """What the interval comes from; None where there is none."""
         if not math.isfinite(self.se):
             return None

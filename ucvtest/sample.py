@@ -1,14 +1,13 @@
 """The observed sample, validated once: features, response, and its coding."""
 
+import sys
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from sklearn.utils.multiclass import type_of_target
 
-__all__ = ["Sample", "as_response", "make_sample", "response_has_classes"]
+__all__ = ["Sample", "as_response", "code_labels", "make_sample", "response_has_classes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +81,7 @@ class Sample:
 
     def rows(self, index: np.ndarray) -> Any:
         """The features of some observations, in the form the user gave them."""
-        if isinstance(self.features, pd.DataFrame):
+        if _is_pandas(self.features, "DataFrame"):
             return self.features.iloc[index]
         return self.features[index]
 
@@ -104,6 +103,8 @@ def as_response(y: Any) -> np.ndarray:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.dtype == object and array.ndim == 1:
+        import pandas as pd
+
         inferred = pd.Series(array).infer_objects().to_numpy()
         return inferred if inferred.dtype.kind in "iuf" else array
     return array
@@ -112,12 +113,11 @@ def as_response(y: Any) -> np.ndarray:
 def response_has_classes(y: Any) -> bool:
     """Whether a response holds class labels (True) or real values (False)."""
     array = as_response(y)
-    if array.dtype.kind in "OSUb":
+    if array.dtype.kind != "f":
         return True
-    if array.dtype.kind == "f":
-        # Missing and infinite values are refused later, by messages of our own.
-        array = array[np.isfinite(array)]
-    return not type_of_target(array[~pd.isna(array)]).startswith("continuous")
+    # Missing and infinite values are refused later, by messages of our own.
+    array = array[np.isfinite(array)]
+    return bool((array == np.rint(array)).all())
 
 
 def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> Sample:
@@ -148,7 +148,7 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
         raise ValueError("X is a sparse matrix: pass X.toarray()")
     # A copy: changing the data between the test and its fit must not change the result. Its
     # layout in memory, which decides how sums are rounded, is always the same.
-    features = X.copy() if isinstance(X, pd.DataFrame) else np.array(X, order="C")
+    features = X.copy() if _is_pandas(X, "DataFrame") else np.array(X, order="C")
     if features.ndim != 2:
         raise ValueError(
             f"X must have two dimensions (observations, features), got {features.ndim}: "
@@ -156,7 +156,7 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
         )
     if features.shape[1] == 0:
         raise ValueError("X has no columns: at least one feature is needed")
-    response = as_response(y)
+    response = np.array(as_response(y))
     if response.ndim != 1:
         raise ValueError(f"y must have one dimension, got shape {response.shape}")
     if len(features) != len(response):
@@ -169,28 +169,71 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
             "X and y have the same index in another order, but rows are matched by place: pass "
             "y.loc[X.index], or arrays"
         )
-    if pd.isna(response).any():
-        raise ValueError(
-            f"y has {int(pd.isna(response).sum())} missing values: drop these observations"
-        )
+    n_missing = _count_missing(response)
+    if n_missing:
+        raise ValueError(f"y has {n_missing} missing values: drop these observations")
     if not as_classes:
         return Sample(features, _finite_numbers(response), None, None)
-    classes, codes = _code(response, pos_label, _ordered_categories(y))
+    classes, codes = code_labels(y, pos_label)
     return Sample(features, response, classes, codes)
+
+
+def code_labels(y: Any, pos_label: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """The classes, the positive one last, and the place of each label among them.
+
+    Parameters
+    ----------
+    y : array-like, shape (n,)
+        Labels of any type.
+    pos_label : optional
+        The positive class; by default the largest label, or the last category of an ordered
+        categorical.
+
+    Returns
+    -------
+    tuple of ndarray
+        Classes (C,) and codes (n,).
+
+    Raises
+    ------
+    ValueError
+        If labels are missing, cannot be sorted or are all the same, or `pos_label` is none.
+    """
+    response = as_response(y)
+    n_missing = _count_missing(response)
+    if n_missing:
+        raise ValueError(f"y has {n_missing} missing values: drop these observations")
+    return _code(response, pos_label, _ordered_categories(y))
+
+
+def _is_pandas(value: Any, *kinds: str) -> bool:
+    """Whether a value is of a class of pandas; one of its objects is there only if pandas is."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, tuple(getattr(pandas, kind) for kind in kinds))
+
+
+def _count_missing(response: np.ndarray) -> int:
+    if response.dtype.kind in "biuSU":
+        return 0
+    if response.dtype.kind == "f":
+        return int(np.isnan(response).sum())
+    import pandas as pd
+
+    return int(pd.isna(response).sum())
 
 
 def _shuffled(X: Any, y: Any) -> bool:
     """Whether both have an index with the same labels, but not in the same order."""
-    frames = (pd.DataFrame, pd.Series)
-    if not (isinstance(X, frames) and isinstance(y, frames)) or X.index.equals(y.index):
+    have_index = all(_is_pandas(each, "DataFrame", "Series") for each in (X, y))
+    if not have_index or X.index.equals(y.index):
         return False
     return bool(X.index.is_unique) and len(X.index) == len(y.index) and set(X.index) == set(y.index)
 
 
 def _ordered_categories(y: Any) -> list[Any]:
     """The categories of an ordered categorical in its own order; empty for anything else."""
-    dtype = getattr(y, "dtype", None)
-    if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
+    dtype: Any = getattr(y, "dtype", None)
+    if _is_pandas(dtype, "CategoricalDtype") and dtype.ordered:
         return list(dtype.categories)
     return []
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtr
 
 from ucvtest.base import as_integer, make_generator
 from ucvtest.fold_simulation import (
@@ -92,4 +92,4 @@ def best_auc(n_features: int, shift: float) -> float:
     >>> round(simulate.best_auc(2, 1.0), 4)
     0.8413
     """
-    return float(stats.norm.cdf(abs(shift) * np.sqrt(n_features / 2)))
+    return float(ndtr(abs(shift) * np.sqrt(n_features / 2)))

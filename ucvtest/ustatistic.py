@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from math import comb
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from ucvtest import hooks
 from ucvtest.base import (
@@ -40,6 +39,9 @@ from ucvtest.kernels.ustatistic import (
 from ucvtest.learners.translate import Backend
 from ucvtest.losses import LOSSES, Loss, losses_where_tested
 from ucvtest.results import Alternative, TestResult, wald_interval, wald_pvalue
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["KappaProfile", "UStatisticTest", "resamples_for_precision"]
 
@@ -860,8 +862,10 @@ class KappaProfile:
         values = self.groups @ self._weights(n)
         return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else 0.0
 
-    def summary_frame(self) -> pd.DataFrame:
+    def summary_frame(self) -> "pd.DataFrame":
         """One row for each c."""
+        import pandas as pd
+
         return pd.DataFrame({"c": self.c, "kappa": self.kappa, "mc_se": self.mc_se})
 
     def _weights(self, n: int) -> np.ndarray:

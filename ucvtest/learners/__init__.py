@@ -1,7 +1,6 @@
 """Learners: jitted ones, which fit thousands of learning sets at once, and what they share."""
 
-import ucvtest.float64
-import ucvtest.learners.quiet_imports  # noqa: F401  (before any estimator: see there)
+import ucvtest.float64  # noqa: F401  (before any other module imports JAX: see there)
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner
 from ucvtest.learners.discriminant import gaussian_nb, lda, nearest_centroid, qda
 from ucvtest.learners.held_out import hat_matrix, held_out_predictions

@@ -7,8 +7,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
-from sklearn.base import clone, is_classifier, is_regressor
 
 from ucvtest.learners.base import SplitLearner
 from ucvtest.losses import Output
@@ -55,6 +53,10 @@ class SklearnLearner(SplitLearner):
     estimator: Any
 
     def __post_init__(self) -> None:
+        from sklearn.base import is_classifier, is_regressor
+
+        import ucvtest.learners.quiet_imports  # noqa: F401  (see there)
+
         if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
             raise ValueError(
                 f"learner {self.name} is neither a classifier nor a regressor: pass one, or a "
@@ -108,6 +110,8 @@ class SklearnLearner(SplitLearner):
         seed: int,
     ) -> np.ndarray:
         """Clone, seed, fit and predict."""
+        from sklearn.base import clone
+
         fitted = clone(self.estimator)
         if self._unseeded:
             fitted.set_params(**dict.fromkeys(self._unseeded, int(seed) % 2**32))
@@ -130,6 +134,8 @@ class SklearnLearner(SplitLearner):
 
     @cached_property
     def _regresses(self) -> bool:
+        from sklearn.base import is_regressor
+
         return bool(is_regressor(self.estimator))
 
     @cached_property
@@ -210,6 +216,8 @@ def _codes(labels: Any, sample: Sample) -> np.ndarray:
     if array.ndim == 0 or array.size != len(array):
         # The evaluation refuses the shape, and names the split.
         return np.empty(array.shape)
+    import pandas as pd
+
     classes = np.asarray(sample.classes)
     codes = pd.Index(classes).get_indexer(pd.Index(array.reshape(-1)))
     unknown = np.flatnonzero(codes < 0)

@@ -7,11 +7,16 @@ from typing import Any, ClassVar, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from ucvtest.float64 import in_float64, jit, to_device
 from ucvtest.kernels.linear_algebra import SINGULAR, divisor
-from ucvtest.learners.base import JittedLearner, Scale, padded_rows, power_of_two
+from ucvtest.learners.base import (
+    JittedLearner,
+    Scale,
+    padded_rows,
+    power_of_two,
+    squared_distances,
+)
 from ucvtest.learners.ridge import (
     CACHE_NUMBERS,
     CAREFUL,
@@ -195,7 +200,7 @@ def kernel_matrix(learner: KernelRidge, features: np.ndarray) -> np.ndarray:
     """Kernel of all pairs of rows, (n, n)."""
     gamma = 1.0 / features.shape[1] if learner.gamma is None else learner.gamma
     if learner.kernel == "rbf":
-        return np.exp(-gamma * cdist(features, features, "sqeuclidean"))
+        return np.exp(-gamma * squared_distances(features))
     inner = features @ features.T
     if learner.kernel == "linear":
         return inner

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from scipy.special import gammaln
 
+from ucvtest.learners.base import squared_distances
 from ucvtest.learners.neighbors import knn
 from ucvtest.sample import make_sample
 
@@ -68,7 +68,7 @@ def knn_leave_p_out(X: Any, y: Any, k: int, learn_size: int) -> np.ndarray:
         raise ValueError(
             f"learn_size must be an integer from k = {k} to n - 1 = {n - 1}, got {learn_size!r}"
         )
-    distance = cdist(sample.matrix, sample.matrix, "sqeuclidean")
+    distance = squared_distances(sample.matrix)
     codes, errors = sample.target.astype(int), np.empty(n)
     for row, code in enumerate(codes):
         order = np.argsort(distance[row], kind="stable")

@@ -1,7 +1,7 @@
 """Imports scikit-learn's metrics, which the estimators need, and leaves no trace.
 
 While they are imported, scikit-learn's progress bars draw from Python's global generator; the
-user's state is put back. `ucvtest.learners` imports this module before any estimator.
+user's state is put back. Whatever needs scikit-learn imports this module first.
 """
 
 import random

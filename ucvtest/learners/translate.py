@@ -14,7 +14,6 @@ from numbers import Real
 from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
-import sklearn
 
 from ucvtest.learners.adapters import SklearnLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions
@@ -323,6 +322,8 @@ class _Rule:
 
 
 def _divides_by_n() -> bool:
+    import sklearn
+
     return tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= MAXIMUM_LIKELIHOOD
 
 

@@ -18,12 +18,28 @@ from ucvtest.base import (
 )
 from ucvtest.design import Design
 from ucvtest.designs import NamedDesign, as_design
+from ucvtest.learners.base import Learner
 from ucvtest.learners.translate import Backend
+from ucvtest.losses import Loss
 from ucvtest.pictures import Picture
-from ucvtest.resampled_losses import AUC, LossDifference, Losses, evaluate_sample
+from ucvtest.resampled_losses import (
+    AUC,
+    SCORES_ONLY,
+    LossDifference,
+    Losses,
+    check_two_classes,
+    draw_design,
+    evaluate_sample,
+)
 from ucvtest.results import Alternative, TestResult, wald_pvalue
 
-__all__ = ["ResamplingTest"]
+__all__ = ["THESE_RULES", "ResamplingTest", "plural"]
+
+THESE_RULES = (
+    "Assumes independent observations. The rules are taken as they are: the answer is about these "
+    "on new observations, not about the learners with another sample."
+)
+"""Note of tests that are conditional on the sample."""
 
 ROUNDING = 1e-12
 """Relative size of standard errors that are taken for rounding."""
@@ -58,6 +74,13 @@ class ResamplingTest(HypothesisTest):
     admits: ClassVar[str]
     """The designs that the test can use, in words."""
     default_design: ClassVar[NamedDesign]
+    only_loss: ClassVar[str | None] = None
+    """The loss, of tests about one loss alone."""
+    needs_values: ClassVar[bool] = False
+    """Whether what is kept of every observation is needed: means do not suffice, nor does an AUC
+    where it is not the only loss."""
+    needs_other: ClassVar[bool] = False
+    """Whether there must be two learners."""
 
     design: NamedDesign
     _given: LossDifference | None = None
@@ -77,6 +100,8 @@ class ResamplingTest(HypothesisTest):
         groups: None = None,
         backend: Backend = "auto",
     ) -> None:
+        loss = self.only_loss if loss is None else loss
+        self._check_kind(_name_of(loss), paired=other is not None)
         auc = isinstance(loss, str) and loss == AUC
         if auc and null_value is None and other is None:
             null_value = 0.5
@@ -93,20 +118,20 @@ class ResamplingTest(HypothesisTest):
             groups=groups,
             backend=backend,
         )
-        if auc and self.sample.n_classes != 2:
-            raise ValueError(f"loss='auc' needs two classes, y has {self.sample.n_classes}")
-        self.design = as_design(self.default_design if design is None else design, X, y)
-        self.design.check(self.sample.n_obs)
-        # Sizes hardly depend on chance; admission is judged once on a draw of its own.
-        trial = self.design.draw(self.sample.n_obs, np.random.default_rng(0))
-        self._admit(trial)
+        check_two_classes(auc, self.sample)
+        chosen = self.default_design if design is None else design
+        # The sample's own copies: data that change later must not change the splits.
+        self.design = as_design(chosen, self.sample.features, self.sample.response)
+        # A trial draw, so that a design is refused before the first fit; what is drawn then is
+        # judged again, because a splitter may make sets of other sizes.
+        trial = self._draw(np.random.default_rng(0))
         self._check_learners(trial.learn_sizes[0])
 
     @classmethod
     def from_losses(
         cls,
         losses: Losses,
-        learner: str | int = 0,
+        learner: str | int | None = None,
         other: str | int | None = None,
         *,
         null_value: float | None = None,
@@ -117,9 +142,9 @@ class ResamplingTest(HypothesisTest):
         Parameters
         ----------
         losses : Losses
-        learner, other : str or int
-            Names or places in `losses`; without `other` the test is about one learner, except
-            that two learners are compared where there are just two and neither is named.
+        learner, other : str or int, optional
+            Names or places in `losses`; a learner without `other` is tested alone. With neither,
+            the only learner is tested, or two are compared; of more, `learner` must be named.
         null_value, alternative
             See the class.
 
@@ -128,9 +153,10 @@ class ResamplingTest(HypothesisTest):
         ValueError
             If the design of the losses is none that the test admits, or an argument is off.
         """
-        if other is None and learner == 0 and len(losses.learners) == 2:
-            other = 1
-        given = losses.difference(learner, other)
+        given = chosen_learners(losses, learner, other)
+        cls._check_kind(losses.loss, paired=given.paired)
+        if cls.needs_values:
+            losses._known_values  # noqa: B018  (raises where there are none)
         test = cls.__new__(cls)
         test.alternative = checked_alternative(alternative)
         if losses.loss == AUC and null_value is None and not given.paired:
@@ -141,6 +167,28 @@ class ResamplingTest(HypothesisTest):
         test._admit(losses.design)
         return test
 
+    @classmethod
+    def _check_kind(cls, loss: str | None, *, paired: bool) -> None:
+        """Refuse losses that the test is not about, and a learner without another."""
+        if cls.only_loss is not None and loss != cls.only_loss:
+            raise ValueError(f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}")
+        if cls.needs_values and cls.only_loss != AUC and loss == AUC:
+            raise ValueError(SCORES_ONLY)
+        if cls.needs_other and not paired:
+            raise ValueError(f"{cls.__name__} compares two learners: pass other")
+
+    @property
+    def learners(self) -> tuple[Learner, ...]:
+        """The learner, or both; none where losses were given."""
+        return super().learners if self._given is None else ()
+
+    def _draw(self, rng: np.random.Generator) -> Design:
+        """Draw the design, if the test can use it and its losses fit into memory."""
+        n_learners = 1 if self.other is None else 2
+        drawn = draw_design(self.design, self.sample.n_obs, n_learners, rng)
+        self._admit(drawn)
+        return drawn
+
     def _admit(self, design: Design) -> None:
         """Refuse designs that the test cannot use.
 
@@ -150,7 +198,49 @@ class ResamplingTest(HypothesisTest):
         """
         raise NotImplementedError
 
+    def fit(
+        self,
+        *,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: bool | None = None,
+    ) -> TestResult:
+        """Evaluate the learners where losses are not given, and test.
+
+        Parameters
+        ----------
+        rng : None, int or numpy Generator
+            Decides the splits; the settings of the result keep the seed.
+        n_jobs : int, optional
+            joblib's workers, for learners that are not jitted.
+        batch_size : int, optional
+            Learning sets evaluated at once: bounds the memory, changes no result.
+        progress : bool, optional
+            Show a progress bar; by default on terminals, after three seconds.
+
+        Returns
+        -------
+        TestResult
+
+        Raises
+        ------
+        ValueError
+            If an argument cannot be used, or a learner fails on a split.
+        """
+        stopwatch = Stopwatch()
+        observed = self._observed(rng, n_jobs, batch_size, progress)
+        return self._finish(self._analysed(observed, stopwatch))
+
     # --------------------------------------------------------------- from losses to a result
+
+    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+        """The result of the test on these losses."""
+        raise NotImplementedError
+
+    def _learn_sizes(self, design: Design) -> tuple[int, ...]:
+        """The sizes of the learning sets that the estimand is about."""
+        return design.learn_sizes
 
     def _observed(
         self,
@@ -161,17 +251,16 @@ class ResamplingTest(HypothesisTest):
     ) -> LossDifference:
         """The losses that were given, or those of a new draw of the design."""
         if self._given is not None:
-            for name, value in (("rng", rng), ("n_jobs", n_jobs), ("batch_size", batch_size)):
-                if value is not None:
-                    raise ValueError(f"{name} has no use: the losses exist, nothing is fitted")
+            refuse_arguments(rng=rng, n_jobs=n_jobs, batch_size=batch_size)
             return self._given
         generator, seed = make_generator(rng)
+        drawn = self._draw(generator)
         named = dict(zip(("first", "second"), self.learners, strict=False))
         with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
             losses = evaluate_sample(
                 self.sample,
                 named,
-                self.design.draw(self.sample.n_obs, generator),
+                drawn,
                 self.loss,
                 generator,
                 settings={"rng": seed},
@@ -225,21 +314,25 @@ class ResamplingTest(HypothesisTest):
             settings=self._settings_of(observed) | dict(settings),
             diagnostics={
                 "better": "higher" if losses.loss == AUC else "lower",
-                **losses.diagnostics,
+                **observed.diagnostics,
                 **diagnostics,
             },
-            notes=(*notes, *tie_notes(losses.diagnostics)),
+            notes=(*notes, *self._shared_notes(observed)),
             tables=tables or {},
             pictures=pictures or {},
         )
 
+    def _shared_notes(self, observed: LossDifference) -> list[str]:
+        """What every test says of how its losses came about."""
+        return [*loss_notes(observed), *([] if self._given is None else reuse_notes(observed))]
+
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """What is needed to repeat the test on the same data, or from the same losses."""
         losses = observed.losses
-        sizes = observed.design.learn_sizes
+        sizes = self._learn_sizes(observed.design)
         common = {
             "design": self.design.words,
-            "learn_size": sizes[0] if len(sizes) == 1 else " or ".join(map(str, sizes)),
+            "learn_size": sizes[0] if len(sizes) == 1 else sizes_in_words(sizes),
             **losses.settings,
         }
         if self._given is None:
@@ -257,12 +350,87 @@ class ResamplingTest(HypothesisTest):
 
     def _in_words(self, observed: LossDifference, kind: str) -> str:
         """The estimand: the loss, conditional or not, and at which learning-set size."""
-        sizes = " or ".join(map(str, observed.design.learn_sizes))
+        sizes = sizes_in_words(self._learn_sizes(observed.design))
         words = observed.losses.in_words
         if observed.paired:
-            plural = words + ("es" if words.endswith("s") else "s")
-            return f"difference of {kind} {plural} at learning-set size {sizes}"
+            return f"difference of {kind} {plural(words)} at learning-set size {sizes}"
         return f"{kind} {words} at learning-set size {sizes}"
+
+
+def _name_of(loss: Any) -> str | None:
+    """What a loss is called in messages; only names name one of ours."""
+    if isinstance(loss, Loss):
+        return loss.name
+    return loss if loss is None or isinstance(loss, str) else repr(loss)
+
+
+def plural(words: str) -> str:
+    """The expected losses of two learners, from that of one."""
+    return words + ("es" if words.endswith("s") else "s")
+
+
+def chosen_learners(
+    losses: Losses, learner: str | int | None, other: str | int | None
+) -> LossDifference:
+    """The losses of one learner, or the differences of two, that a user means.
+
+    Raises
+    ------
+    ValueError
+        If several learners could be meant, or there is no such learner.
+    """
+    if learner is not None or other is not None:
+        return losses.difference(0 if learner is None else learner, other)
+    if len(losses.learners) > 2:
+        raise ValueError(
+            f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}): name "
+            "learner, and other to compare with"
+        )
+    return losses.difference(0, 1 if len(losses.learners) == 2 else None)
+
+
+def refuse_arguments(**arguments: Any) -> None:
+    """Refuse arguments of `fit` that are about fits, where there will be none.
+
+    Raises
+    ------
+    ValueError
+        If one of them is not None.
+    """
+    for name, value in arguments.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} has no use where losses are given, as nothing is drawn or fitted: leave "
+                "it out"
+            )
+
+
+def loss_notes(observed: LossDifference) -> list[str]:
+    """Notes on learning sets with one class, and on ties."""
+    counts = observed.diagnostics
+    notes = tie_notes(counts)
+    if counts.get("one_class_fits"):
+        notes.insert(
+            0,
+            f"{counts['one_class_fits']} fits had a learning set with a single class and predict "
+            "it.",
+        )
+    return notes
+
+
+def reuse_notes(observed: LossDifference) -> list[str]:
+    """The note that nothing was fitted for this result."""
+    seconds = observed.losses.elapsed
+    took = "" if math.isnan(seconds) else f" (all of them took {seconds:.3g} s)"
+    return [
+        f"Nothing was fitted for this test: its {observed.n_fits} fits are those behind the losses "
+        f"that it was given{took}, and may be shared with other tests."
+    ]
+
+
+def sizes_in_words(sizes: tuple[int, ...]) -> str:
+    """Sizes of learning sets: one, two, or the range of several."""
+    return f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 2 else " or ".join(map(str, sizes))
 
 
 def _status(observed: LossDifference, estimate: float, variance: float, status: str) -> str:
@@ -273,11 +441,13 @@ def _status(observed: LossDifference, estimate: float, variance: float, status: 
             "degenerate: the two learners had the same loss at every observation in every fit, "
             "so there is no difference to test; compare learners that differ"
         )
-    if math.isnan(estimate):
+    if math.isnan(estimate) or math.isnan(variance):
         return (
             "no estimate: a resample tests one class only, which leaves its AUC without a value; "
             "use fewer folds, or a splitter that keeps the classes in proportion"
         )
+    if math.isnan(variance):
+        return "no variance estimate: too few resamples to tell their spread; use more"
     if variance < 0:
         return (
             f"negative variance estimate ({variance:.3g}), which an unbiased estimate can be: use "

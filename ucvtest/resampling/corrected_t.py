@@ -1,17 +1,28 @@
 """The corrected resampled t test (Nadeau and Bengio), for splits and repeated cross-validation."""
 
+from math import ceil
+
 import numpy as np
 
 from ucvtest.base import Stopwatch
 from ucvtest.design import Design
 from ucvtest.designs import KFold, random_splits_of
+from ucvtest.resampled_losses import LossDifference
 from ucvtest.resampling.base import ResamplingTest
 from ucvtest.results import TestResult
 
-__all__ = ["CorrectedTTest"]
+__all__ = [
+    "CorrectedTTest",
+    "admit_splits",
+    "corrected_variance",
+    "size_notes",
+    "tested_per_learnt",
+]
 
-LARGEST_RATIO = 1 / 9
-"""Test over learning observations of 10-fold cross-validation."""
+HEURISTIC = (
+    "The correlation of two resamples is taken to be the share of observations tested; that is a "
+    "heuristic, so the test can be liberal or conservative."
+)
 
 
 class CorrectedTTest(ResamplingTest):
@@ -53,7 +64,7 @@ class CorrectedTTest(ResamplingTest):
     References
     ----------
     C. Nadeau, Y. Bengio (2003), Inference for the generalization error, Machine Learning 52,
-    section 3, estimate 7. R. Bouckaert, E. Frank (2004), Evaluating the replicability of
+    section 3. R. Bouckaert, E. Frank (2004), Evaluating the replicability of
     significance tests for comparing learning algorithms: repeated cross-validation.
 
     Examples
@@ -76,80 +87,81 @@ class CorrectedTTest(ResamplingTest):
         return "corrected_t"
 
     def _admit(self, design: Design) -> None:
-        if design.n_resamples < 2:
-            raise ValueError("design has one resample, and a spread needs two: use more splits")
-        random_splits_of(design)
+        admit_splits(design)
 
-    def fit(
-        self,
-        *,
-        rng: int | np.random.Generator | None = None,
-        n_jobs: int | None = None,
-        batch_size: int | None = None,
-        progress: bool | None = None,
-    ) -> TestResult:
-        """Evaluate the learners where losses are not given, and test.
-
-        Parameters
-        ----------
-        rng : None, int or numpy Generator
-            Decides the splits; the settings of the result keep the seed.
-        n_jobs : int, optional
-            joblib's workers, for learners that are not jitted.
-        batch_size : int, optional
-            Learning sets evaluated at once: bounds the memory, changes no result.
-        progress : bool, optional
-            Show a progress bar; by default on terminals, after three seconds.
-
-        Returns
-        -------
-        TestResult
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used, or a learner fails on a split.
-        """
-        stopwatch = Stopwatch()
-        observed = self._observed(rng, n_jobs, batch_size, progress)
-        n_resamples = observed.design.n_resamples
+    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+        means = observed.means
         ratio = tested_per_learnt(observed.design)
-        spread = float(observed.means.var(ddof=1))
-        result = self._result(
+        return self._result(
             observed,
             stopwatch,
             method="Corrected resampled t test",
             estimand=self._in_words(observed, "unconditional"),
-            estimate=float(observed.means.mean()),
-            variance=spread * (1 / n_resamples + ratio),
+            estimate=float(means.mean()),
+            variance=float(corrected_variance(means, ratio)),
             reference="t",
-            df=n_resamples - 1.0,
+            df=len(means) - 1.0,
             settings={},
             diagnostics={
                 "assumption": f"rho = {ratio / (1 + ratio):.3g}",
                 "tested_per_learnt": ratio,
-                "variance_uncorrected": spread / n_resamples,
-                "resample_means": observed.means,
+                "variance_uncorrected": float(corrected_variance(means, 0.0)),
+                "resample_means": means,
             },
-            notes=_notes(ratio),
+            notes=(HEURISTIC, *size_notes(observed.design)),
         )
-        return self._finish(result)
+
+
+def admit_splits(design: Design) -> None:
+    """Refuse all but several splits of the whole sample in one proportion.
+
+    Raises
+    ------
+    ValueError
+    """
+    if design.n_resamples < 2:
+        raise ValueError("design has one resample, and a spread needs two: use more splits")
+    random_splits_of(design)
+
+
+def corrected_variance(means: np.ndarray, ratio: float) -> np.ndarray:
+    """Variance of the mean of J means that share learning observations.
+
+    Parameters
+    ----------
+    means : ndarray, shape (..., J)
+        Means of the resamples.
+    ratio : float
+        Observations tested for each one learnt from, rho/(1 - rho); 0 takes the means for
+        independent.
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.resampling.corrected_t import corrected_variance
+    >>> corrected_variance(np.array([0.1, 0.3]), 1 / 9).round(5)  # 0.02 (1/2 + 1/9)
+    np.float64(0.01222)
+    """
+    return means.var(axis=-1, ddof=1) * (1 / means.shape[-1] + ratio)
 
 
 def tested_per_learnt(design: Design) -> float:
-    """Observations tested for each one learnt from, in the mean over resamples."""
-    return float((design.testing.sum(axis=1) / design.learning.sum(axis=1)).mean())
+    """Observations tested for each one learnt from, over all resamples: 1/(K - 1) for K folds."""
+    return float(design.testing.sum() / design.learning.sum())
 
 
-def _notes(ratio: float) -> tuple[str, ...]:
-    notes = (
-        "The correlation of two resamples is taken to be the share of observations tested; that "
-        "is a heuristic, so the test can be liberal or conservative.",
-    )
-    if ratio <= LARGEST_RATIO * (1 + 1e-9):
-        return notes
+def size_notes(design: Design) -> tuple[str, ...]:
+    """What is to be said of test sets that are large beside the learning sets."""
+    ratio = tested_per_learnt(design)
+    # A tenth of the sample, rounded up, is what is meant by 10-fold cross-validation.
+    tenth = ceil(design.n_obs / 10)
+    if ratio <= tenth / (design.n_obs - tenth) * (1 + 1e-9):
+        return ()
     return (
-        *notes,
         f"{ratio:.2g} observations are tested for each one learnt from, more than in 10-fold "
         "cross-validation (1/9): use smaller test sets.",
     )
