@@ -78,6 +78,21 @@ def test_every_distinct_design_is_fitted_once():
     assert found.result("splits", "first", "third").n_fits == 2 * 8
 
 
+def test_seven_tests_cost_the_fits_of_their_three_designs():
+    tests = [
+        *("corrected_t", "naive_t", "cross_validation_wald"),  # 10 folds
+        *("five_by_two_t", "five_by_two_f"),  # 5 times 2 folds
+        *("hold_out", "mcnemar"),  # one split
+    ]
+    learners = [Counting(0), Counting(1)]
+    found = uv.compare(X, Y, learners, tests, rng=0)
+    assert len(found.results) == 7
+    assert [each.n_fits for each in learners] == [10 + 10 + 1] * 2
+    assert found.n_fits == 2 * (10 + 10 + 1)
+    # One by one they would have cost more.
+    assert sum(result.n_fits for result in found.results.values()) == 2 * (3 * 10 + 2 * 10 + 2)
+
+
 def test_a_splitter_that_several_tests_name_is_drawn_once():
     splitter = ShuffleSplit(5, test_size=0.1)
     learners = [Counting(0), Counting(1)]
@@ -250,6 +265,10 @@ def test_correction_is_what_is_asked_for(three, correction):
         ({"correction": "tukey"}, "correction='tukey' is unknown: use one of holm"),
         ({"alternative": "lower"}, "alternative='lower' is unknown"),
         ({"rng": -1}, "rng must not be negative"),
+        (
+            {"tests": ["corrected_t", "delong"]},
+            r"different losses \(corrected_t: zero_one, delong: auc\): pass loss=",
+        ),
         ({"loss": "auc", "tests": "ustatistic"}, "test 'ustatistic': loss='auc'"),
         ({"loss": "log", "tests": "influence"}, "test 'influence': it knows loss='zero_one'"),
         ({"tests": [QUICK, in_folds(folds=49)]}, "test 'corrected_t': n_folds=49 needs"),
@@ -361,7 +380,8 @@ def test_summary_states_fits_families_and_the_notes_of_each_test(two, three):
         text = comparison.summary().as_text()
         assert max(map(len, text.splitlines())) <= 78
         assert "A: 10-fold cross-validation, 10 learning sets of 43 or 44" in text
-        assert "no family" in text
+        assert "no family" in text.replace("\n    ", " ")
+        assert "Nothing was fitted" not in text
         for test in comparison.tests:
             assert f"{test}: " in text.replace("\n    ", " ")
     assert "adjusted" not in two.summary().as_text().partition("Verdict")[0]

@@ -8,7 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,13 +16,20 @@ import numpy as np
 
 from ucvtest.base import HypothesisTest
 from ucvtest.design import Design
-from ucvtest.designs import KFold, NamedDesign
+from ucvtest.designs import KFold, NamedDesign, as_design
 from ucvtest.fold_covariance import FoldCovarianceTest
 from ucvtest.influence import InfluenceFunctionTest
 from ucvtest.learners.base import Learner
-from ucvtest.resampled_losses import AUC, Losses
+from ucvtest.resampled_losses import AUC, Losses, draw_design
 from ucvtest.resampling.base import ResamplingTest
+from ucvtest.resampling.conservative_z import ConservativeZTest
 from ucvtest.resampling.corrected_t import CorrectedTTest
+from ucvtest.resampling.cross_validation_wald import CrossValidationWaldTest
+from ucvtest.resampling.delong import DeLongTest
+from ucvtest.resampling.five_by_two import FiveByTwoFTest, FiveByTwoTTest
+from ucvtest.resampling.hold_out import HoldOutTest
+from ucvtest.resampling.mcnemar import McNemarTest
+from ucvtest.resampling.naive_t import NaiveTTest
 from ucvtest.results import Alternative
 from ucvtest.ustatistic import UStatisticTest
 
@@ -30,9 +37,17 @@ __all__ = ["RECOMMENDED", "RECOMMENDED_AUC", "TESTS", "Group", "Plan", "Question
 
 TESTS: Mapping[str, type[HypothesisTest]] = MappingProxyType(
     {
+        "conservative_z": ConservativeZTest,
         "corrected_t": CorrectedTTest,
+        "cross_validation_wald": CrossValidationWaldTest,
+        "delong": DeLongTest,
+        "five_by_two_f": FiveByTwoFTest,
+        "five_by_two_t": FiveByTwoTTest,
         "fold_covariance": FoldCovarianceTest,
+        "hold_out": HoldOutTest,
         "influence": InfluenceFunctionTest,
+        "mcnemar": McNemarTest,
+        "naive_t": NaiveTTest,
         "ustatistic": UStatisticTest,
     }
 )
@@ -291,7 +306,11 @@ class Plan:
     def __init__(self, question: Question, tests: Any, seed: int) -> None:
         self.question, self.seed = question, seed
         self.specs = as_specs(tests, auc=question.auc)
-        planned = [self._planned(label, spec) for label, spec in self.specs.items()]
+        planned = [
+            self._planned(label, spec)
+            for label, spec in _with_designs(self.specs, question).items()
+        ]
+        _check_losses(planned)
         self.groups = tuple(self._groups(planned))
         self.alone = tuple(test for test in planned if test.design is None)
         for group in self.groups:
@@ -320,7 +339,39 @@ class Plan:
         for design in designs:
             tests = tuple(test for test in planned if test.design == design)
             rng = np.random.default_rng(self.seed)
-            yield Group(design, design.draw(tests[0].made[0].sample.n_obs, rng), rng, tests)
+            n_obs = tests[0].made[0].sample.n_obs
+            drawn = draw_design(design, n_obs, len(self.question.learners), rng)
+            yield Group(design, drawn, rng, tests)
+
+
+def _with_designs(specs: Mapping[str, TestSpec], question: Question) -> dict[str, TestSpec]:
+    """The tests with named designs for whatever names one, the same for the same splitter."""
+    known: list[tuple[Any, NamedDesign]] = []
+    found = {}
+    for label, spec in specs.items():
+        given = spec.constructor.get("design")
+        if given is not None and not isinstance(given, NamedDesign):
+            designs = [design for raw, design in known if raw is given]
+            with naming(label):
+                design = designs[0] if designs else as_design(given, question.X, question.y)
+            known.append((given, design))
+            spec = replace(spec, constructor={**spec.constructor, "design": design})
+        found[label] = spec
+    return found
+
+
+def _check_losses(planned: Sequence[Planned]) -> None:
+    """Refuse tests of different things, whose estimates belong in no common table."""
+    losses = {test.label: _loss_of(test.made[0]) for test in planned}
+    if len(set(losses.values())) > 1:
+        listed = ", ".join(f"{label}: {loss}" for label, loss in losses.items())
+        raise ValueError(
+            f"tests compare different losses ({listed}): pass loss=, or leave some of them out"
+        )
+
+
+def _loss_of(test: HypothesisTest) -> str:
+    return AUC if test.loss is None else test.loss.name
 
 
 def _rehearse(test: Planned, group: Group) -> None:
@@ -331,7 +382,7 @@ def _rehearse(test: Planned, group: Group) -> None:
     losses = Losses(
         design=group.drawn,
         learners=("first", "second"),
-        loss=AUC if made.loss is None else made.loss.name,
+        loss=_loss_of(made),
         means=rng.random((2, group.drawn.n_resamples)),
         values=values,
         target=made.sample.target,

@@ -27,6 +27,9 @@ __all__ = ["ComparisonSummary", "pair_text", "verdict"]
 
 NAME_LENGTH = 24
 
+REUSED = "Nothing was fitted for this test"
+"""How the note of tests on given losses starts; the list of fits says more."""
+
 
 def verdict(comparison: "Comparison", alpha: float = 0.05) -> str:
     """What the tests find, in a sentence for two learners, and one for each test of more.
@@ -198,10 +201,20 @@ def _words(comparison: "Comparison") -> list[tuple[str, str]]:
         added = f" ({', '.join(tests)})" if len(estimands) > 1 else ""
         words.append(("Estimand", f"{estimand}{added}"))
     for (test, *pair), result in comparison.results.items():
+        where = test if len(comparison.pairs) == 1 else f"{test}, {pair_text(pair)}"
+        if "p_rope" in result.diagnostics:
+            words.append(("Posterior", f"{where}: {_posterior(result)}"))
         if result.status != "ok":
-            where = test if len(comparison.pairs) == 1 else f"{test}, {pair_text(pair)}"
             words.append(("STATUS", f"{where}: {result.status}"))
     return words
+
+
+def _posterior(result: TestResult) -> str:
+    """The probabilities of a Bayesian test, which has no p-value."""
+    below, inside, above = (
+        f"{result.diagnostics[name]:.3f}" for name in ("p_left", "p_rope", "p_right")
+    )
+    return f"{below} below, {inside} in, {above} above the region of practical equivalence"
 
 
 def _facts(comparison: "Comparison") -> list[tuple[str, str]]:
@@ -282,7 +295,8 @@ def _of_fits(fits: "Fits") -> str:
     if fits.n_resamples is None:
         learnt = f"learning sets{' of ' if sizes else ''}{sizes}, {fits.design}"
     else:
-        learnt = f"{fits.design}, {fits.n_resamples} learning sets of {sizes}"
+        several = "s" if fits.n_resamples > 1 else ""
+        learnt = f"{fits.design}, {fits.n_resamples} learning set{several} of {sizes}"
     shared = "shared by" if len(fits.tests) > 1 else "for"
     return f"{learnt}: {fits.n_fits} fits, {shared} {', '.join(fits.tests)}"
 
@@ -291,9 +305,8 @@ def _notes(comparison: "Comparison") -> list[str]:
     notes = []
     if len(comparison.tests) > 1:
         notes.append(
-            "All tests are asked for the same difference, at the learning-set sizes stated, and "
-            "are no family: p-values are not adjusted for their number. Decide beforehand which "
-            "counts."
+            "The tests look at the same two learners, each for the estimand stated, and are no "
+            "family: p-values are not adjusted for their number. Decide beforehand which counts."
         )
     if len(comparison.pairs) > 1:
         how = (
@@ -306,6 +319,8 @@ def _notes(comparison: "Comparison") -> list[str]:
     of_tests: dict[str, list[str]] = {}
     for (test, _, _), result in comparison.results.items():
         for note in result.notes:
+            if note.startswith(REUSED):
+                continue
             tests = of_tests.setdefault(note, [])
             if test not in tests:
                 tests.append(test)
