@@ -113,6 +113,31 @@ class TestSpec:
         # A comparison runs many tests at once; only their own methods know their options.
         _check_options(f"{self.name}.fit", self.fit, getattr(cls, "fit"), RUNTIME)  # noqa: B009
 
+    @classmethod
+    def of(cls, test: str | type[HypothesisTest], options: Mapping[str, Any]) -> "TestSpec":
+        """A test with options that are told apart by what the class and its `fit` take.
+
+        Parameters
+        ----------
+        test : str or test class
+        options : mapping
+
+        Raises
+        ------
+        ValueError
+            If the test is unknown, or an option is none of its own.
+
+        Examples
+        --------
+        >>> import ucvtest as uv
+        >>> dict(uv.TestSpec.of("fold_covariance", {"n_folds": 5, "rho": 0.3}).fit)
+        {'rho': 0.3}
+        """
+        known = inspect.signature(getattr(cls(test).cls, "fit")).parameters  # noqa: B009
+        fit = {name: value for name, value in options.items() if name in known}
+        rest = {name: value for name, value in options.items() if name not in known}
+        return cls(test, rest, fit)
+
     @property
     def cls(self) -> type[HypothesisTest]:
         """The test class."""

@@ -305,7 +305,7 @@ def _notes(comparison: "Comparison") -> list[str]:
     notes = []
     if len(comparison.tests) > 1:
         notes.append(
-            "The tests look at the same two learners, each for the estimand stated, and are no "
+            "The tests look at the same learners, each for the estimand stated, and are no "
             "family: p-values are not adjusted for their number. Decide beforehand which counts."
         )
     if len(comparison.pairs) > 1:
@@ -317,13 +317,23 @@ def _notes(comparison: "Comparison") -> list[str]:
         )
         notes.append(f"p-values are {how}; intervals are not.")
     of_tests: dict[str, list[str]] = {}
-    for (test, _, _), result in comparison.results.items():
-        for note in result.notes:
-            if note.startswith(REUSED):
-                continue
-            tests = of_tests.setdefault(note, [])
-            if test not in tests:
-                tests.append(test)
+    for test in comparison.tests:
+        for note in _notes_of(comparison, test):
+            of_tests.setdefault(note, []).append(test)
     for note, tests in of_tests.items():
         notes.append(f"{', '.join(tests)}: {note}" if len(comparison.tests) > 1 else note)
     return notes
+
+
+def _notes_of(comparison: "Comparison", test: str) -> list[str]:
+    """What a test notes of every pair, and that there is more."""
+    lists = [
+        [note for note in result.notes if not note.startswith(REUSED)]
+        for (each, _, _), result in comparison.results.items()
+        if each == test
+    ]
+    first, *others = lists
+    common = [note for note in first if all(note in notes for notes in others)]
+    if any(len(notes) > len(common) for notes in lists):
+        common.append("Further notes on single pairs are in their own summaries.")
+    return common
