@@ -104,7 +104,7 @@ def test_few_disagreements_are_warned_of():
     random = np.random.default_rng(0).integers(0, 2, (2, 1, 200))
     many = uv.HoldOutTest.from_losses(made_up(split(200), random)).fit()
     assert many.diagnostics["n_disagreements"] > 10
-    assert len(many.notes) == 1
+    assert not any("McNemarTest" in note for note in many.notes)
 
 
 def test_the_estimand_is_conditional():

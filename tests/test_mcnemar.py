@@ -192,7 +192,7 @@ class TestRefusals:
 
     def test_losses(self):
         losses = losses_of([0, 1], [1, 0])
-        with pytest.raises(ValueError, match="rng has no use: the losses exist"):
+        with pytest.raises(ValueError, match="rng has no use where losses are given"):
             uv.McNemarTest.from_losses(losses).fit(rng=0)
         with pytest.raises(ValueError, match="null_value must be 0"):
             fit(losses, null_value=0.2)

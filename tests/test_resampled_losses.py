@@ -314,7 +314,7 @@ def test_learners_go_by_name_or_place():
 
 def test_scores_have_no_differences_of_losses(cancer):
     found = uv.evaluate(["lda", "knn:1"], *cancer, 4, "auc", rng=0)
-    with pytest.raises(ValueError, match="these are decision scores"):
+    with pytest.raises(ValueError, match="loss='auc' keeps decision scores"):
         _ = found.difference(0, 1).values
 
 

@@ -441,7 +441,7 @@ def _status(observed: LossDifference, estimate: float, variance: float, status: 
             "degenerate: the two learners had the same loss at every observation in every fit, "
             "so there is no difference to test; compare learners that differ"
         )
-    if math.isnan(estimate) or math.isnan(variance):
+    if np.isnan(observed.means).any():
         return (
             "no estimate: a resample tests one class only, which leaves its AUC without a value; "
             "use fewer folds, or a splitter that keeps the classes in proportion"
