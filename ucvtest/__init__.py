@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ucvtest.resampling.hold_out import HoldOutTest
     from ucvtest.resampling.mcnemar import McNemarTest
     from ucvtest.resampling.naive_t import NaiveTTest
+    from ucvtest.resampling.nested_cross_validation import NestedCrossValidationTest
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
 
@@ -50,6 +51,7 @@ __all__ = [
     "McNemarTest",
     "ModelSelection",
     "NaiveTTest",
+    "NestedCrossValidationTest",
     "PermutationComplexityTest",
     "TestResult",
     "TestSpec",
@@ -87,6 +89,7 @@ _HOME = {
     "McNemarTest": "ucvtest.resampling.mcnemar",
     "ModelSelection": "ucvtest.model_selection",
     "NaiveTTest": "ucvtest.resampling.naive_t",
+    "NestedCrossValidationTest": "ucvtest.resampling.nested_cross_validation",
     "PermutationComplexityTest": "ucvtest.permutation",
     "TestResult": "ucvtest.results",
     "TestSpec": "ucvtest.comparison",
