@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ucvtest.model_selection import ModelSelection, select_model
     from ucvtest.permutation import PermutationComplexityTest
     from ucvtest.resampled_losses import Losses, evaluate
+    from ucvtest.resampling.bayesian_t import BayesianTTest
     from ucvtest.resampling.conservative_z import ConservativeZTest
     from ucvtest.resampling.corrected_t import CorrectedTTest
     from ucvtest.resampling.cross_validation_wald import CrossValidationWaldTest
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BayesianTTest",
     "Comparison",
     "ConservativeZTest",
     "CorrectedTTest",
@@ -72,6 +74,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "BayesianTTest": "ucvtest.resampling.bayesian_t",
     "Comparison": "ucvtest.comparison",
     "ConservativeZTest": "ucvtest.resampling.conservative_z",
     "CorrectedTTest": "ucvtest.resampling.corrected_t",
