@@ -22,6 +22,7 @@ from ucvtest.influence import InfluenceFunctionTest
 from ucvtest.learners.base import Learner
 from ucvtest.resampled_losses import AUC, Losses, draw_design
 from ucvtest.resampling.base import ResamplingTest
+from ucvtest.resampling.bayesian_t import BayesianTTest
 from ucvtest.resampling.conservative_z import ConservativeZTest
 from ucvtest.resampling.corrected_t import CorrectedTTest
 from ucvtest.resampling.cross_validation_wald import CrossValidationWaldTest
@@ -30,6 +31,7 @@ from ucvtest.resampling.five_by_two import FiveByTwoFTest, FiveByTwoTTest
 from ucvtest.resampling.hold_out import HoldOutTest
 from ucvtest.resampling.mcnemar import McNemarTest
 from ucvtest.resampling.naive_t import NaiveTTest
+from ucvtest.resampling.nested_cross_validation import NestedCrossValidationTest
 from ucvtest.results import Alternative
 from ucvtest.ustatistic import UStatisticTest
 
@@ -37,6 +39,7 @@ __all__ = ["RECOMMENDED", "RECOMMENDED_AUC", "TESTS", "Group", "Plan", "Question
 
 TESTS: Mapping[str, type[HypothesisTest]] = MappingProxyType(
     {
+        "bayesian_t": BayesianTTest,
         "conservative_z": ConservativeZTest,
         "corrected_t": CorrectedTTest,
         "cross_validation_wald": CrossValidationWaldTest,
@@ -48,6 +51,7 @@ TESTS: Mapping[str, type[HypothesisTest]] = MappingProxyType(
         "influence": InfluenceFunctionTest,
         "mcnemar": McNemarTest,
         "naive_t": NaiveTTest,
+        "nested_cross_validation": NestedCrossValidationTest,
         "ustatistic": UStatisticTest,
     }
 )
@@ -273,11 +277,8 @@ class Planned:
         test = self.made[0]
         if isinstance(test, ResamplingTest):
             return test.design
-        if (
-            isinstance(test, FoldCovarianceTest)
-            and test.estimator == "cross_validation"
-            and hasattr(test, "from_losses")
-        ):
+        # The jackknife estimate of error needs losses on learning sets besides.
+        if isinstance(test, FoldCovarianceTest) and test.estimator == "cross_validation":
             return KFold(test.n_folds, self.spec.fit.get("n_repeats", 1))
         return None
 

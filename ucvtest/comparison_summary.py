@@ -17,6 +17,7 @@ from ucvtest.grids import (
     wrapped_rows,
 )
 from ucvtest.results import TestResult
+from ucvtest.summaries import _posterior as posterior
 from ucvtest.summaries import direction
 from ucvtest.summaries import verdict as verdict_of_one
 
@@ -202,19 +203,11 @@ def _words(comparison: "Comparison") -> list[tuple[str, str]]:
         words.append(("Estimand", f"{estimand}{added}"))
     for (test, *pair), result in comparison.results.items():
         where = test if len(comparison.pairs) == 1 else f"{test}, {pair_text(pair)}"
-        if "p_rope" in result.diagnostics:
-            words.append(("Posterior", f"{where}: {_posterior(result)}"))
+        if not math.isnan(result.diagnostics.get("p_left", math.nan)):
+            words.append(("Posterior", f"{where}: {posterior(result)}"))
         if result.status != "ok":
             words.append(("STATUS", f"{where}: {result.status}"))
     return words
-
-
-def _posterior(result: TestResult) -> str:
-    """The probabilities of a Bayesian test, which has no p-value."""
-    below, inside, above = (
-        f"{result.diagnostics[name]:.3f}" for name in ("p_left", "p_rope", "p_right")
-    )
-    return f"{below} below, {inside} in, {above} above the region of practical equivalence"
 
 
 def _facts(comparison: "Comparison") -> list[tuple[str, str]]:
