@@ -28,6 +28,9 @@ __all__ = ["ComparisonSummary", "pair_text", "verdict"]
 
 NAME_LENGTH = 24
 
+NOTHING = ("no difference", "no p-value")
+"""Findings that are none."""
+
 REUSED = "Nothing was fitted for this test"
 """How the note of tests on given losses starts; the list of fits says more."""
 
@@ -67,6 +70,12 @@ def _of_two(comparison: "Comparison", alpha: float) -> str:
     for (test, *pair), result in comparison.results.items():
         found.setdefault(_finding(result, result.pvalue, pair, alpha), []).append(test)
     n_tests = len(comparison.tests)
+    # What was found comes first.
+    found = dict(
+        sorted(
+            found.items(), key=lambda item: NOTHING.index(item[0]) + 1 if item[0] in NOTHING else 0
+        )
+    )
     return "; ".join(
         f"{_share(len(tests), n_tests)} {_verb(claim, len(tests))} ({', '.join(tests)})"
         for claim, tests in found.items()
@@ -92,7 +101,7 @@ def _of_pairs(comparison: "Comparison", test: str, alpha: float) -> str:
         for key, result in comparison.results.items()
         if key[0] == test
     ]
-    claims = [each for each in findings if each not in ("no difference", "no p-value")]
+    claims = [each for each in findings if each not in NOTHING]
     missing = findings.count("no p-value")
     text = f"that {', '.join(claims)}" if claims else "no difference"
     if not missing:
