@@ -10,6 +10,7 @@ from sklearn.model_selection import BaseCrossValidator, PredefinedSplit, Stratif
 import ucvtest as uv
 from ucvtest import hooks
 from ucvtest.design import Design
+from ucvtest.given_losses import sizes_in_words
 from ucvtest.resampling import base
 
 RNG = np.random.default_rng(5)
@@ -206,7 +207,7 @@ def test_a_negative_variance_is_said():
 
 
 def test_sizes_of_learning_sets_in_words():
-    words = [base.sizes_in_words(sizes) for sizes in ((3,), (3, 4), (3, 4, 8))]
+    words = [sizes_in_words(sizes) for sizes in ((3,), (3, 4), (3, 4, 8))]
     assert words == ["3", "3 or 4", "3 to 8"]
 
 

@@ -187,11 +187,19 @@ class Comparison:
             )
         return self.results[found[0]]
 
-    def summary(self, alpha: float = 0.05) -> "ComparisonSummary":
-        """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``."""
+    def summary(self, alpha: float = 0.05, *, with_verdict: bool = True) -> "ComparisonSummary":
+        """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the confidence level of the intervals, and the level of the verdict.
+        with_verdict : bool
+            Whether the verdict stands below the tables.
+        """
         from ucvtest.comparison_summary import ComparisonSummary
 
-        return ComparisonSummary(self, alpha)
+        return ComparisonSummary(self, alpha, with_verdict=with_verdict)
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """One row for each test and pair.

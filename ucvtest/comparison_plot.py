@@ -160,7 +160,7 @@ def _label(ax: "Axes", comparison: "Comparison", rows: Sequence[_Row], alpha: fl
     estimands = {result.estimand for result in results}
     words = results[0].estimand
     if len(estimands) > 1:
-        words = words.partition(" at learning-set size")[0]
+        words = f"first minus second ({comparison.settings['loss']}), each test's own estimand"
     ax.set_xlabel(textwrap.fill(f"{words}, {100 * (1 - alpha):.10g}% intervals", 80))
     several = len(comparison.pairs) > 1
     title = "Differences of learners" if several else " minus ".join(comparison.learners)

@@ -17,6 +17,7 @@ from ucvtest.grids import (
     wrapped_rows,
 )
 from ucvtest.results import TestResult
+from ucvtest.summaries import _posterior as posterior
 from ucvtest.summaries import direction
 from ucvtest.summaries import verdict as verdict_of_one
 
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 __all__ = ["ComparisonSummary", "pair_text", "verdict"]
 
 NAME_LENGTH = 24
+
+NOTHING = ("no difference", "no p-value")
+"""Findings that are none."""
+
+REUSED = "Nothing was fitted for this test"
+"""How the note of tests on given losses starts; the list of fits says more."""
 
 
 def verdict(comparison: "Comparison", alpha: float = 0.05) -> str:
@@ -63,6 +70,12 @@ def _of_two(comparison: "Comparison", alpha: float) -> str:
     for (test, *pair), result in comparison.results.items():
         found.setdefault(_finding(result, result.pvalue, pair, alpha), []).append(test)
     n_tests = len(comparison.tests)
+    # What was found comes first.
+    found = dict(
+        sorted(
+            found.items(), key=lambda item: NOTHING.index(item[0]) + 1 if item[0] in NOTHING else 0
+        )
+    )
     return "; ".join(
         f"{_share(len(tests), n_tests)} {_verb(claim, len(tests))} ({', '.join(tests)})"
         for claim, tests in found.items()
@@ -88,10 +101,12 @@ def _of_pairs(comparison: "Comparison", test: str, alpha: float) -> str:
         for key, result in comparison.results.items()
         if key[0] == test
     ]
-    claims = [each for each in findings if each not in ("no difference", "no p-value")]
+    claims = [each for each in findings if each not in NOTHING]
     missing = findings.count("no p-value")
     text = f"that {', '.join(claims)}" if claims else "no difference"
-    return f"{text} ({missing} pairs have no p-value)" if missing else text
+    if not missing:
+        return text
+    return f"{text} ({'one pair has' if missing == 1 else f'{missing} pairs have'} no p-value)"
 
 
 def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: float) -> str:
@@ -196,8 +211,10 @@ def _words(comparison: "Comparison") -> list[tuple[str, str]]:
         added = f" ({', '.join(tests)})" if len(estimands) > 1 else ""
         words.append(("Estimand", f"{estimand}{added}"))
     for (test, *pair), result in comparison.results.items():
+        where = test if len(comparison.pairs) == 1 else f"{test}, {pair_text(pair)}"
+        if not math.isnan(result.diagnostics.get("p_left", math.nan)):
+            words.append(("Posterior", f"{where}: {posterior(result)}"))
         if result.status != "ok":
-            where = test if len(comparison.pairs) == 1 else f"{test}, {pair_text(pair)}"
             words.append(("STATUS", f"{where}: {result.status}"))
     return words
 
@@ -280,7 +297,8 @@ def _of_fits(fits: "Fits") -> str:
     if fits.n_resamples is None:
         learnt = f"learning sets{' of ' if sizes else ''}{sizes}, {fits.design}"
     else:
-        learnt = f"{fits.design}, {fits.n_resamples} learning sets of {sizes}"
+        several = "s" if fits.n_resamples > 1 else ""
+        learnt = f"{fits.design}, {fits.n_resamples} learning set{several} of {sizes}"
     shared = "shared by" if len(fits.tests) > 1 else "for"
     return f"{learnt}: {fits.n_fits} fits, {shared} {', '.join(fits.tests)}"
 
@@ -289,8 +307,8 @@ def _notes(comparison: "Comparison") -> list[str]:
     notes = []
     if len(comparison.tests) > 1:
         notes.append(
-            "All tests are asked for the same difference, at the learning-set sizes stated, and are "
-            "no family: p-values are not adjusted for their number. Decide beforehand which counts."
+            "The tests look at the same learners, each for the estimand stated, and are no "
+            "family: p-values are not adjusted for their number. Decide beforehand which counts."
         )
     if len(comparison.pairs) > 1:
         how = (
@@ -301,11 +319,23 @@ def _notes(comparison: "Comparison") -> list[str]:
         )
         notes.append(f"p-values are {how}; intervals are not.")
     of_tests: dict[str, list[str]] = {}
-    for (test, _, _), result in comparison.results.items():
-        for note in result.notes:
-            tests = of_tests.setdefault(note, [])
-            if test not in tests:
-                tests.append(test)
+    for test in comparison.tests:
+        for note in _notes_of(comparison, test):
+            of_tests.setdefault(note, []).append(test)
     for note, tests in of_tests.items():
         notes.append(f"{', '.join(tests)}: {note}" if len(comparison.tests) > 1 else note)
     return notes
+
+
+def _notes_of(comparison: "Comparison", test: str) -> list[str]:
+    """What a test notes of every pair, and that there is more."""
+    lists = [
+        [note for note in result.notes if not note.startswith(REUSED)]
+        for (each, _, _), result in comparison.results.items()
+        if each == test
+    ]
+    first, *others = lists
+    common = [note for note in first if all(note in notes for notes in others)]
+    if any(len(notes) > len(common) for notes in lists):
+        common.append("Further notes on single pairs are in their own summaries.")
+    return common

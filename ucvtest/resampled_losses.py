@@ -138,10 +138,17 @@ class Losses:
         ValueError
             If only the means are known.
         """
-        return np.stack([_spread(row, self.design) for row in self._known_values])
+        return np.stack([_spread(row, self.design) for row in self.known_values])
 
     @property
-    def _known_values(self) -> np.ndarray:
+    def known_values(self) -> np.ndarray:
+        """The values, where they are known.
+
+        Raises
+        ------
+        ValueError
+            If only the means are.
+        """
         if self.values is None:
             raise ValueError(
                 "these losses hold only the mean of each resample (from_sklearn): use "
@@ -454,13 +461,13 @@ class LossDifference:
         """
         if self.losses.loss == AUC:
             raise ValueError(SCORES_ONLY)
-        return self._of(self.losses._known_values)
+        return self._of(self.losses.known_values)
 
     @property
     def each(self) -> dict[str, np.ndarray]:
         """Losses (scores) of the learner, and of the other where there is one, (T,), by name."""
         places = (self.learner,) if self.other is None else (self.learner, self.other)
-        return {self.losses.learners[place]: self.losses._known_values[place] for place in places}
+        return {self.losses.learners[place]: self.losses.known_values[place] for place in places}
 
     @property
     def tested_target(self) -> np.ndarray:

@@ -2,23 +2,21 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.base import (
-    HypothesisTest,
-    Stopwatch,
-    checked_alternative,
-    checked_null_value,
-    make_generator,
-    progress_bar,
-    tie_notes,
-)
+from ucvtest.base import Stopwatch, make_generator, progress_bar
 from ucvtest.design import Design
 from ucvtest.designs import NamedDesign, as_design
-from ucvtest.learners.base import Learner
+from ucvtest.given_losses import (
+    FromLosses,
+    one_class_and_tie_notes,
+    refuse_arguments,
+    reuse_notes,
+    sizes_in_words,
+)
 from ucvtest.learners.translate import Backend
 from ucvtest.losses import Loss
 from ucvtest.pictures import Picture
@@ -26,7 +24,6 @@ from ucvtest.resampled_losses import (
     AUC,
     SCORES_ONLY,
     LossDifference,
-    Losses,
     check_two_classes,
     draw_design,
     evaluate_sample,
@@ -45,7 +42,7 @@ ROUNDING = 1e-12
 """Relative size of standard errors that are taken for rounding."""
 
 
-class ResamplingTest(HypothesisTest):
+class ResamplingTest(FromLosses):
     """A test on the losses of one or two learners on the resamples of one design.
 
     Made from data, whose learners `fit` evaluates on a new draw of the design, or by
@@ -71,8 +68,6 @@ class ResamplingTest(HypothesisTest):
         If an argument cannot be used; always before the first fit.
     """
 
-    admits: ClassVar[str]
-    """The designs that the test can use, in words."""
     default_design: ClassVar[NamedDesign]
     only_loss: ClassVar[str | None] = None
     """The loss, of tests about one loss alone."""
@@ -83,7 +78,6 @@ class ResamplingTest(HypothesisTest):
     """Whether there must be two learners."""
 
     design: NamedDesign
-    _given: LossDifference | None = None
 
     def __init__(
         self,
@@ -127,45 +121,12 @@ class ResamplingTest(HypothesisTest):
         trial = self._draw(np.random.default_rng(0))
         self._check_learners(trial.learn_sizes[0])
 
-    @classmethod
-    def from_losses(
-        cls,
-        losses: Losses,
-        learner: str | int | None = None,
-        other: str | int | None = None,
-        *,
-        null_value: float | None = None,
-        alternative: Alternative = "two-sided",
-    ) -> Self:
-        """The test on losses that exist: `fit` then fits no model.
-
-        Parameters
-        ----------
-        losses : Losses
-        learner, other : str or int, optional
-            Names or places in `losses`; a learner without `other` is tested alone. With neither,
-            the only learner is tested, or two are compared; of more, `learner` must be named.
-        null_value, alternative
-            See the class.
-
-        Raises
-        ------
-        ValueError
-            If the design of the losses is none that the test admits, or an argument is off.
-        """
-        given = chosen_learners(losses, learner, other)
-        cls._check_kind(losses.loss, paired=given.paired)
-        if cls.needs_values:
-            losses._known_values  # noqa: B018  (raises where there are none)
-        test = cls.__new__(cls)
-        test.alternative = checked_alternative(alternative)
-        if losses.loss == AUC and null_value is None and not given.paired:
-            null_value = 0.5
-        test.null_value = checked_null_value(null_value, paired=given.paired)
-        test.design = as_design(losses.design)
-        test._given = given
-        test._admit(losses.design)
-        return test
+    def _take(self, given: LossDifference) -> None:
+        self._check_kind(given.losses.loss, paired=given.paired)
+        if self.needs_values:
+            given.losses.known_values  # noqa: B018  (raises where there are none)
+        self.design = as_design(given.design)
+        self._admit(given.design)
 
     @classmethod
     def _check_kind(cls, loss: str | None, *, paired: bool) -> None:
@@ -176,11 +137,6 @@ class ResamplingTest(HypothesisTest):
             raise ValueError(SCORES_ONLY)
         if cls.needs_other and not paired:
             raise ValueError(f"{cls.__name__} compares two learners: pass other")
-
-    @property
-    def learners(self) -> tuple[Learner, ...]:
-        """The learner, or both; none where losses were given."""
-        return super().learners if self._given is None else ()
 
     def _draw(self, rng: np.random.Generator) -> Design:
         """Draw the design, if the test can use it and its losses fit into memory."""
@@ -324,7 +280,7 @@ class ResamplingTest(HypothesisTest):
 
     def _shared_notes(self, observed: LossDifference) -> list[str]:
         """What every test says of how its losses came about."""
-        return [*loss_notes(observed), *([] if self._given is None else reuse_notes(observed))]
+        return [*one_class_and_tie_notes(observed.diagnostics), *reuse_notes(self._given)]
 
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """What is needed to repeat the test on the same data, or from the same losses."""
@@ -335,18 +291,8 @@ class ResamplingTest(HypothesisTest):
             "learn_size": sizes[0] if len(sizes) == 1 else sizes_in_words(sizes),
             **losses.settings,
         }
-        if self._given is None:
-            common.pop("backends", None)
-            return self._settings() | common | {"loss": losses.loss}
-        second = None if observed.other is None else losses.learners[observed.other]
-        return {
-            "test": self.method_name,
-            "learner": losses.learners[observed.learner],
-            "other": second,
-            "loss": losses.loss,
-            "null_value": self.null_value,
-            "alternative": self.alternative,
-        } | common
+        common.pop("backends", None)
+        return self._settings() | common | {"loss": losses.loss}
 
     def _in_words(self, observed: LossDifference, kind: str) -> str:
         """The estimand: the loss, conditional or not, and at which learning-set size."""
@@ -369,70 +315,6 @@ def plural(words: str) -> str:
     return words + ("es" if words.endswith("s") else "s")
 
 
-def chosen_learners(
-    losses: Losses, learner: str | int | None, other: str | int | None
-) -> LossDifference:
-    """The losses of one learner, or the differences of two, that a user means.
-
-    Raises
-    ------
-    ValueError
-        If several learners could be meant, or there is no such learner.
-    """
-    if learner is not None or other is not None:
-        return losses.difference(0 if learner is None else learner, other)
-    if len(losses.learners) > 2:
-        raise ValueError(
-            f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}): name "
-            "learner, and other to compare with"
-        )
-    return losses.difference(0, 1 if len(losses.learners) == 2 else None)
-
-
-def refuse_arguments(**arguments: Any) -> None:
-    """Refuse arguments of `fit` that are about fits, where there will be none.
-
-    Raises
-    ------
-    ValueError
-        If one of them is not None.
-    """
-    for name, value in arguments.items():
-        if value is not None:
-            raise ValueError(
-                f"{name} has no use where losses are given, as nothing is drawn or fitted: leave "
-                "it out"
-            )
-
-
-def loss_notes(observed: LossDifference) -> list[str]:
-    """Notes on learning sets with one class, and on ties."""
-    counts = observed.diagnostics
-    notes = tie_notes(counts)
-    if counts.get("one_class_fits"):
-        notes.insert(
-            0,
-            f"{counts['one_class_fits']} fits had a learning set with a single class and predict "
-            "it.",
-        )
-    return notes
-
-
-def reuse_notes(observed: LossDifference) -> list[str]:
-    """The note that nothing was fitted for this result."""
-    seconds = observed.losses.elapsed
-    took = "" if math.isnan(seconds) else f" (all of them took {seconds:.3g} s)"
-    return [
-        f"Nothing was fitted for this test: its {observed.n_fits} fits are those behind the losses "
-        f"that it was given{took}, and may be shared with other tests."
-    ]
-
-
-def sizes_in_words(sizes: tuple[int, ...]) -> str:
-    """Sizes of learning sets: one, two, or the range of several."""
-    return f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 2 else " or ".join(map(str, sizes))
-
-
 def _status(observed: LossDifference, estimate: float, variance: float, status: str) -> str:
     if status != "ok":
         return status
@@ -441,7 +323,7 @@ def _status(observed: LossDifference, estimate: float, variance: float, status: 
             "degenerate: the two learners had the same loss at every observation in every fit, "
             "so there is no difference to test; compare learners that differ"
         )
-    if np.isnan(observed.means).any():
+    if math.isnan(estimate + variance) and np.isnan(observed.means).any():
         return (
             "no estimate: a resample tests one class only, which leaves its AUC without a value; "
             "use fewer folds, or a splitter that keeps the classes in proportion"
