@@ -47,7 +47,7 @@ FURTHER = ("nested", "bayesian_t")
 HALF = ("ustatistic", "ustatistic_jackknife")
 """One learner alone on every other sample, since that needs fits of its own."""
 
-SLOW_FITS = 800
+SLOW_FITS = 3000
 """`max_fits` of `UStatisticTest` for learners that are fitted one at a time."""
 
 PERMUTATIONS = 199
@@ -191,6 +191,9 @@ def _tested(run: SampleRun, procedure: Procedure, target: str) -> list[dict[str,
                 both = run.conditional(procedure.design, loss)
                 truth = both[0] if other is None else both[0] - both[1]
             result = cls.from_losses(losses, first, other).fit(**procedure.options)
+            # Nested cross-validation corrects its estimate to learning from all observations.
+            stated = result.settings["learn_size"]
+            learn_size = stated if isinstance(stated, int) else learn_size
         else:
             test, options = _from_data(run, cls, procedure, other)
             learn_size = _learn_size(test)
