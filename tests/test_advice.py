@@ -185,7 +185,7 @@ def test_advice_is_the_same_each_time_and_can_be_run(goal, n_fits, loss, learner
     rng = np.random.default_rng(0)
     y = np.arange(75) % 2
     X = rng.normal(size=(75, 2)) + y[:, None]
-    test = advice.make(X, y, *["lda", "nearest_centroid"][:learners])
+    test = advice.make(X, y, *["lda", "knn:3"][:learners])
     assert type(test).__name__ == advice.test
     if advice.evidence.n_fits <= 1000:
         result = test.fit(**advice.options, rng=0)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -388,7 +389,7 @@ def _check(n: int, n_fits: int, loss: Any, goal: Any, about: Any) -> None:
 
 def _sizes_about(n: int, table: "pd.DataFrame") -> tuple[tuple[int, ...], bool]:
     """Sample sizes of the table on both sides of n, and whether n lies outside of them all."""
-    sizes = sorted(set(table["n_obs"].tolist()))
+    sizes = np.unique(table["n_obs"].to_numpy()).tolist()
     below, above = [s for s in sizes if s <= n], [s for s in sizes if s >= n]
     found = {*below[-1:], *above[:1]}
     return tuple(sorted(found)), not (below and above)
@@ -405,18 +406,18 @@ def _evidence(
 ) -> list[Evidence]:
     auc = loss == "auc"
     target = "difference" if n_learners == 2 else "error"
-    rows = table[table["n_obs"].isin(sizes) & (table["target"] == target)]
+    kept = (table["target"].to_numpy() == target) & np.isin(table["n_obs"].to_numpy(), sizes)
     if not auc:
-        alike = (rows["loss"] == "zero_one") == (loss == "zero_one")
-        rows = rows[alike]
-    by_name = {str(name): cells for name, cells in rows.groupby("procedure", sort=False)}
-    reference = by_name.get(REFERENCE[auc])
+        kept &= (table["loss"].to_numpy() == "zero_one") == (loss == "zero_one")
+    by_name: dict[str, list[Any]] = {}
+    for cell in table[kept].itertuples(index=False):
+        by_name.setdefault(str(cell.procedure), []).append(cell)
+    widths = {(cell.problem, cell.n_obs): cell.width for cell in by_name.get(REFERENCE[auc], [])}
     found = []
     for name, cells in by_name.items():
         procedure = PROCEDURES[name]
-        if _suits(procedure, auc, loss, goal, about):
-            each = _summary(procedure, cells, reference, n, n_learners)
-            found += [] if each is None else [each]
+        if _suits(procedure, auc, loss, goal, about) and any(cell.answered for cell in cells):
+            found.append(_summary(procedure, cells, widths, n))
     return found
 
 
@@ -427,44 +428,43 @@ def _suits(procedure: Procedure, auc: bool, loss: str, goal: Goal, about: About)
         return False
     # A test without an interval has no evidence but at a true null, and an interval without a
     # p-value is no test.
-    return procedure.interval if goal == "interval" else procedure.interval and procedure.pvalue
+    return procedure.interval and (procedure.pvalue or goal == "interval")
 
 
 def _summary(
-    procedure: Procedure,
-    cells: "pd.DataFrame",
-    reference: Any,
-    n: int,
-    n_learners: int,
-) -> Evidence | None:
-    sums = cells.groupby("problem", sort=False)[["samples", "answered", "covered"]].sum()
-    sums = sums[sums["answered"] > 0]
-    if sums.empty:
-        return None
-    coverage = sums["covered"] / sums["answered"]
-    null = cells[cells["equal"] == 1][["tested", "rejected"]].sum()
+    procedure: Procedure, cells: list[Any], widths: Mapping[tuple[str, int], float], n: int
+) -> Evidence:
+    samples, answered, covered = Counter[str](), Counter[str](), Counter[str]()
+    for cell in cells:
+        samples[cell.problem] += cell.samples
+        answered[cell.problem] += cell.answered
+        covered[cell.problem] += cell.covered
+    coverage = {name: covered[name] / count for name, count in answered.items() if count}
+    worst = min(coverage, key=lambda name: coverage[name])
+    nulls = [(cell.rejected, cell.tested) for cell in cells if cell.equal]
+    rejected, tested = (sum(each) for each in zip(*nulls, strict=True)) if nulls else (0, 0)
     return Evidence(
         procedure=procedure.name,
         learn_size=procedure.learn_size(n),
-        n_fits=int(cells["n_fits"].max()),
-        n_problems=len(sums),
-        n_samples=int(sums["answered"].sum()),
-        coverage=float(coverage.mean()),
-        lowest_coverage=float(coverage.min()),
-        worst=str(coverage.idxmin()),
-        missing=float((1 - sums["answered"] / sums["samples"]).max()),
-        size=float(null["rejected"] / null["tested"]) if null["tested"] else math.nan,
-        width=_relative_width(cells, reference),
+        n_fits=max(int(cell.n_fits) for cell in cells),
+        n_problems=len(coverage),
+        n_samples=sum(answered.values()),
+        coverage=sum(coverage.values()) / len(coverage),
+        lowest_coverage=coverage[worst],
+        worst=worst,
+        missing=max(1 - answered[name] / count for name, count in samples.items()),
+        size=rejected / tested if tested else math.nan,
+        width=_relative_width(cells, widths),
     )
 
 
-def _relative_width(cells: "pd.DataFrame", reference: Any) -> float:
-    if reference is None:
-        return math.nan
-    both = cells.merge(reference, on=["problem", "n_obs"], suffixes=("", "_reference"))
-    ratios = (both["width"] / both["width_reference"]).to_numpy()
-    ratios = ratios[np.isfinite(ratios) & (ratios > 0)]
-    return float(np.exp(np.log(ratios).mean())) if len(ratios) else math.nan
+def _relative_width(cells: list[Any], widths: Mapping[tuple[str, int], float]) -> float:
+    ratios = [
+        cell.width / widths[cell.problem, cell.n_obs]
+        for cell in cells
+        if widths.get((cell.problem, cell.n_obs), 0) > 0 and cell.width > 0
+    ]
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
 
 
 def _rank(each: Evidence) -> tuple[Any, ...]:

@@ -67,8 +67,8 @@ def summarised(table: pd.DataFrame, target: str, fits_at: int = 100) -> pd.DataF
 
 
 def _relative_width(cells: pd.DataFrame, reference: pd.DataFrame) -> float:
-    both = cells.merge(reference, on=["problem", "n_obs"], suffixes=("", "_reference"))
-    ratios = both["width"] / both["width_reference"]
+    keys = ["problem", "n_obs"]
+    ratios = cells.set_index(keys)["width"] / reference.set_index(keys)["width"]
     return float(np.exp(np.log(ratios[ratios > 0]).mean()))
 
 
@@ -109,14 +109,20 @@ def followed_advice(table: pd.DataFrame, n_draws: int, seed: int = 0) -> pd.Data
     rng = np.random.default_rng(seed)
     names = np.array(list(dict.fromkeys(table["problem"])))
     losses = dict(zip(table["problem"], table["loss"], strict=True))
-    by_key = table.set_index(["problem", "n_obs", "target", "procedure"])
+    by_key = {
+        (row.problem, row.n_obs, row.target, row.procedure): row
+        for row in table.itertuples(index=False)
+    }
+    sizes = {
+        name: sorted(set(cells["n_obs"])) for name, cells in table.groupby("problem", sort=False)
+    }
     found = []
     for draw in range(n_draws):
         held = rng.choice(names, HELD_OUT, replace=False)
         rest = table[~table["problem"].isin(held)]
         asked: dict[Any, Advice] = {}
         for name in held:
-            for n_obs in sorted(set(table[table["problem"] == name]["n_obs"])):
+            for n_obs in sizes[name]:
                 for budget in BUDGETS:
                     for target, learners in (("difference", 2), ("error", 1)):
                         key = (losses[name], n_obs, budget, learners)
@@ -136,10 +142,9 @@ def _advice(rest: pd.DataFrame, loss: str, n_obs: int, budget: int, learners: in
 
 
 def _followed(advice, by_key, draw, name, n_obs, budget, target) -> list[dict[str, Any]]:
-    place = (name, n_obs, target, advice.evidence.procedure)
-    if place not in by_key.index:
+    cell = by_key.get((name, n_obs, target, advice.evidence.procedure))
+    if cell is None:
         return []
-    cell = by_key.loc[place]
     return [
         {
             "draw": draw,
@@ -149,8 +154,8 @@ def _followed(advice, by_key, draw, name, n_obs, budget, target) -> list[dict[st
             "target": target,
             "procedure": advice.evidence.procedure,
             "promises": advice.promises,
-            "answered": int(cell["answered"]),
-            "covered": int(cell["covered"]),
+            "answered": int(cell.answered),
+            "covered": int(cell.covered),
         }
     ]
 
