@@ -79,7 +79,7 @@ def test_only_what_can_be_afforded():
     [
         ({"coverage": {"corrected_t": [0.93, 0.94, 0.94, 0.94]}}, "94% on average"),
         ({"coverage": {"corrected_t": [0.97, 0.97, 0.97, 0.89]}}, "94% on average"),
-        ({"missing": {"corrected_t": 0.1}}, "no answer in 10%"),
+        ({"missing": {"corrected_t": 0.3}}, "no answer in 30%"),
         ({"size": 0.09}, "9.0% of true nulls"),
         ({"coverage": {"corrected_t": [0.95, 0.95]}}, "Only 2 problems"),
     ],

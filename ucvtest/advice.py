@@ -35,8 +35,9 @@ problems of users are not those of the table."""
 SIZE_PROMISED = 0.075
 """Most true nulls that may be rejected at the 5% level."""
 
-MISSING_PROMISED = 0.05
-"""Largest share of samples without an answer, in any problem."""
+MISSING_PROMISED = 0.25
+"""Largest share of samples without an answer, in any problem. Learners that often agree in all their
+predictions leave a test nothing to say, which is no harm if it is said."""
 
 FEWEST_PROBLEMS = 3
 """Evidence from fewer problems promises nothing."""
@@ -242,8 +243,8 @@ def advise(
     the sample sizes next to `n`, below and above, the problems with this kind of loss (zero-one,
     AUC, or any other), and the tests that are valid, about what was asked, within `n_fits`.
     Those with nominal 95% intervals that cover at least 94% on average over problems and 90% in
-    the worst, with at most 5% of samples without an answer in each problem and at most 7.5% of
-    true nulls rejected, can be promised; of these the one with the narrowest intervals is
+    the worst, with at most a quarter of samples without an answer in each problem and at most
+    7.5% of true nulls rejected, can be promised; of these the one with the narrowest intervals is
     recommended. Where there is none, the one whose worst problem is best is, without promise;
     nor is there one outside of the sample sizes studied (40 to 500).
 
@@ -504,9 +505,11 @@ def _reasons(
             f"Its intervals are {abs(best.width - 1):.0%} {word} than those of the corrected t "
             "test."
         )
+    if 0.01 < best.missing <= MISSING_PROMISED:
+        reasons.append(f"It gave no answer in {best.missing:.0%} of the samples of one problem.")
     liberal = [each.procedure for each in ranked if not each.promises]
     if best.promises and liberal:
-        reasons.append(f"Not reliable enough in the table: {', '.join(liberal)}.")
+        reasons.append(f"Not good enough in the table: {', '.join(liberal)}.")
     return (*reasons, *_doubts(best, outside))
 
 

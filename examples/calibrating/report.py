@@ -191,6 +191,7 @@ def verdict(followed: pd.DataFrame) -> dict[str, Any]:
 def readme_section(table: pd.DataFrame, n_draws: int) -> str:
     """What the README says, from the table alone."""
     parts = [
+        _sample_words(table),
         _markdown("Difference of two learners", summarised(table, "difference")),
         _markdown("Expected loss (AUC) of one learner", summarised(table, "error"), size=False),
         _tests_without_interval(table),
@@ -223,6 +224,19 @@ def _markdown(title: str, rows: pd.DataFrame, *, size: bool = True) -> str:
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join([*lines, ""])
+
+
+def _sample_words(table: pd.DataFrame) -> str:
+    """How many samples there are behind the numbers."""
+    cells = table[table["target"] == "difference"]
+    cheap = cells[cells["procedure"] == "corrected_t"].groupby("n_obs")["samples"].median()
+    costly = cells[cells["procedure"] == "ustatistic"].groupby("n_obs")["samples"].median()
+    words = ", ".join(f"{int(cheap[n])} ({int(costly.get(n, 0))}) at n = {n}" for n in cheap.index)
+    return (
+        f"{table['problem'].nunique()} problems; samples of each, in the median over problems, for "
+        f"tests that share fits (and for `ustatistic`): {words}. Other tests with many fits of their "
+        "own have a third to a sixth as many.\n"
+    )
 
 
 def _size(rejected: int, tested: int) -> str:
