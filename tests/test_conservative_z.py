@@ -1,5 +1,7 @@
 """The conservative z test: against a loop, against the variance it stands for, and its words."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -62,3 +64,13 @@ def test_the_number_of_bisections_changes_the_variance_alone():
     first, second = few.fit(rng=0), many.fit(rng=0)
     assert first.estimate == second.estimate
     assert first.variance != second.variance
+
+
+def test_a_half_without_auc_leaves_no_variance():
+    losses = random_losses(uv.designs.SplitHalves(3, 2).draw(40, np.random.default_rng(0)))
+    means = losses.means.copy()
+    means[0, -1] = np.nan
+    result = uv.ConservativeZTest.from_losses(replace(losses, means=means, loss="auc")).fit()
+    assert np.isfinite(result.estimate)
+    assert result.status.startswith(("no estimate", "no variance estimate"))
+    assert np.isnan(result.pvalue)

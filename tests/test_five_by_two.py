@@ -8,14 +8,14 @@ from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import RepeatedStratifiedKFold, train_test_split
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
 from tests.oracles import resampling as oracle
-from tests.resampling_contract import ResamplingContract, draw, made_up, random_losses
+from tests.resampling_contract import ResamplingContract, X, Y, draw, made_up, random_losses
 from ucvtest.design import Design
 
 BOTH = pytest.mark.parametrize("cls", [uv.FiveByTwoTTest, uv.FiveByTwoFTest])
@@ -140,3 +140,11 @@ def test_one_repetition_without_spread_is_no_obstacle(cls):
     result = cls.from_losses(made_up(design, values, "log")).fit()
     assert result.status == "ok"
     assert result.diagnostics["variances"][0] == 0
+
+
+@BOTH
+def test_splitters_of_scikit_learn_are_designs(cls):
+    halves = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
+    result = cls(X, Y, "lda", "knn:3", design=halves).fit(rng=0)
+    assert result.status == "ok"
+    assert result.n_fits == 20

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.model_selection import PredefinedSplit
 from statsmodels.stats.proportion import proportion_confint
 
 import ucvtest as uv
@@ -70,6 +71,13 @@ def test_both_intervals_have_the_same_side(alternative):
     assert (table["conf_low"][1], table["conf_high"][1]) == pytest.approx(expected)
 
 
+def test_both_intervals_are_there_without_a_null_value():
+    result = uv.HoldOutTest.from_losses(errors(7)).fit()
+    table = result.tables["Intervals"]
+    assert (table["conf_low"][0], table["conf_high"][0]) == pytest.approx(result.conf_int())
+    assert "pvalue" not in table
+
+
 def test_no_error_leaves_the_exact_interval():
     result = uv.HoldOutTest.from_losses(errors(0)).fit()
     assert result.status.startswith("degenerate: all 20 test observations have the same loss")
@@ -119,3 +127,10 @@ def test_the_estimand_is_conditional():
 def test_one_tested_observation_is_too_few():
     with pytest.raises(ValueError, match="design tests one observation, and a spread needs two"):
         uv.HoldOutTest(X, Y, "lda", design=uv.designs.HoldOut(0.01))
+
+
+def test_a_split_that_was_made_before_is_a_design():
+    fold = np.where(np.arange(80) < 50, -1, 0)
+    result = uv.HoldOutTest(X, Y, "lda", "knn:1", design=PredefinedSplit(fold)).fit(rng=0)
+    assert result.settings["learn_size"] == 50
+    assert result.diagnostics["n_tested"] == 30

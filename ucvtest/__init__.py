@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ucvtest.model_selection import ModelSelection, select_model
     from ucvtest.permutation import PermutationComplexityTest
     from ucvtest.resampled_losses import Losses, evaluate
+    from ucvtest.resampling.bayesian_t import BayesianTTest
     from ucvtest.resampling.conservative_z import ConservativeZTest
     from ucvtest.resampling.corrected_t import CorrectedTTest
     from ucvtest.resampling.cross_validation_wald import CrossValidationWaldTest
@@ -27,12 +28,14 @@ if TYPE_CHECKING:
     from ucvtest.resampling.hold_out import HoldOutTest
     from ucvtest.resampling.mcnemar import McNemarTest
     from ucvtest.resampling.naive_t import NaiveTTest
+    from ucvtest.resampling.nested_cross_validation import NestedCrossValidationTest
     from ucvtest.results import TestResult
     from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BayesianTTest",
     "Comparison",
     "ConservativeZTest",
     "CorrectedTTest",
@@ -50,6 +53,7 @@ __all__ = [
     "McNemarTest",
     "ModelSelection",
     "NaiveTTest",
+    "NestedCrossValidationTest",
     "PermutationComplexityTest",
     "TestResult",
     "TestSpec",
@@ -70,6 +74,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "BayesianTTest": "ucvtest.resampling.bayesian_t",
     "Comparison": "ucvtest.comparison",
     "ConservativeZTest": "ucvtest.resampling.conservative_z",
     "CorrectedTTest": "ucvtest.resampling.corrected_t",
@@ -87,6 +92,7 @@ _HOME = {
     "McNemarTest": "ucvtest.resampling.mcnemar",
     "ModelSelection": "ucvtest.model_selection",
     "NaiveTTest": "ucvtest.resampling.naive_t",
+    "NestedCrossValidationTest": "ucvtest.resampling.nested_cross_validation",
     "PermutationComplexityTest": "ucvtest.permutation",
     "TestResult": "ucvtest.results",
     "TestSpec": "ucvtest.comparison",

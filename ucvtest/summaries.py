@@ -6,7 +6,10 @@ the same code. Keys that are used where they exist: ``settings["learner"]``, ``[
 estimator), ``["mc_se_estimate"]``, ``["mc_se_variance"]``, ``["mc_se_pvalue"]``,
 ``["null_hypothesis"]``, a clause that says what is tested where that is no value of the
 estimand, and ``["better"]``, "lower" (the default, for losses) or "higher" (for AUC), which
-says what a good learner's estimate is. A reference other than "normal", "t" and "none" is the
+says what a good learner's estimate is. ``["interval_name"]`` names the interval where it is no
+confidence interval; ``["p_left"]``, ``["p_rope"]``, ``["p_right"]`` are posterior probabilities of
+the two sides of ``["rope_center"]`` and of all within ``["rope"]`` of it, which the verdict then
+states in the place of a test. A reference other than "normal", "t" and "none" is the
 name of a null distribution: such a result has a p-value, and no standard error or interval to
 show.
 """
@@ -30,7 +33,15 @@ from ucvtest.grids import (
 )
 from ucvtest.results import TestResult
 
-__all__ = ["Direction", "ResultSummary", "direction", "pvalue_text", "summary", "verdict"]
+__all__ = [
+    "Direction",
+    "ResultSummary",
+    "direction",
+    "interval_name",
+    "pvalue_text",
+    "summary",
+    "verdict",
+]
 
 LONGEST_NAME = 40
 
@@ -104,6 +115,8 @@ def verdict(result: TestResult, alpha: float = 0.05) -> str:
     -0.14 (95% interval -0.35 to 0.07, p = 0.19).
     """
     _check_alpha(alpha)
+    if not math.isnan(result.diagnostics.get("p_left", math.nan)):
+        return f"{_posterior(result)}: {_estimate_clause(result, alpha)}.{_caution(result)}"
     if math.isnan(result.pvalue):
         return _without_test(result, alpha)
     return f"{_finding(result, alpha)}: {_estimate_clause(result, alpha)}.{_caution(result)}"
@@ -115,6 +128,49 @@ def _without_test(result: TestResult, alpha: float) -> str:
         return f"{_capital(clause)}.{_caution(result)}"
     reason = _caution(result) or " The method gives no p-value."
     return f"The test could not be carried out: {clause}.{reason}"
+
+
+def _posterior(result: TestResult) -> str:
+    """Posterior probabilities, the largest first."""
+    named = zip(("p_left", "p_rope", "p_right"), _posterior_claims(result), strict=True)
+    claims = [(result.diagnostics[name], claim) for name, claim in named if claim]
+    claims.sort(key=lambda item: -item[0])
+    subjects = [f"the {result.estimand}", "it", "it"]
+    parts = [
+        f"{_probability(probability)} that {claim.format(it=subject)}"
+        for (probability, claim), subject in zip(claims, subjects, strict=False)
+    ]
+    return f"Probability {', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _posterior_claims(result: TestResult) -> tuple[str, str, str]:
+    """What is claimed of the left, of the region of equivalence (if there is one), of the right."""
+    rope, center = result.diagnostics["rope"], result.diagnostics["rope_center"]
+    sides = direction(result)
+    if sides is None or center != 0:
+        low, high = f"{center - rope:g}", f"{center + rope:g}"
+        within = f"{{it}} lies between {low} and {high}" if rope else ""
+        return f"{{it}} is below {low}", within, f"{{it}} is above {high}"
+    left, right = (
+        # Braces in the name of a learner are no placeholders.
+        f"the {_named(result, side)} is better".replace("{", "{{").replace("}", "}}")
+        for side in (sides.below, sides.above)
+    )
+    if not rope:
+        return left, "", right
+    margin = f" by more than {rope:g}"
+    return left + margin, f"the two learners differ by at most {rope:g}", right + margin
+
+
+def _probability(value: float) -> str:
+    if value < 0.005:
+        return "below 0.01"
+    return "above 0.99" if value > 0.995 else f"{value:.2f}"
+
+
+def interval_name(result: TestResult) -> str:
+    """What the interval is called: "interval" for one of confidence."""
+    return str(result.diagnostics.get("interval_name", "interval"))
 
 
 def _finding(result: TestResult, alpha: float) -> str:
@@ -161,7 +217,8 @@ def _estimate_clause(result: TestResult, alpha: float) -> str:
         return f"the {result.estimand} could not be estimated"
     low, high = result._quiet_interval(alpha)
     text = _fixed_by(result, low, high)
-    brackets = [_interval_words(low, high, alpha, text)] if _is_studentised(result) else []
+    name = interval_name(result)
+    brackets = [_interval_words(low, high, alpha, text, name)] if _is_studentised(result) else []
     if not math.isnan(result.pvalue):
         brackets.append(f"p {pvalue_text(result.pvalue, alpha)}")
     assumption = result.diagnostics.get("assumption")
@@ -176,15 +233,17 @@ def _is_studentised(result: TestResult) -> bool:
     return result.reference in ("normal", "t", "none") or not math.isnan(result.se)
 
 
-def _interval_words(low: float, high: float, alpha: float, text: Callable[[float], str]) -> str:
+def _interval_words(
+    low: float, high: float, alpha: float, text: Callable[[float], str], name: str
+) -> str:
     level = _percent(1 - alpha)
     if math.isnan(low):
-        return "no interval"
+        return f"no {name}"
     if math.isinf(low):
-        return f"one-sided {level} interval up to {text(high)}"
+        return f"one-sided {level} {name} up to {text(high)}"
     if math.isinf(high):
-        return f"one-sided {level} interval from {text(low)} up"
-    return f"{level} interval {text(low)} to {text(high)}"
+        return f"one-sided {level} {name} from {text(low)} up"
+    return f"{level} {name} {text(low)} to {text(high)}"
 
 
 def _fixed_by(result: TestResult, low: float, high: float) -> Callable[[float], str]:
@@ -304,7 +363,8 @@ def _facts(result: TestResult) -> list[tuple[str, str]]:
         facts.append(("Loss", str(result.settings["loss"])))
     if "variance" in result.diagnostics:
         facts.append(("Variance estimator", number_text(result.diagnostics["variance"])))
-    facts.append(("Reference", _reference(result)))
+    name = "Posterior" if interval_name(result) == "credible interval" else "Reference"
+    facts.append((name, _reference(result)))
     if not math.isnan(result.null_value):
         facts.append(("Alternative", result.alternative))
     facts.append(("Seconds", f"{result.elapsed:.2f}"))

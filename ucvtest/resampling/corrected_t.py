@@ -57,15 +57,16 @@ class CorrectedTTest(ResamplingTest):
     Notes
     -----
     Reference: t with J - 1 degrees of freedom, J the number of resamples (repetitions times
-    folds). The correlation of two resamples' mean losses is not rho in general: liberal where
-    it is larger (learners that change much with the learning set), conservative where smaller.
-    Cost: J fits of each learner.
+    folds); exact if the resamples' mean losses are normal and any two of them have correlation
+    rho. That is not so in general: liberal where they are more alike (learners that change much
+    with the learning set), conservative where less. Test sets larger than a tenth of the sample
+    earn a note. Cost: J fits of each learner.
 
     References
     ----------
     C. Nadeau, Y. Bengio (2003), Inference for the generalization error, Machine Learning 52,
     section 3. R. Bouckaert, E. Frank (2004), Evaluating the replicability of
-    significance tests for comparing learning algorithms: repeated cross-validation.
+    significance tests for comparing learning algorithms, PAKDD: repeated cross-validation.
 
     Examples
     --------

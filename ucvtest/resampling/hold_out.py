@@ -11,7 +11,7 @@ from ucvtest.design import Design
 from ucvtest.designs import HoldOut
 from ucvtest.resampled_losses import LossDifference
 from ucvtest.resampling.base import ResamplingTest, plural
-from ucvtest.results import Alternative, TestResult
+from ucvtest.results import Alternative, TestResult, wald_interval, wald_pvalue
 
 __all__ = ["HoldOutTest"]
 
@@ -185,12 +185,13 @@ def _notes(observed: LossDifference) -> tuple[str, ...]:
 
 
 def _student(values: np.ndarray, null: float, alternative: Alternative) -> tuple[float, ...]:
-    """p-value and 95% interval; NaN where nothing varies."""
+    """p-value and 95% interval; NaN where nothing varies, or nothing is tested."""
     if not np.ptp(values) > 0:
         return (math.nan, math.nan, math.nan)
-    test = stats.ttest_1samp(values, null, alternative=alternative)
-    interval = test.confidence_interval(0.95)
-    return (float(test.pvalue), float(interval.low), float(interval.high))
+    df, se = len(values) - 1.0, float(stats.sem(values))
+    mean = float(values.mean())
+    low, high = wald_interval(mean, se, "t", df, alternative, 0.05)
+    return (wald_pvalue((mean - null) / se, "t", df, alternative), low, high)
 
 
 def _binomial(values: np.ndarray, null: float, alternative: Alternative) -> tuple[float, ...]:
