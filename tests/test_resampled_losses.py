@@ -119,7 +119,8 @@ def test_scikit_learns_splitters_give_scikit_learns_scores(cancer, splitter):
 @pytest.mark.parametrize("options", [{"batch_size": 1}, {"batch_size": 3}, {"n_jobs": 2}])
 def test_losses_do_not_depend_on_batches_or_workers(cancer, options):
     X, y = cancer
-    learners = {"lda": "lda", "knn": "knn:3", "tree": TREE}
+    # One feature at random in each node: another seed is another tree.
+    learners = {"lda": "lda", "knn": "knn:3", "tree": DecisionTreeClassifier(max_features=1)}
 
     def evaluate(**options):
         return uv.evaluate(learners, X, y, uv.designs.RandomSplits(7), rng=1, **options)
@@ -559,6 +560,7 @@ def stored():
         ({"values": [[0.0, None]] * 2}, "values must be finite numbers"),
         ({"target": [1, 0]}, r"target must hold numbers of shape \(3,\)"),
         ({"target": None}, "loss='auc' needs values and target, or neither"),
+        ({"target": [0, 1, 2]}, "loss='auc' needs a target of zeros and ones"),
         ({"learners": ["a", "a"]}, "learners must be 2 different names"),
         ({"learners": "ab"}, "learners must be a list of names"),
         ({"learners": []}, "learners is empty"),
