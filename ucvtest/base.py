@@ -1,15 +1,14 @@
 """What all tests share: the data, the learners, and the frame around a fit."""
 
-import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ucvtest import hooks
+from ucvtest.checks import as_integer, check_workers, is_number
 from ucvtest.learners.base import Learner
 from ucvtest.learners.coerce import as_learner
 from ucvtest.learners.translate import Backend, choose_backend
@@ -24,6 +23,7 @@ __all__ = [
     "INDEPENDENCE",
     "HypothesisTest",
     "as_integer",
+    "check_workers",
     "make_generator",
     "progress_bar",
     "tie_notes",
@@ -107,7 +107,7 @@ class HypothesisTest:
             raise ValueError(
                 f"alternative={alternative!r} is unknown: use one of {', '.join(ALTERNATIVES)}"
             )
-        if null_value is not None and not _is_finite_number(null_value):
+        if null_value is not None and not is_number(null_value):
             raise ValueError(f"null_value must be a finite number, got {null_value!r}")
         response = as_response(y)
         has_classes = pos_label is not None or response_has_classes(response)
@@ -272,19 +272,6 @@ def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
     return np.random.default_rng(int(rng)), int(rng)
 
 
-def as_integer(name: str, value: Any) -> int:
-    """The value as an int, if it is an integer.
-
-    Raises
-    ------
-    ValueError
-        If it is of another type; True and 3.0 are.
-    """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise ValueError(f"{name} must be an integer, got {value!r}")
-    return int(value)
-
-
 @contextmanager
 def progress_bar(progress: bool | None, description: str, unit: str) -> Iterator[Any]:
     """A tqdm bar that appears after three seconds, on terminals unless asked for.
@@ -323,10 +310,6 @@ class Stopwatch:
     def seconds(self) -> float:
         """Elapsed time."""
         return time.perf_counter() - self._start
-
-
-def _is_finite_number(value: Any) -> bool:
-    return isinstance(value, Real) and math.isfinite(value)
 
 
 def _refuse_to_guess(y: np.ndarray) -> None:

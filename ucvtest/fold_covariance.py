@@ -14,10 +14,12 @@ from ucvtest.base import (
     HypothesisTest,
     Stopwatch,
     as_integer,
+    check_workers,
     make_generator,
     progress_bar,
     tie_notes,
 )
+from ucvtest.checks import is_number
 from ucvtest.design import draw_orders, fold_numbers
 from ucvtest.evaluation import Evaluator
 from ucvtest.kernels.fold_covariance import (
@@ -245,9 +247,7 @@ class FoldCovarianceTest(HypothesisTest):
                 f"n_repeats={repeats} repeats the same leave-one-out splits: use n_repeats=1, or "
                 "fewer folds"
             )
-        for name, value in (("n_jobs", n_jobs), ("batch_size", batch_size)):
-            if value is not None:
-                as_integer(name, value)
+        check_workers(n_jobs, batch_size)
         generator, seed = make_generator(rng)
         evaluators = [
             Evaluator(self.sample, learner, self.loss.output, n_jobs=n_jobs, batch_size=batch_size)
@@ -861,16 +861,12 @@ def _assumed_rho(rho: Any, n_folds: int) -> float:
             raise ValueError(f"rho={rho!r} is unknown: use 'nadeau_bengio', a number or None")
         return 1 / n_folds
     lowest = -1 / (n_folds - 1)
-    if not _is_number(rho) or not lowest < rho < 1:
+    if not is_number(rho) or not lowest < rho < 1:
         raise ValueError(
             f"rho must lie between -1/(n_folds - 1) = {lowest:.3g} and 1, got {rho!r}: use "
             "'nadeau_bengio' for 1/n_folds, or None for no assumption"
         )
     return float(rho)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def _name_of(rho: Rho) -> str:

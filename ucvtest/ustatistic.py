@@ -14,6 +14,7 @@ from ucvtest.base import (
     HypothesisTest,
     Stopwatch,
     as_integer,
+    check_workers,
     make_generator,
     progress_bar,
     tie_notes,
@@ -320,10 +321,7 @@ class UStatisticTest(HypothesisTest):
             raise ValueError(f"max_fits must be at least 4, got {max_fits}")
         if not isinstance(tol, (int, float)) or not 0 < tol < 1:
             raise ValueError(f"tol must lie between 0 and 1, got {tol!r}: use 0.05 for 5%")
-        if n_jobs is not None and as_integer("n_jobs", n_jobs) == 0:
-            raise ValueError("n_jobs must not be 0: use 1 for one worker, -1 for all processors")
-        if batch_size is not None and as_integer("batch_size", batch_size) < 1:
-            raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        check_workers(n_jobs, batch_size)
         generator, seed = make_generator(rng)
         plan = _Plan(
             n_pairs=_n_pairs(n_pairs),
