@@ -11,7 +11,6 @@ import argparse
 import time
 from pathlib import Path
 
-import numpy as np
 from calibrating.problems import SIZES, problems
 from calibrating.simulation import CHUNK, GROUPS, run_chunk
 

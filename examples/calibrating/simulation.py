@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from calibrating.problems import SEED, Problem
-from calibrating.rules import population_rules
 
 import ucvtest as uv
+from calibrating.problems import SEED, Problem
+from calibrating.rules import population_rules
 from ucvtest.design import Design
-from ucvtest.designs import HoldOut, KFold, NamedDesign, NestedKFold, RandomSplits, SplitHalves
+from ucvtest.designs import KFold, NamedDesign, RandomSplits, SplitHalves
 from ucvtest.procedures import PROCEDURES, Procedure
 from ucvtest.results import TestResult
 
