@@ -5,13 +5,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles import resampling_wald as oracle
 from scipy import stats
 from sklearn.model_selection import LeaveOneOut, ShuffleSplit, StratifiedKFold
 
 import ucvtest as uv
+from tests.oracles import resampling_wald as oracle
+from tests.resampling_contract import ResamplingContract
 
 VARIANCES = ("all_pairs", "within_fold")
+
+
+class TestContract(ResamplingContract):
+    cls = uv.CrossValidationWaldTest
 
 
 def losses_of(fold: Any, *rows: Any, loss: str = "hand-made") -> uv.Losses:

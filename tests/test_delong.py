@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles import resampling_wald as oracle
 from scipy import stats
 from sklearn.model_selection import StratifiedKFold
 
 import ucvtest as uv
+from tests.oracles import resampling_wald as oracle
 from ucvtest.placements import placements
 
 SIDES = ("two-sided", "less", "greater")

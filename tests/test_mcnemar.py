@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles import resampling_wald as oracle
 from scipy import stats
 
 import ucvtest as uv
+from tests.oracles import resampling_wald as oracle
 from ucvtest.discordance import discordance
 
 SIDES = ("two-sided", "less", "greater")

@@ -76,7 +76,10 @@ def quadratic_form(matrices: jax.Array) -> jax.Array:
 
 
 def solve_positive_definite(
-    matrices: jax.Array, right: jax.Array, singular: float = SINGULAR
+    matrices: jax.Array,
+    right: jax.Array,
+    singular: float = SINGULAR,
+    count: jax.Array | None = None,
 ) -> jax.Array:
     """Solve A X = B for many symmetric positive definite A, without pivoting.
 
@@ -86,6 +89,9 @@ def solve_positive_definite(
     right : Array, shape (q, m, R)
     singular : float
         Share of a diagonal element that a pivot must exceed.
+    count : Array, shape (), optional
+        All other elements of the rows and columns from this one on are zero, so that there is
+        nothing to eliminate: a system that is filled up costs hardly more.
 
     Returns
     -------
@@ -98,7 +104,8 @@ def solve_positive_definite(
     pivots, rows = [], []
     step = max(BLOCK, -(-size // MOST_BLOCKS))
     for start in range(0, size, step):
-        rest, block_pivots, block_rows = _eliminate(rest, min(step, size - start))
+        left = None if count is None else count - start
+        rest, block_pivots, block_rows = _eliminate(rest, min(step, size - start), left)
         pivots.append(block_pivots)
         rows.append(block_rows)
     regular = (jnp.concatenate(pivots) > singular * diagonal).all(axis=0)
@@ -140,8 +147,11 @@ def invert_positive_definite(
     return jnp.where(regular, -negative, jnp.nan), jnp.where(regular, log_determinant, jnp.nan)
 
 
-def _eliminate(rest: jax.Array, count: int) -> tuple[jax.Array, jax.Array, jax.Array]:
+def _eliminate(
+    rest: jax.Array, count: int, left: jax.Array | None
+) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Eliminate the first columns: what remains, the pivots, and the rows divided by them."""
+    n_steps = count if left is None else jnp.clip(left, 0, count)
     index = jnp.arange(rest.shape[0])[:, None]
 
     def step(k: jax.Array, block: jax.Array) -> jax.Array:
@@ -149,7 +159,7 @@ def _eliminate(rest: jax.Array, count: int) -> tuple[jax.Array, jax.Array, jax.A
         factors = jnp.where(index > k, block[:, k], 0.0)
         return block - factors[:, None] * row
 
-    rest = jax.lax.fori_loop(0, count, step, rest)
+    rest = jax.lax.fori_loop(0, n_steps, step, rest)
     head = rest[:count]
     pivots = jnp.diagonal(head[:, :count], axis1=0, axis2=1).T
     return rest[count:, count:], pivots, head / pivots[:, None]

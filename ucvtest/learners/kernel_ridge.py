@@ -23,7 +23,9 @@ from ucvtest.learners.ridge import (
     LEAST_ROWS,
     SCALES,
     PenaltyScale,
+    dual_padded,
     dual_scores,
+    dual_size,
 )
 from ucvtest.sample import Sample
 
@@ -134,7 +136,7 @@ class KernelRidge(JittedLearner):
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for larger samples, so that the matrices of one call stay in the cache."""
-        fitting = power_of_two(4 * CACHE_NUMBERS // sample.n_obs**2)
+        fitting = power_of_two(4 * CACHE_NUMBERS // dual_size(sample.n_obs) ** 2)
         least = LEAST_ROWS_STANDARDISED if self.standardize else LEAST_ROWS
         return min(super().rows_per_call(sample), max(fitting, least))
 
@@ -168,8 +170,7 @@ class KernelRidge(JittedLearner):
                 f"learner {self.name} has a kernel that is not finite for all pairs of "
                 "observations: bring the features to similar units, or use an integer degree"
             )
-        padded = padded_rows(padded_rows(matrix), axis=1)
-        return to_device((padded, padded_rows(sample.target)))
+        return to_device((dual_padded(matrix), dual_padded(sample.target)))
 
 
 @partial(jit, static_argnums=2)

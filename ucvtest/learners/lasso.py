@@ -23,7 +23,7 @@ from ucvtest.kernels.penalized_logistic import (
     check,
     solve,
 )
-from ucvtest.learners.base import JittedLearner, Scale
+from ucvtest.learners.base import JittedLearner, Scale, padded_rows, padded_size
 from ucvtest.learners.ridge import SCALES, PenaltyScale
 from ucvtest.sample import Sample
 
@@ -55,6 +55,9 @@ CACHE_NUMBERS = 2**18
 
 MOST_SCORES = 2**22
 """Scores of one call: 32 MB."""
+
+MEMBERS_STEP, WIDE_STEP = 16, 256
+"""Learning sets, and the observations that `solve` picks them from, are filled up to multiples."""
 
 HIGHEST_BATCH, LOW_BATCH = 256, 32
 """Fits in one batch, and in a batch for the last of them."""
@@ -169,7 +172,11 @@ def elastic_net(
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """What all learning sets share; JAX arrays, rows padded with zeros to a fixed shape."""
+    """What all learning sets share; JAX arrays, rows padded with zeros to a fixed shape.
+
+    `solve` picks its learning sets out of more rows, which cost it nothing and let it be compiled
+    for the size of learning sets alone.
+    """
 
     matrix: np.ndarray
     """(n, p) the features without padding, as NumPy array."""
@@ -181,6 +188,10 @@ class Data:
     """(N, p)"""
     response: Any
     """(N,) zero or one."""
+    wide_features: Any
+    """(M, p) the same for `solve`."""
+    wide_response: Any
+    """(M,)"""
     codes: np.ndarray
     """(n,) the response without padding."""
     centre: np.ndarray
@@ -257,11 +268,11 @@ class PenalizedLogistic(JittedLearner):
         matrix = np.ascontiguousarray((sample.matrix - centre) / spread)
         # Of equal columns a lasso needs one; with a penalty on squares they share their effect.
         distinct = _distinct(matrix) if self.l1_ratio == 1 else np.ones(len(centre), dtype=bool)
-        padding = _padded(sample.n_obs) - sample.n_obs
-        features = np.pad(matrix, ((0, padding), (0, 0)))
-        response = np.pad(sample.target, (0, padding))
+        features, response = padded_rows(matrix), padded_rows(sample.target)
         features, squares, response = to_device((features, features**2, response))
-        return Data(matrix, distinct, features, squares, response, sample.target, centre, spread)
+        wide = to_device((_wide(matrix), _wide(sample.target)))
+        fixed = (sample.target, centre, spread)
+        return Data(matrix, distinct, features, squares, response, *wide, *fixed)
 
     def scores(
         self, state: Data, learning: np.ndarray, labels: np.ndarray | None = None
@@ -511,8 +522,8 @@ class _Fits:
         """`solve` for some fits, in a batch of one of two fixed shapes."""
         filled = _filled(rows, height)
         solved: Solved = solve(
-            self.data.features,
-            self._response(filled),
+            self.data.wide_features,
+            self.data.wide_response if self.labels is None else _wide(self.labels[filled], 1),
             *_members(self.learning[filled]),
             self.columns[filled].T,
             self.coefficients[filled].T,
@@ -525,23 +536,16 @@ class _Fits:
         )
         return Solved(*(array[..., : len(rows)] for array in solved))
 
-    def _response(self, rows: np.ndarray) -> Any:
-        """The response of all fits (N,), or of each of these (B, N)."""
-        if self.labels is None:
-            return self.data.response
-        padding = len(self.data.response) - self.labels.shape[1]
-        return np.pad(self.labels[rows], ((0, 0), (0, padding)))
-
     def _check(self, rows: np.ndarray, height: int) -> Checked:
         """`check` for some fits, in a batch of one of two fixed shapes."""
         filled = _filled(rows, height)
         n_obs = self.learning.shape[1]
-        padding = ((0, 0), (0, len(self.data.response) - n_obs))
+        labels = self.labels
         checked: Checked = check(
             self.data.features,
             self.data.squares,
-            self._response(filled),
-            np.pad(self.learning[filled], padding),
+            self.data.response if labels is None else padded_rows(labels[filled], axis=1),
+            padded_rows(self.learning[filled], axis=1),
             self.columns[filled].T,
             self.original[filled].T,
             self.data.spread,
@@ -592,10 +596,10 @@ def _working_set_sizes(n_features: int) -> list[int]:
 
 def _batch_height(n_features: int, size: int, learning: np.ndarray) -> int:
     """Fits in one batch: a power of two, so that its largest arrays stay in the cache."""
-    n_members = int(learning.sum(axis=1).max())
+    n_members, n_obs = _height(learning.sum(axis=1)), padded_size(learning.shape[1])
     by_solve = CACHE_NUMBERS // ((size + 1) * max(n_members, min(size + 1, LARGEST_HESSIAN)))
     by_check = 4 * CACHE_NUMBERS // n_features
-    by_scores = 32 * CACHE_NUMBERS // (size * learning.shape[1])
+    by_scores = 32 * CACHE_NUMBERS // (size * n_obs)
     return _power_of_two(min(by_solve, by_check, by_scores, HIGHEST_BATCH))
 
 
@@ -610,16 +614,21 @@ def _filled(rows: np.ndarray, height: int) -> np.ndarray:
     return np.resize(rows, low if len(rows) <= low else height)
 
 
-def _padded(count: int) -> int:
-    """The next of a sequence of sizes an eighth to a quarter apart, so that few are compiled."""
-    step = max(4, 1 << max(count.bit_length() - 3, 0))
-    return -(-count // step) * step
+def _wide(array: np.ndarray, axis: int = 0) -> np.ndarray:
+    """The array with zeros after its observations."""
+    missing = -array.shape[axis] % WIDE_STEP
+    return np.pad(array, [(0, missing * (each == axis)) for each in range(array.ndim)])
+
+
+def _height(sizes: np.ndarray) -> int:
+    """Members of the largest learning set, filled up so that few sizes are compiled."""
+    return -(-int(sizes.max()) // MEMBERS_STEP) * MEMBERS_STEP
 
 
 def _members(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Row numbers (G, R) and weights 1/g (G, R) of learning sets, padded with weight zero."""
     size = learning.sum(axis=1)
-    height = _padded(int(size.max()))
+    height = _height(size)
     # A stable sort of the complement puts the members first, in their order.
     members = np.argsort(~learning, axis=1, kind="stable")[:, :height]
     inside = np.arange(height) < size[:, None]

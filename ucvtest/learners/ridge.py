@@ -42,8 +42,9 @@ CAREFUL = 1e-6
 LEAST_ROWS = 32
 """Learning sets in one call, at least: the minor axis must fill the vector units."""
 
-SIZE_STEP = 8
-"""Systems in the dual form have sizes that are multiples of this, so that few are compiled."""
+SIZE_STEP, DUAL_STEP = 16, 64
+"""In the dual form sizes of systems and of samples are multiples of these, so that few are
+compiled: that a sample is filled up costs little beside the system."""
 
 
 def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "sum") -> "Ridge":
@@ -167,7 +168,7 @@ class Ridge(JittedLearner):
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for larger systems, so that the matrices of one call stay in the cache."""
-        size = min(sample.matrix.shape[1] + 1, sample.n_obs)
+        size = min(sample.matrix.shape[1] + 1, dual_size(sample.n_obs))
         fitting = power_of_two(CACHE_NUMBERS // size**2)
         return min(super().rows_per_call(sample), max(fitting, LEAST_ROWS))
 
@@ -178,13 +179,14 @@ class Ridge(JittedLearner):
             features = np.hstack([np.ones((sample.n_obs, 1)), features])
         else:
             features = features - features.mean(axis=0)
+        inner, response = dual_padded(features @ features.T), dual_padded(sample.target)
         features, y = padded_rows(features), padded_rows(sample.target)
         columns = np.empty((0, 0))
         if features.shape[1] <= sample.n_obs or self.standardize:
             one = np.ones_like(y[:, None])
             parts = [one, y[:, None], features, y[:, None] * features, products(features)]
             columns = np.hstack(parts)
-        return RidgeState(*to_device((features, y, columns, features @ features.T)))
+        return RidgeState(*to_device((features, response, columns, inner)))
 
     def labelings_per_call(self, sample: Sample) -> int:
         """As many as the scores allow: a common learning set needs one system for all."""
@@ -251,7 +253,7 @@ def dual_scores(
     if labels is not None and len(learning) == 1:
         return labels @ _operator(np.asarray(inner), learning[0], *settings).T
     if labels is not None:
-        response = padded_rows(labels, axis=1)
+        response = dual_padded(labels, 1)
     fitted = dual(inner, response, *positions(learning), *settings)
     return np.asarray(fitted)[:, : learning.shape[1]]
 
@@ -290,6 +292,19 @@ def _inverse(gram: np.ndarray, singular: float) -> np.ndarray:
     if not (root.diagonal() ** 2 > singular * gram.diagonal()).all():
         return np.full_like(gram, np.nan)
     return cho_solve((root, True), np.eye(len(gram)))
+
+
+def dual_size(n_obs: int) -> int:
+    """Number of observations that the dual form sees."""
+    return -(-n_obs // DUAL_STEP) * DUAL_STEP
+
+
+def dual_padded(array: np.ndarray, first_axis: int = 0) -> np.ndarray:
+    """The array with zeros after its observations along the axes from the first one on."""
+    shape = array.shape[:first_axis] + tuple(map(dual_size, array.shape[first_axis:]))
+    padded = np.zeros(shape, array.dtype)
+    padded[tuple(map(slice, array.shape))] = array
+    return padded
 
 
 def positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -399,7 +414,8 @@ def dual(
     gram = gram * member[:, None] * member
     # Positions beyond the size of a smaller learning set get an equation 0 = lam a.
     gram = gram + jnp.eye(g)[:, :, None] * (lam * jnp.where(mean_scale, size, 1.0))
-    weight = solve_positive_definite(gram, ((y - mean_y) * member)[:, None], singular)[:, 0]
+    right = ((y - mean_y) * member)[:, None]
+    weight = solve_positive_definite(gram, right, singular, size.max().astype(int))[:, 0]
     spread = jnp.zeros((n, n_sets)).at[index, jnp.arange(n_sets)].add(weight)
     product = "nmr,mr->rn" if several else "nm,mr->rn"
     fitted = jnp.einsum(product, inner, spread, precision="highest")

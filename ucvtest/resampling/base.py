@@ -323,7 +323,7 @@ def _status(observed: LossDifference, estimate: float, variance: float, status: 
             "degenerate: the two learners had the same loss at every observation in every fit, "
             "so there is no difference to test; compare learners that differ"
         )
-    if np.isnan(observed.means).any():
+    if math.isnan(estimate + variance) and np.isnan(observed.means).any():
         return (
             "no estimate: a resample tests one class only, which leaves its AUC without a value; "
             "use fewer folds, or a splitter that keeps the classes in proportion"

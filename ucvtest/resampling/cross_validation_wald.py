@@ -135,13 +135,11 @@ class CrossValidationWaldTest(ResamplingTest):
         """
         if variance not in VARIANCES:
             raise ValueError(f"variance={variance!r} is unknown: use one of {', '.join(VARIANCES)}")
-        if variance == "within_fold" and self._smallest_fold < 2:
-            raise ValueError(
-                "variance='within_fold' needs two observations in every fold, and one has "
-                f"{self._smallest_fold}: use variance='all_pairs', or fewer folds"
-            )
+        self._check_folds(variance)
         stopwatch = Stopwatch()
         observed = self._observed(rng, n_jobs, batch_size, progress)
+        # A splitter may have made folds of other sizes than on trial.
+        self._check_folds(variance)
         n_obs, n_folds = observed.design.n_obs, observed.design.n_resamples
         variances = fold_variances(observed)
         errors = [math.sqrt(value / n_obs) for value in variances.values()]
@@ -167,6 +165,13 @@ class CrossValidationWaldTest(ResamplingTest):
             },
         )
         return self._finish(result)
+
+    def _check_folds(self, variance: Variance) -> None:
+        if variance == "within_fold" and self._smallest_fold < 2:
+            raise ValueError(
+                "variance='within_fold' needs two observations in every fold, and one has "
+                f"{self._smallest_fold}: use variance='all_pairs', or fewer folds"
+            )
 
 
 def fold_variances(observed: LossDifference) -> dict[Variance, float]:
