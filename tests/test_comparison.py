@@ -388,6 +388,15 @@ def test_summary_states_fits_families_and_the_notes_of_each_test(two, three):
     assert "p-values are adjusted (holm) for the 3 pairs" in three.summary().as_text()
 
 
+def test_long_names_are_told_apart_by_their_places():
+    learners = {f"a learner with a long name and {end}": "lda" for end in ("one", "two")}
+    found = uv.compare(X, Y, {**learners, "near": "knn:3"}, "corrected_t", rng=0)
+    text = found.summary().as_text()
+    assert "a learn... (1) - a learn... (2)" in text
+    assert "(1) a learner with a long name and one, (2) a learner" in text
+    assert max(map(len, text.splitlines())) <= 90
+
+
 def test_posterior_probabilities_stand_in_for_a_pvalue():
     found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "bayesian_t"], rng=0)
     text = " ".join(found.summary().as_text().split())

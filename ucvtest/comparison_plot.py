@@ -104,7 +104,7 @@ def _rows(comparison: "Comparison") -> list[_Row]:
     for test in comparison.tests:
         rows += [_Row(test)] if len(comparison.tests) > 1 else []
         rows += [
-            _Row(pair_text(key[1:]), result)
+            _Row(pair_text(comparison, key[1:]), result)
             for key, result in comparison.results.items()
             if key[0] == test
         ]

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ComparisonSummary", "is_valid", "label_of", "pair_text", "verdict"]
 
-NAME_LENGTH = 24
+NAME_LENGTH = 14
+"""Characters of a learner's name in tables of pairs."""
 
 NOTHING = ("no difference", "no p-value")
 """Findings that are none."""
@@ -147,11 +148,24 @@ def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: floa
     return f"{better} is better than {worse}"
 
 
-def pair_text(pair: Sequence[str]) -> str:
-    """Two learners as their difference, each name cut where it is long."""
-    return " - ".join(
-        name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 3]}..." for name in pair
-    )
+def pair_text(comparison: "Comparison", pair: Sequence[str]) -> str:
+    """Two learners as their difference; a long name is cut, and told by its place."""
+    return " - ".join(_short(comparison, name) for name in pair)
+
+
+def _short(comparison: "Comparison", name: str) -> str:
+    if len(name) <= NAME_LENGTH:
+        return name
+    place = f"... ({comparison.learners.index(name) + 1})"
+    return name[: NAME_LENGTH - len(place)] + place
+
+
+def _listed(comparison: "Comparison") -> str:
+    """All learners, with their places where tables tell some by these."""
+    names = comparison.learners
+    if max(map(len, names)) <= NAME_LENGTH or len(comparison.pairs) == 1:
+        return ", ".join(names)
+    return ", ".join(f"({place}) {name}" for place, name in enumerate(names, start=1))
 
 
 class ComparisonSummary(GridSummary):
@@ -222,7 +236,7 @@ def _title(comparison: "Comparison") -> str:
 
 
 def _words(comparison: "Comparison") -> list[tuple[str, str]]:
-    words = [("Learners", ", ".join(comparison.learners))]
+    words = [("Learners", _listed(comparison))]
     if len(comparison.pairs) == 1:
         words.append(("Estimates", "the first learner minus the second"))
     estimands: dict[str, list[str]] = {}
@@ -234,7 +248,7 @@ def _words(comparison: "Comparison") -> list[tuple[str, str]]:
         added = f" ({', '.join(tests)})" if len(estimands) > 1 else ""
         words.append(("Estimand", f"{estimand}{added}"))
     for (test, *pair), result in comparison.results.items():
-        where = test if len(comparison.pairs) == 1 else f"{test}, {pair_text(pair)}"
+        where = test if len(comparison.pairs) == 1 else f"{test}, {pair_text(comparison, pair)}"
         if not math.isnan(result.diagnostics.get("p_left", math.nan)):
             words.append(("Posterior", f"{where}: {posterior(result)}"))
         if result.status != "ok":
@@ -265,7 +279,9 @@ def _main_grids(comparison: "Comparison", alpha: float) -> list[Grid]:
         keys = [key for key in comparison.results if key[0] == test]
         method = comparison.results[keys[0]].method
         title = f"{test}: {method}"
-        grids.append(_grid(comparison, keys, [pair_text(key[1:]) for key in keys], alpha, title))
+        grids.append(
+            _grid(comparison, keys, [pair_text(comparison, key[1:]) for key in keys], alpha, title)
+        )
     return grids
 
 
