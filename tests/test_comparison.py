@@ -388,6 +388,22 @@ def test_summary_states_fits_families_and_the_notes_of_each_test(two, three):
     assert "p-values are adjusted (holm) for the 3 pairs" in three.summary().as_text()
 
 
+def test_long_names_are_told_apart_by_their_places():
+    learners = {f"a learner with a long name and {end}": "lda" for end in ("one", "two")}
+    found = uv.compare(X, Y, {**learners, "near": "knn:3"}, "corrected_t", rng=0)
+    text = found.summary().as_text()
+    assert "a learn... (1) - a learn... (2)" in text
+    assert "(1) a learner with a long name and one, (2) a learner" in text
+    assert max(map(len, text.splitlines())) <= 90
+
+
+def test_posterior_probabilities_stand_in_for_a_pvalue():
+    found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "bayesian_t"], rng=0)
+    text = " ".join(found.summary().as_text().split())
+    assert "Posterior: bayesian_t: Probability" in text
+    assert "1 of 2 tests gives no p-value (bayesian_t)" in found.verdict
+
+
 def test_summary_in_other_formats(three):
     named = uv.compare(X, Y, {"<a>": "lda", "b_c": "knn:3"}, [in_folds(), QUICK], rng=0)
     page = named.summary().as_html()
@@ -429,6 +445,24 @@ def test_verdict_of_two_learners(two, pvalues, expected):
     values = dict(zip(two.tests, pvalues, strict=True))
     found = changed(two, pvalue=values, estimate=dict.fromkeys(two.tests, -0.1))
     assert expected in found.verdict
+
+
+def test_a_test_that_is_not_valid_does_not_count():
+    found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "hold_out", "naive_t"], rng=0)
+    found = changed(
+        found,
+        pvalue={"corrected_t": 0.3, "hold_out": 0.01, "naive_t": 0.001},
+        estimate=dict.fromkeys(found.tests, -0.1),
+    )
+    assert found.verdict == (
+        "At the 5% level 1 of 2 tests finds that lda is better than knn:3 (hold_out); 1 of 2 tests "
+        "finds no difference (corrected_t); naive_t, which is not valid and not counted, finds "
+        "that lda is better than knn:3."
+    )
+    assert "naive_t (not valid)" in found.summary().as_text()
+    ax = found.plot()
+    assert ax.get_yticklabels()[2].get_text() == "naive_t (not valid)"
+    pyplot.close(ax.figure)
 
 
 def test_verdict_follows_the_direction_of_the_loss(two):

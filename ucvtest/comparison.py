@@ -423,7 +423,8 @@ def compare(
     -----
     Different tests of the same difference are no family, and their p-values are not adjusted
     for their number: decide before looking which one counts. Cost: for each design its
-    learning sets times the number of learners.
+    learning sets times the number of learners; "ustatistic" goes on until its Monte-Carlo error is
+    small, which ``TestSpec("ustatistic", fit={"max_fits": 2000})`` bounds for slow learners.
 
     Examples
     --------
