@@ -14,7 +14,7 @@ from pathlib import Path
 from calibrating.problems import SIZES, problems
 from calibrating.simulation import CHUNK, GROUPS, run_chunk
 
-SAMPLES = {40: 200, 60: 200, 100: 200, 200: 140, 500: 80}
+SAMPLES = {40: 200, 60: 160, 100: 200, 200: 120, 500: 60}
 """Samples of each problem; half of them where learners are fitted one at a time."""
 
 

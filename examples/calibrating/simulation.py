@@ -31,7 +31,7 @@ TARGETS = {"difference": (0, 1), "error": (0, None)}
 """What is estimated: first learner minus second, and the first learner's expected loss."""
 
 EVERY = {
-    "fold_covariance": (4, 4),
+    "fold_covariance": (2, 2),
     "nested": (1, 8),
     "ustatistic": (1, 4),
     "ustatistic_jackknife": (3, 8),
@@ -42,10 +42,12 @@ EVERY = {
 }
 """Costly tests are run on every so many samples: for jitted learners, and for others; 0: never."""
 
+FURTHER = ("nested", "bayesian_t")
+
 HALF = ("ustatistic", "ustatistic_jackknife")
 """One learner alone on every other sample, since that needs fits of its own."""
 
-SLOW_FITS = 800
+SLOW_FITS = 3000
 """`max_fits` of `UStatisticTest` for learners that are fitted one at a time."""
 
 PERMUTATIONS = 199
@@ -138,7 +140,9 @@ def rows_of_sample(
 
 
 def group_of(procedure: Procedure) -> str:
-    """Tests on losses of one design share fits; the others do their own."""
+    """What is run, and kept on file, together: tests that share fits, or do their own."""
+    if procedure.name in FURTHER:
+        return "further"
     return "own_fits" if procedure.design is None else "losses"
 
 
@@ -158,7 +162,7 @@ def _rows(run: SampleRun, group: str | None) -> list[dict[str, Any]]:
             if other is None and procedure.name in HALF and run.number % 2:
                 continue
             rows += _tested(run, procedure, target)
-    own = group != "losses" and problem.no_signal
+    own = group in (None, "own_fits") and problem.no_signal
     if own and run.due("permutation") and run.n_obs <= 100:
         rows += _independence(run)
     return rows
@@ -187,6 +191,9 @@ def _tested(run: SampleRun, procedure: Procedure, target: str) -> list[dict[str,
                 both = run.conditional(procedure.design, loss)
                 truth = both[0] if other is None else both[0] - both[1]
             result = cls.from_losses(losses, first, other).fit(**procedure.options)
+            # Nested cross-validation corrects its estimate to learning from all observations.
+            stated = result.settings["learn_size"]
+            learn_size = stated if isinstance(stated, int) else learn_size
         else:
             test, options = _from_data(run, cls, procedure, other)
             learn_size = _learn_size(test)
@@ -327,7 +334,7 @@ def truth_sets(learn_size: int) -> int:
 # --------------------------------------------------------------------- running, continuing
 
 
-GROUPS = ("own_fits", "losses")
+GROUPS = ("own_fits", "losses", "further")
 
 
 def run_chunk(problem: Problem, n_obs: int, chunk: int, group: str, folder: Path) -> bool:
