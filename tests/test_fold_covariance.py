@@ -472,7 +472,7 @@ def test_constructor_refuses(options, message):
         ({"n_repeats": 1.5}, "n_repeats must be an integer, got 1.5"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"n_jobs": 2.0}, "n_jobs must be an integer, got 2.0"),
-        ({"batch_size": 0}, "batch_size must be positive, got 0"),
+        ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
         ({"rng": "a"}, "rng must be None"),
     ],
 )

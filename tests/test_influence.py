@@ -666,15 +666,6 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (
-                {"n_folds": 13},
-                "n_folds=13 needs at least 13 observations of each class, but class 1 has 12: use "
-                "n_folds <= 12",
-            ),
-            (
-                {"n_folds": 25, "metric": "error"},
-                "n_folds=25 needs at least 25 observations, got 24: use fewer folds",
-            ),
             ({"n_folds": 1}, "n_folds must be at least 2, got 1"),
             ({"n_folds": 2.0}, "n_folds must be an integer, got 2.0"),
             ({"metric": "f1"}, "metric='f1' is unknown: use one of auc, error"),
@@ -692,6 +683,10 @@ class TestRefused:
                 {"scheme": "jackknife"},
                 "scheme='jackknife' is unknown: use one of monte_carlo, repeated, bootstrap, "
                 "kfold, leave_one_out",
+            ),
+            (
+                {"scheme": "kfold", "n_repeats": True},
+                "n_repeats must be an integer, got True",
             ),
             (
                 {"scheme": "kfold", "n_repeats": 5},
@@ -716,6 +711,34 @@ class TestRefused:
         with pytest.raises(ValueError) as error:
             uv.InfluenceFunctionTest(self.X, self.y, "lda").fit(**options)
         assert str(error.value) == message
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (
+                {"n_folds": 13},
+                "n_folds=13 needs at least 13 observations of each class, but class 1 has 12: use "
+                "n_folds <= 12, or scheme='leave_one_out'",
+            ),
+            (
+                {"n_folds": 25, "metric": "error"},
+                "n_folds=25 needs at least 25 observations, got 24: use fewer folds, or "
+                "scheme='leave_one_out'",
+            ),
+        ],
+    )
+    def test_more_folds_than_observations(self, options, message):
+        test = uv.InfluenceFunctionTest(self.X, self.y, "nearest_centroid", **options)
+        for scheme in ("monte_carlo", "repeated", "kfold"):
+            with pytest.raises(ValueError) as error:
+                test.fit(scheme=scheme)
+            assert str(error.value) == message
+        fewer = options | {"n_folds": 2}
+        other = uv.InfluenceFunctionTest(self.X, self.y, "nearest_centroid", **fewer)
+        for scheme in ("leave_one_out", "bootstrap"):
+            assert (
+                test.fit(scheme=scheme, rng=0).estimate == other.fit(scheme=scheme, rng=0).estimate
+            )
 
     def test_three_classes(self):
         with pytest.raises(ValueError, match="metric='auc' needs two classes, y has 3: merge"):

@@ -1237,3 +1237,93 @@ def test_without_mlflow(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ImportError) as error:
         getattr(autologging, name)()
     assert str(error.value) == f"{name} needs MLflow: pip install 'ucvtest[mlflow]'"
+
+
+# -------------------------------------------------------------------------------- comparisons
+
+
+def two_tests(learners: Any = ("lda", "knn:3")) -> uv.Comparison:
+    folds = uv.TestSpec("corrected_t", {"design": 4})
+    return uv.compare(X, Y, list(learners), ["corrected_t", folds], rng=0)
+
+
+def test_a_comparison_is_one_entry(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    found = two_tests()
+    (run,) = runs(client)
+    assert run.info.run_name == "lda vs knn:3 (comparison)"
+    assert run.info.status == "FINISHED"
+    # None of its tests is logged by itself.
+    assert delivery._keys(run) == ["comparison.1"]
+    metrics = run.data.metrics
+    assert metrics["ucvtest.comparison.1.n_fits"] == found.n_fits
+    name = "ucvtest.comparison.1.corrected_t_2.pvalue"
+    assert metrics[name] == found.result("corrected_t (2)").pvalue
+    assert run.data.params["ucvtest.comparison.1.correction"] == "holm"
+    assert run.data.tags["ucvtest.comparison.1.status"] == "ok"
+    assert run.data.tags["mlflow.note.content"].startswith("**At the 5% level")
+    assert files(client, run.info.run_id, "comparison.1") == {
+        "summary.md", "summary.txt", "result.json", "plot.png", "comparison.json", "fits.json",
+    }  # fmt: skip
+    assert len(run.inputs.dataset_inputs) == 1
+    assert not list(spool.iterdir())
+
+
+def test_the_table_of_a_comparison(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    with mlflow.start_run(run_name="all") as run:
+        found = two_tests(("lda", "knn:3", "majority"))
+    table = mlflow.load_table("ucvtest/comparison.1/comparison.json", run_ids=[run.info.run_id])
+    assert len(table) == 6
+    np.testing.assert_allclose(
+        table["pvalue_adjusted"].astype(float), found.frame["pvalue_adjusted"]
+    )
+    metrics = client.get_run(run.info.run_id).data.metrics
+    # The numbers of many pairs are in the table alone.
+    assert set(metrics) == {"ucvtest.comparison.1.n_fits", "ucvtest.comparison.1.elapsed"}
+
+
+def test_a_comparison_beside_a_test_in_one_run(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    with mlflow.start_run(run_name="all") as run:
+        uv.CorrectedTTest(X, Y, "lda", "knn:3").fit(rng=0)
+        two_tests()
+        two_tests()
+    keys = delivery._keys(client.get_run(run.info.run_id))
+    assert sorted(keys) == ["comparison.1", "comparison.2", "corrected_t.1"]
+
+
+def test_a_comparison_comes_back_as_it_was(client: MlflowClient) -> None:
+    found = two_tests()
+    logged = um.log_result(found)
+    assert logged.key == "comparison.1"
+    assert um.load_result(*logged).to_dict() == found.to_dict()
+
+
+def test_a_comparison_waits_for_its_server(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool, silent=True)
+    mlflow.set_tracking_uri("http://127.0.0.1:9")
+    with pytest.warns(UcvtestWarning, match="the result is not in MLflow") as caught:
+        found = two_tests()
+    assert caught[0].filename == __file__
+    (kept,) = spool.iterdir()
+    text = kept.read_text().replace("http://127.0.0.1:9", client.tracking_uri)
+    kept.write_text(text)
+    (logged,) = um.flush_spool(spool)
+    mlflow.set_tracking_uri(client.tracking_uri)
+    assert um.load_result(*logged).to_dict() == found.to_dict()
+    assert not list(spool.iterdir())
+
+
+def test_inner_fits_of_a_comparison_are_invisible(
+    client: MlflowClient, spool: Path, sklearn_autolog: None
+) -> None:
+    um.autolog(spool_dir=spool)
+    uv.compare(X, Y, [DecisionTreeClassifier(max_depth=2), "lda"], "corrected_t", rng=0)
+    assert len(runs(client)) == 1
+
+
+def test_status_of_a_comparison_names_the_test(client: MlflowClient) -> None:
+    found = uv.compare(X, Y, {"a": "majority", "b": "majority"}, "corrected_t", rng=0)
+    run = client.get_run(um.log_result(found).run_id)
+    assert run.data.tags["ucvtest.comparison.1.status"].startswith("corrected_t a b: degenerate")

@@ -187,11 +187,19 @@ class Comparison:
             )
         return self.results[found[0]]
 
-    def summary(self, alpha: float = 0.05) -> "ComparisonSummary":
-        """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``."""
+    def summary(self, alpha: float = 0.05, *, with_verdict: bool = True) -> "ComparisonSummary":
+        """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the confidence level of the intervals, and the level of the verdict.
+        with_verdict : bool
+            Whether the verdict stands below the tables.
+        """
         from ucvtest.comparison_summary import ComparisonSummary
 
-        return ComparisonSummary(self, alpha)
+        return ComparisonSummary(self, alpha, with_verdict=with_verdict)
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """One row for each test and pair.
@@ -415,7 +423,8 @@ def compare(
     -----
     Different tests of the same difference are no family, and their p-values are not adjusted
     for their number: decide before looking which one counts. Cost: for each design its
-    learning sets times the number of learners.
+    learning sets times the number of learners; "ustatistic" goes on until its Monte-Carlo error is
+    small, which ``TestSpec("ustatistic", fit={"max_fits": 2000})`` bounds for slow learners.
 
     Examples
     --------

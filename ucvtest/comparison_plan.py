@@ -8,7 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,13 +16,22 @@ import numpy as np
 
 from ucvtest.base import HypothesisTest
 from ucvtest.design import Design
-from ucvtest.designs import KFold, NamedDesign
+from ucvtest.designs import KFold, NamedDesign, as_design
 from ucvtest.fold_covariance import FoldCovarianceTest
 from ucvtest.influence import InfluenceFunctionTest
 from ucvtest.learners.base import Learner
-from ucvtest.resampled_losses import AUC, Losses
+from ucvtest.resampled_losses import AUC, Losses, draw_design
 from ucvtest.resampling.base import ResamplingTest
+from ucvtest.resampling.bayesian_t import BayesianTTest
+from ucvtest.resampling.conservative_z import ConservativeZTest
 from ucvtest.resampling.corrected_t import CorrectedTTest
+from ucvtest.resampling.cross_validation_wald import CrossValidationWaldTest
+from ucvtest.resampling.delong import DeLongTest
+from ucvtest.resampling.five_by_two import FiveByTwoFTest, FiveByTwoTTest
+from ucvtest.resampling.hold_out import HoldOutTest
+from ucvtest.resampling.mcnemar import McNemarTest
+from ucvtest.resampling.naive_t import NaiveTTest
+from ucvtest.resampling.nested_cross_validation import NestedCrossValidationTest
 from ucvtest.results import Alternative
 from ucvtest.ustatistic import UStatisticTest
 
@@ -30,9 +39,19 @@ __all__ = ["RECOMMENDED", "RECOMMENDED_AUC", "TESTS", "Group", "Plan", "Question
 
 TESTS: Mapping[str, type[HypothesisTest]] = MappingProxyType(
     {
+        "bayesian_t": BayesianTTest,
+        "conservative_z": ConservativeZTest,
         "corrected_t": CorrectedTTest,
+        "cross_validation_wald": CrossValidationWaldTest,
+        "delong": DeLongTest,
+        "five_by_two_f": FiveByTwoFTest,
+        "five_by_two_t": FiveByTwoTTest,
         "fold_covariance": FoldCovarianceTest,
+        "hold_out": HoldOutTest,
         "influence": InfluenceFunctionTest,
+        "mcnemar": McNemarTest,
+        "naive_t": NaiveTTest,
+        "nested_cross_validation": NestedCrossValidationTest,
         "ustatistic": UStatisticTest,
     }
 )
@@ -97,6 +116,31 @@ class TestSpec:
         _check_options(self.name, self.constructor, cls.__init__, SHARED)
         # A comparison runs many tests at once; only their own methods know their options.
         _check_options(f"{self.name}.fit", self.fit, getattr(cls, "fit"), RUNTIME)  # noqa: B009
+
+    @classmethod
+    def of(cls, test: str | type[HypothesisTest], options: Mapping[str, Any]) -> "TestSpec":
+        """A test with options that are told apart by what the class and its `fit` take.
+
+        Parameters
+        ----------
+        test : str or test class
+        options : mapping
+
+        Raises
+        ------
+        ValueError
+            If the test is unknown, or an option is none of its own.
+
+        Examples
+        --------
+        >>> import ucvtest as uv
+        >>> dict(uv.TestSpec.of("fold_covariance", {"n_folds": 5, "rho": 0.3}).fit)
+        {'rho': 0.3}
+        """
+        known = inspect.signature(getattr(cls(test).cls, "fit")).parameters  # noqa: B009
+        fit = {name: value for name, value in options.items() if name in known}
+        rest = {name: value for name, value in options.items() if name not in known}
+        return cls(test, rest, fit)
 
     @property
     def cls(self) -> type[HypothesisTest]:
@@ -197,19 +241,19 @@ class Question:
 
     def test(self, spec: TestSpec, learner: str, other: str) -> HypothesisTest:
         """The test of one pair of learners, from the data."""
-        options: dict[str, Any] = {
-            "loss": self.loss,
-            "alternative": self.alternative,
-            "pos_label": self.pos_label,
-            "backend": self.backend,
-        }
-        known = inspect.signature(spec.cls.__init__).parameters
-        if "metric" in known:
-            options["metric"] = _metric(self.loss)
-        options = {name: value for name, value in options.items() if name in known}
+        options = common_options(spec.cls, self.loss, self.alternative, self.pos_label)
         cls: Any = spec.cls
         pair = (self.learners[learner], self.learners[other])
-        return cls(self.X, self.y, *pair, **options, **spec.constructor)
+        return cls(self.X, self.y, *pair, backend=self.backend, **options, **spec.constructor)
+
+
+def common_options(
+    cls: type[HypothesisTest], loss: Any, alternative: Alternative, pos_label: Any
+) -> dict[str, Any]:
+    """The arguments that all tests understand, as this one calls them."""
+    known = inspect.signature(cls.__init__).parameters
+    named = {"metric": _metric(loss)} if "metric" in known else {"loss": loss}
+    return {**named, "alternative": alternative, "pos_label": pos_label}
 
 
 def _metric(loss: Any) -> str:
@@ -233,11 +277,8 @@ class Planned:
         test = self.made[0]
         if isinstance(test, ResamplingTest):
             return test.design
-        if (
-            isinstance(test, FoldCovarianceTest)
-            and test.estimator == "cross_validation"
-            and hasattr(test, "from_losses")
-        ):
+        # The jackknife estimate of error needs losses on learning sets besides.
+        if isinstance(test, FoldCovarianceTest) and test.estimator == "cross_validation":
             return KFold(test.n_folds, self.spec.fit.get("n_repeats", 1))
         return None
 
@@ -291,7 +332,11 @@ class Plan:
     def __init__(self, question: Question, tests: Any, seed: int) -> None:
         self.question, self.seed = question, seed
         self.specs = as_specs(tests, auc=question.auc)
-        planned = [self._planned(label, spec) for label, spec in self.specs.items()]
+        planned = [
+            self._planned(label, spec)
+            for label, spec in _with_designs(self.specs, question).items()
+        ]
+        _check_losses(planned)
         self.groups = tuple(self._groups(planned))
         self.alone = tuple(test for test in planned if test.design is None)
         for group in self.groups:
@@ -320,7 +365,39 @@ class Plan:
         for design in designs:
             tests = tuple(test for test in planned if test.design == design)
             rng = np.random.default_rng(self.seed)
-            yield Group(design, design.draw(tests[0].made[0].sample.n_obs, rng), rng, tests)
+            n_obs = tests[0].made[0].sample.n_obs
+            drawn = draw_design(design, n_obs, len(self.question.learners), rng)
+            yield Group(design, drawn, rng, tests)
+
+
+def _with_designs(specs: Mapping[str, TestSpec], question: Question) -> dict[str, TestSpec]:
+    """The tests with named designs for whatever names one, the same for the same splitter."""
+    known: list[tuple[Any, NamedDesign]] = []
+    found = {}
+    for label, spec in specs.items():
+        given = spec.constructor.get("design")
+        if given is not None and not isinstance(given, NamedDesign):
+            designs = [design for raw, design in known if raw is given]
+            with naming(label):
+                design = designs[0] if designs else as_design(given, question.X, question.y)
+            known.append((given, design))
+            spec = replace(spec, constructor={**spec.constructor, "design": design})
+        found[label] = spec
+    return found
+
+
+def _check_losses(planned: Sequence[Planned]) -> None:
+    """Refuse tests of different things, whose estimates belong in no common table."""
+    losses = {test.label: _loss_of(test.made[0]) for test in planned}
+    if len(set(losses.values())) > 1:
+        listed = ", ".join(f"{label}: {loss}" for label, loss in losses.items())
+        raise ValueError(
+            f"tests compare different losses ({listed}): pass loss=, or leave some of them out"
+        )
+
+
+def _loss_of(test: HypothesisTest) -> str:
+    return AUC if test.loss is None else test.loss.name
 
 
 def _rehearse(test: Planned, group: Group) -> None:
@@ -331,7 +408,7 @@ def _rehearse(test: Planned, group: Group) -> None:
     losses = Losses(
         design=group.drawn,
         learners=("first", "second"),
-        loss=AUC if made.loss is None else made.loss.name,
+        loss=_loss_of(made),
         means=rng.random((2, group.drawn.n_resamples)),
         values=values,
         target=made.sample.target,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ucvtest.comparison_summary import pair_text
+from ucvtest.comparison_summary import label_of, pair_text
 from ucvtest.plots import CHOSEN, MISSING, NULL, OTHERS, _name_sides, _pyplot_axes
 from ucvtest.results import TestResult
 
@@ -99,12 +99,12 @@ def save_comparison(
 def _rows(comparison: "Comparison") -> list[_Row]:
     """Tests for two learners; pairs for more, below the name of each of several tests."""
     if len(comparison.pairs) == 1:
-        return [_Row(test, result) for (test, *_), result in comparison.results.items()]
+        return [_Row(label_of(test, each), each) for (test, *_), each in comparison.results.items()]
     rows = []
     for test in comparison.tests:
         rows += [_Row(test)] if len(comparison.tests) > 1 else []
         rows += [
-            _Row(pair_text(key[1:]), result)
+            _Row(pair_text(comparison, key[1:]), result)
             for key, result in comparison.results.items()
             if key[0] == test
         ]
@@ -160,7 +160,7 @@ def _label(ax: "Axes", comparison: "Comparison", rows: Sequence[_Row], alpha: fl
     estimands = {result.estimand for result in results}
     words = results[0].estimand
     if len(estimands) > 1:
-        words = words.partition(" at learning-set size")[0]
+        words = f"first minus second ({comparison.settings['loss']}), each test's own estimand"
     ax.set_xlabel(textwrap.fill(f"{words}, {100 * (1 - alpha):.10g}% intervals", 80))
     several = len(comparison.pairs) > 1
     title = "Differences of learners" if several else " minus ".join(comparison.learners)
