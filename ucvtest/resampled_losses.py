@@ -692,9 +692,6 @@ def evaluate_sample(
     stopwatch = Stopwatch()
     if loss is not None and loss.name == AUC:
         raise ValueError("loss is called 'auc', which means the AUC here: give it another name")
-    for option, value in (("n_jobs", n_jobs), ("batch_size", batch_size)):
-        if value is not None:
-            as_integer(option, value)
     seeds = rng.integers(2**31 - 1, size=design.n_resamples)
     output = "score" if loss is None else loss.output
     evaluators = [
