@@ -12,9 +12,9 @@ ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "examples" / "benchmarks" / "report.py"
 
 FIRST_CALL, IMPORTS = 3.0, 2.0
-"""Seconds that the first call of a small test may take, all counted, and those of a process that only
-imports JAX, SciPy's statistics and scikit-learn on the machine that this was measured on. Processor
-time of all cores, because other processes lengthen elapsed time at will, on two cores; where they
+"""Seconds that the first call of a small test may take, all counted, and those of a process that
+only imports JAX, SciPy's statistics and scikit-learn on the machine that this was measured on.
+Processor time of all cores, because other processes lengthen elapsed time at will; where they
 lengthen that of the imports too, or the machine is slower, as much more is allowed."""
 
 
