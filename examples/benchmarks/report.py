@@ -2,10 +2,11 @@
 
     python examples/benchmarks/report.py
 
-takes about ten minutes and wants a machine with nothing else to do. It runs the measurements of the
-other scripts of this folder, and draws examples/images/scaling.png. ``--check`` measures nothing:
-it fails where README lacks a part, or a row, that this script would write. ``--only fits
-lasso`` measures some parts again and leaves the others as they are.
+takes about ten minutes and wants a machine with nothing else to do, the colon data, and R with
+glmnet for its part "lasso". It runs the measurements of the other scripts of this folder, and draws
+examples/images/scaling.png. ``--check`` measures nothing: it fails where README lacks a part, or a
+row, that this script would write. ``--only fits lasso`` measures some parts again and leaves the
+others as they are.
 """
 
 import argparse
