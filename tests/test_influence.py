@@ -932,3 +932,16 @@ def test_given_losses_that_are_no_use_are_refused():
             test.fit(**arguments)
     with pytest.raises(ValueError, match="compare_variances needs fits, and this test was made"):
         test.compare_variances()
+
+
+def test_given_losses_are_summed_in_stages(monkeypatch):
+    rng = np.random.default_rng(3)
+    y = np.arange(24) % 2
+    X = rng.normal(size=(24, 2)) + y[:, None]
+    losses = uv.evaluate("lda", X, y, uv.designs.KFold(4, 10), rng=0)
+    whole = uv.InfluenceFunctionTest.from_losses(losses).fit()
+    monkeypatch.setattr("ucvtest.influence.STAGE_ROWS", 7)
+    stages = uv.InfluenceFunctionTest.from_losses(losses).fit()
+    np.testing.assert_allclose(stages.estimate, whole.estimate)
+    np.testing.assert_allclose(stages.variance, whole.variance)
+    np.testing.assert_allclose(whole.estimate, losses.means.mean())
