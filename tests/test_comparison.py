@@ -302,7 +302,7 @@ def test_correction_is_what_is_asked_for(three, correction):
                     "ustatistic", {"design": uv.designs.DisjointSets(9, 20)}, {"tol": 0.1}
                 )
             },
-            "test 'ustatistic': tol has no use where losses are given",
+            "test 'ustatistic': tol=0.1 has no use where losses are given",
         ),
         (
             {"tests": uv.TestSpec("fold_covariance", fit={"rho": 3})},
