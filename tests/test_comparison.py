@@ -111,6 +111,26 @@ def test_tests_with_learning_sets_of_their_own_are_counted_too():
     assert found.n_fits == sum(each.n_fits for each in learners)
 
 
+def test_a_test_with_learning_sets_of_its_own_can_share_a_design():
+    learners = {name: Counting(column) for column, name in enumerate("abc")}
+    pairs = uv.designs.DisjointSets(12, n_draws=100)
+    found = uv.compare(X, Y, learners, [uv.TestSpec("ustatistic", {"design": pairs})], rng=0)
+    # Three pairs of learners, and each learner fitted once on 200 learning sets.
+    assert [each.n_fits for each in learners.values()] == [200] * 3
+    assert found.n_fits == 600
+    losses = uv.evaluate(learners, X, Y, pairs, rng=0)
+    for (_, *pair), result in found.results.items():
+        alone = uv.UStatisticTest.from_losses(losses, *pair).fit()
+        assert (result.estimate, result.variance) == (alone.estimate, alone.variance)
+
+
+def test_folds_for_the_influence_function():
+    spec = uv.TestSpec("influence", {"design": FOLDS})
+    found = uv.compare(X, Y, ["lda", "knn:3"], [spec, in_folds()], rng=0)
+    assert len(found.fits) == 1
+    assert found.n_fits == 12
+
+
 @pytest.mark.parametrize("label", ["corrected_t", "ustatistic"])
 @pytest.mark.parametrize("pair", [("lda", "knn:3"), ("lda", "majority"), ("knn:3", "majority")])
 def test_each_result_is_that_of_the_test_by_itself(label, pair, three):
@@ -273,6 +293,18 @@ def test_correction_is_what_is_asked_for(three, correction):
         ({"loss": "log", "tests": "influence"}, "test 'influence': it knows loss='zero_one'"),
         ({"tests": [QUICK, in_folds(folds=49)]}, "test 'corrected_t': n_folds=49 needs"),
         (
+            {"tests": uv.TestSpec("ustatistic", {"design": 6})},
+            "test 'ustatistic': the design's learning sets are no disjoint pairs",
+        ),
+        (
+            {
+                "tests": uv.TestSpec(
+                    "ustatistic", {"design": uv.designs.DisjointSets(9, 20)}, {"tol": 0.1}
+                )
+            },
+            "test 'ustatistic': tol=0.1 has no use where losses are given",
+        ),
+        (
             {"tests": uv.TestSpec("fold_covariance", fit={"rho": 3})},
             "test 'fold_covariance': rho",
         ),
@@ -294,6 +326,7 @@ def test_errors_come_before_the_first_fit(change, message):
         (({"folds": 5},), "corrected_t has no option 'folds': it has design"),
         (({"loss": "log"},), "'loss' in a comparison, which decides it for all tests"),
         (({}, {"rho": 0.1}), "corrected_t.fit has no option 'rho': it has none"),
+        (({"design": 5, "loss": "log"},), "'loss' in a comparison"),
         (({}, {"rng": 1}), "'rng' in a comparison"),
     ],
     ids=str,

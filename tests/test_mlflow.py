@@ -1032,6 +1032,8 @@ def forwarding(port: int, to: int) -> Iterator[None]:
 
 # How to fit the test classes where their defaults take long, or lack something.
 OPTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "FiveByTwoFTest": ({"other": "nearest_centroid"}, {}),
+    "McNemarTest": ({"other": "nearest_centroid"}, {}),
     "UStatisticTest": ({"other": "nearest_centroid"}, {"n_pairs": 20}),
 }
 EVERY_CLASS = [name for name in uv.__all__ if name.endswith("Test")]

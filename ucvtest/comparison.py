@@ -503,7 +503,7 @@ class _Run:
 
     def _of_group(self, group: Group) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         first = group.tests[0].made[0]
-        learners = dict(zip(self.plan.question.learners, group.learners, strict=True))
+        learners = group.fitting(self.plan.question.learners)
         words = group.design.words
         with hooks.fitting(first), progress_bar(self.progress, words, "fit") as bar:
             losses = evaluate_sample(
