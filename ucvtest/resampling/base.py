@@ -24,6 +24,7 @@ from ucvtest.resampled_losses import (
     AUC,
     SCORES_ONLY,
     LossDifference,
+    Losses,
     check_two_classes,
     draw_design,
     evaluate_sample,
@@ -37,6 +38,8 @@ THESE_RULES = (
     "on new observations, not about the learners with another sample."
 )
 """Note of tests that are conditional on the sample."""
+
+LOSSES_OF_CLASSES = ("zero_one", "log")
 
 ROUNDING = 1e-10
 """Standard errors that are taken for rounding, relative to the losses themselves."""
@@ -300,7 +303,11 @@ class ResamplingTest(FromLosses):
 
     def _shared_notes(self, observed: LossDifference) -> list[str]:
         """What every test says of how its losses came about."""
-        return [*one_class_and_tie_notes(observed.diagnostics), *reuse_notes(self._given)]
+        return [
+            *one_class_and_tie_notes(observed.diagnostics),
+            *_unlearnt_class_notes(observed.losses),
+            *reuse_notes(self._given),
+        ]
 
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """What is needed to repeat the test on the same data, or from the same losses."""
@@ -333,6 +340,25 @@ def _name_of(loss: Any) -> str | None:
 def plural(words: str) -> str:
     """The expected losses of two learners, from that of one."""
     return words + ("es" if words.endswith("s") else "s")
+
+
+def _unlearnt_class_notes(losses: Losses) -> list[str]:
+    """The note that a class could not be predicted, as happens where rows are sorted by class."""
+    if losses.target is None or losses.loss not in LOSSES_OF_CLASSES:
+        return []
+    design, unlearnt = losses.design, np.zeros(losses.design.n_resamples, dtype=bool)
+    for code in np.unique(losses.target):
+        members = losses.target == code
+        unlearnt |= design.testing[:, members].any(axis=1) & ~design.learning[:, members].any(
+            axis=1
+        )
+    if not unlearnt.any():
+        return []
+    return [
+        f"In {unlearnt.sum()} of {len(unlearnt)} resamples a class is tested that was not learnt "
+        "from, and so cannot be predicted. Where rows are sorted, shuffle them (shuffle=True); "
+        "where a class is rare, use a stratified splitter."
+    ]
 
 
 def _status(observed: LossDifference, estimate: float, variance: float, status: str) -> str:
