@@ -282,7 +282,7 @@ class TestPvalue:
 
     def test_its_monte_carlo_error(self):
         X, y = two_species()
-        noise = np.random.default_rng(0).normal(size=X.shape)
+        noise = np.random.default_rng(3).normal(size=X.shape)
         result = uv.PermutationComplexityTest(noise, y, "lda").fit(50, rng=0)
         expected = math.sqrt(result.pvalue * (1 - result.pvalue) / 50)
         assert result.diagnostics["mc_se_pvalue"] == pytest.approx(expected)

@@ -37,7 +37,7 @@ WHOLE_COLUMNS = {
     "us a fit": "microseconds a fit",
     "scikit-learn us": "scikit-learn",
     "ratio": "ratio",
-    "ratio of processor time": "ratio of processor time",
+    "ratio of processor time": "of processor time",
 }
 
 
@@ -50,12 +50,12 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def fits(quick: bool) -> str:
     n_sets, n_loop, repeats = (256, 5, 1) if quick else (10240, 200, 5)
     cases = learners.CASES[:1] if quick else learners.CASES
-    rows = [learners.measure(case, n_sets, n_loop, repeats)[:6] for case in cases]
+    rows = [learners.measure(case, n_sets, n_loop, repeats)[:7] for case in cases]
+    columns = ("learner", "n", "p", "microseconds", "scikit-learn", "ratio", "of processor time")
     return (
         "One fit and the prediction of all n observations it has not learnt from, in microseconds, "
         f"{n_sets} learning sets at a time, beside scikit-learn in one thread in the same run "
-        "(`examples/benchmarks/learners.py`):\n\n"
-        + table(("learner", "n", "p", "microseconds", "scikit-learn", "ratio"), rows)
+        "(`examples/benchmarks/learners.py`):\n\n" + table(columns, rows)
     )
 
 
@@ -111,10 +111,12 @@ def growth(quick: bool) -> str:
     if not quick:
         scaling.draw(rows, ROOT / PICTURE)
     least, most = rows[0], rows[-1]
+    elapsed, processor = scaling.powers_of_growth(rows)
     return (
-        f"Cost grows with the number of fits to the power of {scaling.power_of_growth(rows):.2f}, "
-        f"from {least[0]:.0f} fits in {least[1]:.2f} s to {most[0]:.0f} in {most[1]:.2f} s; the "
-        f"largest memory of the process goes from {least[2]:.0f} to {most[2]:.0f} MB "
+        f"Elapsed time grows with the number of fits to the power of {elapsed:.2f}, processor time of "
+        f"{processor:.2f}, from {least[0]:.0f} fits in {least[2]:.2f} s to {most[0]:.0f} in "
+        f"{most[2]:.2f} s; the largest memory of the process goes from {least[1]:.0f} to "
+        f"{most[1]:.0f} MB "
         "(`examples/benchmarks/scaling.py`):\n\n"
         f"![Seconds and largest memory by the number of fits]({PICTURE})"
     )
