@@ -24,6 +24,7 @@ from ucvtest.learners.base import (
     padded_rows,
     power_of_two,
 )
+from ucvtest.learners.blocks import codes_in_blocks, in_blocks
 from ucvtest.learners.one_set import LABELINGS, OPEN, product, replace_open_rows, whitened
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
@@ -251,9 +252,7 @@ class Ridge(JittedLearner):
     def _is_primal(self, state: RidgeState, learning: np.ndarray) -> bool:
         """Whether the system has as many equations as features, not as observations."""
         # Inner products of features that are standardised in each set are not shared.
-        return bool(
-            self.standardize or state.features.shape[1] <= learning.sum(axis=1).max()
-        )
+        return bool(self.standardize or state.features.shape[1] <= learning.sum(axis=1).max())
 
     @property
     def _settings(self) -> tuple[float, float, bool, bool]:
@@ -335,9 +334,11 @@ def _primal(
     """Fitted values (R, n) of learning sets (R, n); the settings are those of `_primal_block`."""
     if labels is not None:
         return _primal_block(features, columns, learning, labels, *settings)
-    fit = partial(_primal_block, features, columns)
-    fitted = jax.lax.map(lambda rows: fit(rows, None, *settings), _in_blocks(learning))
-    return fitted.reshape(learning.shape)
+
+    def fit(rows: jax.Array) -> jax.Array:
+        return _primal_block(features, columns, rows, None, *settings)
+
+    return jax.lax.map(fit, in_blocks(learning, ROWS_PER_BLOCK)).reshape(learning.shape)
 
 
 @partial(jit, static_argnums=(8, 9))
@@ -350,22 +351,11 @@ def _primal_codes(
     *settings: Any,
 ) -> tuple[jax.Array, jax.Array]:
     """Which fitted values are above the cut, and whether some are neither that nor below."""
-    observed = jnp.arange(learning.shape[1]) < n_obs
 
-    def block(rows: jax.Array) -> tuple[jax.Array, jax.Array]:
-        fitted = _primal_block(features, columns, rows, None, *settings)
-        decided = (fitted > cut) | (fitted < cut)
-        return (fitted > cut).astype(jnp.int8), (~decided & observed).any()
+    def fit(rows: jax.Array) -> jax.Array:
+        return _primal_block(features, columns, rows, None, *settings)
 
-    codes, open_ = jax.lax.map(block, _in_blocks(learning))
-    return codes.reshape(learning.shape), open_.any()
-
-
-def _in_blocks(learning: jax.Array) -> jax.Array:
-    """Learning sets a few at a time, whose matrices stay in the cache."""
-    n_sets, n_obs = learning.shape
-    size = ROWS_PER_BLOCK if n_sets % ROWS_PER_BLOCK == 0 else n_sets
-    return learning.reshape(-1, size, n_obs)
+    return codes_in_blocks(fit, learning, ROWS_PER_BLOCK, cut, n_obs)
 
 
 def _primal_block(
