@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import jax
 import jax.numpy as jnp
@@ -29,7 +29,7 @@ from ucvtest.learners.one_set import LABELINGS, OPEN, product, replace_open_rows
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
-__all__ = ["PenaltyScale", "Ridge", "RidgeState", "dual_scores", "ridge"]
+__all__ = ["DualSmoother", "PenaltyScale", "Ridge", "RidgeState", "dual_scores", "ridge"]
 
 PenaltyScale = Literal["sum", "mean"]
 SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")
@@ -45,6 +45,9 @@ LEAST_ROWS = 32
 
 ROWS_PER_BLOCK = 64
 """Learning sets fitted at a time within one call."""
+
+DUAL_ROWS = 64
+"""Labelings at a time that are multiplied with a smoother matrix, at least."""
 
 SIZE_STEP = 8
 """Systems in the dual form have sizes that are multiples of this, so that few are compiled."""
@@ -114,6 +117,24 @@ class ThinSmoother(RidgeState):
     def fitted(self, labels: np.ndarray) -> np.ndarray:
         """Fitted values (R, n)."""
         return product(product(labels, self.right), self.left)
+
+
+@dataclass(frozen=True, eq=False)
+class DualSmoother:
+    """What all labelings of one learning set share in the dual form."""
+
+    matrix: Any
+    """ndarray (n, n): labels times this are fitted values; zero for those not learnt from."""
+
+    @classmethod
+    def of(cls, inner: Any, learning: np.ndarray, *settings: Any) -> "DualSmoother":
+        """From the inner products of all observations; the settings are those of `_operator`."""
+        operator = _operator(np.asarray(inner), learning, *settings)
+        return cls(np.ascontiguousarray(operator.T))
+
+    def fitted(self, labels: np.ndarray) -> np.ndarray:
+        """Fitted values (R, n)."""
+        return product(labels, self.matrix, DUAL_ROWS)
 
 
 @dataclass(frozen=True)
@@ -194,10 +215,14 @@ class Ridge(JittedLearner):
         """As many as the scores allow: a common learning set needs one system for all."""
         return min(super().rows_per_call(sample), LABELINGS)
 
-    def prepare_labelings(self, state: RidgeState, learning: np.ndarray) -> RidgeState:
-        """The thin factors of the matrix that takes the labels to the fitted values."""
+    def prepare_labelings(
+        self, state: RidgeState, learning: np.ndarray
+    ) -> "RidgeState | DualSmoother":
+        """The matrix that takes the labels to the fitted values, or its thin factors."""
         size = int(learning.sum())
-        if self.standardize or state.features.shape[1] > size:
+        if not self._is_primal(state, learning[None]):
+            return DualSmoother.of(state.inner, learning, *self._settings)
+        if self.standardize:
             return state
         features = to_numpy(state.features)[: len(learning)]
         penalty = self.lam * (size if self.penalty_scale == "mean" else 1)
@@ -213,18 +238,28 @@ class Ridge(JittedLearner):
 
     @in_float64
     def scores(
-        self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None = None
+        self,
+        state: RidgeState | DualSmoother,
+        learning: np.ndarray,
+        labels: np.ndarray | None = None,
     ) -> np.ndarray:
         """Fitted values."""
+        if isinstance(state, DualSmoother):
+            return state.fitted(cast("np.ndarray", labels))
         if labels is None or not isinstance(state, ThinSmoother):
             return self._scores(state, learning, labels)
         each = partial(self._scores, state, learning)
         return replace_open_rows(state.fitted(labels), self.cut, OPEN, labels, each)
 
     def codes(
-        self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None = None
+        self,
+        state: RidgeState | DualSmoother,
+        learning: np.ndarray,
+        labels: np.ndarray | None = None,
     ) -> np.ndarray | None:
         """Predicted codes; see `JittedLearner.codes`."""
+        if isinstance(state, DualSmoother):
+            return None
         if labels is None:
             return self._own_codes(state, learning) if self._is_primal(state, learning) else None
         if not isinstance(state, ThinSmoother):
@@ -270,7 +305,7 @@ def dual_scores(
 ) -> np.ndarray:
     """Fitted values (R, n) by the dual form; the settings are the last arguments of `dual`."""
     if labels is not None and len(learning) == 1:
-        return labels @ _operator(np.asarray(inner), learning[0], *settings).T
+        return DualSmoother.of(inner, learning[0], *settings).fitted(labels)
     if labels is not None:
         response = padded_rows(labels, axis=1)
     fitted = dual(inner, response, *positions(learning), *settings)
