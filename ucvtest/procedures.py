@@ -109,7 +109,13 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
             Procedure("fold_covariance", "FoldCovarianceTest", arguments={"n_folds": 10}),
             Procedure("conservative_z", "ConservativeZTest", SplitHalves()),
             Procedure("five_by_two_t", "FiveByTwoTTest", KFold(2, n_repeats=5)),
-            Procedure("five_by_two_f", "FiveByTwoFTest", KFold(2, n_repeats=5), interval=False, single=False),
+            Procedure(
+                "five_by_two_f",
+                "FiveByTwoFTest",
+                KFold(2, n_repeats=5),
+                interval=False,
+                single=False,
+            ),
             Procedure("wald_all_pairs", "CrossValidationWaldTest", _TEN_FOLDS, about="rules"),
             Procedure(
                 "wald_within_fold",
