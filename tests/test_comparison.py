@@ -381,6 +381,29 @@ def test_it_cannot_be_changed(two):
         two.settings["rng"] = 1
 
 
+def test_a_dictionary_that_was_cut_short(two):
+    data = two.to_dict()
+    del data["fits"]
+    with pytest.raises(ValueError, match="data lacks fits"):
+        uv.Comparison.from_dict(data)
+
+
+def test_settings_name_tests_with_their_options():
+    tests = {
+        "folds": in_folds(folds=6),
+        "drawn": in_folds(folds=FOLDS.draw(48, np.random.default_rng(0))),
+        "rho": uv.TestSpec("fold_covariance", {"n_folds": 6}, {"rho": 0.3}),
+    }
+    found = uv.compare(X, Y, ["lda", "knn:3"], tests, rng=0)
+    assert dict(found.settings["tests"]) == {
+        "folds": "corrected_t(design='6-fold cross-validation')",
+        "drawn": "corrected_t(design='a design of 6 learning sets')",
+        "rho": "fold_covariance(n_folds=6, rho=0.3)",
+    }
+    # What is drawn already is a design of its own, also where it could have been drawn here.
+    assert [each.tests for each in found.fits] == [("folds", "rho"), ("drawn",)]
+
+
 def test_frame(three):
     frame = three.frame
     assert list(frame)[:5] == ["test", "learner", "other", "estimate", "se"]

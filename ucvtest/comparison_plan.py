@@ -348,11 +348,8 @@ class Plan:
 
     def __init__(self, question: Question, tests: Any, seed: int) -> None:
         self.question, self.seed = question, seed
-        self.specs = as_specs(tests, auc=question.auc)
-        planned = [
-            self._planned(label, spec)
-            for label, spec in _with_designs(self.specs, question).items()
-        ]
+        self.specs = _with_designs(as_specs(tests, auc=question.auc), question)
+        planned = [self._planned(label, spec) for label, spec in self.specs.items()]
         _check_losses(planned)
         self.groups = tuple(self._groups(planned))
         self.alone = tuple(test for test in planned if test.design is None)
