@@ -244,6 +244,9 @@ def test_holm_step_by_step():
 def test_no_pvalue_stays_none_and_counts():
     found = _adjusted(np.array([0.01, math.nan, 0.2]), "bonferroni")
     np.testing.assert_allclose(found, [0.03, math.nan, 0.6])
+    # As p = 1: were it the smallest, Holm's method would multiply the others by less.
+    found = _adjusted(np.array([0.02, math.nan, 0.2]), "holm")
+    np.testing.assert_allclose(found, [0.06, math.nan, 0.4])
 
 
 def test_pairs_are_the_family_and_tests_are_none(three):
