@@ -241,7 +241,9 @@ def test_data_that_change_later_change_no_splits(cancer):
         ({"loss": uv.Loss("auc", np.subtract, "number")}, "'auc', which means the AUC here"),
         ({"rng": -1}, "rng must not be negative"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
-        ({"batch_size": 0}, "batch_size must be positive, got 0"),
+        ({"batch_size": 2.5}, "batch_size must be an integer, got 2.5"),
+        ({"n_jobs": "2"}, "n_jobs must be an integer, got '2'"),
+        ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
         (
             {"max_bytes": 1000},
             r"take 1.6e-06 GB of memory, and max_bytes allows 1e-06 GB: use fewer",

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-
-import ucvtest as uv
 from calibrating.problems import SEED, Problem
 from calibrating.rules import population_rules
+
+import ucvtest as uv
 from ucvtest.design import Design
-from ucvtest.designs import KFold, NamedDesign, RandomSplits, SplitHalves
+from ucvtest.designs import HoldOut, KFold, NamedDesign, NestedKFold, RandomSplits, SplitHalves
+from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.procedures import PROCEDURES, Procedure
 from ucvtest.results import TestResult
 
@@ -40,7 +41,7 @@ EVERY = {
     "corrected_t_auc": (2, 2),
     "permutation": (2, 0),
 }
-"""Costly tests are run on every so many samples: for jitted learners, and for others; 0: never."""
+"""Costly tests are run on every so many samples: for learners that are quick to fit, and for others; 0: never."""
 
 FURTHER = ("nested", "bayesian_t")
 
@@ -48,7 +49,7 @@ HALF = ("ustatistic", "ustatistic_jackknife")
 """One learner alone on every other sample, since that needs fits of its own."""
 
 SLOW_FITS = 3000
-"""`max_fits` of `UStatisticTest` for learners that are fitted one at a time."""
+"""`max_fits` of `UStatisticTest` for learners that are slow to fit."""
 
 PERMUTATIONS = 199
 
@@ -82,7 +83,7 @@ class SampleRun:
 
     def due(self, kind: str) -> bool:
         """Whether a costly test is run on this sample."""
-        every = EVERY[kind][0 if self.problem.jitted else 1]
+        every = EVERY[kind][0 if self.problem.quick else 1]
         return bool(every) and self.number % every == 0
 
     def losses(self, design: NamedDesign, loss: str) -> uv.Losses:
@@ -227,7 +228,7 @@ def _from_data(run: SampleRun, cls: type, procedure: Procedure, other: int | Non
         settings["loss"] = run.problem.loss
     second = None if other is None else run.problem.learners[other]
     options = dict(procedure.options)
-    if not run.problem.jitted and "max_fits" in options:
+    if not run.problem.quick and "max_fits" in options:
         options["max_fits"] = SLOW_FITS
     return cls(run.X, run.y, run.problem.learners[0], second, **settings), options
 
@@ -303,7 +304,7 @@ def true_values(
     code = zlib.crc32(problem.name.encode())
     rng = np.random.default_rng([SEED, code, learn_size, 7])
     size = min(max(BLOCK, learn_size), problem.n_population)
-    if not problem.jitted or problem.learners[0].startswith("knn"):
+    if any(_one_by_one(learner) for learner in problem.fitted):
         size = learn_size
     found: list[np.ndarray] = []
     while sum(len(part) for part in found) < n_sets:
@@ -326,9 +327,15 @@ def true_values(
     }
 
 
-def truth_sets(learn_size: int) -> int:
+def _one_by_one(learner: Learner) -> bool:
+    """Whether many learning sets of one large sample are no quicker than as many samples."""
+    return not isinstance(learner, JittedLearner) or learner.name.startswith("knn")
+
+
+def truth_sets(problem: Problem, learn_size: int) -> int:
     """Learning sets for a true value: rules learnt from few observations vary more."""
-    return int(np.clip(60_000 // learn_size, 200, 1500))
+    wanted = int(np.clip(60_000 // learn_size, 200, 1500))
+    return wanted // 3 if any(map(_one_by_one, problem.fitted)) else wanted
 
 
 # --------------------------------------------------------------------- running, continuing
@@ -359,7 +366,7 @@ def true_values_of_cells(
         if (learn_size, auc) in have:
             continue
         progress(f"{problem.name}: truth at learning-set size {learn_size}")
-        n_sets = truth_sets(learn_size)
+        n_sets = truth_sets(problem, learn_size)
         n_sets = n_sets // 3 if auc else n_sets
         values = true_values(problem, int(learn_size), n_sets, auc=bool(auc))
         row = {"learn_size": learn_size, "auc": auc, **values}

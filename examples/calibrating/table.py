@@ -55,28 +55,47 @@ def table_of(problem: Problem, folder: Path, progress=print) -> pd.DataFrame:
     rows = read_samples(problem, folder)
     if rows.empty:
         return pd.DataFrame(columns=list(COLUMNS))
-    rows["auc"] = rows["procedure"].map(lambda name: name in PROCEDURES and PROCEDURES[name].auc)
-    of_learner = rows["procedure"].map(
-        lambda name: name in PROCEDURES and PROCEDURES[name].about == "learner"
-    )
-    needed = rows[of_learner & (rows["learn_size"] > 0) & rows["low"].notna()]
-    truths = true_values_of_cells(problem, needed, folder, progress)
-    known = {(row["learn_size"], row["auc"]): row for row in truths.to_dict("records")}
-    cells = rows.groupby(["n_obs", "target", "procedure"], sort=False)
+    needed = rows[_about_learner(rows) & (rows["learn_size"] > 0) & rows["low"].notna()]
+    truths = true_values_of_cells(problem, needed.assign(auc=_auc(needed)), folder, progress)
+    known = {(row["learn_size"], bool(row["auc"])): row for row in truths.to_dict("records")}
+    return cells_of(problem, rows, known)
+
+
+def cells_of(problem: Problem, rows: pd.DataFrame, known: dict) -> pd.DataFrame:
+    """What the samples of a problem give; `known` are true values by (learning size, AUC)."""
+    of_learner, auc = _about_learner(rows), _auc(rows)
     found = [
-        _cell(problem, key, cell, of_learner[cell.index].iloc[0], known) for key, cell in cells
+        _cell(problem, key, cell, bool(of_learner[cell.index[0]]), bool(auc[cell.index[0]]), known)
+        for key, cell in rows.groupby(["n_obs", "target", "procedure"], sort=False)
     ]
     return pd.DataFrame(found, columns=list(COLUMNS))
 
 
+def _auc(rows: pd.DataFrame) -> pd.Series:
+    return rows["procedure"].map(lambda name: name in PROCEDURES and PROCEDURES[name].auc)
+
+
+def _about_learner(rows: pd.DataFrame) -> pd.Series:
+    return rows["procedure"].map(
+        lambda name: name in PROCEDURES and PROCEDURES[name].about == "learner"
+    )
+
+
 def _cell(
-    problem: Problem, key: tuple[Any, ...], cell: pd.DataFrame, of_learner: bool, known: dict
+    problem: Problem,
+    key: tuple[Any, ...],
+    cell: pd.DataFrame,
+    of_learner: bool,
+    auc: bool,
+    known: dict,
 ) -> dict[str, Any]:
     n_obs, target, procedure = key
     learn_size = int(cell["learn_size"].max())
     truth, truth_se = cell["truth"], 0.0
-    entry = known.get((learn_size, bool(cell["auc"].iloc[0])))
-    if of_learner and entry is not None:
+    entry = known.get((learn_size, auc))
+    if of_learner and _null_holds(problem, str(target)):
+        truth = 0.0  # by construction
+    elif of_learner and entry is not None:
         truth, truth_se = entry[target], entry[f"{target}_se"]
     answered = cell["low"].notna() & cell["high"].notna()
     covered = answered & (cell["low"] <= truth) & (truth <= cell["high"])

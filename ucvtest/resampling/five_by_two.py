@@ -194,7 +194,7 @@ class FiveByTwoFTest(_FiveByTwoTest):
         """Short name for keys."""
         return "five_by_two_f"
 
-    def _admit(self, design: Design) -> None:
+    def _check_hypothesis(self) -> None:
         if self.alternative != "two-sided":
             raise ValueError(
                 f"alternative={self.alternative!r} cannot be tested by a sum of squares: use "
@@ -205,7 +205,6 @@ class FiveByTwoFTest(_FiveByTwoTest):
                 "null_value must be given for one learner: this test has a p-value and no "
                 "interval; for an interval use FiveByTwoTTest"
             )
-        super()._admit(design)
 
     def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
         pairs, variances = _pairs(observed)
