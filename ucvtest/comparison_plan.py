@@ -35,7 +35,19 @@ from ucvtest.resampling.nested_cross_validation import NestedCrossValidationTest
 from ucvtest.results import Alternative
 from ucvtest.ustatistic import UStatisticTest
 
-__all__ = ["RECOMMENDED", "RECOMMENDED_AUC", "TESTS", "Group", "Plan", "Question", "TestSpec"]
+__all__ = [
+    "RECOMMENDED",
+    "RECOMMENDED_AUC",
+    "TESTS",
+    "Group",
+    "Plan",
+    "Planned",
+    "Question",
+    "TestSpec",
+    "as_specs",
+    "common_options",
+    "naming",
+]
 
 TESTS: Mapping[str, type[HypothesisTest]] = MappingProxyType(
     {
