@@ -14,7 +14,7 @@ from sklearn.model_selection import ShuffleSplit
 
 import ucvtest as uv
 from ucvtest.comparison import _adjusted
-from ucvtest.comparison_plan import RECOMMENDED, RECOMMENDED_AUC, TESTS
+from ucvtest.comparison_plan import RECOMMENDED, RECOMMENDED_AUC, TESTS, as_specs
 
 rng = np.random.default_rng(3)
 Y = np.arange(48) % 2
@@ -176,15 +176,11 @@ def test_the_global_random_state_stays():
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
-def test_recommended_tests_exist():
-    assert set(RECOMMENDED) | set(RECOMMENDED_AUC) <= set(TESTS)
-
-
 def test_recommended_is_what_is_run():
     found = uv.compare(X, Y, ["nearest_centroid", "majority"], rng=0)
-    assert found.tests == RECOMMENDED
+    assert found.tests == tuple(as_specs(RECOMMENDED, auc=False))
     areas = uv.compare(X, Y, ["lda", "knn:5"], loss="auc", rng=0)
-    assert areas.tests == RECOMMENDED_AUC
+    assert areas.tests == tuple(as_specs(RECOMMENDED_AUC, auc=True))
     assert areas.settings["loss"] == "auc"
     assert areas.result("corrected_t").diagnostics["better"] == "higher"
 
@@ -244,6 +240,9 @@ def test_holm_step_by_step():
 def test_no_pvalue_stays_none_and_counts():
     found = _adjusted(np.array([0.01, math.nan, 0.2]), "bonferroni")
     np.testing.assert_allclose(found, [0.03, math.nan, 0.6])
+    # As p = 1: were it the smallest, Holm's method would multiply the others by less.
+    found = _adjusted(np.array([0.02, math.nan, 0.2]), "holm")
+    np.testing.assert_allclose(found, [0.06, math.nan, 0.4])
 
 
 def test_pairs_are_the_family_and_tests_are_none(three):
@@ -379,6 +378,29 @@ def test_it_cannot_be_changed(two):
         two.results["x"] = 1
     with pytest.raises(TypeError):
         two.settings["rng"] = 1
+
+
+def test_a_dictionary_that_was_cut_short(two):
+    data = two.to_dict()
+    del data["fits"]
+    with pytest.raises(ValueError, match="data lacks fits"):
+        uv.Comparison.from_dict(data)
+
+
+def test_settings_name_tests_with_their_options():
+    tests = {
+        "folds": in_folds(folds=6),
+        "drawn": in_folds(folds=FOLDS.draw(48, np.random.default_rng(0))),
+        "rho": uv.TestSpec("fold_covariance", {"n_folds": 6}, {"rho": 0.3}),
+    }
+    found = uv.compare(X, Y, ["lda", "knn:3"], tests, rng=0)
+    assert dict(found.settings["tests"]) == {
+        "folds": "corrected_t(design='6-fold cross-validation')",
+        "drawn": "corrected_t(design='a design of 6 learning sets')",
+        "rho": "fold_covariance(n_folds=6, rho=0.3)",
+    }
+    # What is drawn already is a design of its own, also where it could have been drawn here.
+    assert [each.tests for each in found.fits] == [("folds", "rho"), ("drawn",)]
 
 
 def test_frame(three):

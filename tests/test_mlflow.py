@@ -1329,3 +1329,14 @@ def test_status_of_a_comparison_names_the_test(client: MlflowClient) -> None:
     found = uv.compare(X, Y, {"a": "majority", "b": "majority"}, "corrected_t", rng=0)
     run = client.get_run(um.log_result(found).run_id)
     assert run.data.tags["ucvtest.comparison.1.status"].startswith("corrected_t a b: degenerate")
+
+
+def test_the_command_line_logs_a_table_as_one(client: MlflowClient, tmp_path: Path) -> None:
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(target=Y)
+    table.to_csv(tmp_path / "data.csv", index=False)
+    options = "--target target --learner lda --other knn:3 --tests corrected_t,naive_t --mlflow"
+    arguments = ["compare", str(tmp_path / "data.csv"), *options.split()]
+    outcome = CliRunner().invoke(cli.app, arguments)
+    assert outcome.exit_code == 0, outcome.output
+    (run,) = runs(client)
+    assert delivery._keys(run) == ["comparison.1"]

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
@@ -335,6 +335,9 @@ class Comparison:
                 f"data has format version {data['version']}, this ucvtest reads up to "
                 f"{FORMAT_VERSION}: upgrade ucvtest"
             )
+        missing = [item.name for item in fields(cls) if item.name not in data]
+        if missing:
+            raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
         return cls(
             learners=tuple(data["learners"]),
             results={

@@ -35,7 +35,19 @@ from ucvtest.resampling.nested_cross_validation import NestedCrossValidationTest
 from ucvtest.results import Alternative
 from ucvtest.ustatistic import UStatisticTest
 
-__all__ = ["RECOMMENDED", "RECOMMENDED_AUC", "TESTS", "Group", "Plan", "Question", "TestSpec"]
+__all__ = [
+    "RECOMMENDED",
+    "RECOMMENDED_AUC",
+    "TESTS",
+    "Group",
+    "Plan",
+    "Planned",
+    "Question",
+    "TestSpec",
+    "as_specs",
+    "common_options",
+    "naming",
+]
 
 TESTS: Mapping[str, type[HypothesisTest]] = MappingProxyType(
     {
@@ -348,11 +360,8 @@ class Plan:
 
     def __init__(self, question: Question, tests: Any, seed: int) -> None:
         self.question, self.seed = question, seed
-        self.specs = as_specs(tests, auc=question.auc)
-        planned = [
-            self._planned(label, spec)
-            for label, spec in _with_designs(self.specs, question).items()
-        ]
+        self.specs = _with_designs(as_specs(tests, auc=question.auc), question)
+        planned = [self._planned(label, spec) for label, spec in self.specs.items()]
         _check_losses(planned)
         self.groups = tuple(self._groups(planned))
         self.alone = tuple(test for test in planned if test.design is None)
