@@ -111,6 +111,26 @@ def test_tests_with_learning_sets_of_their_own_are_counted_too():
     assert found.n_fits == sum(each.n_fits for each in learners)
 
 
+def test_a_test_with_learning_sets_of_its_own_can_share_a_design():
+    learners = {name: Counting(column) for column, name in enumerate("abc")}
+    pairs = uv.designs.DisjointSets(12, n_draws=100)
+    found = uv.compare(X, Y, learners, [uv.TestSpec("ustatistic", {"design": pairs})], rng=0)
+    # Three pairs of learners, and each learner fitted once on 200 learning sets.
+    assert [each.n_fits for each in learners.values()] == [200] * 3
+    assert found.n_fits == 600
+    losses = uv.evaluate(learners, X, Y, pairs, rng=0)
+    for (_, *pair), result in found.results.items():
+        alone = uv.UStatisticTest.from_losses(losses, *pair).fit()
+        assert (result.estimate, result.variance) == (alone.estimate, alone.variance)
+
+
+def test_folds_for_the_influence_function():
+    spec = uv.TestSpec("influence", {"design": FOLDS})
+    found = uv.compare(X, Y, ["lda", "knn:3"], [spec, in_folds()], rng=0)
+    assert len(found.fits) == 1
+    assert found.n_fits == 12
+
+
 @pytest.mark.parametrize("label", ["corrected_t", "ustatistic"])
 @pytest.mark.parametrize("pair", [("lda", "knn:3"), ("lda", "majority"), ("knn:3", "majority")])
 def test_each_result_is_that_of_the_test_by_itself(label, pair, three):
@@ -273,6 +293,18 @@ def test_correction_is_what_is_asked_for(three, correction):
         ({"loss": "log", "tests": "influence"}, "test 'influence': it knows loss='zero_one'"),
         ({"tests": [QUICK, in_folds(folds=49)]}, "test 'corrected_t': n_folds=49 needs"),
         (
+            {"tests": uv.TestSpec("ustatistic", {"design": 6})},
+            "test 'ustatistic': the design's learning sets are no disjoint pairs",
+        ),
+        (
+            {
+                "tests": uv.TestSpec(
+                    "ustatistic", {"design": uv.designs.DisjointSets(9, 20)}, {"tol": 0.1}
+                )
+            },
+            "test 'ustatistic': tol=0.1 has no use where losses are given",
+        ),
+        (
             {"tests": uv.TestSpec("fold_covariance", fit={"rho": 3})},
             "test 'fold_covariance': rho",
         ),
@@ -294,6 +326,7 @@ def test_errors_come_before_the_first_fit(change, message):
         (({"folds": 5},), "corrected_t has no option 'folds': it has design"),
         (({"loss": "log"},), "'loss' in a comparison, which decides it for all tests"),
         (({}, {"rho": 0.1}), "corrected_t.fit has no option 'rho': it has none"),
+        (({"design": 5, "loss": "log"},), "'loss' in a comparison"),
         (({}, {"rng": 1}), "'rng' in a comparison"),
     ],
     ids=str,
@@ -388,6 +421,22 @@ def test_summary_states_fits_families_and_the_notes_of_each_test(two, three):
     assert "p-values are adjusted (holm) for the 3 pairs" in three.summary().as_text()
 
 
+def test_long_names_are_told_apart_by_their_places():
+    learners = {f"a learner with a long name and {end}": "lda" for end in ("one", "two")}
+    found = uv.compare(X, Y, {**learners, "near": "knn:3"}, "corrected_t", rng=0)
+    text = found.summary().as_text()
+    assert "a learn... (1) - a learn... (2)" in text
+    assert "(1) a learner with a long name and one, (2) a learner" in text
+    assert max(map(len, text.splitlines())) <= 90
+
+
+def test_posterior_probabilities_stand_in_for_a_pvalue():
+    found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "bayesian_t"], rng=0)
+    text = " ".join(found.summary().as_text().split())
+    assert "Posterior: bayesian_t: Probability" in text
+    assert "1 of 2 tests gives no p-value (bayesian_t)" in found.verdict
+
+
 def test_summary_in_other_formats(three):
     named = uv.compare(X, Y, {"<a>": "lda", "b_c": "knn:3"}, [in_folds(), QUICK], rng=0)
     page = named.summary().as_html()
@@ -429,6 +478,24 @@ def test_verdict_of_two_learners(two, pvalues, expected):
     values = dict(zip(two.tests, pvalues, strict=True))
     found = changed(two, pvalue=values, estimate=dict.fromkeys(two.tests, -0.1))
     assert expected in found.verdict
+
+
+def test_a_test_that_is_not_valid_does_not_count():
+    found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "hold_out", "naive_t"], rng=0)
+    found = changed(
+        found,
+        pvalue={"corrected_t": 0.3, "hold_out": 0.01, "naive_t": 0.001},
+        estimate=dict.fromkeys(found.tests, -0.1),
+    )
+    assert found.verdict == (
+        "At the 5% level 1 of 2 tests finds that lda is better than knn:3 (hold_out); 1 of 2 tests "
+        "finds no difference (corrected_t); naive_t, which is not valid and not counted, finds "
+        "that lda is better than knn:3."
+    )
+    assert "naive_t (not valid)" in found.summary().as_text()
+    ax = found.plot()
+    assert ax.get_yticklabels()[2].get_text() == "naive_t (not valid)"
+    pyplot.close(ax.figure)
 
 
 def test_verdict_follows_the_direction_of_the_loss(two):

@@ -59,7 +59,14 @@ def test_every_repetition_of_k_fold_tests_each_observation_once():
 
 @pytest.mark.parametrize(
     ("n_obs", "fraction", "size"),
-    [(30, 0.1, 3), (30, 1 / 3, 10), (31, 0.1, 4), (10, 1e-9, 1), (7, np.float64(0.5), 4)],
+    [
+        (30, 0.1, 3),
+        (100, 0.07, 7),
+        (30, 1 / 3, 10),
+        (31, 0.1, 4),
+        (10, 1e-9, 1),
+        (7, np.float64(0.5), 4),
+    ],
 )
 def test_the_fraction_that_is_meant_is_rounded_up(n_obs, fraction, size):
     assert draw(designs.HoldOut(fraction), n_obs).test_sizes == (size,)
@@ -256,6 +263,19 @@ def test_readers_refuse_changed_rows():
         for learning in (found.learning, ~testing):
             with pytest.raises(ValueError, match="the design"):
                 reader(Design(learning, testing))
+
+
+def test_halves_that_overlap_or_differ_in_size_are_refused():
+    found = draw(designs.SplitHalves(2, 1))
+    whole = found.learning[:2], found.testing[:2]
+    for members in ([slice(0, 10), slice(5, 15)], [slice(0, 6), slice(6, 20)]):
+        learning, testing = np.zeros((2, 4, 20), dtype=bool)
+        for row, half in enumerate(np.repeat(np.array(members, dtype=object), 2)):
+            learning[row, half] = True
+            testing[row, half.start : half.start + 2] = True
+        both = np.concatenate([whole[0], learning & ~testing]), np.concatenate([whole[1], testing])
+        with pytest.raises(ValueError, match="does not split the sample and its halves"):
+            designs.halves_of(Design(*both))
 
 
 def test_sizes_of_random_splits_are_read_off():

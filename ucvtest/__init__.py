@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ucvtest import codes, designs, hooks, kernels, learners, losses, simulate
+    from ucvtest.advice import Advice, advise
     from ucvtest.autologging import autolog
     from ucvtest.comparison import Comparison, TestSpec, compare
     from ucvtest.exceptions import UcvtestWarning
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Advice",
     "BayesianTTest",
     "Comparison",
     "ConservativeZTest",
@@ -59,6 +61,7 @@ __all__ = [
     "TestSpec",
     "UStatisticTest",
     "UcvtestWarning",
+    "advise",
     "autolog",
     "codes",
     "compare",
@@ -74,6 +77,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Advice": "ucvtest.advice",
     "BayesianTTest": "ucvtest.resampling.bayesian_t",
     "Comparison": "ucvtest.comparison",
     "ConservativeZTest": "ucvtest.resampling.conservative_z",
@@ -98,6 +102,7 @@ _HOME = {
     "TestSpec": "ucvtest.comparison",
     "UStatisticTest": "ucvtest.ustatistic",
     "UcvtestWarning": "ucvtest.exceptions",
+    "advise": "ucvtest.advice",
     "autolog": "ucvtest.autologging",
     "compare": "ucvtest.comparison",
     "evaluate": "ucvtest.resampled_losses",

@@ -423,7 +423,8 @@ def compare(
     -----
     Different tests of the same difference are no family, and their p-values are not adjusted
     for their number: decide before looking which one counts. Cost: for each design its
-    learning sets times the number of learners.
+    learning sets times the number of learners; "ustatistic" goes on until its Monte-Carlo error is
+    small, which ``TestSpec("ustatistic", fit={"max_fits": 2000})`` bounds for slow learners.
 
     Examples
     --------
@@ -502,7 +503,7 @@ class _Run:
 
     def _of_group(self, group: Group) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         first = group.tests[0].made[0]
-        learners = dict(zip(self.plan.question.learners, group.learners, strict=True))
+        learners = group.fitting(self.plan.question.learners)
         words = group.design.words
         with hooks.fitting(first), progress_bar(self.progress, words, "fit") as bar:
             losses = evaluate_sample(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ucvtest.comparison_summary import pair_text
+from ucvtest.comparison_summary import label_of, pair_text
 from ucvtest.plots import CHOSEN, MISSING, NULL, OTHERS, _name_sides, _pyplot_axes
 from ucvtest.results import TestResult
 
@@ -99,12 +99,12 @@ def save_comparison(
 def _rows(comparison: "Comparison") -> list[_Row]:
     """Tests for two learners; pairs for more, below the name of each of several tests."""
     if len(comparison.pairs) == 1:
-        return [_Row(test, result) for (test, *_), result in comparison.results.items()]
+        return [_Row(label_of(test, each), each) for (test, *_), each in comparison.results.items()]
     rows = []
     for test in comparison.tests:
         rows += [_Row(test)] if len(comparison.tests) > 1 else []
         rows += [
-            _Row(pair_text(key[1:]), result)
+            _Row(pair_text(comparison, key[1:]), result)
             for key, result in comparison.results.items()
             if key[0] == test
         ]

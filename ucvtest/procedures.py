@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
+
 from ucvtest.designs import HoldOut, KFold, NamedDesign, NestedKFold, RandomSplits, SplitHalves
 
 __all__ = ["PROCEDURES", "Procedure"]
@@ -35,8 +37,8 @@ class Procedure:
         What the estimand is about; see `ucvtest.procedures.About`.
     auc : bool
         Whether the estimand is an AUC; otherwise it is an expected loss.
-    interval : bool
-        Whether there is a confidence interval.
+    interval, pvalue : bool
+        Whether there is a confidence interval, and a p-value that belongs to it.
     single : bool
         Whether one learner alone can be tested.
     zero_one : bool
@@ -54,6 +56,7 @@ class Procedure:
     about: About = "learner"
     auc: bool = False
     interval: bool = True
+    pvalue: bool = True
     single: bool = True
     zero_one: bool = False
     valid: bool = True
@@ -73,11 +76,24 @@ class Procedure:
             found["loss"] = "auc"
         return found
 
+    def learn_size(self, n_obs: int) -> int:
+        """The learning-set size that the estimand is about."""
+        settings = self.settings(n_obs)
+        if self.test == "NestedCrossValidationTest":
+            return n_obs  # what it corrects its estimate to
+        if self.design is not None:
+            drawn = self.design.draw(n_obs, np.random.default_rng(0))
+            return int(drawn.learning[0].sum())
+        if "n_folds" in settings:
+            return n_obs - n_obs // settings["n_folds"]
+        return int(settings["learn_size"])
+
 
 _LEARN_SIZES = {"half": lambda n: n // 2 - 1, "nine_tenths": lambda n: 9 * n // 10}
 
-MAX_FITS = 6000
-"""For `UStatisticTest`: its estimates are then clear of Monte-Carlo error nearly always."""
+PRECISE = {"tol": 0.2, "max_fits": 50_000}
+"""For `UStatisticTest`: draws until the Monte-Carlo error of the variance is below 20% of it, below
+25% being what a result needs; with fewer fits it often has no answer."""
 
 _TEN_FOLDS = KFold(10)
 
@@ -89,11 +105,11 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
             Procedure("corrected_t", "CorrectedTTest", _TEN_FOLDS),
             Procedure("corrected_t_repeated", "CorrectedTTest", KFold(10, n_repeats=10)),
             Procedure("corrected_t_splits", "CorrectedTTest", RandomSplits(15, 0.1)),
-            Procedure("bayesian_t", "BayesianTTest", _TEN_FOLDS),
+            Procedure("bayesian_t", "BayesianTTest", _TEN_FOLDS, pvalue=False),
             Procedure("fold_covariance", "FoldCovarianceTest", arguments={"n_folds": 10}),
             Procedure("conservative_z", "ConservativeZTest", SplitHalves()),
             Procedure("five_by_two_t", "FiveByTwoTTest", KFold(2, n_repeats=5)),
-            Procedure("five_by_two_f", "FiveByTwoFTest", KFold(2, n_repeats=5), interval=False),
+            Procedure("five_by_two_f", "FiveByTwoFTest", KFold(2, n_repeats=5), interval=False, single=False),
             Procedure("wald_all_pairs", "CrossValidationWaldTest", _TEN_FOLDS, about="rules"),
             Procedure(
                 "wald_within_fold",
@@ -103,20 +119,18 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 about="rules",
             ),
             Procedure("nested", "NestedCrossValidationTest", NestedKFold(10, n_repeats=20)),
-            Procedure(
-                "ustatistic", "UStatisticTest", learn_share="half", options={"max_fits": MAX_FITS}
-            ),
+            Procedure("ustatistic", "UStatisticTest", learn_share="half", options=PRECISE),
             Procedure(
                 "ustatistic_paper",
                 "UStatisticTest",
                 learn_share="half",
-                options={"max_fits": MAX_FITS, "variance": "unbiased"},
+                options={**PRECISE, "variance": "unbiased"},
             ),
             Procedure(
                 "ustatistic_jackknife",
                 "UStatisticTest",
                 learn_share="nine_tenths",
-                options={"max_fits": 1000, "variance": "jackknife"},
+                options={**PRECISE, "variance": "jackknife"},
             ),
             Procedure(
                 "influence_error",
@@ -133,7 +147,16 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 single=False,
                 zero_one=True,
             ),
+            Procedure(
+                "mcnemar_folds",
+                "McNemarTest",
+                _TEN_FOLDS,
+                about="rules",
+                single=False,
+                zero_one=True,
+            ),
             Procedure("delong", "DeLongTest", HoldOut(1 / 3), about="rules", auc=True),
+            Procedure("delong_folds", "DeLongTest", KFold(5), about="rules", auc=True),
             Procedure("corrected_t_auc", "CorrectedTTest", KFold(5), auc=True),
             Procedure(
                 "influence_auc",

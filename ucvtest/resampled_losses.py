@@ -873,6 +873,8 @@ def _check_shapes(losses: Losses) -> None:
     auc = losses.loss == AUC
     if auc and (losses.target is None) != (losses.values is None):
         raise ValueError("loss='auc' needs values and target, or neither")
+    if auc and losses.target is not None and set(losses.target.tolist()) != {0.0, 1.0}:
+        raise ValueError("loss='auc' needs a target of zeros and ones")
     known = losses.means if losses.values is None else losses.values
     if np.isnan(known).any() or (not auc and np.isinf(known).any()):
         raise ValueError("values must be finite numbers (scores may be infinite)")

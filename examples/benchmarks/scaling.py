@@ -51,18 +51,27 @@ def draw(rows: np.ndarray, path: Path) -> None:
     figure.savefig(path, dpi=150)
 
 
+def measure(quick: bool) -> np.ndarray:
+    """Fits, seconds and largest memory for each number of pairs."""
+    return np.array([run(2**power) for power in range(13, 16 if quick else 20)])
+
+
+def power_of_growth(rows: np.ndarray) -> float:
+    """The power of the number of fits that seconds grow with."""
+    return float(np.polyfit(np.log(rows[:, 0]), np.log(rows[:, 1]), 1)[0])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer fits")
     parser.add_argument("--plot", type=Path, default=Path("scaling.png"))
     arguments = parser.parse_args()
-    rows = np.array([run(2**power) for power in range(13, 16 if arguments.quick else 20)])
+    rows = measure(arguments.quick)
     print(versions())
     print("fits | seconds | us a fit | largest memory, MB")
     for n_fits, seconds, memory in rows:
         print(f"{n_fits:.0f} | {seconds:.3f} | {seconds / n_fits * 1e6:.2f} | {memory:.0f}")
-    slope = np.polyfit(np.log(rows[:, 0]), np.log(rows[:, 1]), 1)[0]
-    print(f"seconds grow with the fits to the power of {slope:.2f}")
+    print(f"seconds grow with the fits to the power of {power_of_growth(rows):.2f}")
     draw(rows, arguments.plot)
 
 

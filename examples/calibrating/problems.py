@@ -86,9 +86,10 @@ class Problem:
         return tuple(n for n in SIZES if n <= LARGEST_SHARE * self.n_population)
 
     @property
-    def jitted(self) -> bool:
+    def quick(self) -> bool:
         """Whether fits cost microseconds."""
-        return all(isinstance(learner, JittedLearner) for learner in self.fitted)
+        jitted = all(isinstance(learner, JittedLearner) for learner in self.fitted)
+        return jitted and not any(learner.name.startswith("lasso") for learner in self.fitted)
 
     def draw(self, rng: np.random.Generator, size: int) -> np.ndarray:
         """Numbers of the observations of one sample."""

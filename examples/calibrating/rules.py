@@ -1,10 +1,10 @@
 """What rules learnt from a sample do on the whole population: their true risk and AUC."""
 
 import numpy as np
-from calibrating.problems import Problem
 from scipy.special import expit
 from scipy.stats import rankdata
 
+from calibrating.problems import Problem
 from ucvtest.evaluation import Evaluator
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.sample import make_sample

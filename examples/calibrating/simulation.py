@@ -17,6 +17,7 @@ from calibrating.rules import population_rules
 import ucvtest as uv
 from ucvtest.design import Design
 from ucvtest.designs import HoldOut, KFold, NamedDesign, NestedKFold, RandomSplits, SplitHalves
+from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.procedures import PROCEDURES, Procedure
 from ucvtest.results import TestResult
 
@@ -31,7 +32,7 @@ TARGETS = {"difference": (0, 1), "error": (0, None)}
 """What is estimated: first learner minus second, and the first learner's expected loss."""
 
 EVERY = {
-    "fold_covariance": (4, 4),
+    "fold_covariance": (2, 2),
     "nested": (1, 8),
     "ustatistic": (1, 4),
     "ustatistic_jackknife": (3, 8),
@@ -40,13 +41,15 @@ EVERY = {
     "corrected_t_auc": (2, 2),
     "permutation": (2, 0),
 }
-"""Costly tests are run on every so many samples: for jitted learners, and for others; 0: never."""
+"""Costly tests are run on every so many samples: for learners that are quick to fit, and for others; 0: never."""
+
+FURTHER = ("nested", "bayesian_t")
 
 HALF = ("ustatistic", "ustatistic_jackknife")
 """One learner alone on every other sample, since that needs fits of its own."""
 
-SLOW_FITS = 800
-"""`max_fits` of `UStatisticTest` for learners that are fitted one at a time."""
+SLOW_FITS = 3000
+"""`max_fits` of `UStatisticTest` for learners that are slow to fit."""
 
 PERMUTATIONS = 199
 
@@ -80,7 +83,7 @@ class SampleRun:
 
     def due(self, kind: str) -> bool:
         """Whether a costly test is run on this sample."""
-        every = EVERY[kind][0 if self.problem.jitted else 1]
+        every = EVERY[kind][0 if self.problem.quick else 1]
         return bool(every) and self.number % every == 0
 
     def losses(self, design: NamedDesign, loss: str) -> uv.Losses:
@@ -138,7 +141,9 @@ def rows_of_sample(
 
 
 def group_of(procedure: Procedure) -> str:
-    """Tests on losses of one design share fits; the others do their own."""
+    """What is run, and kept on file, together: tests that share fits, or do their own."""
+    if procedure.name in FURTHER:
+        return "further"
     return "own_fits" if procedure.design is None else "losses"
 
 
@@ -158,7 +163,7 @@ def _rows(run: SampleRun, group: str | None) -> list[dict[str, Any]]:
             if other is None and procedure.name in HALF and run.number % 2:
                 continue
             rows += _tested(run, procedure, target)
-    own = group != "losses" and problem.no_signal
+    own = group in (None, "own_fits") and problem.no_signal
     if own and run.due("permutation") and run.n_obs <= 100:
         rows += _independence(run)
     return rows
@@ -187,6 +192,9 @@ def _tested(run: SampleRun, procedure: Procedure, target: str) -> list[dict[str,
                 both = run.conditional(procedure.design, loss)
                 truth = both[0] if other is None else both[0] - both[1]
             result = cls.from_losses(losses, first, other).fit(**procedure.options)
+            # Nested cross-validation corrects its estimate to learning from all observations.
+            stated = result.settings["learn_size"]
+            learn_size = stated if isinstance(stated, int) else learn_size
         else:
             test, options = _from_data(run, cls, procedure, other)
             learn_size = _learn_size(test)
@@ -220,7 +228,7 @@ def _from_data(run: SampleRun, cls: type, procedure: Procedure, other: int | Non
         settings["loss"] = run.problem.loss
     second = None if other is None else run.problem.learners[other]
     options = dict(procedure.options)
-    if not run.problem.jitted and "max_fits" in options:
+    if not run.problem.quick and "max_fits" in options:
         options["max_fits"] = SLOW_FITS
     return cls(run.X, run.y, run.problem.learners[0], second, **settings), options
 
@@ -296,7 +304,7 @@ def true_values(
     code = zlib.crc32(problem.name.encode())
     rng = np.random.default_rng([SEED, code, learn_size, 7])
     size = min(max(BLOCK, learn_size), problem.n_population)
-    if not problem.jitted or problem.learners[0].startswith("knn"):
+    if any(_one_by_one(learner) for learner in problem.fitted):
         size = learn_size
     found: list[np.ndarray] = []
     while sum(len(part) for part in found) < n_sets:
@@ -319,15 +327,21 @@ def true_values(
     }
 
 
-def truth_sets(learn_size: int) -> int:
+def _one_by_one(learner: Learner) -> bool:
+    """Whether many learning sets of one large sample are no quicker than as many samples."""
+    return not isinstance(learner, JittedLearner) or learner.name.startswith("knn")
+
+
+def truth_sets(problem: Problem, learn_size: int) -> int:
     """Learning sets for a true value: rules learnt from few observations vary more."""
-    return int(np.clip(60_000 // learn_size, 200, 1500))
+    wanted = int(np.clip(60_000 // learn_size, 200, 1500))
+    return wanted // 3 if any(map(_one_by_one, problem.fitted)) else wanted
 
 
 # --------------------------------------------------------------------- running, continuing
 
 
-GROUPS = ("own_fits", "losses")
+GROUPS = ("own_fits", "losses", "further")
 
 
 def run_chunk(problem: Problem, n_obs: int, chunk: int, group: str, folder: Path) -> bool:
@@ -352,7 +366,7 @@ def true_values_of_cells(
         if (learn_size, auc) in have:
             continue
         progress(f"{problem.name}: truth at learning-set size {learn_size}")
-        n_sets = truth_sets(learn_size)
+        n_sets = truth_sets(problem, learn_size)
         n_sets = n_sets // 3 if auc else n_sets
         values = true_values(problem, int(learn_size), n_sets, auc=bool(auc))
         row = {"learn_size": learn_size, "auc": auc, **values}

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ucvtest.checks import is_integer
 from ucvtest.float64 import in_float64, jit, to_device
 from ucvtest.kernels.linear_algebra import (
     divisor,
@@ -134,7 +135,7 @@ class RidgeLogistic(JittedLearner):
             raise ValueError(
                 f"scale={self.penalty_scale!r} is unknown: use one of {', '.join(SCALES)}"
             )
-        if self.max_iter != int(self.max_iter) or self.max_iter < 1:
+        if not is_integer(self.max_iter) or self.max_iter < 1:
             raise ValueError(f"max_iter must be a positive integer, got {self.max_iter!r}")
 
     @property

@@ -46,6 +46,9 @@ SIZE_STEP, DUAL_STEP = 16, 64
 """In the dual form sizes of systems and of samples are multiples of these, so that few are
 compiled: that a sample is filled up costs little beside the system."""
 
+ROWS_PER_BLOCK = 64
+"""Learning sets fitted at a time within one call."""
+
 
 def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "sum") -> "Ridge":
     """Ridge regression, of the 0/1 code of a class or of a real response.
@@ -222,24 +225,43 @@ class Ridge(JittedLearner):
     def codes(
         self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray | None:
-        """Predicted codes for labels of one learning set; see `JittedLearner.codes`."""
-        if labels is None or not isinstance(state, ThinSmoother):
+        """Predicted codes; see `JittedLearner.codes`."""
+        if labels is None:
+            return self._own_codes(state, learning) if self._is_primal(state, learning) else None
+        if not isinstance(state, ThinSmoother):
             return None
         return clear_codes(state.fitted(labels), self.cut, OPEN)
+
+    @in_float64
+    def _own_codes(self, state: RidgeState, learning: np.ndarray) -> np.ndarray | None:
+        """Codes for the sample's own response, without bringing the fitted values to NumPy."""
+        n_obs = learning.shape[1]
+        data = (state.features, state.columns, padded_rows(learning, axis=1))
+        codes, open_ = _primal_codes(*data, n_obs, self.cut, *self._settings, self.standardize)
+        return None if open_ else np.asarray(codes)[:, :n_obs]
 
     def _scores(
         self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None
     ) -> np.ndarray:
-        singular = CAREFUL if self.careful else SINGULAR
-        settings = (self.lam, singular, self.penalty_scale == "mean", self.penalize_intercept)
+        if not self._is_primal(state, learning):
+            return dual_scores(state.inner, state.response, learning, labels, *self._settings)
+        data = (state.features, state.columns, padded_rows(learning, axis=1))
+        other = None if labels is None else padded_rows(labels, axis=1)
+        fitted = _primal(*data, other, *self._settings, self.standardize)
+        return np.asarray(fitted)[:, : learning.shape[1]]
+
+    def _is_primal(self, state: RidgeState, learning: np.ndarray) -> bool:
+        """Whether the system has as many equations as features, not as observations."""
         # Inner products of features that are standardised in each set are not shared.
-        if self.standardize or state.features.shape[1] <= learning.sum(axis=1).max():
-            weights = padded_rows(learning, axis=1)
-            other = None if labels is None else padded_rows(labels, axis=1)
-            columns = state.columns
-            fitted = _primal(state.features, columns, weights, other, *settings, self.standardize)
-            return np.asarray(fitted)[:, : learning.shape[1]]
-        return dual_scores(state.inner, state.response, learning, labels, *settings)
+        return bool(
+            self.standardize or state.features.shape[1] <= learning.sum(axis=1).max()
+        )
+
+    @property
+    def _settings(self) -> tuple[float, float, bool, bool]:
+        """Penalty, smallest pivot, and whether the penalty is for the mean, and on all."""
+        singular = CAREFUL if self.careful else SINGULAR
+        return self.lam, singular, self.penalty_scale == "mean", self.penalize_intercept
 
 
 def dual_scores(
@@ -319,6 +341,49 @@ def positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @partial(jit, static_argnums=(7, 8))
 def _primal(
+    features: jax.Array,
+    columns: jax.Array,
+    learning: jax.Array,
+    labels: jax.Array | None,
+    *settings: Any,
+) -> jax.Array:
+    """Fitted values (R, n) of learning sets (R, n); the settings are those of `_primal_block`."""
+    if labels is not None:
+        return _primal_block(features, columns, learning, labels, *settings)
+    fit = partial(_primal_block, features, columns)
+    fitted = jax.lax.map(lambda rows: fit(rows, None, *settings), _in_blocks(learning))
+    return fitted.reshape(learning.shape)
+
+
+@partial(jit, static_argnums=(8, 9))
+def _primal_codes(
+    features: jax.Array,
+    columns: jax.Array,
+    learning: jax.Array,
+    n_obs: jax.Array,
+    cut: jax.Array,
+    *settings: Any,
+) -> tuple[jax.Array, jax.Array]:
+    """Which fitted values are above the cut, and whether some are neither that nor below."""
+    observed = jnp.arange(learning.shape[1]) < n_obs
+
+    def block(rows: jax.Array) -> tuple[jax.Array, jax.Array]:
+        fitted = _primal_block(features, columns, rows, None, *settings)
+        decided = (fitted > cut) | (fitted < cut)
+        return (fitted > cut).astype(jnp.int8), (~decided & observed).any()
+
+    codes, open_ = jax.lax.map(block, _in_blocks(learning))
+    return codes.reshape(learning.shape), open_.any()
+
+
+def _in_blocks(learning: jax.Array) -> jax.Array:
+    """Learning sets a few at a time, whose matrices stay in the cache."""
+    n_sets, n_obs = learning.shape
+    size = ROWS_PER_BLOCK if n_sets % ROWS_PER_BLOCK == 0 else n_sets
+    return learning.reshape(-1, size, n_obs)
+
+
+def _primal_block(
     features: jax.Array,
     columns: jax.Array,
     learning: jax.Array,
