@@ -370,6 +370,31 @@ def test_other_things_are_refused(design):
         designs.as_design(design)
 
 
+@pytest.mark.parametrize("kind", [list, tuple, iter])
+def test_splits_as_scikit_learn_takes_them(kind):
+    splitter = model_selection.KFold(3, shuffle=True, random_state=0)
+    y = np.arange(6) % 2
+    plan = designs.as_design(kind(list(splitter.split(y))), np.zeros((6, 1)), y)
+    assert plan.n_resamples == 3
+    assert draw(plan, n_obs=6) == draw(designs.as_design(splitter, np.zeros((6, 1)), y), n_obs=6)
+
+
+@pytest.mark.parametrize(
+    ("splits", "message"),
+    [
+        ([], "has no splits"),
+        ([1, 2], r"design=\[1, 2\] must hold pairs of row numbers"),
+        ([([0, 1], [6])], "row numbers from 0 to 5"),
+        ([([0, 1], [1, 2])], "tests observations that it learns from"),
+    ],
+)
+def test_lists_that_hold_no_splits_are_refused(splits, message):
+    with pytest.raises(ValueError, match=message):
+        designs.as_design(splits, np.zeros((6, 1)), np.arange(6) % 2)
+    with pytest.raises(ValueError, match="is unknown"):
+        designs.as_design(splits)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

@@ -6,6 +6,7 @@ designs from elsewhere (scikit-learn's splitters, other people's indices) are as
 """
 
 import copy
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -529,11 +530,12 @@ def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
 
     Parameters
     ----------
-    design : NamedDesign, Design, int, or scikit-learn splitter
+    design : NamedDesign, Design, int, scikit-learn splitter, or list of splits
         An integer is the number of folds. A `Design` is used as it is. A splitter is an object
         with a ``split(X, y)`` method; if its random_state is None it gets one drawn from rng.
+        Splits are pairs of row numbers, (learning, testing), as splitters yield them.
     X, y : optional
-        The data, which splitters look at.
+        The data, which splitters look at, and whose number of rows splits are checked with.
 
     Returns
     -------
@@ -542,7 +544,7 @@ def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
     Raises
     ------
     ValueError
-        If it is none of these.
+        If it is none of these, or splits do not suit the data.
     """
     if isinstance(design, NamedDesign):
         return design
@@ -552,11 +554,23 @@ def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
         return KFold(int(design))
     if callable(getattr(design, "split", None)) and not isinstance(design, str):
         return _Splitter(design, X, y)
+    if isinstance(design, (list, tuple, Iterator)) and y is not None:
+        return _Drawn(_of_splits(design, len(y)))
     raise ValueError(
-        f"design={design!r} is unknown: use a number of folds, one of uv.designs (KFold, "
-        "RandomSplits, HoldOut, SplitHalves, NestedKFold, DisjointSets, LeavePairOut), or a "
-        "scikit-learn splitter"
+        f"design={reprlib.repr(design)} is unknown: use a number of folds, one of uv.designs "
+        "(KFold, RandomSplits, HoldOut, SplitHalves, NestedKFold, DisjointSets, LeavePairOut), a "
+        "scikit-learn splitter, or a list of splits, (learning, testing)"
     )
+
+
+def _of_splits(splits: Any, n_obs: int) -> Design:
+    # Taken once: an iterator has no second time.
+    pairs = list(splits)
+    if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+        raise ValueError(
+            f"design={reprlib.repr(pairs)} must hold pairs of row numbers, (learning, testing)"
+        )
+    return Design.from_indices(pairs, n_obs)
 
 
 # -------------------------------------------------------------- the structure of what is drawn

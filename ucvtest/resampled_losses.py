@@ -525,7 +525,7 @@ def evaluate(
         they call themselves, with a number where two call themselves the same.
     X : array or DataFrame, shape (n, p)
     y : array-like, shape (n,)
-    design : int, uv.designs object, or scikit-learn splitter
+    design : int, uv.designs object, scikit-learn splitter, or list of splits
         An integer is the number of folds.
     loss : str, callable, Loss or matrix, optional
         As for the tests; "auc" keeps decision scores, from which AUCs are computed.

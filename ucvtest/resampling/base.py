@@ -57,7 +57,7 @@ class ResamplingTest(FromLosses):
     y : array-like, shape (n,)
     learner : learner
     other : learner, optional
-    design : uv.designs object, int or scikit-learn splitter, optional
+    design : uv.designs object, int, scikit-learn splitter or list of splits, optional
         What is drawn; an integer is the number of folds. By default the class's
         `default_design`.
     loss : str, callable, Loss or matrix, optional
