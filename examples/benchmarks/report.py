@@ -113,8 +113,8 @@ def growth(quick: bool) -> str:
     least, most = rows[0], rows[-1]
     elapsed, processor = scaling.powers_of_growth(rows)
     return (
-        f"Elapsed time grows with the number of fits to the power of {elapsed:.2f}, processor time of "
-        f"{processor:.2f}, from {least[0]:.0f} fits in {least[2]:.2f} s to {most[0]:.0f} in "
+        f"Elapsed time grows with the number of fits to the power of {elapsed:.2f}, processor time "
+        f"of {processor:.2f}, from {least[0]:.0f} fits in {least[2]:.2f} s to {most[0]:.0f} in "
         f"{most[2]:.2f} s; the largest memory of the process goes from {least[1]:.0f} to "
         f"{most[1]:.0f} MB "
         "(`examples/benchmarks/scaling.py`):\n\n"
