@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
+from matplotlib.figure import Figure
 from sklearn.model_selection import ShuffleSplit
 
 import ucvtest as uv
@@ -456,7 +457,15 @@ def test_posterior_probabilities_stand_in_for_a_pvalue():
     found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "bayesian_t"], rng=0)
     text = " ".join(found.summary().as_text().split())
     assert "Posterior: bayesian_t: Probability" in text
-    assert "1 of 2 tests gives no p-value (bayesian_t)" in found.verdict
+    assert "1 of 2 tests gives probabilities instead of a p-value (bayesian_t)" in found.verdict
+
+
+def test_verdict_of_pairs_without_pvalues_claims_no_test():
+    learners = ["lda", "knn:3", "majority"]
+    found = uv.compare(X, Y, learners, ["corrected_t", "bayesian_t"], rng=0)
+    assert found.verdict.endswith("; bayesian_t gives probabilities instead of a p-value.")
+    nothing = changed(found, pvalue=dict.fromkeys(found.tests, math.nan))
+    assert "corrected_t gives no p-value; bayesian_t gives probabilities" in nothing.verdict
 
 
 def test_summary_in_other_formats(three):
@@ -518,6 +527,23 @@ def test_a_test_that_is_not_valid_does_not_count():
     ax = found.plot()
     assert ax.get_yticklabels()[2].get_text() == "naive_t (not valid)"
     pyplot.close(ax.figure)
+
+
+def test_pictures_of_pairs_mark_the_test_that_is_not_valid():
+    found = uv.compare(X, Y, ["lda", "knn:3", "majority"], ["corrected_t", "naive_t"], rng=0)
+    ax = found.plot()
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    pyplot.close(ax.figure)
+    assert labels[4] == "naive_t (not valid)"
+
+
+def test_long_labels_leave_room_for_the_label_of_the_axis():
+    learners = {f"a learner with a long name and {end}": "lda" for end in ("one", "two")}
+    found = uv.compare(X, Y, {**learners, "near": "knn:3"}, "corrected_t", rng=0)
+    figure = Figure(figsize=(7.2, 3), layout="constrained")
+    ax = found.plot(figure.subplots())
+    figure.draw_without_rendering()
+    assert ax.xaxis.label.get_window_extent().x1 <= figure.bbox.x1
 
 
 def test_verdict_follows_the_direction_of_the_loss(two):

@@ -29,8 +29,11 @@ __all__ = ["ComparisonSummary", "is_valid", "label_of", "pair_text", "verdict"]
 NAME_LENGTH = 14
 """Characters of a learner's name in tables of pairs."""
 
-NOTHING = ("no difference", "no p-value")
-"""Findings that are none."""
+NO_DIFFERENCE = "no difference"
+PROBABILITIES = "probabilities instead of a p-value"
+NO_PVALUE = "no p-value"
+NOTHING = (NO_DIFFERENCE, PROBABILITIES, NO_PVALUE)
+"""Findings that are none, in the order in which they are told."""
 
 REUSED = "Nothing was fitted for this test"
 """How the note of tests on given losses starts; the list of fits says more."""
@@ -62,9 +65,7 @@ def verdict(comparison: "Comparison", alpha: float = 0.05) -> str:
     if len(comparison.pairs) == 1:
         return f"At the {level} {_of_two(comparison, alpha)}."
     adjusted = f", p-values adjusted ({comparison.correction})," if comparison.correction else ""
-    found = (
-        f"{label} finds {_of_pairs(comparison, test, alpha)}" for test, label in _labels(comparison)
-    )
+    found = (f"{label} {_of_pairs(comparison, test, alpha)}" for test, label in _labels(comparison))
     return f"At the {level}{adjusted} {'; '.join(found)}."
 
 
@@ -85,7 +86,7 @@ def _of_two(comparison: "Comparison", alpha: float) -> str:
             invalid.append(f"{test}, which is not valid and not counted, {_verb(finding, 1)}")
     n_tests = sum(map(len, found.values()))
     # What was found comes first.
-    ordered = sorted(found, key=lambda claim: (claim in NOTHING, claim == NOTHING[-1]))
+    ordered = sorted(found, key=lambda claim: 1 + NOTHING.index(claim) if claim in NOTHING else 0)
     counted = [
         f"{_share(len(found[claim]), n_tests)} {_verb(claim, len(found[claim]))} "
         f"({', '.join(found[claim])})"
@@ -111,11 +112,11 @@ def _share(count: int, total: int) -> str:
 
 
 def _verb(claim: str, count: int) -> str:
-    """What tests do with a claim; the empty one is that they cannot tell."""
-    if claim == "no p-value":
-        return "give no p-value" if count > 1 else "gives no p-value"
-    verb = "find" if count > 1 else "finds"
-    return f"{verb} {claim}" if claim == "no difference" else f"{verb} that {claim}"
+    """What tests do with a claim: find it, or give what they have instead."""
+    several = "" if count > 1 else "s"
+    if claim in (PROBABILITIES, NO_PVALUE):
+        return f"give{several} {claim}"
+    return f"find{several} {claim}" if claim == NO_DIFFERENCE else f"find{several} that {claim}"
 
 
 def _of_pairs(comparison: "Comparison", test: str, alpha: float) -> str:
@@ -125,9 +126,12 @@ def _of_pairs(comparison: "Comparison", test: str, alpha: float) -> str:
         for key, result in comparison.results.items()
         if key[0] == test
     ]
+    kinds = set(findings)
+    if len(kinds) == 1 and not kinds.isdisjoint(NOTHING):
+        return _verb(findings[0], 1)
     claims = [each for each in findings if each not in NOTHING]
-    missing = findings.count("no p-value")
-    text = f"that {', '.join(claims)}" if claims else "no difference"
+    text = _verb(", ".join(claims) or NO_DIFFERENCE, 1)
+    missing = findings.count(NO_PVALUE)
     if not missing:
         return text
     return f"{text} ({'one pair has' if missing == 1 else f'{missing} pairs have'} no p-value)"
@@ -135,12 +139,14 @@ def _of_pairs(comparison: "Comparison", test: str, alpha: float) -> str:
 
 def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: float) -> str:
     """The claim that a p-value supports, if it supports one."""
+    if not math.isnan(result.diagnostics.get("p_left", math.nan)):
+        return PROBABILITIES
     if math.isnan(pvalue):
-        return "no p-value"
+        return NO_PVALUE
     sides = direction(result)
     # At p = alpha exactly the test rejects, as everywhere.
     if pvalue > alpha or sides is None:
-        return "no difference"
+        return NO_DIFFERENCE
     below = result.alternative == "less" or (
         result.alternative == "two-sided" and result.estimate < result.null_value
     )

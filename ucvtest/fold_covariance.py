@@ -19,7 +19,7 @@ from ucvtest.base import (
 )
 from ucvtest.checks import is_number
 from ucvtest.design import draw_orders, fold_numbers
-from ucvtest.designs import folds_of
+from ucvtest.design_structure import folds_of
 from ucvtest.evaluation import Evaluator
 from ucvtest.given_losses import FromLosses, one_class_and_tie_notes, refuse_arguments, reuse_notes
 from ucvtest.kernels.fold_covariance import (

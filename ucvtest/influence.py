@@ -10,7 +10,7 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.base import Stopwatch, as_integer, check_workers, make_generator, progress_bar
 from ucvtest.design import Design
-from ucvtest.designs import folds_of, pairs_of
+from ucvtest.design_structure import folds_of, pairs_of
 from ucvtest.evaluation import Evaluator
 from ucvtest.given_losses import (
     FromLosses,

@@ -23,7 +23,7 @@ from ucvtest.base import (
     read_formula,
 )
 from ucvtest.critical_values import supremum_critical_value, supremum_pvalue
-from ucvtest.designs import pairs_of
+from ucvtest.design_structure import pairs_of
 from ucvtest.exceptions import UcvtestWarning
 from ucvtest.given_losses import FromLosses, chosen_learners, refuse_arguments, reuse_notes
 from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL

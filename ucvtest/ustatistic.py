@@ -26,7 +26,7 @@ from ucvtest.design import (
     exchange_one,
     learning_sets,
 )
-from ucvtest.designs import disjoint_sets_of
+from ucvtest.design_structure import disjoint_sets_of
 from ucvtest.enumeration import MAX_SUBSETS, CompleteSums
 from ucvtest.evaluation import Evaluator
 from ucvtest.given_losses import FromLosses, refuse_arguments, reuse_notes
