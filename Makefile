@@ -18,7 +18,7 @@ R_SOURCES := $(shell find r_bridge/ucvtest -type f ! -name '*.o' ! -name '*.so' 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint reproduce FORCE
+.PHONY: help setup demo test lint reproduce benchmarks FORCE
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -43,6 +43,9 @@ reproduce: setup ## Run the reproductions of the papers at full size
 	$(BIN)/python examples/calibration.py
 	# 1000 splits take days on two cores; what was printed before is a hundredth of them.
 	$(BIN)/python examples/reproduce_permutation.py --full --n-jobs 2
+
+benchmarks: setup ## Measure what README says about speed, and write it there (ten minutes)
+	$(BIN)/python examples/benchmarks/report.py
 
 # Looked at every time, because R may come and go; the file changes only if R did.
 $(STATE)/r: FORCE

@@ -98,6 +98,15 @@ class ResamplingContract:
         self.check_without_an_answer(result)
         assert result.estimate == 0
 
+    def test_rounding_makes_no_difference(self):
+        design = draw(self.cls)
+        rng = np.random.default_rng(0)
+        first = 1000 * rng.chisquare(1, size=(1, *design.testing.shape))
+        second = first + rng.choice([-1, 0, 1], size=first.shape) * np.spacing(first)
+        result = self.fit(made_up(design, np.concatenate([first, second]), "squared"))
+        assert "differ by no more than rounding" in result.status
+        self.check_without_an_answer(result)
+
     def test_losses_that_do_not_vary_leave_no_variance(self):
         result = self.fit(made_up(draw(self.cls), [[[0.3]], [[0.4]]], "log"))
         assert result.status.startswith("degenerate")
@@ -203,8 +212,9 @@ class ResamplingContract:
 
     def test_other_designs_are_refused(self):
         design = self.other_design.draw(80, np.random.default_rng(0))
-        with pytest.raises(ValueError, match=self.refusal):
+        with pytest.raises(ValueError, match=self.refusal) as refused:
             self.fit(random_losses(design))
+        assert str(refused.value).endswith(f"{self.cls.__name__} admits {self.cls.admits}")
         with pytest.raises(ValueError, match=self.refusal):
             self.cls(X, Y, "lda", "knn:3", design=self.other_design)
 

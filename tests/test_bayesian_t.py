@@ -179,6 +179,16 @@ def test_one_learner_has_an_interval_and_no_probabilities():
     assert compared.diagnostics["rope"] == 0.01
 
 
+def test_the_default_region_is_said_to_be_none_for_losses_in_other_units():
+    note = "pass rope in the units of the mean squared error"
+    squared = random_losses(draw(uv.BayesianTTest))
+    errors = made_up(draw(uv.BayesianTTest), np.eye(2)[:, None].repeat(20, 2), "zero_one")
+    assert note in " ".join(posterior_of(squared).notes)
+    for without in (posterior_of(squared, rope=0.01), posterior_of(errors)):
+        assert "pass rope" not in " ".join(without.notes)
+    assert "pass rope" not in " ".join(posterior_of(squared, 0).notes)
+
+
 @pytest.mark.parametrize("rope", [-0.1, math.nan, math.inf, "0.1", True])
 def test_rope_is_checked_before_anything_is_fitted(rope):
     with pytest.raises(ValueError, match=r"^rope must be a finite number of at least 0, got "):

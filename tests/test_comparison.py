@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
+from matplotlib.figure import Figure
 from sklearn.model_selection import ShuffleSplit
 
 import ucvtest as uv
 from ucvtest.comparison import _adjusted
-from ucvtest.comparison_plan import RECOMMENDED, RECOMMENDED_AUC, TESTS
+from ucvtest.comparison_plan import RECOMMENDED, RECOMMENDED_AUC, TESTS, as_specs
 
 rng = np.random.default_rng(3)
 Y = np.arange(48) % 2
@@ -111,6 +112,26 @@ def test_tests_with_learning_sets_of_their_own_are_counted_too():
     assert found.n_fits == sum(each.n_fits for each in learners)
 
 
+def test_a_test_with_learning_sets_of_its_own_can_share_a_design():
+    learners = {name: Counting(column) for column, name in enumerate("abc")}
+    pairs = uv.designs.DisjointSets(12, n_draws=100)
+    found = uv.compare(X, Y, learners, [uv.TestSpec("ustatistic", {"design": pairs})], rng=0)
+    # Three pairs of learners, and each learner fitted once on 200 learning sets.
+    assert [each.n_fits for each in learners.values()] == [200] * 3
+    assert found.n_fits == 600
+    losses = uv.evaluate(learners, X, Y, pairs, rng=0)
+    for (_, *pair), result in found.results.items():
+        alone = uv.UStatisticTest.from_losses(losses, *pair).fit()
+        assert (result.estimate, result.variance) == (alone.estimate, alone.variance)
+
+
+def test_folds_for_the_influence_function():
+    spec = uv.TestSpec("influence", {"design": FOLDS})
+    found = uv.compare(X, Y, ["lda", "knn:3"], [spec, in_folds()], rng=0)
+    assert len(found.fits) == 1
+    assert found.n_fits == 12
+
+
 @pytest.mark.parametrize("label", ["corrected_t", "ustatistic"])
 @pytest.mark.parametrize("pair", [("lda", "knn:3"), ("lda", "majority"), ("knn:3", "majority")])
 def test_each_result_is_that_of_the_test_by_itself(label, pair, three):
@@ -156,15 +177,11 @@ def test_the_global_random_state_stays():
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
-def test_recommended_tests_exist():
-    assert set(RECOMMENDED) | set(RECOMMENDED_AUC) <= set(TESTS)
-
-
 def test_recommended_is_what_is_run():
     found = uv.compare(X, Y, ["nearest_centroid", "majority"], rng=0)
-    assert found.tests == RECOMMENDED
+    assert found.tests == tuple(as_specs(RECOMMENDED, auc=False))
     areas = uv.compare(X, Y, ["lda", "knn:5"], loss="auc", rng=0)
-    assert areas.tests == RECOMMENDED_AUC
+    assert areas.tests == tuple(as_specs(RECOMMENDED_AUC, auc=True))
     assert areas.settings["loss"] == "auc"
     assert areas.result("corrected_t").diagnostics["better"] == "higher"
 
@@ -224,6 +241,9 @@ def test_holm_step_by_step():
 def test_no_pvalue_stays_none_and_counts():
     found = _adjusted(np.array([0.01, math.nan, 0.2]), "bonferroni")
     np.testing.assert_allclose(found, [0.03, math.nan, 0.6])
+    # As p = 1: were it the smallest, Holm's method would multiply the others by less.
+    found = _adjusted(np.array([0.02, math.nan, 0.2]), "holm")
+    np.testing.assert_allclose(found, [0.06, math.nan, 0.4])
 
 
 def test_pairs_are_the_family_and_tests_are_none(three):
@@ -273,6 +293,18 @@ def test_correction_is_what_is_asked_for(three, correction):
         ({"loss": "log", "tests": "influence"}, "test 'influence': it knows loss='zero_one'"),
         ({"tests": [QUICK, in_folds(folds=49)]}, "test 'corrected_t': n_folds=49 needs"),
         (
+            {"tests": uv.TestSpec("ustatistic", {"design": 6})},
+            "test 'ustatistic': the design's learning sets are no disjoint pairs",
+        ),
+        (
+            {
+                "tests": uv.TestSpec(
+                    "ustatistic", {"design": uv.designs.DisjointSets(9, 20)}, {"tol": 0.1}
+                )
+            },
+            "test 'ustatistic': tol=0.1 has no use where losses are given",
+        ),
+        (
             {"tests": uv.TestSpec("fold_covariance", fit={"rho": 3})},
             "test 'fold_covariance': rho",
         ),
@@ -294,6 +326,7 @@ def test_errors_come_before_the_first_fit(change, message):
         (({"folds": 5},), "corrected_t has no option 'folds': it has design"),
         (({"loss": "log"},), "'loss' in a comparison, which decides it for all tests"),
         (({}, {"rho": 0.1}), "corrected_t.fit has no option 'rho': it has none"),
+        (({"design": 5, "loss": "log"},), "'loss' in a comparison"),
         (({}, {"rng": 1}), "'rng' in a comparison"),
     ],
     ids=str,
@@ -348,6 +381,29 @@ def test_it_cannot_be_changed(two):
         two.settings["rng"] = 1
 
 
+def test_a_dictionary_that_was_cut_short(two):
+    data = two.to_dict()
+    del data["fits"]
+    with pytest.raises(ValueError, match="data lacks fits"):
+        uv.Comparison.from_dict(data)
+
+
+def test_settings_name_tests_with_their_options():
+    tests = {
+        "folds": in_folds(folds=6),
+        "drawn": in_folds(folds=FOLDS.draw(48, np.random.default_rng(0))),
+        "rho": uv.TestSpec("fold_covariance", {"n_folds": 6}, {"rho": 0.3}),
+    }
+    found = uv.compare(X, Y, ["lda", "knn:3"], tests, rng=0)
+    assert dict(found.settings["tests"]) == {
+        "folds": "corrected_t(design='6-fold cross-validation')",
+        "drawn": "corrected_t(design='a design of 6 learning sets')",
+        "rho": "fold_covariance(n_folds=6, rho=0.3)",
+    }
+    # What is drawn already is a design of its own, also where it could have been drawn here.
+    assert [each.tests for each in found.fits] == [("folds", "rho"), ("drawn",)]
+
+
 def test_frame(three):
     frame = three.frame
     assert list(frame)[:5] == ["test", "learner", "other", "estimate", "se"]
@@ -386,6 +442,30 @@ def test_summary_states_fits_families_and_the_notes_of_each_test(two, three):
             assert f"{test}: " in text.replace("\n    ", " ")
     assert "adjusted" not in two.summary().as_text().partition("Verdict")[0]
     assert "p-values are adjusted (holm) for the 3 pairs" in three.summary().as_text()
+
+
+def test_long_names_are_told_apart_by_their_places():
+    learners = {f"a learner with a long name and {end}": "lda" for end in ("one", "two")}
+    found = uv.compare(X, Y, {**learners, "near": "knn:3"}, "corrected_t", rng=0)
+    text = found.summary().as_text()
+    assert "a learn... (1) - a learn... (2)" in text
+    assert "(1) a learner with a long name and one, (2) a learner" in text
+    assert max(map(len, text.splitlines())) <= 90
+
+
+def test_posterior_probabilities_stand_in_for_a_pvalue():
+    found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "bayesian_t"], rng=0)
+    text = " ".join(found.summary().as_text().split())
+    assert "Posterior: bayesian_t: Probability" in text
+    assert "1 of 2 tests gives probabilities instead of a p-value (bayesian_t)" in found.verdict
+
+
+def test_verdict_of_pairs_without_pvalues_claims_no_test():
+    learners = ["lda", "knn:3", "majority"]
+    found = uv.compare(X, Y, learners, ["corrected_t", "bayesian_t"], rng=0)
+    assert found.verdict.endswith("; bayesian_t gives probabilities instead of a p-value.")
+    nothing = changed(found, pvalue=dict.fromkeys(found.tests, math.nan))
+    assert "corrected_t gives no p-value; bayesian_t gives probabilities" in nothing.verdict
 
 
 def test_summary_in_other_formats(three):
@@ -429,6 +509,41 @@ def test_verdict_of_two_learners(two, pvalues, expected):
     values = dict(zip(two.tests, pvalues, strict=True))
     found = changed(two, pvalue=values, estimate=dict.fromkeys(two.tests, -0.1))
     assert expected in found.verdict
+
+
+def test_a_test_that_is_not_valid_does_not_count():
+    found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "hold_out", "naive_t"], rng=0)
+    found = changed(
+        found,
+        pvalue={"corrected_t": 0.3, "hold_out": 0.01, "naive_t": 0.001},
+        estimate=dict.fromkeys(found.tests, -0.1),
+    )
+    assert found.verdict == (
+        "At the 5% level 1 of 2 tests finds that lda is better than knn:3 (hold_out); 1 of 2 tests "
+        "finds no difference (corrected_t); naive_t, which is not valid and not counted, finds "
+        "that lda is better than knn:3."
+    )
+    assert "naive_t (not valid)" in found.summary().as_text()
+    ax = found.plot()
+    assert ax.get_yticklabels()[2].get_text() == "naive_t (not valid)"
+    pyplot.close(ax.figure)
+
+
+def test_pictures_of_pairs_mark_the_test_that_is_not_valid():
+    found = uv.compare(X, Y, ["lda", "knn:3", "majority"], ["corrected_t", "naive_t"], rng=0)
+    ax = found.plot()
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    pyplot.close(ax.figure)
+    assert labels[4] == "naive_t (not valid)"
+
+
+def test_long_labels_leave_room_for_the_label_of_the_axis():
+    learners = {f"a learner with a long name and {end}": "lda" for end in ("one", "two")}
+    found = uv.compare(X, Y, {**learners, "near": "knn:3"}, "corrected_t", rng=0)
+    figure = Figure(figsize=(7.2, 3), layout="constrained")
+    ax = found.plot(figure.subplots())
+    figure.draw_without_rendering()
+    assert ax.xaxis.label.get_window_extent().x1 <= figure.bbox.x1
 
 
 def test_verdict_follows_the_direction_of_the_loss(two):

@@ -59,7 +59,14 @@ def test_every_repetition_of_k_fold_tests_each_observation_once():
 
 @pytest.mark.parametrize(
     ("n_obs", "fraction", "size"),
-    [(30, 0.1, 3), (30, 1 / 3, 10), (31, 0.1, 4), (10, 1e-9, 1), (7, np.float64(0.5), 4)],
+    [
+        (30, 0.1, 3),
+        (100, 0.07, 7),
+        (30, 1 / 3, 10),
+        (31, 0.1, 4),
+        (10, 1e-9, 1),
+        (7, np.float64(0.5), 4),
+    ],
 )
 def test_the_fraction_that_is_meant_is_rounded_up(n_obs, fraction, size):
     assert draw(designs.HoldOut(fraction), n_obs).test_sizes == (size,)
@@ -258,6 +265,19 @@ def test_readers_refuse_changed_rows():
                 reader(Design(learning, testing))
 
 
+def test_halves_that_overlap_or_differ_in_size_are_refused():
+    found = draw(designs.SplitHalves(2, 1))
+    whole = found.learning[:2], found.testing[:2]
+    for members in ([slice(0, 10), slice(5, 15)], [slice(0, 6), slice(6, 20)]):
+        learning, testing = np.zeros((2, 4, 20), dtype=bool)
+        for row, half in enumerate(np.repeat(np.array(members, dtype=object), 2)):
+            learning[row, half] = True
+            testing[row, half.start : half.start + 2] = True
+        both = np.concatenate([whole[0], learning & ~testing]), np.concatenate([whole[1], testing])
+        with pytest.raises(ValueError, match="does not split the sample and its halves"):
+            designs.halves_of(Design(*both))
+
+
 def test_sizes_of_random_splits_are_read_off():
     assert designs.random_splits_of(draw(designs.RandomSplits(3, 0.25))) == (15, 5)
     assert designs.random_splits_of(draw(designs.KFold(3))) == (13, 7)
@@ -323,7 +343,7 @@ def test_splitters_that_fail_are_refused_by_name():
     with pytest.raises(ValueError, match=r"design StratifiedKFold\(.*\) cannot be used: Supported"):
         plan.check(6)
     plan = designs.as_design(model_selection.GroupKFold(3), X, y)
-    with pytest.raises(ValueError, match="'groups' parameter"):
+    with pytest.raises(ValueError, match=r"design GroupKFold\(.*: it splits by groups, and no test"):
         plan.check(6)
 
 
@@ -348,6 +368,31 @@ def test_numbers_of_folds_and_drawn_designs():
 def test_other_things_are_refused(design):
     with pytest.raises(ValueError, match=r"design=.* is unknown: use a number of folds"):
         designs.as_design(design)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter])
+def test_splits_as_scikit_learn_takes_them(kind):
+    splitter = model_selection.KFold(3, shuffle=True, random_state=0)
+    y = np.arange(6) % 2
+    plan = designs.as_design(kind(list(splitter.split(y))), np.zeros((6, 1)), y)
+    assert plan.n_resamples == 3
+    assert draw(plan, n_obs=6) == draw(designs.as_design(splitter, np.zeros((6, 1)), y), n_obs=6)
+
+
+@pytest.mark.parametrize(
+    ("splits", "message"),
+    [
+        ([], "has no splits"),
+        ([1, 2], r"design=\[1, 2\] must hold pairs of row numbers"),
+        ([([0, 1], [6])], "row numbers from 0 to 5"),
+        ([([0, 1], [1, 2])], "tests observations that it learns from"),
+    ],
+)
+def test_lists_that_hold_no_splits_are_refused(splits, message):
+    with pytest.raises(ValueError, match=message):
+        designs.as_design(splits, np.zeros((6, 1)), np.arange(6) % 2)
+    with pytest.raises(ValueError, match="is unknown"):
+        designs.as_design(splits)
 
 
 @pytest.mark.parametrize(

@@ -340,7 +340,7 @@ def test_an_empty_learning_set_is_refused():
     ("options", "message"),
     [
         ({"n_jobs": 0}, "n_jobs must not be 0: use 1 for one worker, -1 for all processors"),
-        ({"batch_size": 0}, "batch_size must be positive, got 0"),
+        ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
     ],
 )
 def test_wrong_options_are_refused(options, message):

@@ -472,7 +472,7 @@ def test_constructor_refuses(options, message):
         ({"n_repeats": 1.5}, "n_repeats must be an integer, got 1.5"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"n_jobs": 2.0}, "n_jobs must be an integer, got 2.0"),
-        ({"batch_size": 0}, "batch_size must be positive, got 0"),
+        ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
         ({"rng": "a"}, "rng must be None"),
     ],
 )
@@ -554,7 +554,7 @@ def test_given_losses_that_are_no_use_are_refused():
         take(losses(uv.designs.RandomSplits(5)))
     with pytest.raises(ValueError, match="the design has folds of 4 to 10 observations"):
         take(losses(PredefinedSplit(np.repeat([0, 1, 2], [10, 10, 4]))))
-    with pytest.raises(ValueError, match="these are decision scores"):
+    with pytest.raises(ValueError, match="decision scores"):
         take(losses(4, "auc"))
     test = take(losses(uv.designs.KFold(4, 2)))
     with pytest.raises(ValueError, match="n_repeats=3, but the design of the given losses has 2"):

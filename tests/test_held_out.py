@@ -98,4 +98,4 @@ def test_what_is_not_determined_is_refused():
         hat_matrix(ridge(0.0), np.eye(3))
     with pytest.raises(ValueError) as error:
         hat_matrix(ridge(1.0), np.eye(3), 4)
-    assert str(error.value) == "learn_size must lie between 1 and n = 3, got 4"
+    assert str(error.value) == "learn_size must be an integer from 1 to n = 3, got 4"

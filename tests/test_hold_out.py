@@ -55,7 +55,7 @@ def test_exact_interval_is_that_of_statsmodels(n_errors):
     t, exact = zip(table["conf_low"], table["conf_high"], strict=True)
     assert exact == pytest.approx(proportion_confint(n_errors, 20, method="beta"))
     assert t == pytest.approx(result.conf_int())
-    assert table["pvalue"][0] == pytest.approx(result.pvalue)
+    assert table["pvalue"][1] == result.pvalue
     assert table["pvalue"][1] == pytest.approx(stats.binomtest(n_errors, 20, 0.4).pvalue)
     assert "exact binomial" in result.summary().as_text()
 
@@ -94,6 +94,20 @@ def test_no_table_where_losses_are_no_errors():
     result = uv.HoldOutTest.from_losses(halves).fit()
     assert not result.tables
     assert "n_errors" not in result.diagnostics
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.2, 0.5])
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+def test_size_for_an_error_rate(rate, alternative):
+    counts = np.arange(21)
+    pvalues = [
+        uv.HoldOutTest.from_losses(errors(k, 20), null_value=rate, alternative=alternative)
+        .fit()
+        .pvalue
+        for k in counts
+    ]
+    chances = stats.binom.pmf(counts, 20, rate)
+    assert chances[np.array(pvalues) <= 0.05].sum() <= 0.05
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,12 @@
 
 import itertools
 import math
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from jax_flags import printed_with_and_without_x64
 from oracles import influence as oracle
 from sklearn.model_selection import (
     RepeatedStratifiedKFold,
@@ -435,17 +434,7 @@ class TestReproducible:
             "r = uv.InfluenceFunctionTest(X, y, 'lda', 'ridge:1').fit(200, rng=1);"
             "print(repr(r.estimate), repr(r.variance))"
         )
-        printed = {
-            subprocess.run(
-                [sys.executable, "-c", code],
-                env=os.environ | {"JAX_ENABLE_X64": flag, "PYTHONPATH": os.path.dirname(__file__)},
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout
-            for flag in ("0", "1")
-        }
-        assert len(printed) == 1
+        assert len(printed_with_and_without_x64(code)) == 1
 
     def test_a_seed_decides_the_splits_whatever_the_learners(self):
         seen = []
@@ -666,15 +655,6 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (
-                {"n_folds": 13},
-                "n_folds=13 needs at least 13 observations of each class, but class 1 has 12: use "
-                "n_folds <= 12",
-            ),
-            (
-                {"n_folds": 25, "metric": "error"},
-                "n_folds=25 needs at least 25 observations, got 24: use fewer folds",
-            ),
             ({"n_folds": 1}, "n_folds must be at least 2, got 1"),
             ({"n_folds": 2.0}, "n_folds must be an integer, got 2.0"),
             ({"metric": "f1"}, "metric='f1' is unknown: use one of auc, error"),
@@ -692,6 +672,10 @@ class TestRefused:
                 {"scheme": "jackknife"},
                 "scheme='jackknife' is unknown: use one of monte_carlo, repeated, bootstrap, "
                 "kfold, leave_one_out",
+            ),
+            (
+                {"scheme": "kfold", "n_repeats": True},
+                "n_repeats must be an integer, got True",
             ),
             (
                 {"scheme": "kfold", "n_repeats": 5},
@@ -716,6 +700,34 @@ class TestRefused:
         with pytest.raises(ValueError) as error:
             uv.InfluenceFunctionTest(self.X, self.y, "lda").fit(**options)
         assert str(error.value) == message
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (
+                {"n_folds": 13},
+                "n_folds=13 needs at least 13 observations of each class, but class 1 has 12: use "
+                "n_folds <= 12, or scheme='leave_one_out'",
+            ),
+            (
+                {"n_folds": 25, "metric": "error"},
+                "n_folds=25 needs at least 25 observations, got 24: use fewer folds, or "
+                "scheme='leave_one_out'",
+            ),
+        ],
+    )
+    def test_more_folds_than_observations(self, options, message):
+        test = uv.InfluenceFunctionTest(self.X, self.y, "nearest_centroid", **options)
+        for scheme in ("monte_carlo", "repeated", "kfold"):
+            with pytest.raises(ValueError) as error:
+                test.fit(scheme=scheme)
+            assert str(error.value) == message
+        fewer = options | {"n_folds": 2}
+        other = uv.InfluenceFunctionTest(self.X, self.y, "nearest_centroid", **fewer)
+        for scheme in ("leave_one_out", "bootstrap"):
+            assert (
+                test.fit(scheme=scheme, rng=0).estimate == other.fit(scheme=scheme, rng=0).estimate
+            )
 
     def test_three_classes(self):
         with pytest.raises(ValueError, match="metric='auc' needs two classes, y has 3: merge"):
@@ -909,3 +921,16 @@ def test_given_losses_that_are_no_use_are_refused():
             test.fit(**arguments)
     with pytest.raises(ValueError, match="compare_variances needs fits, and this test was made"):
         test.compare_variances()
+
+
+def test_given_losses_are_summed_in_stages(monkeypatch):
+    rng = np.random.default_rng(3)
+    y = np.arange(24) % 2
+    X = rng.normal(size=(24, 2)) + y[:, None]
+    losses = uv.evaluate("lda", X, y, uv.designs.KFold(4, 10), rng=0)
+    whole = uv.InfluenceFunctionTest.from_losses(losses).fit()
+    monkeypatch.setattr("ucvtest.influence.STAGE_ROWS", 7)
+    stages = uv.InfluenceFunctionTest.from_losses(losses).fit()
+    np.testing.assert_allclose(stages.estimate, whole.estimate)
+    np.testing.assert_allclose(stages.variance, whole.variance)
+    np.testing.assert_allclose(whole.estimate, losses.means.mean())

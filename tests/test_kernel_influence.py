@@ -402,7 +402,18 @@ class TestRefused:
             ({"tested": 2 * tested}, "tested must hold 0 and 1 only"),
             ({"y": np.arange(8)}, "y must hold 0 and 1 for 8 observations"),
             ({"counts": np.ones((10, 8))}, "counts and tested overlap"),
-            ({"counts": np.ones((9, 8))}, "counts must be non-negative and have shape"),
+            (
+                {"counts": np.ones((9, 8))},
+                r"counts must be numbers of shape \(10, 8\), got float64",
+            ),
+            ({"counts": np.full((10, 8), "1")}, r"counts must be numbers of shape \(10, 8\), got"),
+            ({"counts": 0.5 * (1 - tested)}, "counts must be integers, zero or more"),
+            ({"counts": tested - 1}, "counts must be integers, zero or more"),
+            ({"counts": np.where(tested, 0, np.nan)}, "counts must be integers, zero or more"),
+            (
+                {"counts": 1 - tested},
+                "counts must sum to 4, the observations of class 0, in every",
+            ),
         ],
     )
     def test_what_does_not_fit(self, changed, message):

@@ -595,6 +595,35 @@ def test_inner_fits_are_invisible(client: MlflowClient, spool: Path, sklearn_aut
     assert client.get_run(run.info.run_id).data.params["max_depth"] == "1"
 
 
+def test_losses_are_fitted_in_silence_and_every_test_on_them_is_logged(
+    client: MlflowClient, spool: Path, sklearn_autolog: None
+) -> None:
+    um.autolog(spool_dir=spool)
+    tree = DecisionTreeClassifier(max_depth=1, random_state=0)
+    with new_run() as run:
+        losses = uv.evaluate({"tree": tree, "majority": "majority"}, X, Y, 4, rng=0)
+        bare = client.get_run(run.info.run_id)
+        assert (bare.data.params, bare.data.metrics) == ({}, {})
+        results = {
+            "corrected_t.1": uv.CorrectedTTest.from_losses(losses).fit(),
+            "corrected_t.2": uv.CorrectedTTest.from_losses(losses, "tree", null_value=0.5).fit(),
+            "fold_covariance.1": uv.FoldCovarianceTest.from_losses(losses).fit(),
+            "influence.1": uv.InfluenceFunctionTest.from_losses(losses).fit(),
+        }
+    (found,) = runs(client)
+    assert client.search_logged_models(["0"]) == []
+    # Without data there is none to log.
+    assert found.inputs.dataset_inputs == []
+    for key, result in results.items():
+        assert found.data.metrics[f"ucvtest.{key}.estimate"] == result.estimate
+        assert found.data.params[f"ucvtest.{key}.learner"] == "tree"
+        assert same(um.load_result(found.info.run_id, key), result)
+    # Afterwards MLflow logs the user's own fits again.
+    with new_run() as run:
+        tree.fit(X, Y)
+    assert client.get_run(run.info.run_id).data.params["max_depth"] == "1"
+
+
 def test_autologging_returns_after_an_error(client: MlflowClient, spool: Path) -> None:
     um.autolog(spool_dir=spool)
 
@@ -1003,6 +1032,8 @@ def forwarding(port: int, to: int) -> Iterator[None]:
 
 # How to fit the test classes where their defaults take long, or lack something.
 OPTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "FiveByTwoFTest": ({"other": "nearest_centroid"}, {}),
+    "McNemarTest": ({"other": "nearest_centroid"}, {}),
     "UStatisticTest": ({"other": "nearest_centroid"}, {"n_pairs": 20}),
 }
 EVERY_CLASS = [name for name in uv.__all__ if name.endswith("Test")]
@@ -1298,3 +1329,14 @@ def test_status_of_a_comparison_names_the_test(client: MlflowClient) -> None:
     found = uv.compare(X, Y, {"a": "majority", "b": "majority"}, "corrected_t", rng=0)
     run = client.get_run(um.log_result(found).run_id)
     assert run.data.tags["ucvtest.comparison.1.status"].startswith("corrected_t a b: degenerate")
+
+
+def test_the_command_line_logs_a_table_as_one(client: MlflowClient, tmp_path: Path) -> None:
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(target=Y)
+    table.to_csv(tmp_path / "data.csv", index=False)
+    options = "--target target --learner lda --other knn:3 --tests corrected_t,naive_t --mlflow"
+    arguments = ["compare", str(tmp_path / "data.csv"), *options.split()]
+    outcome = CliRunner().invoke(cli.app, arguments)
+    assert outcome.exit_code == 0, outcome.output
+    (run,) = runs(client)
+    assert delivery._keys(run) == ["comparison.1"]

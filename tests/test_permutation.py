@@ -282,7 +282,7 @@ class TestPvalue:
 
     def test_its_monte_carlo_error(self):
         X, y = two_species()
-        noise = np.random.default_rng(0).normal(size=X.shape)
+        noise = np.random.default_rng(3).normal(size=X.shape)
         result = uv.PermutationComplexityTest(noise, y, "lda").fit(50, rng=0)
         expected = math.sqrt(result.pvalue * (1 - result.pvalue) / 50)
         assert result.diagnostics["mc_se_pvalue"] == pytest.approx(expected)
@@ -305,6 +305,8 @@ class TestPvalue:
         X, y = np.arange(20.0)[:, None], [0, 1] * 10
         result = uv.PermutationComplexityTest(X, y, "knn:1").fit(30, rng=0)
         assert result.pvalue == 1.0
+        # As uncertain as the smallest p-value that 30 permutations can give, 1/31.
+        assert result.diagnostics["mc_se_pvalue"] == pytest.approx(1 / 31)
         assert result.diagnostics["e_in"] == 0.0
         # ... and its estimate is the error of guessing.
         assert result.estimate == pytest.approx(0.5)

@@ -119,7 +119,8 @@ def test_scikit_learns_splitters_give_scikit_learns_scores(cancer, splitter):
 @pytest.mark.parametrize("options", [{"batch_size": 1}, {"batch_size": 3}, {"n_jobs": 2}])
 def test_losses_do_not_depend_on_batches_or_workers(cancer, options):
     X, y = cancer
-    learners = {"lda": "lda", "knn": "knn:3", "tree": TREE}
+    # One feature at random in each node: another seed is another tree.
+    learners = {"lda": "lda", "knn": "knn:3", "tree": DecisionTreeClassifier(max_features=1)}
 
     def evaluate(**options):
         return uv.evaluate(learners, X, y, uv.designs.RandomSplits(7), rng=1, **options)
@@ -240,7 +241,9 @@ def test_data_that_change_later_change_no_splits(cancer):
         ({"loss": uv.Loss("auc", np.subtract, "number")}, "'auc', which means the AUC here"),
         ({"rng": -1}, "rng must not be negative"),
         ({"n_jobs": 0}, "n_jobs must not be 0"),
-        ({"batch_size": 0}, "batch_size must be positive, got 0"),
+        ({"batch_size": 2.5}, "batch_size must be an integer, got 2.5"),
+        ({"n_jobs": "2"}, "n_jobs must be an integer, got '2'"),
+        ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
         (
             {"max_bytes": 1000},
             r"take 1.6e-06 GB of memory, and max_bytes allows 1e-06 GB: use fewer",
@@ -559,6 +562,7 @@ def stored():
         ({"values": [[0.0, None]] * 2}, "values must be finite numbers"),
         ({"target": [1, 0]}, r"target must hold numbers of shape \(3,\)"),
         ({"target": None}, "loss='auc' needs values and target, or neither"),
+        ({"target": [0, 1, 2]}, "loss='auc' needs a target of zeros and ones"),
         ({"learners": ["a", "a"]}, "learners must be 2 different names"),
         ({"learners": "ab"}, "learners must be a list of names"),
         ({"learners": []}, "learners is empty"),

@@ -1,4 +1,6 @@
 import gzip
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import ucvtest as uv
 from ucvtest.evaluation import Evaluator
 from ucvtest.learners.coerce import as_learner
-from ucvtest.learners.translate import TranslatedLearner, choose_backend
+from ucvtest.learners.translate import _RULES, TranslatedLearner, choose_backend
 from ucvtest.sample import make_sample
 
 # Fitted to the end, as the translation is.
@@ -346,6 +348,24 @@ def test_the_backend_of_a_test():
     for ours, theirs in zip(results["auto"], results["sklearn"], strict=True):
         assert (ours.estimate, ours.variance) == (theirs.estimate, theirs.variance)
         np.testing.assert_equal(ours.pvalue, theirs.pvalue)
+
+
+def test_settings_name_scikit_learn_where_it_fits():
+    sample = breast_cancer(100, 4)
+    data = (sample.matrix, sample.response)
+    l1 = LogisticRegression(solver="liblinear", l1_ratio=1)
+    settings = uv.UStatisticTest(*data, l1, GaussianNB()).fit(n_pairs=20, rng=0).settings
+    assert (settings["backend"], settings["other_backend"]) == ("sklearn", "jax")
+    whole = iris()
+    test = uv.UStatisticTest(whole.matrix, whole.response, LogisticRegression(max_iter=1000))
+    assert test.fit(n_pairs=20, rng=0).settings["backend"] == "sklearn"
+
+
+def test_every_rule_is_listed():
+    readme = (Path(__file__).resolve().parents[1] / "README.md").read_text()
+    table = readme.partition("| scikit-learn | runs as |")[2].partition("\n\n")[0]
+    listed = re.findall(r"`(\w+)`", " ".join(line.split("|")[1] for line in table.splitlines()[2:]))
+    assert sorted(listed) == sorted([*_RULES, "Pipeline"])
 
 
 def test_backends_of_other_learners():

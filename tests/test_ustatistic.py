@@ -1,14 +1,12 @@
 """UStatisticTest: the paper's definition, the contract, and what users get wrong."""
 
 import math
-import os
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
+from jax_flags import printed_with_and_without_x64
 from oracles import ustatistic as oracle
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -179,17 +177,7 @@ class TestSampling:
             "r = uv.UStatisticTest(X, y, 'lda', 'ridge:1').fit(n_pairs=100, rng=1);"
             "print(repr(r.estimate), repr(r.variance))"
         )
-        printed = {
-            subprocess.run(
-                [sys.executable, "-c", code],
-                env=os.environ | {"JAX_ENABLE_X64": flag, "PYTHONPATH": os.path.dirname(__file__)},
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout
-            for flag in ("0", "1")
-        }
-        assert len(printed) == 1
+        assert len(printed_with_and_without_x64(code)) == 1
 
     def test_a_seed_decides_the_draws_whatever_the_learners(self):
         X, y = normal_problem(30, 0)

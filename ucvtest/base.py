@@ -4,12 +4,12 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ucvtest import hooks
+from ucvtest.checks import as_integer, check_workers, is_number
 from ucvtest.learners.base import Learner
 from ucvtest.learners.coerce import as_learner
 from ucvtest.learners.translate import Backend, choose_backend
@@ -24,6 +24,7 @@ __all__ = [
     "INDEPENDENCE",
     "HypothesisTest",
     "as_integer",
+    "check_workers",
     "checked_alternative",
     "checked_null_value",
     "make_generator",
@@ -296,22 +297,9 @@ def checked_null_value(null_value: Any, *, paired: bool) -> float:
     """
     if null_value is None:
         return 0.0 if paired else math.nan
-    if not _is_finite_number(null_value):
+    if not is_number(null_value):
         raise ValueError(f"null_value must be a finite number, got {null_value!r}")
     return float(null_value)
-
-
-def as_integer(name: str, value: Any) -> int:
-    """The value as an int, if it is an integer.
-
-    Raises
-    ------
-    ValueError
-        If it is of another type; True and 3.0 are.
-    """
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise ValueError(f"{name} must be an integer, got {value!r}")
-    return int(value)
 
 
 @contextmanager
@@ -352,10 +340,6 @@ class Stopwatch:
     def seconds(self) -> float:
         """Elapsed time."""
         return time.perf_counter() - self._start
-
-
-def _is_finite_number(value: Any) -> bool:
-    return isinstance(value, Real) and math.isfinite(value)
 
 
 def _refuse_to_guess(y: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
@@ -335,6 +335,9 @@ class Comparison:
                 f"data has format version {data['version']}, this ucvtest reads up to "
                 f"{FORMAT_VERSION}: upgrade ucvtest"
             )
+        missing = [item.name for item in fields(cls) if item.name not in data]
+        if missing:
+            raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
         return cls(
             learners=tuple(data["learners"]),
             results={
@@ -423,7 +426,8 @@ def compare(
     -----
     Different tests of the same difference are no family, and their p-values are not adjusted
     for their number: decide before looking which one counts. Cost: for each design its
-    learning sets times the number of learners.
+    learning sets times the number of learners; "ustatistic" goes on until its Monte-Carlo error is
+    small, which ``TestSpec("ustatistic", fit={"max_fits": 2000})`` bounds for slow learners.
 
     Examples
     --------
@@ -502,7 +506,7 @@ class _Run:
 
     def _of_group(self, group: Group) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         first = group.tests[0].made[0]
-        learners = dict(zip(self.plan.question.learners, group.learners, strict=True))
+        learners = group.fitting(self.plan.question.learners)
         words = group.design.words
         with hooks.fitting(first), progress_bar(self.progress, words, "fit") as bar:
             losses = evaluate_sample(

@@ -35,7 +35,19 @@ from ucvtest.resampling.nested_cross_validation import NestedCrossValidationTest
 from ucvtest.results import Alternative
 from ucvtest.ustatistic import UStatisticTest
 
-__all__ = ["RECOMMENDED", "RECOMMENDED_AUC", "TESTS", "Group", "Plan", "Question", "TestSpec"]
+__all__ = [
+    "RECOMMENDED",
+    "RECOMMENDED_AUC",
+    "TESTS",
+    "Group",
+    "Plan",
+    "Planned",
+    "Question",
+    "TestSpec",
+    "as_specs",
+    "common_options",
+    "naming",
+]
 
 TESTS: Mapping[str, type[HypothesisTest]] = MappingProxyType(
     {
@@ -87,6 +99,8 @@ class TestSpec:
         Its short name, such as "corrected_t", or the class.
     constructor : mapping
         Options of the class, for example ``{"design": uv.designs.KFold(10, n_repeats=10)}``.
+        Tests that draw their own learning sets take a design instead, which then is fitted once
+        for all pairs: ``TestSpec("ustatistic", {"design": uv.designs.DisjointSets(20)})``.
     fit : mapping
         Options of its method `fit`, for example ``{"rho": 0.2}``.
 
@@ -113,7 +127,10 @@ class TestSpec:
         for name in ("constructor", "fit"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         cls = self.cls
-        _check_options(self.name, self.constructor, cls.__init__, SHARED)
+        if self.takes_losses and len(self.constructor) > 1:
+            others = ", ".join(name for name in self.constructor if name != "design")
+            raise ValueError(f"{self.name} gets its learning sets from design: leave out {others}")
+        _check_options(self.name, self.own, cls.__init__, SHARED)
         # A comparison runs many tests at once; only their own methods know their options.
         _check_options(f"{self.name}.fit", self.fit, getattr(cls, "fit"), RUNTIME)  # noqa: B009
 
@@ -152,6 +169,17 @@ class TestSpec:
         if isinstance(self.test, str) and self.test in TESTS:
             return TESTS[self.test]
         raise ValueError(_unknown(self.test))
+
+    @property
+    def takes_losses(self) -> bool:
+        """Whether a test that would draw its own learning sets is given a design instead."""
+        known = inspect.signature(self.cls.__init__).parameters
+        return "design" in self.constructor and "design" not in known
+
+    @property
+    def own(self) -> Mapping[str, Any]:
+        """The options that the class itself has."""
+        return {} if self.takes_losses else self.constructor
 
     @property
     def name(self) -> str:
@@ -244,7 +272,7 @@ class Question:
         options = common_options(spec.cls, self.loss, self.alternative, self.pos_label)
         cls: Any = spec.cls
         pair = (self.learners[learner], self.learners[other])
-        return cls(self.X, self.y, *pair, backend=self.backend, **options, **spec.constructor)
+        return cls(self.X, self.y, *pair, backend=self.backend, **options, **spec.own)
 
 
 def common_options(
@@ -275,6 +303,8 @@ class Planned:
     def design(self) -> NamedDesign | None:
         """The design whose losses the test takes; None where it draws its own learning sets."""
         test = self.made[0]
+        if self.spec.takes_losses:
+            return self.spec.constructor["design"]
         if isinstance(test, ResamplingTest):
             return test.design
         # The jackknife estimate of error needs losses on learning sets besides.
@@ -290,7 +320,8 @@ class Planned:
     @property
     def fit_options(self) -> dict[str, Any]:
         """The options of `fit` beside those that the design has taken up."""
-        taken = {"n_repeats"} if isinstance(self.made[0], FoldCovarianceTest) else set()
+        folds = isinstance(self.made[0], FoldCovarianceTest) and not self.spec.takes_losses
+        taken = {"n_repeats"} if folds else set()
         return {name: value for name, value in self.spec.fit.items() if name not in taken}
 
 
@@ -303,12 +334,10 @@ class Group:
     rng: np.random.Generator
     tests: tuple[Planned, ...]
 
-    @property
-    def learners(self) -> tuple[Learner, ...]:
-        """The learners as they are fitted."""
-        made = self.tests[0].made
-        others = (test.other for test in made)
-        return (made[0].learner, *(other for other in others if other is not None))
+    def fitting(self, learners: Mapping[str, Learner]) -> dict[str, Learner]:
+        """The learners as they are fitted: checked, jitted ones in the place of estimators."""
+        test, size = self.tests[0].made[0], self.drawn.learn_sizes[0]
+        return {name: test._fitting_learner(each, size) for name, each in learners.items()}
 
 
 class Plan:
@@ -331,17 +360,16 @@ class Plan:
 
     def __init__(self, question: Question, tests: Any, seed: int) -> None:
         self.question, self.seed = question, seed
-        self.specs = as_specs(tests, auc=question.auc)
-        planned = [
-            self._planned(label, spec)
-            for label, spec in _with_designs(self.specs, question).items()
-        ]
+        self.specs = _with_designs(as_specs(tests, auc=question.auc), question)
+        planned = [self._planned(label, spec) for label, spec in self.specs.items()]
         _check_losses(planned)
         self.groups = tuple(self._groups(planned))
         self.alone = tuple(test for test in planned if test.design is None)
         for group in self.groups:
+            with naming(group.tests[0].label):
+                group.fitting(question.learners)
             for test in group.tests:
-                if test.fit_options:
+                if test.fit_options or test.spec.takes_losses:
                     _rehearse(test, group)
 
     @property
@@ -366,7 +394,8 @@ class Plan:
             tests = tuple(test for test in planned if test.design == design)
             rng = np.random.default_rng(self.seed)
             n_obs = tests[0].made[0].sample.n_obs
-            drawn = draw_design(design, n_obs, len(self.question.learners), rng)
+            with naming(tests[0].label):
+                drawn = draw_design(design, n_obs, len(self.question.learners), rng)
             yield Group(design, drawn, rng, tests)
 
 
@@ -414,10 +443,10 @@ def _rehearse(test: Planned, group: Group) -> None:
         target=made.sample.target,
         bounds=None if made.loss is None else made.loss.bounds,
     )
-    rehearsed: Any = test.from_losses(losses, "first", "second")
-    rehearsed._announced = False
     with naming(test.label), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        rehearsed: Any = test.from_losses(losses, "first", "second")
+        rehearsed._announced = False
         rehearsed.fit(**test.fit_options, progress=False)
 
 

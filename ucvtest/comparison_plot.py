@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ucvtest.comparison_summary import pair_text
+from ucvtest.comparison_summary import label_of, pair_text
 from ucvtest.plots import CHOSEN, MISSING, NULL, OTHERS, _name_sides, _pyplot_axes
 from ucvtest.results import TestResult
 
@@ -99,15 +99,13 @@ def save_comparison(
 def _rows(comparison: "Comparison") -> list[_Row]:
     """Tests for two learners; pairs for more, below the name of each of several tests."""
     if len(comparison.pairs) == 1:
-        return [_Row(test, result) for (test, *_), result in comparison.results.items()]
+        return [_Row(label_of(test, each), each) for (test, *_), each in comparison.results.items()]
     rows = []
     for test in comparison.tests:
-        rows += [_Row(test)] if len(comparison.tests) > 1 else []
-        rows += [
-            _Row(pair_text(key[1:]), result)
-            for key, result in comparison.results.items()
-            if key[0] == test
-        ]
+        found = {key: each for key, each in comparison.results.items() if key[0] == test}
+        heading = label_of(test, next(iter(found.values())))
+        rows += [_Row(heading)] if len(comparison.tests) > 1 else []
+        rows += [_Row(pair_text(comparison, key[1:]), each) for key, each in found.items()]
     return rows
 
 
@@ -161,7 +159,8 @@ def _label(ax: "Axes", comparison: "Comparison", rows: Sequence[_Row], alpha: fl
     words = results[0].estimand
     if len(estimands) > 1:
         words = f"first minus second ({comparison.settings['loss']}), each test's own estimand"
-    ax.set_xlabel(textwrap.fill(f"{words}, {100 * (1 - alpha):.10g}% intervals", 80))
+    # Narrower than the picture, of which long labels on the left take up to a third.
+    ax.set_xlabel(textwrap.fill(f"{words}, {100 * (1 - alpha):.10g}% intervals", 56))
     several = len(comparison.pairs) > 1
     title = "Differences of learners" if several else " minus ".join(comparison.learners)
     ax.set_title(textwrap.shorten(title, 90), loc="left", fontsize="medium", pad=18)

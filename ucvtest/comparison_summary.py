@@ -24,12 +24,16 @@ from ucvtest.summaries import verdict as verdict_of_one
 if TYPE_CHECKING:
     from ucvtest.comparison import Comparison, Fits
 
-__all__ = ["ComparisonSummary", "pair_text", "verdict"]
+__all__ = ["ComparisonSummary", "is_valid", "label_of", "pair_text", "verdict"]
 
-NAME_LENGTH = 24
+NAME_LENGTH = 14
+"""Characters of a learner's name in tables of pairs."""
 
-NOTHING = ("no difference", "no p-value")
-"""Findings that are none."""
+NO_DIFFERENCE = "no difference"
+PROBABILITIES = "probabilities instead of a p-value"
+NO_PVALUE = "no p-value"
+NOTHING = (NO_DIFFERENCE, PROBABILITIES, NO_PVALUE)
+"""Findings that are none, in the order in which they are told."""
 
 REUSED = "Nothing was fitted for this test"
 """How the note of tests on given losses starts; the list of fits says more."""
@@ -61,37 +65,58 @@ def verdict(comparison: "Comparison", alpha: float = 0.05) -> str:
     if len(comparison.pairs) == 1:
         return f"At the {level} {_of_two(comparison, alpha)}."
     adjusted = f", p-values adjusted ({comparison.correction})," if comparison.correction else ""
-    found = (f"{test} finds {_of_pairs(comparison, test, alpha)}" for test in comparison.tests)
+    found = (f"{label} {_of_pairs(comparison, test, alpha)}" for test, label in _labels(comparison))
     return f"At the {level}{adjusted} {'; '.join(found)}."
+
+
+def _labels(comparison: "Comparison") -> list[tuple[str, str]]:
+    """The tests, and what they are called in words."""
+    labels = {test: label_of(test, each) for (test, *_), each in comparison.results.items()}
+    return list(labels.items())
 
 
 def _of_two(comparison: "Comparison", alpha: float) -> str:
     found: dict[str, list[str]] = {}
+    invalid = []
     for (test, *pair), result in comparison.results.items():
-        found.setdefault(_finding(result, result.pvalue, pair, alpha), []).append(test)
-    n_tests = len(comparison.tests)
+        finding = _finding(result, result.pvalue, pair, alpha)
+        if is_valid(result):
+            found.setdefault(finding, []).append(test)
+        else:
+            invalid.append(f"{test}, which is not valid and not counted, {_verb(finding, 1)}")
+    n_tests = sum(map(len, found.values()))
     # What was found comes first.
-    found = dict(
-        sorted(
-            found.items(), key=lambda item: NOTHING.index(item[0]) + 1 if item[0] in NOTHING else 0
-        )
-    )
-    return "; ".join(
-        f"{_share(len(tests), n_tests)} {_verb(claim, len(tests))} ({', '.join(tests)})"
-        for claim, tests in found.items()
-    )
+    ordered = sorted(found, key=lambda claim: 1 + NOTHING.index(claim) if claim in NOTHING else 0)
+    counted = [
+        f"{_share(len(found[claim]), n_tests)} {_verb(claim, len(found[claim]))} "
+        f"({', '.join(found[claim])})"
+        for claim in ordered
+    ]
+    return "; ".join([*counted, *invalid])
+
+
+def is_valid(result: TestResult) -> bool:
+    """Whether the test is one to rely on; one that is not says so in its name."""
+    return "not valid" not in result.method
+
+
+def label_of(test: str, result: TestResult) -> str:
+    """The label of a test, marked where it is not valid."""
+    return test if is_valid(result) else f"{test} (not valid)"
 
 
 def _share(count: int, total: int) -> str:
-    return f"all {total} tests" if count == total else f"{count} of {total} tests"
+    if count < total or total == 1:
+        return f"{count} of {total} test{'s' if total > 1 else ''}"
+    return f"all {total} tests"
 
 
 def _verb(claim: str, count: int) -> str:
-    """What tests do with a claim; the empty one is that they cannot tell."""
-    if claim == "no p-value":
-        return "give no p-value" if count > 1 else "gives no p-value"
-    verb = "find" if count > 1 else "finds"
-    return f"{verb} {claim}" if claim == "no difference" else f"{verb} that {claim}"
+    """What tests do with a claim: find it, or give what they have instead."""
+    several = "" if count > 1 else "s"
+    if claim in (PROBABILITIES, NO_PVALUE):
+        return f"give{several} {claim}"
+    return f"find{several} {claim}" if claim == NO_DIFFERENCE else f"find{several} that {claim}"
 
 
 def _of_pairs(comparison: "Comparison", test: str, alpha: float) -> str:
@@ -101,9 +126,12 @@ def _of_pairs(comparison: "Comparison", test: str, alpha: float) -> str:
         for key, result in comparison.results.items()
         if key[0] == test
     ]
+    kinds = set(findings)
+    if len(kinds) == 1 and not kinds.isdisjoint(NOTHING):
+        return _verb(findings[0], 1)
     claims = [each for each in findings if each not in NOTHING]
-    missing = findings.count("no p-value")
-    text = f"that {', '.join(claims)}" if claims else "no difference"
+    text = _verb(", ".join(claims) or NO_DIFFERENCE, 1)
+    missing = findings.count(NO_PVALUE)
     if not missing:
         return text
     return f"{text} ({'one pair has' if missing == 1 else f'{missing} pairs have'} no p-value)"
@@ -111,12 +139,14 @@ def _of_pairs(comparison: "Comparison", test: str, alpha: float) -> str:
 
 def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: float) -> str:
     """The claim that a p-value supports, if it supports one."""
+    if not math.isnan(result.diagnostics.get("p_left", math.nan)):
+        return PROBABILITIES
     if math.isnan(pvalue):
-        return "no p-value"
+        return NO_PVALUE
     sides = direction(result)
     # At p = alpha exactly the test rejects, as everywhere.
     if pvalue > alpha or sides is None:
-        return "no difference"
+        return NO_DIFFERENCE
     below = result.alternative == "less" or (
         result.alternative == "two-sided" and result.estimate < result.null_value
     )
@@ -124,11 +154,24 @@ def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: floa
     return f"{better} is better than {worse}"
 
 
-def pair_text(pair: Sequence[str]) -> str:
-    """Two learners as their difference, each name cut where it is long."""
-    return " - ".join(
-        name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 3]}..." for name in pair
-    )
+def pair_text(comparison: "Comparison", pair: Sequence[str]) -> str:
+    """Two learners as their difference; a long name is cut, and told by its place."""
+    return " - ".join(_short(comparison, name) for name in pair)
+
+
+def _short(comparison: "Comparison", name: str) -> str:
+    if len(name) <= NAME_LENGTH:
+        return name
+    place = f"... ({comparison.learners.index(name) + 1})"
+    return name[: NAME_LENGTH - len(place)] + place
+
+
+def _listed(comparison: "Comparison") -> str:
+    """All learners, with their places where tables tell some by these."""
+    names = comparison.learners
+    if max(map(len, names)) <= NAME_LENGTH or len(comparison.pairs) == 1:
+        return ", ".join(names)
+    return ", ".join(f"({place}) {name}" for place, name in enumerate(names, start=1))
 
 
 class ComparisonSummary(GridSummary):
@@ -199,7 +242,7 @@ def _title(comparison: "Comparison") -> str:
 
 
 def _words(comparison: "Comparison") -> list[tuple[str, str]]:
-    words = [("Learners", ", ".join(comparison.learners))]
+    words = [("Learners", _listed(comparison))]
     if len(comparison.pairs) == 1:
         words.append(("Estimates", "the first learner minus the second"))
     estimands: dict[str, list[str]] = {}
@@ -211,7 +254,7 @@ def _words(comparison: "Comparison") -> list[tuple[str, str]]:
         added = f" ({', '.join(tests)})" if len(estimands) > 1 else ""
         words.append(("Estimand", f"{estimand}{added}"))
     for (test, *pair), result in comparison.results.items():
-        where = test if len(comparison.pairs) == 1 else f"{test}, {pair_text(pair)}"
+        where = test if len(comparison.pairs) == 1 else f"{test}, {pair_text(comparison, pair)}"
         if not math.isnan(result.diagnostics.get("p_left", math.nan)):
             words.append(("Posterior", f"{where}: {posterior(result)}"))
         if result.status != "ok":
@@ -235,14 +278,16 @@ def _facts(comparison: "Comparison") -> list[tuple[str, str]]:
 def _main_grids(comparison: "Comparison", alpha: float) -> list[Grid]:
     """One table of tests for two learners; one table of pairs for each test of more."""
     if len(comparison.pairs) == 1:
-        names = [test for test, _, _ in comparison.results]
+        names = [label_of(test, each) for (test, *_), each in comparison.results.items()]
         return [_grid(comparison, list(comparison.results), names, alpha)]
     grids = []
     for test in comparison.tests:
         keys = [key for key in comparison.results if key[0] == test]
         method = comparison.results[keys[0]].method
         title = f"{test}: {method}"
-        grids.append(_grid(comparison, keys, [pair_text(key[1:]) for key in keys], alpha, title))
+        grids.append(
+            _grid(comparison, keys, [pair_text(comparison, key[1:]) for key in keys], alpha, title)
+        )
     return grids
 
 

@@ -1,16 +1,15 @@
 """Resampling designs by name, and what structure a drawn design has.
 
 A named design says what to draw; `draw` gives a `Design`, whose rows are the learning sets in a
-documented order. The structure that a test needs is read off the drawn design itself, so that
-designs from elsewhere (scikit-learn's splitters, other people's indices) are as good as these.
+documented order. What reads the structure off a drawn design is in `ucvtest.design_structure`.
 """
 
 import copy
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
 from math import ceil
 from numbers import Real
 from typing import Any
@@ -18,6 +17,16 @@ from typing import Any
 import numpy as np
 
 from ucvtest.design import Design, draw_from_halves, draw_orders, fold_numbers
+from ucvtest.design_structure import (
+    disjoint_sets_of,
+    folds_of,
+    halves_of,
+    n_folds_of,
+    nested_folds_of,
+    pairs_of,
+    random_splits_of,
+    unions_of_pairs,
+)
 
 __all__ = [
     "Design",
@@ -42,6 +51,11 @@ __all__ = [
 
 DRAW_CELLS = 2_000_000
 """Cells (splits times observations) that are drawn at a time."""
+
+GROUPED = (
+    "it splits by groups, and no test here allows for several rows of one patient; keep one row "
+    "for each, or average them, and use one of uv.designs"
+)
 
 
 class NamedDesign(ABC):
@@ -342,7 +356,7 @@ class NestedKFold(NamedDesign):
         self.check(n_obs)
         folds = fold_numbers(draw_orders(rng, self.n_repeats, n_obs), self.n_folds)
         single = folds[:, None] == np.arange(self.n_folds)[:, None]
-        testing = np.concatenate([single, _unions_of_pairs(single)], axis=1).reshape(-1, n_obs)
+        testing = np.concatenate([single, unions_of_pairs(single)], axis=1).reshape(-1, n_obs)
         return Design(~testing, testing)
 
 
@@ -511,7 +525,8 @@ class _Splitter(NamedDesign):
         try:
             next(iter(self._seeded(np.random.default_rng(0)).split(self.X, self.y)))
         except (ValueError, TypeError, StopIteration) as error:
-            raise ValueError(f"design {self.words} cannot be used: {error}") from error
+            reason = GROUPED if "groups" in str(error) else error
+            raise ValueError(f"design {self.words} cannot be used: {reason}") from error
 
     def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
         return Design.from_indices(self._seeded(rng).split(self.X, self.y), n_obs)
@@ -529,11 +544,12 @@ def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
 
     Parameters
     ----------
-    design : NamedDesign, Design, int, or scikit-learn splitter
+    design : NamedDesign, Design, int, scikit-learn splitter, or list of splits
         An integer is the number of folds. A `Design` is used as it is. A splitter is an object
         with a ``split(X, y)`` method; if its random_state is None it gets one drawn from rng.
+        Splits are pairs of row numbers, (learning, testing), as splitters yield them.
     X, y : optional
-        The data, which splitters look at.
+        The data, which splitters look at, and whose number of rows splits are checked with.
 
     Returns
     -------
@@ -542,7 +558,7 @@ def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
     Raises
     ------
     ValueError
-        If it is none of these.
+        If it is none of these, or splits do not suit the data.
     """
     if isinstance(design, NamedDesign):
         return design
@@ -552,239 +568,23 @@ def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
         return KFold(int(design))
     if callable(getattr(design, "split", None)) and not isinstance(design, str):
         return _Splitter(design, X, y)
+    if isinstance(design, (list, tuple, Iterator)) and y is not None:
+        return _Drawn(_of_splits(design, len(y)))
     raise ValueError(
-        f"design={design!r} is unknown: use a number of folds, one of uv.designs (KFold, "
-        "RandomSplits, HoldOut, SplitHalves, NestedKFold, DisjointSets, LeavePairOut), or a "
-        "scikit-learn splitter"
+        f"design={reprlib.repr(design)} is unknown: use a number of folds, one of uv.designs "
+        "(KFold, RandomSplits, HoldOut, SplitHalves, NestedKFold, DisjointSets, LeavePairOut), a "
+        "scikit-learn splitter, or a list of splits, (learning, testing)"
     )
 
 
-# -------------------------------------------------------------- the structure of what is drawn
-
-
-def folds_of(design: Design) -> np.ndarray:
-    """The folds of (repeated) K-fold cross-validation.
-
-    Parameters
-    ----------
-    design : Design
-        Rows of one repetition next to each other.
-
-    Returns
-    -------
-    ndarray of int, shape (n_repeats, n)
-        Number of the fold of each observation, from 0; row ``r * K + k`` of the design tests
-        fold k of repetition r.
-
-    Raises
-    ------
-    ValueError
-        If the design is no K-fold cross-validation, or its repetitions differ in K.
-    """
-    testing = design.testing
-    problem = _not_the_rest(design)
-    if problem is None:
-        n_folds = _first_partition(testing)
-        if n_folds < 2 or len(testing) % n_folds:
-            problem = "its test sets do not partition the sample, repetition after repetition"
-        else:
-            blocks = testing.reshape(-1, n_folds, design.n_obs)
-            if (blocks.sum(axis=1) == 1).all() and blocks.any(axis=2).all():
-                return blocks.argmax(axis=1)
-            problem = "its test sets do not partition the sample in every repetition"
-    raise ValueError(f"the design is no K-fold cross-validation: {problem}")
-
-
-def n_folds_of(design: Design) -> int:
-    """The number of folds where every observation is tested once at most.
-
-    Returns
-    -------
-    int
-        K of K-fold cross-validation done once; 1 for a single split.
-
-    Raises
-    ------
-    ValueError
-        If observations are tested several times.
-    """
-    if design.n_resamples == 1:
-        return 1
-    n_repeats = len(folds_of(design))
-    if n_repeats > 1:
+def _of_splits(splits: Any, n_obs: int) -> Design:
+    # Taken once: an iterator has no second time.
+    pairs = list(splits)
+    if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
         raise ValueError(
-            f"the design is repeated {n_repeats} times, but every observation may be tested once "
-            "only: repeated tests of one observation are no independent evidence; use n_repeats=1"
+            f"design={reprlib.repr(pairs)} must hold pairs of row numbers, (learning, testing)"
         )
-    return design.n_resamples
-
-
-def random_splits_of(design: Design) -> tuple[int, int]:
-    """Sizes of the learning sets and the test sets of splits of the whole sample.
-
-    Returns
-    -------
-    tuple of int
-        The sizes, the same for every split up to one observation; the largest test set counts.
-
-    Raises
-    ------
-    ValueError
-        If observations are neither learnt from nor tested, or sizes differ by more.
-    """
-    problem = _not_the_rest(design)
-    sizes = design.testing.sum(axis=1)
-    if problem is None and sizes.max() - sizes.min() > 1:
-        problem = f"its test sets have between {sizes.min()} and {sizes.max()} observations"
-    if problem:
-        raise ValueError(f"the design does not split the sample in the same proportion: {problem}")
-    return design.n_obs - int(sizes.max()), int(sizes.max())
-
-
-def nested_folds_of(design: Design) -> np.ndarray:
-    """The folds of nested K-fold cross-validation, whose rows are ordered as in `NestedKFold`.
-
-    Returns
-    -------
-    ndarray of int, shape (n_repeats, n)
-
-    Raises
-    ------
-    ValueError
-        If the design is something else.
-    """
-    n_folds = _first_partition(design.testing)
-    n_rows = n_folds * (n_folds + 1) // 2
-    if n_folds >= 3 and len(design.testing) % n_rows == 0:
-        blocks = design.testing.reshape(-1, n_rows, design.n_obs)
-        single, pairs = blocks[:, :n_folds], blocks[:, n_folds:]
-        partition = (single.sum(axis=1) == 1).all() and single.any(axis=2).all()
-        if (
-            partition
-            and (pairs == _unions_of_pairs(single)).all()
-            and _not_the_rest(design) is None
-        ):
-            return single.argmax(axis=1)
-    raise ValueError(
-        "the design is no nested K-fold cross-validation: use uv.designs.NestedKFold, whose order "
-        "of learning sets is needed"
-    )
-
-
-def halves_of(design: Design) -> tuple[int, int]:
-    """Numbers of splits J and of bisections M of a design ordered as in `SplitHalves`.
-
-    Raises
-    ------
-    ValueError
-        If the design is something else.
-    """
-    used = design.learning | design.testing
-    n_splits = int(used.all(axis=1).sum())
-    n_parts, rest = divmod(len(used), n_splits) if n_splits else (0, 1)
-    if rest == 0 and n_parts >= 3 and n_parts % 2 == 1:
-        parts = used.reshape(n_parts, n_splits, -1)
-        halves = parts[1:, 0].reshape(-1, 2, design.n_obs)
-        same = bool((parts == parts[:, :1]).all()) and bool(parts[0].all())
-        disjoint = not (halves[:, 0] & halves[:, 1]).any()
-        equal = (halves.sum(axis=2) == design.n_obs // 2).all() and len(design.test_sizes) == 1
-        if same and disjoint and equal:
-            return n_splits, n_parts // 2
-    raise ValueError(
-        "the design does not split the sample and its halves: use uv.designs.SplitHalves, whose "
-        "order of learning sets is needed"
-    )
-
-
-def disjoint_sets_of(design: Design) -> tuple[int, int]:
-    """Draws, and sets on each side, of a design ordered as in `DisjointSets`.
-
-    Returns
-    -------
-    tuple of int
-        Numbers of draws and of sets on each side: ``draws * 2 * sets`` rows.
-
-    Raises
-    ------
-    ValueError
-        If learning sets differ in size, or do not come in disjoint pairs, or do not test all
-        others.
-    """
-    problem = _not_the_rest(design)
-    n_pairs, odd = divmod(design.n_resamples, 2)
-    if problem is None and len(design.learn_sizes) > 1:
-        problem = f"they have between {design.learn_sizes[0]} and {design.learn_sizes[-1]} members"
-    if problem is None and not odd:
-        # The largest number that fits: sets that were drawn together must stay together.
-        for n_sets in range(n_pairs, 0, -1):
-            if n_pairs % n_sets == 0 and _sides_disjoint(design.learning, n_sets):
-                return n_pairs // n_sets, n_sets
-    problem = problem or "one side of a draw shares observations with the other"
-    raise ValueError(
-        f"the design's learning sets are no disjoint pairs of one size: {problem}; use "
-        "uv.designs.DisjointSets"
-    )
-
-
-def _sides_disjoint(learning: np.ndarray, n_sets: int) -> bool:
-    blocks = learning.reshape(-1, 2, n_sets, learning.shape[1])
-    return not (blocks[:, 0].any(axis=1) & blocks[:, 1].any(axis=1)).any()
-
-
-def pairs_of(design: Design, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The positive and the negative observation of each row of a leave-pair-out design.
-
-    Parameters
-    ----------
-    design : Design
-    target : ndarray of 0 and 1, shape (n,)
-
-    Returns
-    -------
-    tuple of ndarray of int, shape (R,)
-
-    Raises
-    ------
-    ValueError
-        If a row tests anything but one observation of each class, learns from anything but
-        all others, or the pairs are not all there once.
-    """
-    problem = _not_the_rest(design)
-    positive = target == 1
-    n_pairs = int(positive.sum()) * int((~positive).sum())
-    if problem is None:
-        first, second = design.testing & positive, design.testing & ~positive
-        if not (first.sum(axis=1) == 1).all() or not (second.sum(axis=1) == 1).all():
-            problem = "a test set is something else than one observation of each class"
-        else:
-            places = first.argmax(axis=1), second.argmax(axis=1)
-            n_different = len(np.unique(places[0] * design.n_obs + places[1]))
-            if n_different == design.n_resamples == n_pairs:
-                return places
-            problem = f"it tests {n_different} of {n_pairs} pairs in {design.n_resamples} rows"
-    raise ValueError(
-        f"the design does not leave every pair out once: {problem}; use uv.designs.LeavePairOut"
-    )
-
-
-def _first_partition(testing: np.ndarray) -> int:
-    """Rows after which every observation has been tested once; 0 where that does not happen."""
-    # No partition has more parts than members, so that there is no need to look further.
-    times = testing[: testing.shape[1]].cumsum(axis=0, dtype=np.int32)
-    complete = (times == 1).all(axis=1)
-    return int(complete.argmax()) + 1 if complete.any() else 0
-
-
-def _not_the_rest(design: Design) -> str | None:
-    if (design.learning == design.testing).any():
-        return "not every observation is either learnt from or tested"
-    return None
-
-
-def _unions_of_pairs(single: np.ndarray) -> np.ndarray:
-    """Unions of the folds i < j, (R, K(K - 1)/2, n)."""
-    first, second = np.array(list(combinations(range(single.shape[1]), 2))).T
-    return single[:, first] | single[:, second]
+    return Design.from_indices(pairs, n_obs)
 
 
 def _splits(n_obs: int, n_splits: int, test_size: int, rng: np.random.Generator) -> Design:

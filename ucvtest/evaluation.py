@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ucvtest.checks import check_workers
 from ucvtest.float64 import count_devices, on_device
 from ucvtest.learners.base import (
     JittedLearner,
@@ -109,10 +110,7 @@ class Evaluator:
         n_jobs: int | None = None,
         batch_size: int | None = None,
     ) -> None:
-        if n_jobs == 0:
-            raise ValueError("n_jobs must not be 0: use 1 for one worker, -1 for all processors")
-        if batch_size is not None and batch_size < 1:
-            raise ValueError(f"batch_size must be positive, got {batch_size}")
+        check_workers(n_jobs, batch_size)
         self._sample = sample
         self._learner = learner
         self._output: Output = output

@@ -13,11 +13,13 @@ from ucvtest import hooks
 from ucvtest.base import (
     Stopwatch,
     as_integer,
+    check_workers,
     make_generator,
     progress_bar,
 )
+from ucvtest.checks import is_number
 from ucvtest.design import draw_orders, fold_numbers
-from ucvtest.designs import folds_of
+from ucvtest.design_structure import folds_of
 from ucvtest.evaluation import Evaluator
 from ucvtest.given_losses import FromLosses, one_class_and_tie_notes, refuse_arguments, reuse_notes
 from ucvtest.kernels.fold_covariance import (
@@ -266,9 +268,7 @@ class FoldCovarianceTest(FromLosses):
             refuse_arguments(rng=rng, n_jobs=n_jobs, batch_size=batch_size)
             losses, e, folds, seed = self._known, self._known.e, self._known.folds, None
         else:
-            for name, value in (("n_jobs", n_jobs), ("batch_size", batch_size)):
-                if value is not None:
-                    as_integer(name, value)
+            check_workers(n_jobs, batch_size)
             generator, seed = make_generator(rng)
             folds = fold_numbers(draw_orders(generator, repeats, self.n_obs), self.n_folds)
             with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
@@ -919,16 +919,12 @@ def _assumed_rho(rho: Any, n_folds: int) -> float:
             raise ValueError(f"rho={rho!r} is unknown: use 'nadeau_bengio', a number or None")
         return 1 / n_folds
     lowest = -1 / (n_folds - 1)
-    if not _is_number(rho) or not lowest < rho < 1:
+    if not is_number(rho) or not lowest < rho < 1:
         raise ValueError(
             f"rho must lie between -1/(n_folds - 1) = {lowest:.3g} and 1, got {rho!r}: use "
             "'nadeau_bengio' for 1/n_folds, or None for no assumption"
         )
     return float(rho)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def _name_of(rho: Rho) -> str:

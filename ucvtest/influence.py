@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.base import Stopwatch, as_integer, make_generator, progress_bar
+from ucvtest.base import Stopwatch, as_integer, check_workers, make_generator, progress_bar
 from ucvtest.design import Design
-from ucvtest.designs import folds_of, pairs_of
+from ucvtest.design_structure import folds_of, pairs_of
 from ucvtest.evaluation import Evaluator
 from ucvtest.given_losses import (
     FromLosses,
@@ -65,6 +65,8 @@ VARIANCES = (
 DEFAULT_REPEATS = {"monte_carlo": 1000, "repeated": 100, "bootstrap": 1000}
 SINGLE = ("kfold", "leave_one_out")
 """Schemes with one repeat: not smooth."""
+
+WITH_FOLDS = ("monte_carlo", "repeated", "kfold")
 
 SCHEME_WORDS = {
     "monte_carlo": "Monte-Carlo cross-validation",
@@ -122,7 +124,8 @@ class InfluenceFunctionTest(FromLosses):
         The learner to compare with on the same splits; the estimate is `learner` minus
         `other`. For the AUC a positive difference speaks for the first.
     n_folds : int
-        K: 1/K of each class (AUC) or of all observations (error rate) is tested at a time.
+        K: 1/K of each class (AUC) or of all observations (error rate) is tested at a time; of no
+        meaning to the schemes "leave_one_out" and "bootstrap".
     metric : {"auc", "error"}
     null_value, alternative, pos_label, groups, backend
         See `HypothesisTest`.
@@ -237,7 +240,11 @@ class InfluenceFunctionTest(FromLosses):
                 f"metric='auc' needs two classes, y has {self.sample.n_classes}: merge classes, "
                 "or use metric='error'"
             )
-        self.n_folds = self._n_folds(n_folds)
+        self.n_folds = as_integer("n_folds", n_folds)
+        if self.n_folds < 2:
+            raise ValueError(f"n_folds must be at least 2, got {self.n_folds}")
+        # Every scheme leaves at least one of each class to learn from; some have no folds.
+        self._check_classes(2)
         self._check_learners(self._learn_size(smallest=True))
 
     def _take(self, given: LossDifference) -> None:
@@ -397,22 +404,21 @@ class InfluenceFunctionTest(FromLosses):
 
     # ------------------------------------------------------------------ planning, checking
 
-    def _n_folds(self, n_folds: Any) -> int:
-        k = as_integer("n_folds", n_folds)
-        if k < 2:
-            raise ValueError(f"n_folds must be at least 2, got {k}")
+    def _check_classes(self, n_folds: int) -> None:
+        """Refuse classes with fewer observations than folds."""
         fewest = min(self.class_members, key=len)
-        if len(fewest) >= k:
-            return k
+        if len(fewest) >= n_folds:
+            return
         if self.metric == "error":
             raise ValueError(
-                f"n_folds={k} needs at least {k} observations, got {len(fewest)}: use fewer folds"
+                f"n_folds={n_folds} needs at least {n_folds} observations, got {len(fewest)}: use "
+                "fewer folds, or scheme='leave_one_out'"
             )
         label = self.sample.response[fewest].tolist()[0]
-        remedy = f"use n_folds <= {len(fewest)}" if len(fewest) > 1 else "collect more of them"
+        remedy = f"use n_folds <= {len(fewest)}, or scheme='leave_one_out'"
         raise ValueError(
-            f"n_folds={k} needs at least {k} observations of each class, but class {label!r} has "
-            f"{len(fewest)}: {remedy}"
+            f"n_folds={n_folds} needs at least {n_folds} observations of each class, but class "
+            f"{label!r} has {len(fewest)}: {remedy if len(fewest) > 1 else 'collect more of them'}"
         )
 
     def _learn_size(self, *, smallest: bool) -> int:
@@ -433,8 +439,10 @@ class InfluenceFunctionTest(FromLosses):
     ) -> "_Plan":
         if scheme not in SCHEME_WORDS:
             raise ValueError(f"scheme={scheme!r} is unknown: use one of {', '.join(SCHEME_WORDS)}")
+        if scheme in WITH_FOLDS:
+            self._check_classes(self.n_folds)
         if scheme in SINGLE:
-            if n_repeats not in (None, 1):
+            if n_repeats is not None and as_integer("n_repeats", n_repeats) != 1:
                 raise ValueError(
                     f"scheme={scheme!r} has one repeat, got n_repeats={n_repeats!r}: use "
                     "scheme='repeated' for more"
@@ -445,10 +453,7 @@ class InfluenceFunctionTest(FromLosses):
         if as_integer("n_repeats", n_repeats) < 1:
             raise ValueError(f"n_repeats must be at least 1, got {n_repeats}")
         self._check_variance(variance, scheme)
-        if n_jobs is not None and as_integer("n_jobs", n_jobs) == 0:
-            raise ValueError("n_jobs must not be 0: use 1 for one worker, -1 for all processors")
-        if batch_size is not None and as_integer("batch_size", batch_size) < 1:
-            raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        check_workers(n_jobs, batch_size)
         generator, seed = make_generator(rng)
         return _Plan(
             n_repeats=int(n_repeats),

@@ -17,17 +17,23 @@ from ucvtest.base import (
     INDEPENDENCE,
     Stopwatch,
     as_integer,
+    check_workers,
     make_generator,
     progress_bar,
     read_formula,
 )
 from ucvtest.critical_values import supremum_critical_value, supremum_pvalue
-from ucvtest.designs import pairs_of
+from ucvtest.design_structure import pairs_of
 from ucvtest.exceptions import UcvtestWarning
 from ucvtest.given_losses import FromLosses, chosen_learners, refuse_arguments, reuse_notes
 from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL
 from ucvtest.learners.translate import Backend
-from ucvtest.null_distributions import NullDistribution, simulated_nulls, wilcoxon_null
+from ucvtest.null_distributions import (
+    NullDistribution,
+    pvalue_error,
+    simulated_nulls,
+    wilcoxon_null,
+)
 from ucvtest.pair_errors import PairErrors, pair_errors
 from ucvtest.pictures import Layer, Picture
 from ucvtest.resampled_losses import AUC, LossDifference, Losses
@@ -561,8 +567,7 @@ def _result(
         diagnostics["null_errors"] = null.errors
         diagnostics["null_probabilities"] = null.probabilities
         if null.sampled:
-            size = int(null.counts.sum())
-            diagnostics["mc_se_pvalue"] = math.sqrt(pvalue * (1 - pvalue) / size)
+            diagnostics["mc_se_pvalue"] = pvalue_error(pvalue, int(null.counts.sum()))
     settings = test._settings() | plan.settings(test.n_obs)
     if test._given is not None and plan.pvalue != "empirical":
         settings["rng"] = test._given.losses.settings.get("rng")
@@ -635,7 +640,7 @@ def _notes(
     null = found.nulls.get(worst)
     if null is not None and null.sampled:
         size = int(null.counts.sum())
-        error = math.sqrt(pvalue * (1 - pvalue) / size)
+        error = pvalue_error(pvalue, size)
         notes.append(
             f"{size} {'permutations' if plan.pvalue == 'permutation' else 'samples a setting'}: "
             f"Monte-Carlo standard error of the p-value {error:.2g}."
@@ -746,10 +751,7 @@ def _plan(
         raise ValueError(f"n_permutations must be at least 1, got {n_permutations}: use 9999")
     if as_integer("n_simulations", n_simulations) < 1:
         raise ValueError(f"n_simulations must be at least 1, got {n_simulations}: use 10000")
-    if n_jobs is not None and as_integer("n_jobs", n_jobs) == 0:
-        raise ValueError("n_jobs must not be 0: use 1 for one worker, -1 for all processors")
-    if batch_size is not None and as_integer("batch_size", batch_size) < 1:
-        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+    check_workers(n_jobs, batch_size)
     generator, seed = make_generator(rng)
     return _Plan(
         pvalue,

@@ -1,5 +1,6 @@
 """Distributions of the number of leave-pair-out errors where labels mean nothing."""
 
+import math
 from dataclasses import dataclass
 from functools import cache
 
@@ -9,10 +10,22 @@ __all__ = [
     "SETTINGS",
     "NullDistribution",
     "Setting",
+    "pvalue_error",
     "sample_errors",
     "simulated_nulls",
     "wilcoxon_null",
 ]
+
+
+def pvalue_error(pvalue: float, size: int) -> float:
+    """Monte-Carlo standard error of the p-value (count + 1)/(size + 1).
+
+    As there is one more in the count that decides for rejecting, there is one for not rejecting:
+    a sample in which everything is counted does not leave the p-value without error.
+    """
+    share = min(pvalue, size / (size + 1))
+    return math.sqrt(share * (1 - share) / size)
+
 
 CELLS_PER_BATCH = 1_000_000
 """Numbers in the largest array of a batch of simulated samples: 8 MB."""

@@ -13,6 +13,7 @@ from ucvtest.base import (
     HypothesisTest,
     Stopwatch,
     as_integer,
+    check_workers,
     make_generator,
     progress_bar,
     tie_notes,
@@ -28,6 +29,7 @@ from ucvtest.kernels.permutation import (
 )
 from ucvtest.learners.translate import Backend
 from ucvtest.losses import Loss
+from ucvtest.null_distributions import pvalue_error
 from ucvtest.optimism import Optimism, find_smoother, optimism, relabelled_losses
 from ucvtest.pictures import Layer, Picture
 from ucvtest.relabelling import all_labels, draw_labels, n_labellings, reference_labels
@@ -239,10 +241,7 @@ class PermutationComplexityTest(HypothesisTest):
             )
         if not isinstance(delta, (int, float)) or not 0 < delta < 1:
             raise ValueError(f"delta must lie between 0 and 1, got {delta!r}: use 0.05")
-        if n_jobs is not None and as_integer("n_jobs", n_jobs) == 0:
-            raise ValueError("n_jobs must not be 0: use 1 for one worker, -1 for all processors")
-        if batch_size is not None and as_integer("batch_size", batch_size) < 1:
-            raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        check_workers(n_jobs, batch_size)
         generator, seed = make_generator(rng)
         plan = _Plan(
             _n_permutations(n_permutations),
@@ -403,7 +402,10 @@ def _result(
         pictures["null distribution"] = _picture(test, plan, found.relabelled, found.e_in)
     pvalue = _pvalue(plan, found)
     if not math.isnan(pvalue):
-        diagnostics["mc_se_pvalue"] = _pvalue_error(plan, pvalue)
+        exact = plan.n_permutations == "exact"
+        diagnostics["mc_se_pvalue"] = (
+            0.0 if exact else pvalue_error(pvalue, int(plan.n_permutations))
+        )
         diagnostics["null_hypothesis"] = INDEPENDENCE
     matrix = test.loss.matrix
     return TestResult(
@@ -447,13 +449,6 @@ def _pvalue(plan: _Plan, found: _Found) -> float:
         # All permutations are equally likely: a count, which no sum of shares rounds.
         return float(as_small.mean())
     return float((as_small.sum() + 1) / (len(as_small) + 1))
-
-
-def _pvalue_error(plan: _Plan, pvalue: float) -> float:
-    """Monte-Carlo standard error of a p-value; 0 if it is from all labellings."""
-    if plan.n_permutations == "exact":
-        return 0.0
-    return math.sqrt(pvalue * (1 - pvalue) / int(plan.n_permutations))
 
 
 def _reference(plan: _Plan, found: _Found) -> str:

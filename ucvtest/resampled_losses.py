@@ -525,7 +525,7 @@ def evaluate(
         they call themselves, with a number where two call themselves the same.
     X : array or DataFrame, shape (n, p)
     y : array-like, shape (n,)
-    design : int, uv.designs object, or scikit-learn splitter
+    design : int, uv.designs object, scikit-learn splitter, or list of splits
         An integer is the number of folds.
     loss : str, callable, Loss or matrix, optional
         As for the tests; "auc" keeps decision scores, from which AUCs are computed.
@@ -873,6 +873,8 @@ def _check_shapes(losses: Losses) -> None:
     auc = losses.loss == AUC
     if auc and (losses.target is None) != (losses.values is None):
         raise ValueError("loss='auc' needs values and target, or neither")
+    if auc and losses.target is not None and set(losses.target.tolist()) != {0.0, 1.0}:
+        raise ValueError("loss='auc' needs a target of zeros and ones")
     known = losses.means if losses.values is None else losses.values
     if np.isnan(known).any() or (not auc and np.isinf(known).any()):
         raise ValueError("values must be finite numbers (scores may be infinite)")

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.base import Stopwatch, as_integer, make_generator, progress_bar, tie_notes
+from ucvtest.base import (
+    Stopwatch,
+    as_integer,
+    check_workers,
+    make_generator,
+    progress_bar,
+    tie_notes,
+)
 from ucvtest.design import (
     Design,
     all_learning_sets,
@@ -19,7 +26,7 @@ from ucvtest.design import (
     exchange_one,
     learning_sets,
 )
-from ucvtest.designs import disjoint_sets_of
+from ucvtest.design_structure import disjoint_sets_of
 from ucvtest.enumeration import MAX_SUBSETS, CompleteSums
 from ucvtest.evaluation import Evaluator
 from ucvtest.given_losses import FromLosses, refuse_arguments, reuse_notes
@@ -352,10 +359,7 @@ class UStatisticTest(FromLosses):
             raise ValueError(f"max_fits must be at least 4, got {max_fits}")
         if not isinstance(tol, (int, float)) or not 0 < tol < 1:
             raise ValueError(f"tol must lie between 0 and 1, got {tol!r}: use 0.05 for 5%")
-        if n_jobs is not None and as_integer("n_jobs", n_jobs) == 0:
-            raise ValueError("n_jobs must not be 0: use 1 for one worker, -1 for all processors")
-        if batch_size is not None and as_integer("batch_size", batch_size) < 1:
-            raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        check_workers(n_jobs, batch_size)
         generator, seed = make_generator(rng)
         plan = _Plan(
             n_pairs=_n_pairs(n_pairs),

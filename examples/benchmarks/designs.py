@@ -11,6 +11,7 @@ nearest centroid, two classes, four normal features.
 
 import argparse
 import time
+from collections.abc import Iterator
 from unittest import mock
 
 import numpy as np
@@ -45,21 +46,30 @@ def errors(n: int, g: int, n_sets: int, n_pairs: int, n_seeds: int) -> tuple[np.
     return np.sqrt(np.mean(found, axis=0)), min(seconds)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer fits")
-    quick = parser.parse_args().quick
+COLUMNS = ("n", "g", "sets", "estimate", "unbiased", "jackknife", "fits saved", "seconds saved")
+
+
+def measure(quick: bool) -> Iterator[tuple[str, ...]]:
+    """Rows of the table."""
     n_pairs, n_seeds = (1024, 2) if quick else (8192, 8)
-    print(versions())
-    print("n | g | sets | estimate | unbiased | jackknife | fits saved | seconds saved")
     for n, g in ((60, 12), (60, 20), (60, 26)):
         base, base_seconds = errors(n, g, 1, n_pairs, n_seeds)
         for n_sets in (1, 2, 4, 8, 16):
             error, seconds = errors(n, g, n_sets, n_pairs, n_seeds)
             fits = (base[1] / error[1]) ** 2
-            numbers = " | ".join(f"{value:.3f}" for value in error)
             times = fits * base_seconds / seconds
-            print(f"{n} | {g} | {n_sets} | {numbers} | {fits:.1f} | {times:.1f}", flush=True)
+            sizes = (str(number) for number in (n, g, n_sets))
+            yield (*sizes, *(f"{value:.3f}" for value in error), f"{fits:.1f}", f"{times:.1f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="fewer fits")
+    quick = parser.parse_args().quick
+    print(versions())
+    print(" | ".join(COLUMNS))
+    for row in measure(quick):
+        print(" | ".join(row), flush=True)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ the more exact. liblinear penalises the intercept, so that it solves a slightly 
 import argparse
 import importlib.util
 import os
-import platform
 import shutil
 import subprocess
 import tempfile
@@ -22,10 +21,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 import pandas as pd
-import sklearn
+from machine import versions
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
@@ -150,36 +148,31 @@ def loop(
     return seconds, worst(sample, learning, fits, lam)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer fits, in about a minute")
-    parser.add_argument("--lam", type=float, default=0.08)
-    arguments = parser.parse_args()
-    lam = arguments.lam
-    n_jitted, n_others, repeats = (2048, 20, 2) if arguments.quick else (8192, 200, 3)
+Found = dict[str, tuple[float, float]]
+"""Seconds a fit and KKT residual, by the name of what fits."""
+
+
+def measure(lam: float, quick: bool) -> tuple[str, Found, Found]:
+    """What else there is to say, and the numbers of both forms and of the others."""
+    n_jitted, n_others, repeats = (2048, 20, 2) if quick else (8192, 200, 3)
     # saga warns where it stops early, which its KKT residual shows.
     warnings.simplefilter("ignore")
     sample = colon()
     learning = draw_learning_sets(sample, n_jitted)
     few = learning[:n_others]
-    print(
-        f"ucvtest {uv.__version__}, jax {jax.__version__}, scikit-learn {sklearn.__version__}, "
-        f"NumPy {np.__version__}, Python {platform.python_version()}; {platform.machine()}, "
-        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
-    )
-    print(f"lambda {lam}, {n_jitted} learning sets (others: {n_others})")
+    said = [f"lambda {lam}, {n_jitted} learning sets (others: {n_others})"]
     forms = {"ucvtest, JAX alone": False}
     if importlib.util.find_spec("numba"):
         forms["ucvtest, compiled"] = True
-    ours: dict[str, tuple[float, float]] = {}
+    ours: Found = {}
     for name, compiled in forms.items():
         first, seconds, residual = fit_ours(sample, learning, lam, repeats, compiled)
         ours[name] = seconds, residual
-        print(f"{name}: first call {first:.1f} s")
-    others: dict[str, tuple[float, float]] = {}
+        said.append(f"{name}: first call {first:.1f} s")
+    others: Found = {}
     if shutil.which("Rscript"):
-        versions, others = glmnet(sample, few, lam)
-        print(versions)
+        theirs, others = glmnet(sample, few, lam)
+        said.append(theirs)
     inverse = 1.0 / (LEARN_SIZE * lam)
     with threadpool_limits(1):
         others["scikit-learn, liblinear"] = loop(
@@ -198,6 +191,17 @@ def main() -> None:
                 C=inverse, l1_ratio=1, solver="saga", tol=1e-5, max_iter=2000, random_state=0
             ),
         )
+    return "\n".join(said), ours, others
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="fewer fits, in about a minute")
+    parser.add_argument("--lam", type=float, default=0.08)
+    arguments = parser.parse_args()
+    print(versions())
+    said, ours, others = measure(arguments.lam, arguments.quick)
+    print(said)
     print(f"{'':26} {'us a fit':>10} {'KKT residual':>13}  times the seconds of")
     print(f"{'':51} {'  '.join(name.removeprefix('ucvtest, ') for name in ours)}")
     for name, (each, kkt) in (ours | others).items():

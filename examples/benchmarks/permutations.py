@@ -37,18 +37,14 @@ REPEATS = 50
 """Threads of an earlier product may wait busily for some milliseconds: they must not count."""
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--n-obs", type=int, default=500)
-    parser.add_argument("--permutations", type=int, default=1000)
-    parser.add_argument("--loop", type=int, default=100, help="permutations of the loop")
-    arguments = parser.parse_args()
+def measure(n_obs: int = 500, n_permutations: int = 1000, n_loop: int = 100) -> pd.DataFrame:
+    """One row for each learner."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(arguments.n_obs, 10))
-    y = (X[:, 0] + rng.normal(size=arguments.n_obs) > 0).astype(int)
+    X = rng.normal(size=(n_obs, 10))
+    y = (X[:, 0] + rng.normal(size=n_obs) > 0).astype(int)
     sample = make_sample(X, y, as_classes=True)
-    labels = rng.permuted(np.tile(sample.target, (arguments.permutations, 1)), axis=1)
-    seeds = np.arange(arguments.permutations)
+    labels = rng.permuted(np.tile(sample.target, (n_permutations, 1)), axis=1)
+    seeds = np.arange(n_permutations)
     rows = []
     for name, model in LEARNERS.items():
         start = time.perf_counter()
@@ -63,26 +59,36 @@ def main() -> None:
         cpu = (time.process_time() - cpu) / len(times)
         start, loop_cpu = time.perf_counter(), time.process_time()
         with threadpool_limits(1):
-            loop = np.array([model.fit(X, row).predict(X) for row in labels[: arguments.loop]])
-        factor = arguments.permutations / arguments.loop
+            loop = np.array([model.fit(X, row).predict(X) for row in labels[:n_loop]])
+        factor = n_permutations / n_loop
         loop_wall = factor * (time.perf_counter() - start)
         loop_cpu = factor * (time.process_time() - loop_cpu)
         test = uv.PermutationComplexityTest(X, y, name)
-        test.fit(arguments.permutations, rng=0)
+        test.fit(n_permutations, rng=0)
         rows.append(
             {
                 "learner": name,
                 "shared (s)": round(prepared, 4),
                 "all fits (s)": round(min(times), 4),
                 "CPU (s)": round(cpu, 4),
-                "whole test (s)": round(test.fit(arguments.permutations, rng=0).elapsed, 4),
+                "whole test (s)": round(test.fit(n_permutations, rng=0).elapsed, 4),
                 "scikit-learn (s)": round(loop_wall, 2),
                 "its CPU (s)": round(loop_cpu, 2),
                 "ratio of CPU": round(loop_cpu / cpu),
-                "differing": f"{(found[: arguments.loop] != loop).mean():.1e}",
+                "differing": f"{(found[:n_loop] != loop).mean():.1e}",
             }
         )
-    print(pd.DataFrame(rows).to_string(index=False))
+    return pd.DataFrame(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--n-obs", type=int, default=500)
+    parser.add_argument("--permutations", type=int, default=1000)
+    parser.add_argument("--loop", type=int, default=100, help="permutations of the loop")
+    arguments = parser.parse_args()
+    found = measure(arguments.n_obs, arguments.permutations, arguments.loop)
+    print(found.to_string(index=False))
     print(f"jax {jax.__version__}, scikit-learn {sklearn.__version__}, {platform.machine()}")
 
 

@@ -11,7 +11,7 @@ timed in turn; the ratio is that of the least durations, in elapsed time and in 
 import argparse
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -44,10 +44,11 @@ def timed(work: Callable[[], Any]) -> np.ndarray:
     return np.array([time.perf_counter(), time.process_time()]) - start
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="fewer fits")
-    quick = parser.parse_args().quick
+COLUMNS = ("n_pairs", "fits", "us a fit", "scikit-learn us", "ratio", "ratio of processor time")
+
+
+def measure(quick: bool) -> Iterator[tuple[str, ...]]:
+    """Rows of the table: a long test, and one that ends by itself."""
     n_pairs, n_loop, repeats = (2_000, 20, 2) if quick else (50_000, 300, 7)
     # Normal data has no collinear columns; a warning about them would be about rounding.
     warnings.simplefilter("ignore")
@@ -56,8 +57,6 @@ def main() -> None:
     rng = np.random.default_rng(1)
     learning = rng.permuted(np.tile(member, (n_loop, 1)), axis=1)
     test = uv.UStatisticTest(X, y, "lda", learn_size=LEARN_SIZE)
-    print(versions())
-    print("n_pairs | fits | us a fit | scikit-learn us | ratio, elapsed | ratio, processor time")
     for pairs in (n_pairs, "auto"):
         fit = partial(test.fit, n_pairs=pairs, rng=0, progress=False)
         n_fits = fit().n_fits
@@ -68,11 +67,24 @@ def main() -> None:
                 theirs.append(timed(partial(loop, X, y, learning)) / n_loop)
         least, least_theirs = np.min(ours, axis=0), np.min(theirs, axis=0)
         ratio = least_theirs / least
-        print(
-            f"{pairs} | {n_fits} | {least[0] * 1e6:.2f} | {least_theirs[0] * 1e6:.0f} | "
-            f"{ratio[0]:.0f} | {ratio[1]:.0f}",
-            flush=True,
+        yield (
+            str(pairs),
+            str(n_fits),
+            f"{least[0] * 1e6:.2f}",
+            f"{least_theirs[0] * 1e6:.0f}",
+            f"{ratio[0]:.0f}",
+            f"{ratio[1]:.0f}",
         )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="fewer fits")
+    quick = parser.parse_args().quick
+    print(versions())
+    print(" | ".join(COLUMNS))
+    for row in measure(quick):
+        print(" | ".join(row), flush=True)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def summarised(table: pd.DataFrame, target: str, fits_at: int = 100) -> pd.DataF
         found.append(
             {
                 "procedure": name,
-                "coverage": coverage.mean(),
+                "coverage": by_problem["covered"].sum() / by_problem["answered"].sum(),
                 "interval": _limits(by_problem["covered"].sum(), by_problem["answered"].sum()),
                 "worst": worst,
                 "worst_coverage": coverage.min(),

@@ -614,8 +614,8 @@ def auc(scores: Any, tested: Any, y: Any, counts: Any = None) -> dict[str, Any]:
     y : array of 0/1, shape (n,)
     counts : array of integers, shape (M, n), optional
         For the leave-pair-out bootstrap: how often each observation is in the learning set,
-        a bootstrap sample of each class; the sizes of the test sets may then vary. By default
-        one, where it is not tested.
+        a bootstrap sample of each class and as large as it; the sizes of the test sets may then
+        vary. By default one, where it is not tested.
 
     Returns
     -------
@@ -628,7 +628,8 @@ def auc(scores: Any, tested: Any, y: Any, counts: Any = None) -> dict[str, Any]:
     ------
     ValueError
         If shapes differ, a class is absent, the size of a fold changes, a tested score is
-        NaN, or a pair is never tested: the message says how many repeats would do.
+        NaN, counts are no bootstrap samples, or a pair is never tested: the message says how
+        many repeats would do.
 
     Notes
     -----
@@ -663,6 +664,8 @@ def auc(scores: Any, tested: Any, y: Any, counts: Any = None) -> dict[str, Any]:
             raise ValueError(f"y has no {code}: the AUC needs both classes")
         if counts is None:
             _check_sizes(mask[:, labels == code], f"class {code}")
+        else:
+            _check_samples(counts_given[:, labels == code], f"class {code}")
     sums = PairSums(labels, len(mask))
     rows = Rows(mask, counts_given, np.arange(len(mask)))
     sums.count(rows)
@@ -711,8 +714,8 @@ def error(losses: Any, tested: Any, counts: Any = None) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If shapes differ, the size of the fold changes, a tested loss is NaN, or an
-        observation is never tested.
+        If shapes differ, the size of the fold changes, a tested loss is NaN, counts are no
+        bootstrap samples, or an observation is never tested.
 
     Notes
     -----
@@ -735,6 +738,8 @@ def error(losses: Any, tested: Any, counts: Any = None) -> dict[str, Any]:
     values, mask, counts_given = _checked(losses, tested, counts)
     if counts is None:
         _check_sizes(mask, "the sample")
+    else:
+        _check_samples(counts_given, "the sample")
     sums = LossSums(mask.shape[1], len(mask))
     rows = Rows(mask, counts_given, np.arange(len(mask)))
     sums.count(rows)
@@ -795,11 +800,26 @@ def _checked(values: Any, tested: Any, counts: Any) -> tuple[np.ndarray, np.ndar
     if counts is None:
         return shown, mask, ~mask
     learnt = np.asarray(counts)
-    if learnt.shape != mask.shape or (learnt < 0).any():
-        raise ValueError(f"counts must be non-negative and have shape {mask.shape}")
+    if learnt.shape != mask.shape or learnt.dtype.kind not in "iuf":
+        raise ValueError(
+            f"counts must be numbers of shape {mask.shape}, got {learnt.dtype} of {learnt.shape}"
+        )
+    if not ((learnt >= 0) & (learnt == np.rint(learnt))).all():
+        raise ValueError("counts must be integers, zero or more: how often each one is learnt from")
     if (mask & (learnt > 0)).any():
         raise ValueError("counts and tested overlap: what is learnt from cannot be tested")
     return shown, mask, learnt
+
+
+def _check_samples(learnt: np.ndarray, where: str) -> None:
+    """Refuse counts that are no bootstrap samples, as large as what they are drawn from."""
+    sizes, expected = learnt.sum(axis=1), learnt.shape[1]
+    if (sizes != expected).any():
+        row = int((sizes != expected).argmax())
+        raise ValueError(
+            f"counts must sum to {expected}, the observations of {where}, in every row, but row "
+            f"{row} has {sizes[row]:.0f}: draw as many with replacement as there are"
+        )
 
 
 def _check_sizes(tested: np.ndarray, where: str) -> None:

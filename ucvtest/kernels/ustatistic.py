@@ -166,7 +166,7 @@ def _residual_sums(
     """
 
     def of_group(group: tuple[Any, ...]) -> dict[str, jax.Array]:
-        return _sums_of_group(*group, size, common, pair_effects=pair_effects)
+        return _sums_of_group(*group, size=size, common=common, pair_effects=pair_effects)
 
     # Group by group: what one of them needs stays in the processor's cache.
     return jax.lax.map(of_group, (d1, d2, l1, l2, weight, additive))
@@ -179,31 +179,33 @@ def _sums_of_group(
     l2: jax.Array,
     weight: jax.Array,
     additive: Additive,
+    *,
     size: jax.Array,
     common: jax.Array,
-    *,
     pair_effects: bool,
 ) -> dict[str, jax.Array]:
     n = d1.shape[-1]
-    sides = _Side.of(d1, l1, additive), _Side.of(d2, l2, additive)
+    first, second = _Side.of(d1, l1, additive), _Side.of(d2, l2, additive)
     # Either side counts as half a set; of each the mean over the observations tested with it.
     share = weight / (2 * (n - size))
-    mean = sum((share * side.total).sum() for side in sides)
+    mean = (share * (first.total + second.total)).sum()
     # Shares in b: the mean of X 1{i in S} over t, less the mean of X times m/n.
-    effect = sum(
-        jnp.einsum("ms,msn->n", share * side.total, side.learning)
-        + jnp.einsum("ms,msn->n", share, side.x)
-        for side in sides
-    )
+    effect = _inside(first, share) + _inside(second, share) - (size + 1) / n * mean
     sums = {
         "count": weight.sum(),
         "mean": mean,
-        "effect": effect - (size + 1) / n * mean,
-        **_products(*sides, weight, size, common),
+        "effect": effect,
+        **_products(first, second, weight, size, common),
     }
     if pair_effects:
-        sums["joint"] = _joint(sides[0], l1, share) + _joint(sides[1], l2, share)
+        sums["joint"] = _joint(first, l1, share) + _joint(second, l2, share)
     return sums
+
+
+def _inside(side: _Side, share: jax.Array) -> jax.Array:
+    """Sum over learning sets of the mean of X 1{i in S} over t, (n,)."""
+    learnt = jnp.einsum("ms,msn->n", share * side.total, side.learning)
+    return learnt + jnp.einsum("ms,msn->n", share, side.x)
 
 
 def _joint(side: _Side, learning: jax.Array, share: jax.Array) -> jax.Array:

@@ -5,6 +5,7 @@ the learning sets (R, n) with columns that they share; the scores of all observa
 another.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +33,7 @@ from ucvtest.learners.base import (
     padded_rows,
     power_of_two,
 )
+from ucvtest.learners.blocks import codes_in_blocks
 from ucvtest.learners.one_set import (
     LABELINGS,
     OPEN,
@@ -246,8 +248,32 @@ class TotalScatter(Moments):
         return sums, largest[:, None]
 
 
+class Discriminant(JittedLearner):
+    """A learner whose scores are functions of the classes' sums over a learning set."""
+
+    multiclass: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def _rules(self) -> tuple["Rules", bool]:
+        """The rules, and whether all classes are equally probable beforehand."""
+
+    @in_float64
+    def scores(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Log-odds, or a difference of squared distances; for more classes one score each."""
+        return _scores(*self._rules, state, learning, labels)
+
+    def codes(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
+        """Predicted codes of two classes; see `JittedLearner.codes`."""
+        return _codes(*self._rules, state, learning, labels)
+
+
 @dataclass(frozen=True)
-class LinearDiscriminant(JittedLearner):
+class LinearDiscriminant(Discriminant):
     """Linear discriminant analysis; made by `lda`.
 
     A careful one gives NaN already where rounding errors could reach the eighth digit.
@@ -257,7 +283,6 @@ class LinearDiscriminant(JittedLearner):
     careful: bool = False
 
     scale: ClassVar[Scale] = "log_odds"
-    multiclass: ClassVar[bool] = True
     no_solution: ClassVar[str] = (
         "the pooled covariance matrix of that learning set is singular: raise learn_size, drop "
         "columns that are nearly constant or nearly combinations of others, or use ridge"
@@ -319,7 +344,7 @@ class LinearDiscriminant(JittedLearner):
     ) -> np.ndarray:
         """Log-odds; discriminant scores where there are more than two classes."""
         if labels is None or not isinstance(state, TotalScatter):
-            return _scores(*self._rules, state, learning, labels)
+            return super().scores(state, learning, labels)
         coefficients, largest = state.coefficients(labels, self.priors == "equal")
         each = partial(_scores, *self._rules, state, learning)
         scores = product(coefficients, state.white)
@@ -332,7 +357,7 @@ class LinearDiscriminant(JittedLearner):
         if labels is not None and isinstance(state, TotalScatter):
             coefficients, largest = state.coefficients(labels, self.priors == "equal")
             return clear_codes(product(coefficients / largest, state.white), self.cut, OPEN)
-        return _codes(*self._rules, state, learning, labels)
+        return super().codes(state, learning, labels)
 
     @property
     def _rules(self) -> tuple["Rules", bool]:
@@ -340,7 +365,7 @@ class LinearDiscriminant(JittedLearner):
 
 
 @dataclass(frozen=True)
-class QuadraticDiscriminant(JittedLearner):
+class QuadraticDiscriminant(Discriminant):
     """Quadratic discriminant analysis; made by `qda`.
 
     A careful one gives NaN already where rounding errors could reach the eighth digit.
@@ -350,7 +375,6 @@ class QuadraticDiscriminant(JittedLearner):
     careful: bool = False
 
     scale: ClassVar[Scale] = "log_odds"
-    multiclass: ClassVar[bool] = True
     no_solution: ClassVar[str] = (
         "the covariance matrix of a class in that learning set is singular, it needs more "
         "observations of each class than features: raise learn_size, use fewer features, or use "
@@ -388,33 +412,19 @@ class QuadraticDiscriminant(JittedLearner):
         by_class = _by_class(class_members(sample), pairs)
         return _moments(sample, features, by_class, np.hstack([pairs, _with_constant(features)]))
 
-    @in_float64
-    def scores(
-        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Log-odds; discriminant scores where there are more than two classes."""
-        return _scores(*self._rules, state, learning, labels)
-
-    def codes(
-        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
-    ) -> np.ndarray | None:
-        """Predicted codes of two classes; see `JittedLearner.codes`."""
-        return _codes(*self._rules, state, learning, labels)
-
     @property
     def _rules(self) -> tuple["Rules", bool]:
         return _careful_qda_rules if self.careful else _qda_rules, self.priors == "equal"
 
 
 @dataclass(frozen=True)
-class GaussianNaiveBayes(JittedLearner):
+class GaussianNaiveBayes(Discriminant):
     """Gaussian naive Bayes; made by `gaussian_nb`, or on features standardised in each set."""
 
     priors: Priors = "empirical"
     standardize: bool = False
 
     scale: ClassVar[Scale] = "log_odds"
-    multiclass: ClassVar[bool] = True
     no_solution: ClassVar[str] = (
         "no feature varies in that learning set: raise learn_size, or drop columns that are "
         "nearly constant"
@@ -436,19 +446,6 @@ class GaussianNaiveBayes(JittedLearner):
         by_class = _by_class(class_members(sample), squares)
         return _moments(sample, features, by_class, np.hstack([squares, _with_constant(features)]))
 
-    @in_float64
-    def scores(
-        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Log-odds; discriminant scores where there are more than two classes."""
-        return _scores(*self._rules, state, learning, labels)
-
-    def codes(
-        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
-    ) -> np.ndarray | None:
-        """Predicted codes of two classes; see `JittedLearner.codes`."""
-        return _codes(*self._rules, state, learning, labels)
-
     @property
     def _rules(self) -> tuple["Rules", bool]:
         rules = _standardised_naive_bayes_rules if self.standardize else _naive_bayes_rules
@@ -456,13 +453,12 @@ class GaussianNaiveBayes(JittedLearner):
 
 
 @dataclass(frozen=True)
-class NearestCentroid(JittedLearner):
+class NearestCentroid(Discriminant):
     """Nearest class mean; made by `nearest_centroid`, or on features standardised in each set."""
 
     standardize: bool = False
 
     scale: ClassVar[Scale] = "discriminant"
-    multiclass: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -474,19 +470,6 @@ class NearestCentroid(JittedLearner):
         features = sample.matrix - sample.matrix.mean(axis=0)
         squares = features**2 if self.standardize else np.empty((sample.n_obs, 0))
         return _moments(sample, features, squares, _with_constant(features))
-
-    @in_float64
-    def scores(
-        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Difference of squared distances; their negatives, up to a constant, for more classes."""
-        return _scores(*self._rules, state, learning, labels)
-
-    def codes(
-        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
-    ) -> np.ndarray | None:
-        """Predicted codes of two classes; see `JittedLearner.codes`."""
-        return _codes(*self._rules, state, learning, labels)
 
     @property
     def _rules(self) -> tuple["Rules", bool]:
@@ -586,18 +569,11 @@ def _arguments(
 def _jitted_codes(*arguments: Any) -> tuple[jax.Array, jax.Array]:
     """Which scores are positive, and whether some are neither that nor negative."""
     rules, columns, terms, learning, _, *shape, n_obs = arguments
-    observed = jnp.arange(learning.shape[1]) < n_obs
 
-    def block(rows: jax.Array) -> tuple[jax.Array, jax.Array]:
-        scores = _all_scores(rules, columns, terms, rows, None, *shape)
-        decided = (scores > 0.0) | (scores < 0.0)
-        return (scores > 0.0).astype(jnp.int8), (~decided & observed).any()
+    def scores(rows: jax.Array) -> jax.Array:
+        return _all_scores(rules, columns, terms, rows, None, *shape)
 
-    # A few rows at a time stay in the cache, and no memory is asked for.
-    n_sets = learning.shape[0]
-    size = ROWS_PER_BLOCK if n_sets % ROWS_PER_BLOCK == 0 else n_sets
-    codes, open_ = jax.lax.map(block, learning.reshape(-1, size, learning.shape[1]))
-    return codes.reshape(learning.shape), open_.any()
+    return codes_in_blocks(scores, learning, ROWS_PER_BLOCK, 0.0, n_obs)
 
 
 def _all_scores(

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.checks import is_integer
 from ucvtest.learners.kernel_ridge import KernelRidge, kernel_matrix
 from ucvtest.learners.polynomial import Polynomial
 from ucvtest.learners.ridge import Ridge
@@ -52,8 +53,8 @@ def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = No
         features = learner.expand(features)
     n_obs = len(features)
     size = n_obs if learn_size is None else learn_size
-    if not 1 <= size <= n_obs:
-        raise ValueError(f"learn_size must lie between 1 and n = {n_obs}, got {learn_size}")
+    if not is_integer(size) or not 1 <= size <= n_obs:
+        raise ValueError(f"learn_size must be an integer from 1 to n = {n_obs}, got {learn_size!r}")
     penalty = learner.lam * (size if learner.penalty_scale == "mean" else 1.0)
     if isinstance(learner, KernelRidge):
         return _smoother(kernel_matrix(learner, features), penalty)

@@ -9,11 +9,11 @@ is installed, compiled loops do what is easy first.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ucvtest.checks import is_integer, is_number
 from ucvtest.float64 import to_device
 from ucvtest.kernels.penalized_logistic import (
     LARGEST_HESSIAN,
@@ -87,8 +87,7 @@ def lasso(
         evaluation reports as an error.
     compiled : bool, optional
         Whether loops compiled by Numba (``pip install ucvtest[fast]``) do the fits, as they do
-        by default where Numba is installed and there are more than 32 features. The result is
-        the same.
+        by default where Numba is installed. The result is the same.
 
     Returns
     -------
@@ -219,17 +218,17 @@ class PenalizedLogistic(JittedLearner):
     )
 
     def __post_init__(self) -> None:
-        if not (_is_number(self.lam) and self.lam > 0):
+        if not (is_number(self.lam) and self.lam > 0):
             raise ValueError(
                 f"lam must be a positive number, got {self.lam!r}: "
                 "use scikit-learn's LogisticRegression for a fit without penalty"
             )
-        if not (_is_number(self.l1_ratio) and 0 < self.l1_ratio <= 1):
+        if not (is_number(self.l1_ratio) and 0 < self.l1_ratio <= 1):
             raise ValueError(
                 f"l1_ratio must be above 0 and at most 1, got {self.l1_ratio!r}: "
                 "use scikit-learn's LogisticRegression for a ridge penalty alone"
             )
-        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
+        if not is_integer(self.max_iter) or self.max_iter < 1:
             raise ValueError(
                 f"max_iter must be a positive integer, got {self.max_iter!r}: 200 is the default"
             )
@@ -270,9 +269,15 @@ class PenalizedLogistic(JittedLearner):
         distinct = _distinct(matrix) if self.l1_ratio == 1 else np.ones(len(centre), dtype=bool)
         features, response = padded_rows(matrix), padded_rows(sample.target)
         features, squares, response = to_device((features, features**2, response))
-        wide = to_device((_wide(matrix), _wide(sample.target)))
-        fixed = (sample.target, centre, spread)
-        return Data(matrix, distinct, features, squares, response, *wide, *fixed)
+        wide: list[Any] = [to_device(_wide(each)) for each in (matrix, sample.target)]
+        return Data(
+            *(matrix, distinct, features, squares, response),
+            wide_features=wide[0],
+            wide_response=wide[1],
+            codes=sample.target,
+            centre=centre,
+            spread=spread,
+        )
 
     def scores(
         self, state: Data, learning: np.ndarray, labels: np.ndarray | None = None
@@ -335,10 +340,9 @@ class PenalizedLogistic(JittedLearner):
         bound = self.penalties(size)[0] if self.standardize else 0.0
         return null, np.flatnonzero(deviation > bound)
 
-    def _is_compiled(self, n_features: int) -> bool:
-        if self.compiled is None:
-            return n_features > ONE_WORKING_SET and _numba_is_installed()
-        return self.compiled
+    @property
+    def _is_compiled(self) -> bool:
+        return _numba_is_installed() if self.compiled is None else self.compiled
 
     def penalties(self, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights of absolute values and of half the squares beside the mean loss, (R,) each."""
@@ -350,7 +354,7 @@ class PenalizedLogistic(JittedLearner):
     ) -> Iterator[tuple[np.ndarray, "_Fits | _CompiledFits"]]:
         """Fit with larger and larger working sets; of two fits for one row the later one counts."""
         rows = np.arange(len(learning))
-        if len(rows) and self._is_compiled(data.matrix.shape[1]):
+        if len(rows) and self._is_compiled:
             easy = _CompiledFits(data, self, learning, labels)
             yield rows, easy
             rows = np.flatnonzero(np.isnan(easy.log_odds[:, 0]))
@@ -582,10 +586,6 @@ def _by_feature(
     """Coefficients of working sets in the places of all features; NaN without a result."""
     placed = _moved(original, columns, np.arange(n_features)[None], n_features)
     return np.where(np.isnan(log_odds[:, :1]), np.nan, placed)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and bool(np.isfinite(float(value)))
 
 
 def _working_set_sizes(n_features: int) -> list[int]:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from ucvtest.checks import is_integer
 from ucvtest.learners.base import squared_distances
 from ucvtest.learners.neighbors import knn
 from ucvtest.sample import make_sample
@@ -64,7 +65,7 @@ def knn_leave_p_out(X: Any, y: Any, k: int, learn_size: int) -> np.ndarray:
         raise ValueError(
             f"y must have two classes, got {sample.n_classes}: use UStatisticTest for more"
         )
-    if not isinstance(learn_size, (int, np.integer)) or not k <= learn_size <= n - 1:
+    if not is_integer(learn_size) or not k <= learn_size <= n - 1:
         raise ValueError(
             f"learn_size must be an integer from k = {k} to n - 1 = {n - 1}, got {learn_size!r}"
         )

@@ -24,6 +24,7 @@ from ucvtest.resampled_losses import (
     AUC,
     SCORES_ONLY,
     LossDifference,
+    Losses,
     check_two_classes,
     draw_design,
     evaluate_sample,
@@ -38,8 +39,10 @@ THESE_RULES = (
 )
 """Note of tests that are conditional on the sample."""
 
-ROUNDING = 1e-12
-"""Relative size of standard errors that are taken for rounding."""
+LOSSES_OF_CLASSES = ("zero_one", "log")
+
+ROUNDING = 1e-10
+"""Standard errors that are taken for rounding, relative to the losses themselves."""
 
 
 class ResamplingTest(FromLosses):
@@ -54,7 +57,7 @@ class ResamplingTest(FromLosses):
     y : array-like, shape (n,)
     learner : learner
     other : learner, optional
-    design : uv.designs object, int or scikit-learn splitter, optional
+    design : uv.designs object, int, scikit-learn splitter or list of splits, optional
         What is drawn; an integer is the number of folds. By default the class's
         `default_design`.
     loss : str, callable, Loss or matrix, optional
@@ -112,6 +115,7 @@ class ResamplingTest(FromLosses):
             groups=groups,
             backend=backend,
         )
+        self._check_hypothesis()
         check_two_classes(auc, self.sample)
         chosen = self.default_design if design is None else design
         # The sample's own copies: data that change later must not change the splits.
@@ -125,14 +129,18 @@ class ResamplingTest(FromLosses):
         self._check_kind(given.losses.loss, paired=given.paired)
         if self.needs_values:
             given.losses.known_values  # noqa: B018  (raises where there are none)
+        self._check_hypothesis()
         self.design = as_design(given.design)
-        self._admit(given.design)
+        self._check_design(given.design)
 
     @classmethod
     def _check_kind(cls, loss: str | None, *, paired: bool) -> None:
         """Refuse losses that the test is not about, and a learner without another."""
         if cls.only_loss is not None and loss != cls.only_loss:
-            raise ValueError(f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}")
+            raise ValueError(
+                f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}: leave loss "
+                f"out, or use uv.evaluate(..., loss={cls.only_loss!r})"
+            )
         if cls.needs_values and cls.only_loss != AUC and loss == AUC:
             raise ValueError(SCORES_ONLY)
         if cls.needs_other and not paired:
@@ -142,8 +150,23 @@ class ResamplingTest(FromLosses):
         """Draw the design, if the test can use it and its losses fit into memory."""
         n_learners = 1 if self.other is None else 2
         drawn = draw_design(self.design, self.sample.n_obs, n_learners, rng)
-        self._admit(drawn)
+        self._check_design(drawn)
         return drawn
+
+    def _check_hypothesis(self) -> None:
+        """Refuse null values and alternatives that the test is not about.
+
+        Raises
+        ------
+        ValueError
+        """
+
+    def _check_design(self, design: Design) -> None:
+        """Refuse designs that the test cannot use, and say which it can."""
+        try:
+            self._admit(design)
+        except ValueError as error:
+            raise ValueError(f"{error}; {type(self).__name__} admits {self.admits}") from error
 
     def _admit(self, design: Design) -> None:
         """Refuse designs that the test cannot use.
@@ -280,7 +303,11 @@ class ResamplingTest(FromLosses):
 
     def _shared_notes(self, observed: LossDifference) -> list[str]:
         """What every test says of how its losses came about."""
-        return [*one_class_and_tie_notes(observed.diagnostics), *reuse_notes(self._given)]
+        return [
+            *one_class_and_tie_notes(observed.diagnostics),
+            *_unlearnt_class_notes(observed.losses),
+            *reuse_notes(self._given),
+        ]
 
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """What is needed to repeat the test on the same data, or from the same losses."""
@@ -315,6 +342,25 @@ def plural(words: str) -> str:
     return words + ("es" if words.endswith("s") else "s")
 
 
+def _unlearnt_class_notes(losses: Losses) -> list[str]:
+    """The note that a class could not be predicted, as happens where rows are sorted by class."""
+    if losses.target is None or losses.loss not in LOSSES_OF_CLASSES:
+        return []
+    design, unlearnt = losses.design, np.zeros(losses.design.n_resamples, dtype=bool)
+    for code in np.unique(losses.target):
+        members = losses.target == code
+        unlearnt |= design.testing[:, members].any(axis=1) & ~design.learning[:, members].any(
+            axis=1
+        )
+    if not unlearnt.any():
+        return []
+    return [
+        f"In {unlearnt.sum()} of {len(unlearnt)} resamples a class is tested that was not learnt "
+        "from, and so cannot be predicted. Where rows are sorted, shuffle them (shuffle=True); "
+        "where a class is rare, use a stratified splitter."
+    ]
+
+
 def _status(observed: LossDifference, estimate: float, variance: float, status: str) -> str:
     if status != "ok":
         return status
@@ -335,9 +381,21 @@ def _status(observed: LossDifference, estimate: float, variance: float, status: 
             f"negative variance estimate ({variance:.3g}), which an unbiased estimate can be: use "
             "more resamples, or another test"
         )
-    if not variance > (ROUNDING * estimate) ** 2:
+    rounding = ROUNDING * _largest(observed)
+    if not variance > rounding**2:
+        if observed.paired and 0 < np.nanmax(np.abs(observed.means)) <= rounding:
+            return (
+                "degenerate: the losses of the two learners differ by no more than rounding, so "
+                "there is no difference to test; compare learners that differ"
+            )
         return (
             "degenerate: the losses do not vary between resamples, which leaves no variance to "
             "estimate; use more resamples, or a loss that varies"
         )
     return "ok"
+
+
+def _largest(observed: LossDifference) -> float:
+    """The largest mean loss: differences can be tiny where what they are of is not."""
+    places = [place for place in (observed.learner, observed.other) if place is not None]
+    return float(np.abs(np.nan_to_num(observed.losses.means[places])).max())

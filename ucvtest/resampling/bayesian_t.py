@@ -12,10 +12,9 @@ from ucvtest.base import Stopwatch
 from ucvtest.design import Design
 from ucvtest.designs import KFold
 from ucvtest.pictures import Layer, Picture
-from ucvtest.resampled_losses import LossDifference
+from ucvtest.resampled_losses import AUC, LossDifference
 from ucvtest.resampling.base import ResamplingTest
 from ucvtest.resampling.corrected_t import (
-    HEURISTIC,
     admit_splits,
     corrected_variance,
     size_notes,
@@ -27,6 +26,14 @@ __all__ = ["BayesianTTest"]
 
 ROPE = 0.01
 """The region of practical equivalence if nothing is said: one percentage point either way."""
+
+PERCENTAGES = ("zero_one", AUC)
+"""Losses in whose units the default region is one percentage point."""
+
+CORRELATION = (
+    "The correlation of two resamples is taken to be the share of observations tested; that is a "
+    "heuristic, so the posterior can be too narrow or too wide."
+)
 
 REGIONS = ("p_left", "p_rope", "p_right")
 
@@ -120,7 +127,8 @@ class BayesianTTest(ResamplingTest):
         ----------
         rope : float, optional
             Half the width of the region of practical equivalence, in the units of the loss; 0
-            for none. By default 0.01, a percentage point for error rates and AUCs.
+            for none. By default 0.01, a percentage point for error rates and AUCs; for other
+            losses give one, because 0.01 means nothing there.
         rng : None, int or numpy Generator
             Decides the splits; the settings of the result keep the seed.
         n_jobs : int, optional
@@ -141,10 +149,13 @@ class BayesianTTest(ResamplingTest):
         ValueError
             If an argument cannot be used, or a learner fails on a split.
         """
-        rope = self._checked_rope(rope)
+        region = self._checked_rope(rope)
         stopwatch = Stopwatch()
         observed = self._observed(rng, n_jobs, batch_size, progress)
-        return self._finish(self._posterior(observed, stopwatch, rope))
+        result = self._posterior(observed, stopwatch, region)
+        if rope is None and region == ROPE:
+            result = replace(result, notes=(*result.notes, *_default_notes(observed)))
+        return self._finish(result)
 
     def _checked_rope(self, rope: Any) -> float:
         if math.isnan(self.null_value):
@@ -185,13 +196,23 @@ class BayesianTTest(ResamplingTest):
             notes=(
                 "No null hypothesis is tested and there is no p-value: the probabilities are "
                 "those of the posterior distribution, under an uninformative prior.",
-                HEURISTIC,
+                CORRELATION,
                 *size_notes(observed.design),
             ),
         )
         # What the frame computes for tests of a null hypothesis would be a test here.
         result = replace(result, null_value=math.nan, statistic=math.nan, pvalue=math.nan)
         return _with_probabilities(result) if result.status == "ok" else result
+
+
+def _default_notes(observed: LossDifference) -> tuple[str, ...]:
+    """That the default region is none for losses in other units."""
+    if observed.losses.loss in PERCENTAGES:
+        return ()
+    return (
+        f"The region of practical equivalence is the default, {ROPE:g} either way, which is made "
+        f"for error rates and AUCs; pass rope in the units of the {observed.losses.in_words}.",
+    )
 
 
 def _with_probabilities(result: TestResult) -> TestResult:

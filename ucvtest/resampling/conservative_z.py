@@ -4,7 +4,8 @@ import numpy as np
 
 from ucvtest.base import Stopwatch
 from ucvtest.design import Design
-from ucvtest.designs import SplitHalves, halves_of
+from ucvtest.design_structure import halves_of
+from ucvtest.designs import SplitHalves
 from ucvtest.resampled_losses import LossDifference
 from ucvtest.resampling.base import ResamplingTest
 from ucvtest.results import TestResult

@@ -6,7 +6,8 @@ import numpy as np
 
 from ucvtest.base import Stopwatch
 from ucvtest.design import Design
-from ucvtest.designs import KFold, random_splits_of
+from ucvtest.design_structure import random_splits_of
+from ucvtest.designs import KFold
 from ucvtest.resampled_losses import LossDifference
 from ucvtest.resampling.base import ResamplingTest
 from ucvtest.results import TestResult

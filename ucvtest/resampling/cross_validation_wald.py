@@ -8,7 +8,8 @@ import numpy as np
 
 from ucvtest.base import Stopwatch
 from ucvtest.design import Design
-from ucvtest.designs import KFold, folds_of, n_folds_of
+from ucvtest.design_structure import folds_of, n_folds_of
+from ucvtest.designs import KFold
 from ucvtest.resampled_losses import LossDifference
 from ucvtest.resampling.base import ResamplingTest
 from ucvtest.results import TestResult

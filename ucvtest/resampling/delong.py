@@ -6,7 +6,8 @@ import numpy as np
 
 from ucvtest.base import Stopwatch
 from ucvtest.design import Design
-from ucvtest.designs import HoldOut, n_folds_of
+from ucvtest.design_structure import n_folds_of
+from ucvtest.designs import HoldOut
 from ucvtest.placements import Placements, auc_table, placements
 from ucvtest.resampled_losses import LossDifference
 from ucvtest.resampling.base import THESE_RULES, ResamplingTest

@@ -8,7 +8,8 @@ from scipy import stats
 
 from ucvtest.base import Stopwatch
 from ucvtest.design import Design
-from ucvtest.designs import KFold, folds_of
+from ucvtest.design_structure import folds_of
+from ucvtest.designs import KFold
 from ucvtest.resampled_losses import LossDifference
 from ucvtest.resampling.base import ResamplingTest
 from ucvtest.results import TestResult
@@ -194,7 +195,7 @@ class FiveByTwoFTest(_FiveByTwoTest):
         """Short name for keys."""
         return "five_by_two_f"
 
-    def _admit(self, design: Design) -> None:
+    def _check_hypothesis(self) -> None:
         if self.alternative != "two-sided":
             raise ValueError(
                 f"alternative={self.alternative!r} cannot be tested by a sum of squares: use "
@@ -205,7 +206,6 @@ class FiveByTwoFTest(_FiveByTwoTest):
                 "null_value must be given for one learner: this test has a p-value and no "
                 "interval; for an interval use FiveByTwoTTest"
             )
-        super()._admit(design)
 
     def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
         pairs, variances = _pairs(observed)

@@ -6,7 +6,8 @@ import numpy as np
 
 from ucvtest.base import Stopwatch
 from ucvtest.design import Design
-from ucvtest.designs import HoldOut, n_folds_of
+from ucvtest.design_structure import n_folds_of
+from ucvtest.designs import HoldOut
 from ucvtest.discordance import discordance
 from ucvtest.resampled_losses import LossDifference
 from ucvtest.resampling.base import THESE_RULES, ResamplingTest
@@ -85,13 +86,15 @@ class McNemarTest(ResamplingTest):
         """Short name for keys."""
         return "mcnemar"
 
-    def _admit(self, design: Design) -> None:
-        n_folds_of(design)
+    def _check_hypothesis(self) -> None:
         if self.null_value != 0:
             raise ValueError(
                 f"null_value must be 0, got {self.null_value:g}: McNemar's test is about equal "
                 "error rates; use CrossValidationWaldTest for another difference"
             )
+
+    def _admit(self, design: Design) -> None:
+        n_folds_of(design)
 
     def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
         values, n_folds = observed.values, n_folds_of(observed.design)

@@ -9,7 +9,8 @@ import numpy as np
 
 from ucvtest.base import Stopwatch
 from ucvtest.design import Design
-from ucvtest.designs import NestedKFold, nested_folds_of
+from ucvtest.design_structure import nested_folds_of
+from ucvtest.designs import NestedKFold
 from ucvtest.resampled_losses import LossDifference
 from ucvtest.resampling.base import ResamplingTest
 from ucvtest.results import TestResult

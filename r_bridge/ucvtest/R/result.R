@@ -38,6 +38,11 @@ print.ucvtest <- function(x, ...) {
     shown$null.value <- NULL
     shown$alternative <- paste("it does not hold that", null)
   }
+  # What has no value is not printed; the status below says why there is none.
+  for (part in c("statistic", "parameter", "p.value")) {
+    if (!is.null(shown[[part]]) && is.nan(shown[[part]])) shown[[part]] <- NULL
+  }
+  if (is.null(shown$statistic)) shown$parameter <- NULL
   print(structure(shown, class = "htest"), ...)
   # What p-value and interval rest on beyond the data.
   assumption <- x$diagnostics$assumption

@@ -51,6 +51,9 @@ test_that("tests have labels and options", {
                fold_covariance_test(two[1:2], two$Species, "lda", "knn:1", rho = 0.3)$p.value)
   quick <- compared(tests = list(list("ustatistic", n_pairs = 300, learn_size = 20)))
   expect_equal(quick$test, "ustatistic")
+  shared <- compared(c("lda", "knn:1", "majority"),
+                     list(list("ustatistic", design = disjoint_sets(20, 100))))
+  expect_equal(attr(shared, "about")$n_fits, 600L)
 })
 
 test_that("loss, alternative, level, seed and formula reach it", {

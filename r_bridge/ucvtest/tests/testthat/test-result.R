@@ -111,7 +111,11 @@ test_that("a statistic without a reference distribution is neither t nor z", {
 
 test_that("a status that is not ok is printed", {
   result <- structure(class = c("ucvtest", "htest"), list(
-    method = "m", data.name = "d", p.value = NaN, status = "raise n_pairs"))
-  expect_match(paste(capture.output(print(result)), collapse = "\n"), "status: raise n_pairs",
-               fixed = TRUE)
+    method = "m", data.name = "d", statistic = c(z = NaN), p.value = NaN,
+    status = "raise n_pairs"))
+  shown <- paste(capture.output(print(result)), collapse = "\n")
+  expect_match(shown, "status: raise n_pairs", fixed = TRUE)
+  # Where there is no test, no number of one is printed; it stays in the object.
+  expect_false(grepl("NaN|p-value", shown))
+  expect_true(is.nan(result$p.value))
 })

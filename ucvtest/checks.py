@@ -1,0 +1,45 @@
+"""Checks of arguments that several functions share."""
+
+import math
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+__all__ = ["as_integer", "check_workers", "is_integer", "is_number"]
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is an integer; True and 3.0 are not."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number; True is not."""
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def as_integer(name: str, value: Any) -> int:
+    """The value as an int, if it is an integer.
+
+    Raises
+    ------
+    ValueError
+        If it is of another type; True and 3.0 are.
+    """
+    if not is_integer(value):
+        raise ValueError(f"{name} must be an integer, got {value!r}")
+    return int(value)
+
+
+def check_workers(n_jobs: Any, batch_size: Any) -> None:
+    """Refuse numbers of workers and of learning sets that mean nothing; None is the default.
+
+    Raises
+    ------
+    ValueError
+    """
+    if n_jobs is not None and as_integer("n_jobs", n_jobs) == 0:
+        raise ValueError("n_jobs must not be 0: use 1 for one worker, -1 for all processors")
+    if batch_size is not None and as_integer("batch_size", batch_size) < 1:
+        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
