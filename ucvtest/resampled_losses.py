@@ -84,7 +84,8 @@ class Losses:
     Raises
     ------
     ValueError
-        If shapes do not match, names repeat, or a number is not finite that must be.
+        If shapes do not match, names repeat, a number is not finite that must be, or `means`
+        are not those of `values`.
     """
 
     design: Design
@@ -248,6 +249,18 @@ class Losses:
         >>> losses.means.round(3)
         array([[0.333, 0.   ],
                [1.   , 0.333]])
+
+        Out-of-fold predictions, one for each observation, with the number of its fold:
+
+        >>> y = np.array([0, 1, 0, 1, 0, 1])
+        >>> fold = np.array([0, 0, 1, 1, 2, 2])
+        >>> lda, knn = np.array([0, 1, 0, 1, 1, 1]), np.array([1, 1, 0, 0, 1, 1])
+        >>> testing = fold == np.arange(3)[:, None]
+        >>> errors = np.array([lda != y, knn != y])[:, None] * testing
+        >>> losses = uv.Losses.from_arrays(errors, ~testing, testing, learners=["lda", "knn"])
+        >>> losses.means
+        array([[0. , 0. , 0.5],
+               [0.5, 0.5, 0.5]])
         """
         design = Design.checked(learning, testing)
         array = np.asarray(values, dtype=float)
@@ -748,8 +761,8 @@ def _named_learners(learners: Any) -> dict[str, Any]:
 
     if isinstance(learners, Mapping):
         for name in learners:
-            if not isinstance(name, str):
-                raise ValueError(f"learners has the key {name!r}: names must be strings")
+            if not isinstance(name, str) or not name.strip():
+                raise ValueError(f"learners has the key {name!r}: names must be strings with text")
         named = {name: as_learner(learner) for name, learner in learners.items()}
         if not named:
             raise ValueError("learners is empty: pass at least one")
@@ -801,7 +814,9 @@ def _names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
     if learners is None:
         return tuple(f"learner {place}" for place in range(1, n_learners + 1))
     names = tuple(learners)
-    strings = not isinstance(learners, str) and all(isinstance(name, str) for name in names)
+    strings = not isinstance(learners, str) and all(
+        isinstance(name, str) and name.strip() for name in names
+    )
     if not strings or len(names) != n_learners or len(set(names)) < n_learners:
         raise ValueError(f"learners must be {n_learners} different names, got {list(names)}")
     return names
@@ -878,6 +893,23 @@ def _check_shapes(losses: Losses) -> None:
     known = losses.means if losses.values is None else losses.values
     if np.isnan(known).any() or (not auc and np.isinf(known).any()):
         raise ValueError("values must be finite numbers (scores may be infinite)")
+    _check_means(losses)
+
+
+def _check_means(losses: Losses) -> None:
+    """Refuse means of other losses: some tests take the means, others the values."""
+    if losses.loss == AUC:
+        # That of the scores is not computed again, which for many small test sets takes long.
+        possible = np.isnan(losses.means) | ((losses.means >= 0) & (losses.means <= 1))
+        if not possible.all():
+            raise ValueError("means must lie between 0 and 1 for loss='auc', which are AUCs")
+    elif losses.values is not None:
+        expected = _means(losses.values, losses.design, None)
+        rounding = 1e-9 * float(np.abs(losses.values).max())
+        if not np.allclose(losses.means, expected, rtol=0, atol=rounding):
+            raise ValueError(
+                "means are not those of values: leave the computation to Losses.from_arrays"
+            )
 
 
 def _fixed(array: Any) -> np.ndarray:
