@@ -121,9 +121,7 @@ def test_true_values_agree_with_all_learning_sets(rng):
 def test_groups_of_tests_can_be_run_apart(rng):
     problem = make_problem(rng, ("lda", "nearest_centroid"), auc=True)
     together = pd.DataFrame(rows_of_sample(problem, 40, 0))
-    apart = pd.concat(
-        [pd.DataFrame(rows_of_sample(problem, 40, 0, group)) for group in GROUPS]
-    )
+    apart = pd.concat([pd.DataFrame(rows_of_sample(problem, 40, 0, group)) for group in GROUPS])
     keys = ["procedure", "target"]
     together, apart = (frame.sort_values(keys, ignore_index=True) for frame in (together, apart))
     pd.testing.assert_frame_equal(together, apart)
@@ -211,9 +209,11 @@ def test_coverage_is_that_of_the_table(name, n_obs):
 
 def _pvalue(row):
     counts = [
-        [row[f"covered{end}"], row[f"answered{end}"] - row[f"covered{end}"]] for end in ("", "_kept")
+        [row[f"covered{end}"], row[f"answered{end}"] - row[f"covered{end}"]]
+        for end in ("", "_kept")
     ]
     answers = [
-        [row[f"answered{end}"], row[f"samples{end}"] - row[f"answered{end}"]] for end in ("", "_kept")
+        [row[f"answered{end}"], row[f"samples{end}"] - row[f"answered{end}"]]
+        for end in ("", "_kept")
     ]
     return min(stats.fisher_exact(counts).pvalue, stats.fisher_exact(answers).pvalue)

@@ -1,6 +1,7 @@
 """Which test to use: a rule that reads the calibration table."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -408,7 +409,7 @@ def _evidence(
     if not auc:
         alike = (rows["loss"] == "zero_one") == (loss == "zero_one")
         rows = rows[alike]
-    by_name = dict(list(rows.groupby("procedure", sort=False)))
+    by_name = {str(name): cells for name, cells in rows.groupby("procedure", sort=False)}
     reference = by_name.get(REFERENCE[auc])
     found = []
     for name, cells in by_name.items():
@@ -442,7 +443,6 @@ def _summary(
         return None
     coverage = sums["covered"] / sums["answered"]
     null = cells[cells["equal"] == 1][["tested", "rejected"]].sum()
-    nearest = cells.iloc[(cells["n_obs"] - n).abs().to_numpy().argmin()]
     return Evidence(
         procedure=procedure.name,
         learn_size=procedure.learn_size(n),
@@ -453,18 +453,18 @@ def _summary(
         lowest_coverage=float(coverage.min()),
         worst=str(coverage.idxmin()),
         missing=float((1 - sums["answered"] / sums["samples"]).max()),
-        size=float(null["rejected"] / null["tested"]) if null["tested"] else float("nan"),
+        size=float(null["rejected"] / null["tested"]) if null["tested"] else math.nan,
         width=_relative_width(cells, reference),
     )
 
 
 def _relative_width(cells: "pd.DataFrame", reference: Any) -> float:
     if reference is None:
-        return float("nan")
+        return math.nan
     both = cells.merge(reference, on=["problem", "n_obs"], suffixes=("", "_reference"))
     ratios = (both["width"] / both["width_reference"]).to_numpy()
     ratios = ratios[np.isfinite(ratios) & (ratios > 0)]
-    return float(np.exp(np.log(ratios).mean())) if len(ratios) else float("nan")
+    return float(np.exp(np.log(ratios).mean())) if len(ratios) else math.nan
 
 
 def _rank(each: Evidence) -> tuple[Any, ...]:
@@ -501,7 +501,8 @@ def _reasons(
     if np.isfinite(best.width) and abs(best.width - 1) >= 0.005:
         word = "narrower" if best.width < 1 else "wider"
         reasons.append(
-            f"Its intervals are {abs(best.width - 1):.0%} {word} than those of the corrected t test."
+            f"Its intervals are {abs(best.width - 1):.0%} {word} than those of the corrected t "
+            "test."
         )
     liberal = [each.procedure for each in ranked if not each.promises]
     if best.promises and liberal:

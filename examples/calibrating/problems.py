@@ -217,7 +217,9 @@ def log_loss() -> Problem:
 def wdbc() -> Problem:
     X, y = load_breast_cancer(return_X_y=True)
     words = "WDBC, 569 x 30; naive Bayes against nearest centroid"
-    return Problem("wdbc", words, _standardised(X), y, ("gaussian_nb", "nearest_centroid"), auc=True)
+    return Problem(
+        "wdbc", words, _standardised(X), y, ("gaussian_nb", "nearest_centroid"), auc=True
+    )
 
 
 def pima() -> Problem:
@@ -243,7 +245,9 @@ def spambase() -> Problem:
 def letter() -> Problem:
     X, y = _read("letter")
     words = "letter A-M against N-Z, 20000 x 16; 3 nearest neighbours against nearest centroid"
-    return Problem("letter", words, _standardised(X), (y > "M").astype(int), ("knn:3", "nearest_centroid"))
+    return Problem(
+        "letter", words, _standardised(X), (y > "M").astype(int), ("knn:3", "nearest_centroid")
+    )
 
 
 MAKERS: tuple[Callable[[], Problem], ...] = (
@@ -274,7 +278,9 @@ def problems() -> dict[str, Problem]:
         try:
             problem = make()
         except FileNotFoundError as error:
-            print(f"left out: {make.__name__}: no {error.filename}; name its folder in UCVTEST_DATA")
+            print(
+                f"left out: {make.__name__}: no {error.filename}; name its folder in UCVTEST_DATA"
+            )
             continue
         found[problem.name] = problem
     return found

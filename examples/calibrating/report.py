@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from calibrating.table import COLUMNS
 from matplotlib.figure import Figure
 from statsmodels.stats.proportion import proportion_confint
 
+from calibrating.table import COLUMNS
 from ucvtest.advice import Advice, advise_from
 from ucvtest.procedures import PROCEDURES
 
-START, END = "<!-- calibration: written by examples/calibration.py -->", "<!-- end of calibration -->"
+START, END = (
+    "<!-- calibration: written by examples/calibration.py -->",
+    "<!-- end of calibration -->",
+)
 
 GOOD = 0.93
 """Coverage of nominal 95% intervals below which a test is said to have missed."""
@@ -49,7 +52,7 @@ def summarised(table: pd.DataFrame, target: str, fits_at: int = 100) -> pd.DataF
         found.append(
             {
                 "procedure": name,
-                "coverage": coverage.mean(),
+                "coverage": by_problem["covered"].sum() / by_problem["answered"].sum(),
                 "interval": _limits(by_problem["covered"].sum(), by_problem["answered"].sum()),
                 "worst": worst,
                 "worst_coverage": coverage.min(),
@@ -164,9 +167,7 @@ def verdict(followed: pd.DataFrame) -> dict[str, Any]:
     by_problem = cells.groupby(["problem", "target"])[["covered", "answered"]].sum()
     share = by_problem["covered"] / by_problem["answered"]
     cell_coverage = cells["covered"] / cells["answered"]
-    upper = [
-        _limits(*row)[1] for row in cells[["covered", "answered"]].itertuples(index=False)
-    ]
+    upper = [_limits(*row)[1] for row in cells[["covered", "answered"]].itertuples(index=False)]
     return {
         "promised": float(followed["promises"].mean()),
         "mean": float(coverage.mean()),
@@ -302,7 +303,10 @@ def draw_picture(table: pd.DataFrame, path: Path) -> None:
     height = 0.34 * sum(map(len, counts)) + 2.2
     figure = Figure(figsize=(11, height), layout="constrained")
     grid = figure.subplots(
-        2, 3, width_ratios=[4, 1.6, 1.2], height_ratios=[len(names) for names in counts],
+        2,
+        3,
+        width_ratios=[4, 1.6, 1.2],
+        height_ratios=[len(names) for names in counts],
         squeeze=False,
     )
     for axes, (title, rows), names in zip(grid, parts, counts, strict=True):
@@ -335,11 +339,13 @@ def _coverage_panel(axes, rows: pd.DataFrame, names: Iterable[str]) -> None:
                 continue
             coverage = cells["covered"] / cells["answered"]
             y = place + (list(SIZE_COLOURS).index(n_obs) - 2) * 0.15
+            axes.plot(coverage, np.full(len(cells), y), ".", color=colour, alpha=0.35, markersize=4)
             axes.plot(
-                coverage, np.full(len(cells), y), ".", color=colour, alpha=0.35, markersize=4
-            )
-            axes.plot(
-                coverage.mean(), y, "o", color=colour, markersize=5,
+                coverage.mean(),
+                y,
+                "o",
+                color=colour,
+                markersize=5,
                 label=f"n = {n_obs}" if place == 0 else None,
             )
     _rows_axis(axes, names)
@@ -353,9 +359,11 @@ def _width_panel(axes, rows: pd.DataFrame, names: Iterable[str]) -> None:
         for place, name in enumerate(names):
             at = rows[rows["n_obs"] == n_obs]
             reference = "corrected_t_auc" if PROCEDURES[name].auc else "corrected_t"
-            width = _relative_width(
-                at[at["procedure"] == name], at[at["procedure"] == reference]
-            ) if len(at) else np.nan
+            width = (
+                _relative_width(at[at["procedure"] == name], at[at["procedure"] == reference])
+                if len(at)
+                else np.nan
+            )
             y = place + (list(SIZE_COLOURS).index(n_obs) - 2) * 0.15
             axes.plot(width, y, "o", color=colour, markersize=4)
     axes.set_xscale("log")

@@ -9,7 +9,7 @@ from ucvtest.evaluation import Evaluator
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.sample import make_sample
 
-CELLS = 8_000_000
+CELLS = 1_000_000
 """Predictions that are in memory at a time."""
 
 NEIGHBOURS = 64
@@ -52,7 +52,10 @@ class PopulationRules:
 
     def _mean_loss(self, predictions: np.ndarray, learning: np.ndarray) -> np.ndarray:
         target = self._problem.sample.target
-        losses = self._problem.loss_object.function(target, predictions)
+        if predictions.dtype == bool:
+            losses = predictions != (target == 1)  # zero-one, many times faster than as floats
+        else:
+            losses = self._problem.loss_object.function(target, predictions)
         learnt = np.where(learning, losses[:, self._members], 0.0).sum(axis=1)
         return (losses.sum(axis=1) - learnt) / (len(target) - learning.sum(axis=1))
 
@@ -77,7 +80,7 @@ class PopulationRules:
             return self._by_neighbours(learning, output)
         scores = self._by_probes(learning, squares=name.startswith("gaussian_nb"))
         if output == "label":
-            return (scores > self._learner.cut).astype(float)
+            return scores > self._learner.cut
         return expit(scores) if output == "probability" else scores
 
     def _by_fitting(self, learning: np.ndarray, output: str) -> np.ndarray:
@@ -98,7 +101,9 @@ class PopulationRules:
         X = self._problem.features
         centre, spread = X.mean(axis=0), X.std(axis=0)
         steps = np.diag(spread)
-        probes = np.vstack([np.zeros_like(centre), steps, -steps] if squares else [centre * 0, steps])
+        probes = np.vstack(
+            [np.zeros_like(centre), steps, -steps] if squares else [centre * 0, steps]
+        )
         n, p = len(self._members), X.shape[1]
         sample = self._sample_with(probes + centre)
         masks = np.hstack([learning, np.zeros((len(learning), len(probes)), dtype=bool)])
@@ -132,7 +137,7 @@ class PopulationRules:
         found = np.empty((len(learning), len(X)))
         for row, mask in enumerate(learning):
             found[row] = _share_of_votes(nearest, mask, labels, k)
-        return (found > 0.5).astype(float) if output == "label" else found
+        return found > 0.5 if output == "label" else found
 
     def _sample_with(self, beside: np.ndarray):
         """The sample, and points whose response does not matter."""

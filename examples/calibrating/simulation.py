@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from calibrating.problems import SEED, Problem
-from calibrating.rules import population_rules
 
 import ucvtest as uv
+from calibrating.problems import SEED, Problem
+from calibrating.rules import population_rules
 from ucvtest.design import Design
-from ucvtest.designs import HoldOut, KFold, NamedDesign, NestedKFold, RandomSplits, SplitHalves
+from ucvtest.designs import KFold, NamedDesign, RandomSplits, SplitHalves
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.procedures import PROCEDURES, Procedure
 from ucvtest.results import TestResult
@@ -41,7 +41,8 @@ EVERY = {
     "corrected_t_auc": (2, 2),
     "permutation": (2, 0),
 }
-"""Costly tests are run on every so many samples: for learners that are quick to fit, and for others; 0: never."""
+"""Costly tests are run on every so many samples: for learners that are quick to fit, and for
+others; 0: never."""
 
 FURTHER = ("nested", "bayesian_t")
 
@@ -334,8 +335,8 @@ def _one_by_one(learner: Learner) -> bool:
 
 def truth_sets(problem: Problem, learn_size: int) -> int:
     """Learning sets for a true value: rules learnt from few observations vary more."""
-    wanted = int(np.clip(60_000 // learn_size, 200, 1500))
-    return wanted // 3 if any(map(_one_by_one, problem.fitted)) else wanted
+    wanted = int(np.clip(12_000 // learn_size, 80, 400))
+    return wanted // 2 if any(map(_one_by_one, problem.fitted)) else wanted
 
 
 # --------------------------------------------------------------------- running, continuing
@@ -367,7 +368,7 @@ def true_values_of_cells(
             continue
         progress(f"{problem.name}: truth at learning-set size {learn_size}")
         n_sets = truth_sets(problem, learn_size)
-        n_sets = n_sets // 3 if auc else n_sets
+        n_sets = n_sets // 2 if auc else n_sets
         values = true_values(problem, int(learn_size), n_sets, auc=bool(auc))
         row = {"learn_size": learn_size, "auc": auc, **values}
         known = pd.concat([known, pd.DataFrame([row])], ignore_index=True)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from calibrating.problems import SEED, Problem
-from calibrating.simulation import ALPHA, true_values_of_cells
 from statsmodels.stats.proportion import proportion_confint
 
 import ucvtest as uv
+from calibrating.problems import SEED, Problem
+from calibrating.simulation import ALPHA, true_values_of_cells
 from ucvtest.procedures import PROCEDURES
 
 DIGITS = 5

@@ -162,6 +162,8 @@ class KernelRidge(JittedLearner):
         """Fitted values."""
         if isinstance(state, DualSmoother):
             return state.fitted(cast("np.ndarray", labels))
+        if labels is not None and len(learning) == 1:
+            return self.prepare_labelings(state, learning[0]).fitted(labels)
         inner, response = state
         if self.standardize:
             inner = self._kernels_in_sets(inner, learning)

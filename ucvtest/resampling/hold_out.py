@@ -56,9 +56,9 @@ class HoldOutTest(ResamplingTest):
     learners disagree, intervals are too short on the side of the rarer outcome. For the error rate
     of one rule the p-value is that of the exact binomial test, because Student's is liberal (size
     0.12 at a nominal 0.05 with an error rate of 0.1 and 33 test observations), and the exact
-    interval (Clopper-Pearson) is shown beside Student's; for two rules `McNemarTest` is exact. As a statement about learners the test is
-    liberal, because it leaves out what varies between learning sets. Cost: one fit of each
-    learner.
+    interval (Clopper-Pearson) is shown beside Student's; for two rules `McNemarTest` is exact. As
+    a statement about learners the test is liberal, because it leaves out what varies between
+    learning sets. Cost: one fit of each learner.
 
     References
     ----------
@@ -169,12 +169,12 @@ def _counts(observed: LossDifference) -> dict[str, int]:
 
 def _notes(observed: LossDifference) -> tuple[str, ...]:
     whom = "these two rules" if observed.paired else "this rule"
-    notes = (
+    notes: tuple[str, ...] = (
         f"Conditional: a statement about {whom}, on one split of the sample, and not about "
         "what another learning set would have led to.",
     )
     if not observed.paired and _is_binary(observed):
-        notes += ("The p-value is that of the exact binomial test, the interval Student's.",)
+        notes = (*notes, "The p-value is that of the exact binomial test, the interval Student's.")
     counts = _counts(observed)
     n_tested = len(observed.values)
     if "n_disagreements" in counts and counts["n_disagreements"] < FEW:
