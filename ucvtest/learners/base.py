@@ -22,11 +22,16 @@ __all__ = [
     "padded_rows",
     "padded_size",
     "power_of_two",
+    "rows_for_cache",
     "squared_distances",
 ]
 
 RESULT_NUMBERS = 2**22
 """Numbers in the scores of one call: 32 MB, however many observations there are."""
+
+MATRIX_NUMBERS = 2**25
+"""Numbers in the matrices of all learning sets of one call, at most, if there are several: 256 MB,
+of which the computation holds a few copies."""
 
 OBS_STEP = 32
 """Numbers of observations are filled up to a multiple of this with observations of weight zero,
@@ -338,6 +343,26 @@ def squared_distances(features: np.ndarray) -> np.ndarray:
 def power_of_two(limit: int) -> int:
     """The largest power of two that is not above a limit; 1 if there is none."""
     return 1 << max(limit.bit_length() - 1, 0)
+
+
+def rows_for_cache(numbers: int, cache: int, least: int) -> int:
+    """Learning sets in one call whose matrices stay in the cache.
+
+    Parameters
+    ----------
+    numbers : int
+        In the matrices of one learning set.
+    cache : int
+        Numbers that the matrices of all may hold.
+    least : int
+        Learning sets that are worth more than the cache, as long as their matrices have room.
+
+    Returns
+    -------
+    int
+        A power of two.
+    """
+    return max(power_of_two(cache // numbers), min(least, power_of_two(MATRIX_NUMBERS // numbers)))
 
 
 def padded_size(n_obs: int) -> int:

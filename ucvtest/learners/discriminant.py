@@ -31,7 +31,7 @@ from ucvtest.learners.base import (
     class_members,
     clear_codes,
     padded_rows,
-    power_of_two,
+    rows_for_cache,
 )
 from ucvtest.learners.blocks import codes_in_blocks
 from ucvtest.learners.one_set import (
@@ -309,8 +309,8 @@ class LinearDiscriminant(Discriminant):
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for more features, so that the matrices of one call stay in the cache."""
-        fitting = power_of_two(CACHE_NUMBERS // sample.matrix.shape[1] ** 2)
-        return min(super().rows_per_call(sample), max(fitting, LEAST_ROWS))
+        fitting = rows_for_cache(sample.matrix.shape[1] ** 2, CACHE_NUMBERS, LEAST_ROWS)
+        return min(super().rows_per_call(sample), fitting)
 
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""
@@ -402,8 +402,8 @@ class QuadraticDiscriminant(Discriminant):
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for more features, so that the matrices of one call stay in the cache."""
-        fitting = power_of_two(CACHE_NUMBERS // (2 * sample.matrix.shape[1] ** 2))
-        return min(super().rows_per_call(sample), max(fitting, LEAST_ROWS))
+        fitting = rows_for_cache(2 * sample.matrix.shape[1] ** 2, CACHE_NUMBERS, LEAST_ROWS)
+        return min(super().rows_per_call(sample), fitting)
 
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""

@@ -14,7 +14,7 @@ from ucvtest.learners.base import (
     JittedLearner,
     Scale,
     padded_rows,
-    power_of_two,
+    rows_for_cache,
     squared_distances,
 )
 from ucvtest.learners.ridge import (
@@ -137,9 +137,9 @@ class KernelRidge(JittedLearner):
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for larger samples, so that the matrices of one call stay in the cache."""
-        fitting = power_of_two(4 * CACHE_NUMBERS // dual_size(sample.n_obs) ** 2)
         least = LEAST_ROWS_STANDARDISED if self.standardize else LEAST_ROWS
-        return min(super().rows_per_call(sample), max(fitting, least))
+        fitting = rows_for_cache(dual_size(sample.n_obs) ** 2, 4 * CACHE_NUMBERS, least)
+        return min(super().rows_per_call(sample), fitting)
 
     def labelings_per_call(self, sample: Sample) -> int:
         """As many as the scores allow: a common learning set needs one system for all."""

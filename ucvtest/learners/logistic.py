@@ -18,7 +18,7 @@ from ucvtest.kernels.linear_algebra import (
     symmetric,
     times_vectors,
 )
-from ucvtest.learners.base import JittedLearner, Scale, padded_rows, power_of_two
+from ucvtest.learners.base import JittedLearner, Scale, padded_rows, rows_for_cache
 from ucvtest.learners.blocks import decided, in_blocks
 from ucvtest.learners.ridge import SCALES, PenaltyScale
 from ucvtest.losses import Output
@@ -178,8 +178,8 @@ class RidgeLogistic(JittedLearner):
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for more features, so that the matrices of one call stay in the cache."""
         size = 1 + min(sample.matrix.shape[1], MOST_COEFFICIENTS)
-        fitting = power_of_two(CACHE_NUMBERS // size**2)
-        return min(super().rows_per_call(sample), max(fitting, LEAST_ROWS))
+        fitting = rows_for_cache(size**2, CACHE_NUMBERS, LEAST_ROWS)
+        return min(super().rows_per_call(sample), fitting)
 
     def prepare(self, sample: Sample) -> LogisticState:
         """Standard units, products of columns, and the fit to all observations as the start."""

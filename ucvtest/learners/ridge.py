@@ -22,7 +22,7 @@ from ucvtest.learners.base import (
     Scale,
     clear_codes,
     padded_rows,
-    power_of_two,
+    rows_for_cache,
 )
 from ucvtest.learners.blocks import codes_in_blocks, in_blocks
 from ucvtest.learners.one_set import LABELINGS, OPEN, product, replace_open_rows, whitened
@@ -194,8 +194,9 @@ class Ridge(JittedLearner):
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for larger systems, so that the matrices of one call stay in the cache."""
         size = min(sample.matrix.shape[1] + 1, dual_size(sample.n_obs))
-        fitting = power_of_two(CACHE_NUMBERS // size**2)
-        return min(super().rows_per_call(sample), max(fitting, LEAST_ROWS))
+        return min(
+            super().rows_per_call(sample), rows_for_cache(size**2, CACHE_NUMBERS, LEAST_ROWS)
+        )
 
     def prepare(self, sample: Sample) -> RidgeState:
         """Columns and inner products that all learning sets share."""

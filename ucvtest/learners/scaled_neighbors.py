@@ -21,7 +21,7 @@ from ucvtest.learners.base import (
     Scale,
     class_members,
     padded_rows,
-    power_of_two,
+    rows_for_cache,
 )
 from ucvtest.learners.neighbors import NearestNeighbors
 from ucvtest.losses import Output
@@ -80,8 +80,8 @@ class ScaledNeighbors(JittedLearner):
 
     def rows_per_call(self, sample: Sample) -> int:
         """As many as leave their distances in the cache."""
-        fitting = power_of_two(CACHE_NUMBERS // sample.n_obs**2)
-        return min(super().rows_per_call(sample), max(fitting, LEAST_ROWS))
+        fitting = rows_for_cache(sample.n_obs**2, CACHE_NUMBERS, LEAST_ROWS)
+        return min(super().rows_per_call(sample), fitting)
 
     @in_float64
     def prepare(self, sample: Sample) -> Any:
