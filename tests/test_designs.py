@@ -343,7 +343,9 @@ def test_splitters_that_fail_are_refused_by_name():
     with pytest.raises(ValueError, match=r"design StratifiedKFold\(.*\) cannot be used: Supported"):
         plan.check(6)
     plan = designs.as_design(model_selection.GroupKFold(3), X, y)
-    with pytest.raises(ValueError, match=r"design GroupKFold\(.*: it splits by groups, and no test"):
+    with pytest.raises(
+        ValueError, match=r"design GroupKFold\(.*: it splits by groups, and no test"
+    ):
         plan.check(6)
 
 
