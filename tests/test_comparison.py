@@ -585,6 +585,25 @@ def test_what_has_no_answer_says_why():
     assert math.isnan(found.frame["pvalue_adjusted"].iloc[2])
 
 
+def test_errors_of_a_learner_say_the_name_that_it_was_given():
+    def rule(X_train, y_train, X_test):
+        raise RuntimeError("no convergence")
+
+    for call in (
+        lambda: uv.compare(X, Y, {"a": "lda", "b": rule}, "corrected_t", rng=0),
+        lambda: uv.evaluate({"a": "lda", "b": rule}, X, Y, rng=0),
+    ):
+        with pytest.raises(ValueError) as error:
+            call()
+        assert str(error.value) == (
+            "'b': learner rule failed on split 0: RuntimeError: no convergence"
+        )
+    with pytest.raises(ValueError, match=r"^learner rule failed on split 0"):
+        uv.compare(X, Y, ["lda", rule], "corrected_t", rng=0)
+    with pytest.raises(ValueError, match=r"^learner rule failed on split 0"):
+        uv.CorrectedTTest(X, Y, "lda", rule).fit(rng=0)
+
+
 # --------------------------------------------------------------------------------- pictures
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ucvtest.losses import LOSSES, Loss
+from ucvtest.losses import LOSSES, Loss, as_loss
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,12 @@ def test_what_is_no_loss_is_refused(arguments, message):
             | arguments
         )
     assert str(error.value) == message
+
+
+def test_a_function_gives_its_loss_a_name_unless_it_has_none():
+    def doubled(y, prediction):
+        return 2.0 * (y != prediction)
+
+    assert as_loss(doubled, has_classes=True).in_words == "expected doubled loss"
+    unnamed = as_loss(lambda y, prediction: doubled(y, prediction), has_classes=True)
+    assert unnamed.in_words == "expected custom loss"

@@ -1271,6 +1271,24 @@ def test_a_comparison_is_one_entry(client: MlflowClient, spool: Path) -> None:
     assert not list(spool.iterdir())
 
 
+def test_probabilities_are_metrics_where_there_is_no_pvalue(client: MlflowClient) -> None:
+    found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "bayesian_t"], rng=0)
+    metrics = client.get_run(um.log_result(found).run_id).data.metrics
+    posterior = found.result("bayesian_t")
+    assert metrics["ucvtest.comparison.1.bayesian_t.p_left"] == posterior.diagnostics["p_left"]
+    assert "ucvtest.comparison.1.corrected_t.p_left" not in metrics
+    alone = client.get_run(um.log_result(posterior).run_id).data.metrics
+    assert alone["ucvtest.bayesian_t.1.p_rope"] == posterior.diagnostics["p_rope"]
+
+
+def test_labels_that_keys_cannot_tell_apart(client: MlflowClient) -> None:
+    tests = {"A": "corrected_t", "a": "hold_out", "+": "naive_t"}
+    found = uv.compare(X, Y, ["lda", "knn:3"], tests, rng=0)
+    metrics = client.get_run(um.log_result(found).run_id).data.metrics
+    for key, label in zip(("a", "a_2", "test"), tests, strict=True):
+        assert metrics[f"ucvtest.comparison.1.{key}.pvalue"] == found.result(label).pvalue
+
+
 def test_the_table_of_a_comparison(client: MlflowClient, spool: Path) -> None:
     um.autolog(spool_dir=spool)
     with mlflow.start_run(run_name="all") as run:

@@ -1,6 +1,7 @@
 import json
 import pickle
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
-from ucvtest import resampled_losses
+from ucvtest import loss_evaluation
 from ucvtest.design import Design
 from ucvtest.learners.coerce import as_learner
 
@@ -135,15 +136,15 @@ def test_losses_do_not_depend_on_batches_or_workers(cancer, options):
 def test_batches_are_bounded_whatever_is_asked_for(cancer, monkeypatch):
     X, y = cancer
     whole = uv.evaluate("lda", X, y, uv.designs.RandomSplits(9), rng=1)
-    monkeypatch.setattr(resampled_losses, "BATCH_NUMBERS", 4 * len(y))
+    monkeypatch.setattr(loss_evaluation, "BATCH_NUMBERS", 4 * len(y))
     sizes = []
-    predict = resampled_losses.Evaluator.predict
+    predict = loss_evaluation.Evaluator.predict
 
     def watched(self, learning, testing, seeds):
         sizes.append(len(learning))
         return predict(self, learning, testing, seeds)
 
-    monkeypatch.setattr(resampled_losses.Evaluator, "predict", watched)
+    monkeypatch.setattr(loss_evaluation.Evaluator, "predict", watched)
     for batch_size in (None, 10**9):
         found = uv.evaluate("lda", X, y, uv.designs.RandomSplits(9), rng=1, batch_size=batch_size)
         np.testing.assert_array_equal(found.values, whole.values)
@@ -234,6 +235,7 @@ def test_data_that_change_later_change_no_splits(cancer):
         ({"learners": []}, "learners is empty: pass at least one"),
         ({"learners": {}}, "learners is empty: pass at least one"),
         ({"learners": {1: "lda"}}, "learners has the key 1: names must be strings"),
+        ({"learners": {"": "lda"}}, "learners has the key '': names must be strings with text"),
         ({"learners": "no such"}, "no such"),
         ({"design": 81}, "n_folds=81 needs at least 81 observations, got 80: use fewer folds"),
         ({"design": "ten"}, "design='ten' is unknown"),
@@ -558,6 +560,8 @@ def stored():
         ({"means": [[0.5, 0.5]]}, "means must hold numbers of shape"),
         ({"means": "x"}, "data holds no losses that can be used"),
         ({"means": None}, "means must be there"),
+        ({"means": [[0.5, 2]] * 2}, "means must lie between 0 and 1 for loss='auc'"),
+        ({"learners": ["a", " "]}, "learners must be 2 different names"),
         ({"values": [[0.0], [0.0]]}, "values must hold numbers of shape"),
         ({"values": [[0.0, None]] * 2}, "values must be finite numbers"),
         ({"target": [1, 0]}, r"target must hold numbers of shape \(3,\)"),
@@ -574,6 +578,13 @@ def stored():
 def test_changed_dictionaries_are_refused(change, message):
     with pytest.raises(ValueError, match=message):
         uv.Losses.from_dict(stored() | change)
+
+
+def test_means_of_other_losses_are_refused():
+    losses = uv.Losses.from_arrays([[0, 0, 1], [1, 0, 0]], [[1, 1, 0], [0, 1, 1]])
+    assert losses.means.tolist() == [[1, 1]]
+    with pytest.raises(ValueError, match="means are not those of values: leave"):
+        replace(losses, means=np.array([[1, 0.5]]))
 
 
 def test_dictionaries_that_lack_a_part_are_refused():

@@ -816,6 +816,7 @@ def test_losses_of_evaluate_give_the_variance_of_from_pairs():
     assert found.estimand == "difference of unconditional error rates at learning-set size 9"
     assert found.n_fits == 1200
     assert any("Nothing was fitted" in note for note in found.notes)
+    assert any("not the plain mean of the given losses" in note for note in found.notes)
 
 
 def test_two_sets_on_each_side_are_summed_in_stages(monkeypatch):

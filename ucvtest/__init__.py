@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from ucvtest.fold_covariance import FoldCovarianceTest
     from ucvtest.influence import InfluenceFunctionTest
     from ucvtest.leave_pair_out import LeavePairOutTest
+    from ucvtest.loss_evaluation import evaluate
     from ucvtest.losses import Loss
     from ucvtest.model_selection import ModelSelection, select_model
     from ucvtest.permutation import PermutationComplexityTest
-    from ucvtest.resampled_losses import Losses, evaluate
+    from ucvtest.resampled_losses import Losses
     from ucvtest.resampling.bayesian_t import BayesianTTest
     from ucvtest.resampling.conservative_z import ConservativeZTest
     from ucvtest.resampling.corrected_t import CorrectedTTest
@@ -105,7 +106,7 @@ _HOME = {
     "advise": "ucvtest.advice",
     "autolog": "ucvtest.autologging",
     "compare": "ucvtest.comparison",
-    "evaluate": "ucvtest.resampled_losses",
+    "evaluate": "ucvtest.loss_evaluation",
     "resamples_for_precision": "ucvtest.ustatistic",
     "select_model": "ucvtest.model_selection",
 }

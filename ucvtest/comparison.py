@@ -17,7 +17,7 @@ from ucvtest import hooks
 from ucvtest.base import Stopwatch, checked_alternative, make_generator, progress_bar
 from ucvtest.comparison_plan import Group, Plan, Planned, Question, TestSpec, naming
 from ucvtest.learners.translate import Backend
-from ucvtest.resampled_losses import _named_learners, evaluate_sample
+from ucvtest.loss_evaluation import evaluate_sample, named_learners
 from ucvtest.results import Alternative, TestResult, _plain, _restored
 
 if TYPE_CHECKING:
@@ -448,7 +448,7 @@ def compare(
             f"correction={correction!r} is unknown: use one of {', '.join(get_args(Correction))}, "
             "or None"
         )
-    named = _named_learners(learners)
+    named = named_learners(learners)
     if len(named) < 2:
         raise ValueError(
             f"learners has {len(named)} learner, and a comparison needs two: use a test class for "
@@ -519,6 +519,7 @@ class _Run:
                 n_jobs=self.n_jobs,
                 batch_size=self.batch_size,
                 bar=bar,
+                say_names=True,
             )
         labels = tuple(test.label for test in group.tests)
         sizes = group.drawn.learn_sizes

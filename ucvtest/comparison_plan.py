@@ -20,7 +20,8 @@ from ucvtest.designs import KFold, NamedDesign, as_design
 from ucvtest.fold_covariance import FoldCovarianceTest
 from ucvtest.influence import InfluenceFunctionTest
 from ucvtest.learners.base import Learner
-from ucvtest.resampled_losses import AUC, Losses, draw_design
+from ucvtest.loss_evaluation import draw_design
+from ucvtest.resampled_losses import AUC, Losses, resample_means
 from ucvtest.resampling.base import ResamplingTest
 from ucvtest.resampling.bayesian_t import BayesianTTest
 from ucvtest.resampling.conservative_z import ConservativeZTest
@@ -438,7 +439,11 @@ def _rehearse(test: Planned, group: Group) -> None:
         design=group.drawn,
         learners=("first", "second"),
         loss=_loss_of(made),
-        means=rng.random((2, group.drawn.n_resamples)),
+        means=(
+            rng.random((2, group.drawn.n_resamples))
+            if made.loss is None
+            else resample_means(values, group.drawn)
+        ),
         values=values,
         target=made.sample.target,
         bounds=None if made.loss is None else made.loss.bounds,

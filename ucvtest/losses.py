@@ -191,6 +191,7 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
         return loss
     if callable(loss):
         name = getattr(loss, "__name__", type(loss).__name__)
+        name = "custom" if name == "<lambda>" else name
         return Loss(name, loss, "label" if has_classes else "number", original_labels=True)
     if isinstance(loss, str) and loss in LOSSES:
         return LOSSES[loss]

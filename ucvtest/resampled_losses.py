@@ -1,4 +1,4 @@
-"""Losses of several learners on the resamples of one design: fitted once, tested many times."""
+"""Losses of several learners on the resamples of one design, as tests take them."""
 
 import math
 from collections import Counter
@@ -11,16 +11,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from ucvtest import hooks, loss_files
-from ucvtest.base import HypothesisTest, Stopwatch, as_integer, make_generator, progress_bar
+from ucvtest import loss_files
 from ucvtest.design import Design
-from ucvtest.designs import NamedDesign, as_design
-from ucvtest.evaluation import Evaluator
-from ucvtest.learners.base import Learner
-from ucvtest.losses import LOSSES, Loss, losses_where_tested
-from ucvtest.sample import Sample, as_response, code_labels, response_has_classes
+from ucvtest.losses import LOSSES, Loss
+from ucvtest.sample import as_response, code_labels, response_has_classes
 
-__all__ = ["AUC", "LossDifference", "Losses", "draw_design", "evaluate", "evaluate_sample"]
+__all__ = ["AUC", "LossDifference", "Losses", "resample_means"]
 
 AUC = "auc"
 """Instead of a loss: what is kept are decision scores, and the mean of a resample is its AUC."""
@@ -29,12 +25,6 @@ SCORES_ONLY = (
     "loss='auc' keeps decision scores, and this test needs the loss of every observation: use "
     "loss='zero_one' or 'log'"
 )
-
-BATCH_NUMBERS = 2**22
-"""Predictions held at a time before the tested ones are kept: 32 MB."""
-
-MAX_BYTES = 2**32
-"""Memory that a design and its losses may take, unless more is allowed: 4.3 GB."""
 
 SCORES = {
     "accuracy": ("zero_one", 1.0, -1.0),
@@ -84,7 +74,8 @@ class Losses:
     Raises
     ------
     ValueError
-        If shapes do not match, names repeat, or a number is not finite that must be.
+        If shapes do not match, names repeat, a number is not finite that must be, or `means`
+        are not those of `values`.
     """
 
     design: Design
@@ -248,6 +239,18 @@ class Losses:
         >>> losses.means.round(3)
         array([[0.333, 0.   ],
                [1.   , 0.333]])
+
+        Out-of-fold predictions, one for each observation, with the number of its fold:
+
+        >>> y = np.array([0, 1, 0, 1, 0, 1])
+        >>> fold = np.array([0, 0, 1, 1, 2, 2])
+        >>> lda, knn = np.array([0, 1, 0, 1, 1, 1]), np.array([1, 1, 0, 0, 1, 1])
+        >>> testing = fold == np.arange(3)[:, None]
+        >>> errors = np.array([lda != y, knn != y])[:, None] * testing
+        >>> losses = uv.Losses.from_arrays(errors, ~testing, testing, learners=["lda", "knn"])
+        >>> losses.means
+        array([[0. , 0. , 0.5],
+               [0.5, 0.5, 0.5]])
         """
         design = Design.checked(learning, testing)
         array = np.asarray(values, dtype=float)
@@ -280,7 +283,7 @@ class Losses:
             design=design,
             learners=names,
             loss=loss,
-            means=_means(kept, design, target if loss == AUC else None),
+            means=resample_means(kept, design, target if loss == AUC else None),
             values=kept,
             target=target,
             in_words=_in_words(loss, known),
@@ -501,275 +504,22 @@ class LossDifference:
         return values[self.learner] - values[self.other]
 
 
-def evaluate(
-    learners: Any,
-    X: Any,
-    y: Any,
-    design: Any = 10,
-    loss: Any = None,
-    *,
-    pos_label: Any = None,
-    backend: Any = "auto",
-    rng: int | np.random.Generator | None = None,
-    n_jobs: int | None = None,
-    batch_size: int | None = None,
-    progress: bool | None = None,
-    max_bytes: int = MAX_BYTES,
-) -> Losses:
-    """Fit learners on the learning sets of one design, and keep every loss on the test sets.
+def resample_means(
+    kept: np.ndarray, design: Design, target: np.ndarray | None = None
+) -> np.ndarray:
+    """Mean of every resample, or its AUC where a target is given.
 
     Parameters
     ----------
-    learners : learner, list, tuple or mapping
-        One or several; of a mapping the keys are the names. Otherwise learners are called what
-        they call themselves, with a number where two call themselves the same.
-    X : array or DataFrame, shape (n, p)
-    y : array-like, shape (n,)
-    design : int, uv.designs object, scikit-learn splitter, or list of splits
-        An integer is the number of folds.
-    loss : str, callable, Loss or matrix, optional
-        As for the tests; "auc" keeps decision scores, from which AUCs are computed.
-    pos_label, backend : optional
-        See the tests.
-    rng : None, int or numpy Generator
-        Decides the design and the seeds of learners with randomness of their own; the same
-        for every learner, `n_jobs` and `batch_size`.
-    n_jobs : int, optional
-        joblib's workers, for learners that are not jitted.
-    batch_size : int, optional
-        Learning sets evaluated at once: bounds the memory, changes no result.
-    progress : bool, optional
-        Show a progress bar; by default on terminals, after three seconds.
-    max_bytes : int
-        Memory that the design and its losses may take; more is refused before the first fit.
-
-    Returns
-    -------
-    Losses
-        Kept are the tested observations, 8 bytes for each, learner and resample, and the
-        design, 2 bytes for each resample and observation of the sample.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used; always before the first fit.
-
-    Examples
-    --------
-    >>> import ucvtest as uv
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> losses = uv.evaluate(["lda", "knn:3"], X[50:, :2], y[50:], design=10, rng=0)
-    >>> losses
-    Losses(learners=('lda', 'knn:3'), loss='zero_one', n_obs=100, n_resamples=10)
-    >>> losses.means.mean(axis=1).round(2)
-    array([0.31, 0.33])
-    """
-    named = _named_learners(learners)
-    auc = isinstance(loss, str) and loss == AUC
-    # Checks data and learners as every test does.
-    test = HypothesisTest(
-        X,
-        y,
-        next(iter(named.values())),
-        loss=None if auc else loss,
-        output="score" if auc else None,
-        pos_label=pos_label,
-        backend=backend,
-    )
-    check_two_classes(auc, test.sample)
-    plan = as_design(design, test.sample.features, test.sample.response)
-    generator, seed = make_generator(rng)
-    drawn = draw_design(plan, test.sample.n_obs, len(named), generator, max_bytes=max_bytes)
-    fitting = {
-        name: test._fitting_learner(learner, drawn.learn_sizes[0])
-        for name, learner in named.items()
-    }
-    with hooks.fitting(test), progress_bar(progress, "evaluate", "fit") as bar:
-        return evaluate_sample(
-            test.sample,
-            fitting,
-            drawn,
-            test.loss,
-            generator,
-            settings={"design": plan.words, "rng": seed},
-            n_jobs=n_jobs,
-            batch_size=batch_size,
-            bar=bar,
-        )
-
-
-def check_two_classes(auc: bool, sample: Sample) -> None:
-    """Refuse the AUC where there are not two classes.
-
-    Raises
-    ------
-    ValueError
-    """
-    if auc and sample.n_classes != 2:
-        raise ValueError(
-            f"loss='auc' needs two classes, y has {sample.n_classes}: merge classes, or use "
-            "loss='zero_one'"
-        )
-
-
-def draw_design(
-    plan: NamedDesign,
-    n_obs: int,
-    n_learners: int,
-    rng: np.random.Generator,
-    *,
-    max_bytes: int = MAX_BYTES,
-) -> Design:
-    """Draw a design whose losses will fit into memory.
-
-    Parameters
-    ----------
-    plan : NamedDesign
-    n_obs, n_learners : int
-    rng : numpy Generator
-    max_bytes : int
-
-    Returns
-    -------
-    Design
-
-    Raises
-    ------
-    ValueError
-        If the sample is too small for the design, or the losses would take more memory.
-    """
-    plan.check(n_obs)
-    as_integer("max_bytes", max_bytes)
-    matrices = 2 * plan.n_resamples * n_obs
-    _refuse_bytes(matrices, plan, max_bytes)
-    design = plan.draw(n_obs, rng)
-    _refuse_bytes(matrices + 8 * n_learners * int(design.testing.sum()), plan, max_bytes)
-    return design
-
-
-def _refuse_bytes(needed: int, plan: NamedDesign, max_bytes: int) -> None:
-    if needed > max_bytes:
-        raise ValueError(
-            f"design ({plan.words}) and its losses take {needed / 1e9:.3g} GB of memory, and "
-            f"max_bytes allows {max_bytes / 1e9:.3g} GB: use fewer resamples, or uv.evaluate with "
-            "a larger max_bytes"
-        )
-
-
-def evaluate_sample(
-    sample: Sample,
-    learners: Mapping[str, Learner],
-    design: Design,
-    loss: Loss | None,
-    rng: np.random.Generator,
-    *,
-    settings: Mapping[str, Any],
-    n_jobs: int | None = None,
-    batch_size: int | None = None,
-    bar: Any = None,
-) -> Losses:
-    """`evaluate` for data and learners that have been checked.
-
-    Parameters
-    ----------
-    sample : Sample
-    learners : mapping of str to Learner
+    kept : ndarray, shape (L, T)
+        Losses, or scores, of all tested observations.
     design : Design
-    loss : Loss or None
-        None keeps decision scores, for the AUC.
-    rng : numpy Generator
-        Draws one seed for each learning set, the same for every learner.
-    settings : mapping
-        How the design was drawn, kept with the losses.
-    n_jobs, batch_size : optional
-    bar : progress bar, optional
+    target : ndarray of 0 and 1, shape (n,), optional
 
     Returns
     -------
-    Losses
+    ndarray, shape (L, R)
     """
-    stopwatch = Stopwatch()
-    if loss is not None and loss.name == AUC:
-        raise ValueError("loss is called 'auc', which means the AUC here: give it another name")
-    seeds = rng.integers(2**31 - 1, size=design.n_resamples)
-    output = "score" if loss is None else loss.output
-    evaluators = [
-        Evaluator(sample, learner, output, n_jobs=n_jobs, batch_size=batch_size)
-        for learner in learners.values()
-    ]
-    sizes = design.testing.sum(axis=1)
-    places = np.concatenate([[0], np.cumsum(sizes)])
-    kept = np.empty((len(evaluators), int(places[-1])))
-    counts = {}
-    for name, evaluator, row in zip(learners, evaluators, kept, strict=True):
-        ties: Counter[str] = Counter()
-        for start, stop in _batches(design, batch_size):
-            part = design.rows(slice(start, stop))
-            found = evaluator.predict(part.learning, part.testing, seeds[start:stop])
-            values = found.values
-            if loss is not None:
-                values = losses_where_tested(loss, sample, values, part.testing)
-            row[places[start] : places[stop]] = values[part.testing]
-            ties.update(found.ties)
-            if bar is not None:
-                bar.update(part.n_resamples)
-        counts[name] = {"one_class_fits": evaluator.one_class_fits, **ties}
-    kept.flags.writeable = False
-    return Losses(
-        design=design,
-        learners=tuple(learners),
-        loss=AUC if loss is None else loss.name,
-        means=_means(kept, design, sample.target if loss is None else None),
-        values=kept,
-        target=sample.target,
-        in_words="AUC" if loss is None else loss.in_words,
-        bounds=None if loss is None else loss.bounds,
-        settings={
-            **settings,
-            "backends": {name: learner.backend for name, learner in learners.items()},
-        },
-        diagnostics=counts,
-        elapsed=stopwatch.seconds,
-    )
-
-
-def _batches(design: Design, batch_size: int | None) -> list[tuple[int, int]]:
-    """First and last row of each batch; never more than fits into a bounded memory."""
-    most = max(1, BATCH_NUMBERS // design.n_obs)
-    size = most if batch_size is None else min(batch_size, most)
-    n_rows = design.n_resamples
-    return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
-
-
-def _named_learners(learners: Any) -> dict[str, Any]:
-    """Names and learners in their order; the names of jitted ones are their own."""
-    from ucvtest.learners.coerce import as_learner
-
-    if isinstance(learners, Mapping):
-        for name in learners:
-            if not isinstance(name, str):
-                raise ValueError(f"learners has the key {name!r}: names must be strings")
-        named = {name: as_learner(learner) for name, learner in learners.items()}
-        if not named:
-            raise ValueError("learners is empty: pass at least one")
-        return named
-    several = isinstance(learners, (list, tuple))
-    found = [as_learner(learner) for learner in (learners if several else [learners])]
-    if not found:
-        raise ValueError("learners is empty: pass at least one")
-    named = {}
-    for learner in found:
-        name, number = learner.name, 1
-        while name in named:
-            number += 1
-            name = f"{learner.name} ({number})"
-        named[name] = learner
-    return named
-
-
-def _means(kept: np.ndarray, design: Design, target: np.ndarray | None) -> np.ndarray:
-    """Mean of every resample, (L, R); its AUC where a target is given."""
     sizes = design.testing.sum(axis=1)
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     if target is None:
@@ -801,7 +551,9 @@ def _names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
     if learners is None:
         return tuple(f"learner {place}" for place in range(1, n_learners + 1))
     names = tuple(learners)
-    strings = not isinstance(learners, str) and all(isinstance(name, str) for name in names)
+    strings = not isinstance(learners, str) and all(
+        isinstance(name, str) and name.strip() for name in names
+    )
     if not strings or len(names) != n_learners or len(set(names)) < n_learners:
         raise ValueError(f"learners must be {n_learners} different names, got {list(names)}")
     return names
@@ -878,6 +630,23 @@ def _check_shapes(losses: Losses) -> None:
     known = losses.means if losses.values is None else losses.values
     if np.isnan(known).any() or (not auc and np.isinf(known).any()):
         raise ValueError("values must be finite numbers (scores may be infinite)")
+    _checkresample_means(losses)
+
+
+def _checkresample_means(losses: Losses) -> None:
+    """Refuse means of other losses: some tests take the means, others the values."""
+    if losses.loss == AUC:
+        # That of the scores is not computed again, which for many small test sets takes long.
+        possible = np.isnan(losses.means) | ((losses.means >= 0) & (losses.means <= 1))
+        if not possible.all():
+            raise ValueError("means must lie between 0 and 1 for loss='auc', which are AUCs")
+    elif losses.values is not None:
+        expected = resample_means(losses.values, losses.design)
+        rounding = 1e-9 * float(np.abs(losses.values).max())
+        if not np.allclose(losses.means, expected, rtol=0, atol=rounding):
+            raise ValueError(
+                "means are not those of values: leave the computation to Losses.from_arrays"
+            )
 
 
 def _fixed(array: Any) -> np.ndarray:

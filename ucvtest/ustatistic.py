@@ -922,6 +922,12 @@ def _notes(test: UStatisticTest, plan: _Plan, run: _Run) -> tuple[str, ...]:
             f"Stopped at max_fits = {plan.max_fits} before the Monte-Carlo error fell below "
             f"tol = {plan.tol}; it is part of the standard error."
         )
+    if test._given is not None:
+        notes.append(
+            "The estimate is not the plain mean of the given losses: what is additive over the "
+            "observations serves as a control variate, which takes out its chance variation "
+            "between the draws; the expectation is the same."
+        )
     notes.extend(reuse_notes(test._given))
     return tuple(notes)
 

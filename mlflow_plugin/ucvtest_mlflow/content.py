@@ -4,7 +4,7 @@ import math
 import re
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,9 @@ __all__ = [
 ]
 
 METRICS = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high", "n_fits", "elapsed")
+
+POSTERIOR = ("p_left", "p_rope", "p_right")
+"""What Bayesian tests give in the place of a p-value: diagnostics of the result."""
 
 # Long settings stay whole in result.json; 500 is what the oldest MLflow servers accept.
 LONGEST_PARAM = 500
@@ -89,6 +92,7 @@ def _numbers(result: Outcome) -> dict[str, float]:
         return _numbers_of_tests(result) | {"n_fits": result.n_fits, "elapsed": result.elapsed}
     row = result.summary_frame().iloc[0]
     numbers = {name: row[name] for name in METRICS if name in row}
+    numbers |= {name: result.diagnostics[name] for name in POSTERIOR if name in result.diagnostics}
     return {name: float(value) for name, value in numbers.items()} | {"elapsed": result.elapsed}
 
 
@@ -96,13 +100,27 @@ def _numbers_of_tests(comparison: Comparison) -> dict[str, float]:
     """The numbers of every test, for two learners; those of many pairs are in the table alone."""
     if len(comparison.pairs) > 1:
         return {}
-    shown = [name for name in METRICS if name not in ("n_fits", "elapsed")]
+    shown = [name for name in (*METRICS, *POSTERIOR) if name not in ("n_fits", "elapsed")]
+    keys = _test_keys(comparison.tests)
     return {
-        f"{_file_name(test)}.{name}": number
+        f"{keys[test]}.{name}": number
         for (test, _, _), each in comparison.results.items()
         for name, number in _numbers(each).items()
         if name in shown
     }
+
+
+def _test_keys(tests: Sequence[str]) -> dict[str, str]:
+    """What tests are called in keys; labels that keys cannot tell apart get numbers."""
+    keys: dict[str, str] = {}
+    for test in tests:
+        name, number = _file_name(test) or "test", 1
+        key = name
+        while key in keys.values():
+            number += 1
+            key = f"{name}_{number}"
+        keys[test] = key
+    return keys
 
 
 def run_name(result: Outcome) -> str:

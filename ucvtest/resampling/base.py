@@ -18,17 +18,10 @@ from ucvtest.given_losses import (
     sizes_in_words,
 )
 from ucvtest.learners.translate import Backend
+from ucvtest.loss_evaluation import check_two_classes, draw_design, evaluate_sample
 from ucvtest.losses import Loss
 from ucvtest.pictures import Picture
-from ucvtest.resampled_losses import (
-    AUC,
-    SCORES_ONLY,
-    LossDifference,
-    Losses,
-    check_two_classes,
-    draw_design,
-    evaluate_sample,
-)
+from ucvtest.resampled_losses import AUC, SCORES_ONLY, LossDifference, Losses
 from ucvtest.results import Alternative, TestResult, wald_pvalue
 
 __all__ = ["THESE_RULES", "ResamplingTest", "plural"]

@@ -15,6 +15,9 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
   data_name <- paste(deparse1(substitute(x)), "and", deparse1(substitute(y)))
   sample <- as_sample(x, y, pos_label)
   named <- named_learners(learners, x, y)
+  if (length(named$learners) < 2L)
+    stop_user("'learners' has ", length(named$learners), " learner, and a comparison needs two: ",
+              "use ustat_test() or another test for the error of one")
   arguments <- list(loss = as_loss(loss, y), correction = correction,
                     alternative = sub(".", "-", alternative, fixed = TRUE),
                     pos_label = sample$pos_label, rng = draw_seed())

@@ -6,12 +6,15 @@ new_ucvtest <- function(fields, data_name, statistic = "statistic") {
     !is.nan(fields$null_value) && !identical(fields$status, "ok")
   ends <- c(fields$conf_low, fields$conf_high)
   # Without a reference distribution (see status) the statistic is neither t nor z.
-  letter <- if (startsWith(fields$reference, "F(")) "F"
-            else switch(fields$reference, t = "t", normal = "z", statistic)
+  of_f <- if (startsWith(fields$reference, "F("))
+    as.numeric(strsplit(gsub("[^0-9.,]", "", fields$reference), ",")[[1L]])
+  letter <- if (length(of_f)) "F" else switch(fields$reference, t = "t", normal = "z", statistic)
+  parameter <- if (length(of_f)) structure(of_f, names = c("num df", "denom df"))
+               else if (!is.nan(fields$df)) c(df = fields$df)
   result <- list(
     statistic = if (tested) structure(fields$statistic, names = letter),
     # Degrees of freedom alone, without a statistic, would say nothing.
-    parameter = if (tested && !is.nan(fields$df)) c(df = fields$df),
+    parameter = if (tested) parameter,
     p.value = if (tested) fields$pvalue,
     conf.int = if (!all(is.nan(ends))) structure(ends, conf.level = fields$conf_level),
     estimate = structure(fields$estimate, names = fields$estimand),
@@ -40,7 +43,7 @@ print.ucvtest <- function(x, ...) {
   }
   # What has no value is not printed; the status below says why there is none.
   for (part in c("statistic", "parameter", "p.value")) {
-    if (!is.null(shown[[part]]) && is.nan(shown[[part]])) shown[[part]] <- NULL
+    if (anyNA(shown[[part]])) shown[[part]] <- NULL
   }
   if (is.null(shown$statistic)) shown$parameter <- NULL
   print(structure(shown, class = "htest"), ...)

@@ -89,7 +89,8 @@ test_that("it prints, draws, and its parts are data frames", {
 
 test_that("what cannot be compared is refused", {
   skip_without_python()
-  expect_error(compared("lda"), "a comparison needs two", class = "python_ValueError")
+  expect_error(compared("lda"), "a comparison needs two: use ustat_test() or another",
+               fixed = TRUE)
   expect_error(compared(tests = "t"), "test 't' is unknown", class = "python_ValueError")
   expect_error(compared(tests = list(list("corrected_t", folds = 3))), "has no option 'folds'")
   expect_error(compared(tests = list(list(design = 3))), "'tests' must hold names of tests")

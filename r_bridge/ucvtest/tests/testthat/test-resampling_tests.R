@@ -65,6 +65,8 @@ test_that("options of single tests", {
   expect_null(wide$statistic)
   f <- seeded_test(five_by_two_f_test, "lda", "knn:3")
   expect_named(f$statistic, "F")
+  expect_equal(f$parameter, c("num df" = 10, "denom df" = 5))
+  expect_output(print(f), "num df = 10, denom df = 5, p-value")
   expect_null(f$conf.int)
   expect_equal(message_of(seeded_test(mcnemar_learners_test, "lda")),
                "'other' is missing: the test compares two learners")
