@@ -107,6 +107,16 @@ def test_nothing_is_promised_outside_of_the_sizes_studied(n, promised):
     assert len(outside) == (not promised)
 
 
+def test_what_looks_good_at_one_size_alone_is_not_promised():
+    parts = [
+        make_table({"corrected_t": [share] * 4}, sizes=(n,)) for n, share in ((40, 0.95), (60, 0.7))
+    ]
+    advice = advise_from(pd.concat(parts, ignore_index=True), 40, 100)
+    assert advice.evidence.coverage == pytest.approx(0.95)
+    assert advice.evidence.all_sizes == pytest.approx(0.825)
+    assert not advice.promises
+
+
 def test_evidence_comes_from_the_sizes_on_both_sides():
     parts = [
         make_table({"corrected_t": [share] * 4}, sizes=(n,))

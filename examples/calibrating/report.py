@@ -234,8 +234,8 @@ def _sample_words(table: pd.DataFrame) -> str:
     words = ", ".join(f"{int(cheap[n])} ({int(costly.get(n, 0))}) at n = {n}" for n in cheap.index)
     return (
         f"{table['problem'].nunique()} problems; samples of each, in the median over problems, for "
-        f"tests that share fits (and for `ustatistic`): {words}. Other tests with many fits of their "
-        "own have a third to a sixth as many.\n"
+        f"tests that share fits (and for `ustatistic`): {words}. Other tests with many fits of "
+        "their own have a third to a sixth as many.\n"
     )
 
 
