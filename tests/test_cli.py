@@ -380,7 +380,7 @@ def test_picture_of_a_table(csv: Path, tmp_path: Path) -> None:
         (["--tests", "corrected_t", "--tol", "0.1"], "--tol belongs to the test ustatistic"),
         (["--tests", "corrected_t", "--null-value", "0.1"], "--null-value is for one test"),
         (["--correction", "hommel"], "--correction has no use"),
-        (["--tests", "corrected_t"], "a comparison needs two"),
+        (["--tests", "corrected_t"], "--tests compares learners: name another in --other"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

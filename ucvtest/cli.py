@@ -215,6 +215,11 @@ def compare(
         if tests is not None or len(others) > 1:
             if null_value is not None:
                 raise ValueError("--null-value is for one test of one or two learners")
+            if not others:
+                raise ValueError(
+                    "--tests compares learners: name another in --other, or use --test with one "
+                    "test for the error of the first"
+                )
             _report(
                 uv.compare(
                     features,
