@@ -40,6 +40,7 @@ lint: setup ## Run the style, type and import checks only
 reproduce: setup ## Run the reproductions of the papers at full size
 	$(BIN)/pytest -m slow -s
 	for script in examples/reproduce_*.py; do $(BIN)/python $$script || exit 1; done
+	$(BIN)/python examples/calibration.py
 	# 1000 splits take days on two cores; what was printed before is a hundredth of them.
 	$(BIN)/python examples/reproduce_permutation.py --full --n-jobs 2
 

@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 
 import ucvtest as uv
 from ucvtest import cli
+from ucvtest.comparison import Correction
+from ucvtest.comparison_plan import TESTS
 from ucvtest.learners.coerce import SHORT_NAMES
 from ucvtest.losses import LOSSES
 from ucvtest.results import ALTERNATIVES
@@ -57,6 +59,9 @@ def test_verdict_comes_first_then_the_summary(csv: Path) -> None:
     verdict, _, summary = outcome.stdout.partition("\n\n")
     assert "95% interval" in verdict
     assert "Learning-set size" in summary
+    assert "Notes:" in summary
+    # The verdict has been said.
+    assert "Verdict" not in summary
 
 
 def test_result_is_that_of_python(csv: Path, table: pd.DataFrame) -> None:
@@ -159,7 +164,8 @@ def test_mlflow_switch_turns_on_autologging(csv: Path, monkeypatch: pytest.Monke
 
 
 def test_choices_are_those_of_the_library() -> None:
-    assert get_args(cli.LossName) == tuple(LOSSES)
+    assert get_args(cli.LossName) == (*LOSSES, "auc")
+    assert get_args(cli.CorrectionName) == (*get_args(Correction), "none")
     assert get_args(cli.AlternativeName) == ALTERNATIVES
 
 
@@ -306,3 +312,85 @@ class TestErrors:
         assert outcome.stderr.startswith("Error: ")
         assert "oracle" in outcome.stderr
         assert outcome.stderr.count("\n") == 1
+
+
+# --------------------------------------------------------------------------- other tests, tables
+
+
+def table_to_json(path: Path, *options: str) -> uv.Comparison:
+    file = path.with_suffix(".json")
+    outcome = run(path, "--json", str(file), *options)
+    assert outcome.exit_code == 0, outcome.output
+    return uv.Comparison.from_dict(json.loads(file.read_text()))
+
+
+def test_another_test_for_two_learners_and_for_one(csv: Path, table: pd.DataFrame) -> None:
+    X, y = table[FEATURES], table["diagnosis"].to_numpy()
+    for others in (["knn:3"], []):
+        file = csv.with_suffix(".json")
+        options = [option for name in others for option in ("--other", name)]
+        outcome = run(csv, "--test", "corrected_t", "--json", str(file), *options)
+        assert outcome.exit_code == 0, outcome.output
+        here = uv.TestResult.from_dict(json.loads(file.read_text()))
+        there = uv.CorrectedTTest(X, y, "lda", *others).fit(rng=0)
+        assert (here.estimate, here.se) == (there.estimate, there.se)
+
+
+def test_table_of_tests(csv: Path, table: pd.DataFrame) -> None:
+    options = ["--tests", "corrected_t,ustatistic", "--other", "knn:3", *QUICK]
+    found = table_to_json(csv, *options)
+    assert found.tests == ("corrected_t", "ustatistic")
+    assert found.result("ustatistic").settings["learn_size"] == 12
+    outcome = run(csv, *options)
+    verdict, _, tables = outcome.stdout.partition("\n\n")
+    assert verdict.startswith("At the 5% level")
+    assert "Comparison of 2 learners by 2 tests" in tables
+    assert "Verdict" not in tables
+
+
+def test_table_of_pairs(csv: Path) -> None:
+    others = ["--other", "knn:3", "--other", "majority", "--test", "corrected_t"]
+    holm = table_to_json(csv, *others)
+    assert len(holm.pairs) == 3
+    plain = table_to_json(csv, *others, "--correction", "none")
+    assert plain.correction is None
+    assert (holm.frame["pvalue"] == plain.frame["pvalue"]).all()
+
+
+def test_recommended_tests(csv: Path) -> None:
+    found = table_to_json(csv, "--tests", "recommended", "--other", "majority", *QUICK)
+    assert "ustatistic" in found.tests
+    areas = table_to_json(csv, "--tests", "recommended", "--other", "knn:3", "--loss", "auc")
+    assert areas.settings["loss"] == "auc"
+
+
+def test_picture_of_a_table(csv: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "all.png"
+    outcome = run(csv, "--tests", "corrected_t", "--other", "knn:3", "--plot", str(picture))
+    assert outcome.exit_code == 0, outcome.output
+    assert picture.stat().st_size > 5000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--test", "student"], "test 'student' is unknown: use one of"),
+        (["--test", "corrected_t", "--tests", "recommended"], "exclude each other"),
+        (["--test", "corrected_t", "--learn-size", "12"], "--learn-size belongs to the test usta"),
+        (["--tests", "corrected_t", "--tol", "0.1"], "--tol belongs to the test ustatistic"),
+        (["--tests", "corrected_t", "--null-value", "0.1"], "--null-value is for one test"),
+        (["--correction", "hommel"], "--correction has no use"),
+        (["--tests", "corrected_t"], "a comparison needs two"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_options_that_do_not_go_together(csv: Path, options: list[str], message: str) -> None:
+    outcome = run(csv, *options)
+    assert outcome.exit_code == 2
+    assert message in outcome.stderr
+
+
+def test_every_test_is_listed() -> None:
+    listed = (cli.compare.__doc__ or "").partition("Tests:")[2].partition("Learners:")[0]
+    names = {line.split()[0] for line in listed.splitlines() if line.strip(" \x08")}
+    assert names == set(TESTS)

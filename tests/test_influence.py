@@ -9,9 +9,17 @@ import numpy as np
 import pytest
 from jax_flags import printed_with_and_without_x64
 from oracles import influence as oracle
+from sklearn.model_selection import (
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
+from ucvtest.base import progress_bar
+from ucvtest.design import Design
+from ucvtest.influence import _Run
 from ucvtest.kernels.influence import repeats_needed
 from ucvtest.resamples import draw_bootstrap, draw_folds
 
@@ -772,3 +780,157 @@ class TestPublished:
                 frame[name], frame["estimate"], published["estimate"]
             )
             assert abs(value - published[name]) < 4 * error + 0.001, name
+
+
+# ------------------------------------------------------------------------- losses that exist
+
+
+def same_result(found, expected, variances):
+    for name in ("estimate", "se", "variance", "statistic", "pvalue", "n_obs", "null_value"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), err_msg=name)
+    for name in ("estimand", "method", "reference", "status"):
+        assert getattr(found, name) == getattr(expected, name)
+    for name in ("influence", "term_1", "term_2", "term_3", "training_sets", "n_repeats"):
+        np.testing.assert_allclose(found.diagnostics[name], expected.diagnostics[name], atol=1e-12)
+    for name in variances:
+        name = f"variance_{name}"
+        np.testing.assert_allclose(found.diagnostics[name], expected.diagnostics[name])
+
+
+def drawn_by(test, scheme, n_repeats):
+    """The design and the losses of a test's own fit, as `uv.Losses`."""
+    kept = []
+
+    class Watched(_Run):
+        def _values(self, evaluator, rows, seeds):
+            values = super()._values(evaluator, rows, seeds)
+            kept.append((rows, values))
+            return values
+
+    plan = test._plan(n_repeats, scheme, "influence", 0, None, None)
+    with progress_bar(False, "", "fit") as bar:
+        Watched(test, plan, bar).found()
+    n_learners = len(test.learners)
+    parts = [kept[place::n_learners] for place in range(n_learners)]
+    testing = np.concatenate([rows.tested for rows, _ in parts[0]])
+    values = [np.concatenate([value for _, value in part]) for part in parts]
+    return uv.Losses.from_arrays(
+        np.array(values),
+        ~testing,
+        loss="auc" if test.metric == "auc" else "zero_one",
+        y=test.sample.target.astype(int),
+    )
+
+
+@pytest.mark.parametrize("other", [None, "knn:3"])
+@pytest.mark.parametrize(
+    ("metric", "scheme", "n_repeats"),
+    [
+        ("auc", "monte_carlo", 400),
+        ("auc", "leave_one_out", None),
+        ("error", "monte_carlo", 60),
+        ("error", "repeated", 20),
+        ("error", "kfold", None),
+        ("error", "leave_one_out", None),
+    ],
+)
+def test_given_losses_are_tested_as_those_of_its_own_fits(metric, scheme, n_repeats, other):
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [13, 15])
+    X = rng.normal(size=(28, 2)) + 0.6 * y[:, None]
+    test = uv.InfluenceFunctionTest(X, y, "lda", other, n_folds=3, metric=metric)
+    expected = test.fit(n_repeats, scheme, rng=0)
+    losses = drawn_by(test, scheme, n_repeats)
+    found = uv.InfluenceFunctionTest.from_losses(losses).fit(scheme=scheme)
+    names = ["influence", "term_1"]
+    if metric == "error" and scheme != "monte_carlo":
+        names += ["adhoc_1", "adhoc_3_mle"]
+    same_result(found, expected, names)
+    assert found.settings["scheme"] == scheme
+    assert any("Nothing was fitted" in note for note in found.notes)
+
+
+def test_losses_of_evaluate_under_leave_pair_out_are_tested_as_its_own():
+    rng = np.random.default_rng(3)
+    y = np.array(list("bababaabba"))
+    X = rng.normal(size=(10, 2)) + (y == "b")[:, None]
+    losses = uv.evaluate("lda", X, y, uv.designs.LeavePairOut(), "auc", rng=0)
+    found = uv.InfluenceFunctionTest.from_losses(losses).fit()
+    expected = uv.InfluenceFunctionTest(X, y, "lda").fit(scheme="leave_one_out", rng=0)
+    same_result(found, expected, ["influence", "term_1"])
+
+
+def test_repeated_stratified_folds_are_a_sample_of_random_folds_of_each_class():
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], [15, 18])
+    X = rng.normal(size=(33, 2)) + 0.6 * y[:, None]
+    splitter = RepeatedStratifiedKFold(n_splits=3, n_repeats=600)
+    losses = uv.evaluate(["lda", "knn:3"], X, y, splitter, "auc", rng=0)
+    found = uv.InfluenceFunctionTest.from_losses(losses).fit()
+    own = uv.InfluenceFunctionTest(X, y, "lda", "knn:3", n_folds=3).fit(1800, rng=1)
+    assert found.settings["scheme"] == "repeated"
+    assert found.estimand == own.estimand
+    errors = [each.diagnostics["mc_se_estimate"] for each in (found, own)]
+    assert abs(found.estimate - own.estimate) < 4 * np.hypot(*errors)
+    errors = [each.diagnostics["mc_se_variance"] for each in (found, own)]
+    assert abs(found.variance - own.variance) < 4 * np.hypot(*errors)
+
+
+def test_stratified_random_splits_are_monte_carlo_cross_validation():
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], [15, 20])
+    X = rng.normal(size=(35, 2)) + 0.6 * y[:, None]
+    splitter = StratifiedShuffleSplit(n_splits=800, test_size=7)
+    losses = uv.evaluate("lda", X, y, splitter, "auc", rng=0)
+    result = uv.InfluenceFunctionTest.from_losses(losses).fit()
+    assert (result.settings["scheme"], result.settings["n_folds"]) == ("monte_carlo", 5)
+    assert (result.null_value, result.status) == (0.5, "ok")
+    own = uv.InfluenceFunctionTest(X, y, "lda", n_folds=5).fit(800, rng=1)
+    assert abs(result.se / own.se - 1) < 0.1
+
+
+def test_given_losses_that_are_no_use_are_refused():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(24, 2)), np.arange(24) % 2
+
+    def take(design, loss="zero_one"):
+        losses = uv.evaluate("lda", X, y, design, loss, rng=0)
+        return uv.InfluenceFunctionTest.from_losses(losses)
+
+    with pytest.raises(ValueError, match="losses are of loss='log', and the test is about the"):
+        take(4, "log")
+    with pytest.raises(ValueError, match="never tests 108 pairs of a positive and a negative"):
+        take(StratifiedKFold(4), "auc")
+    with pytest.raises(ValueError, match=r"tests between \d and \d observations of one class"):
+        take(uv.designs.KFold(4, 5), "auc")
+    with pytest.raises(ValueError, match=r"never tests \d+ observations"):
+        take(uv.designs.RandomSplits(2))
+    with pytest.raises(ValueError, match="leaves observations neither learnt from nor tested"):
+        take(uv.designs.SplitHalves(2, 1))
+    sizes = np.array([5, 6] * 20)[:, None]
+    with pytest.raises(ValueError, match="tests between 5 and 6 observations at a time"):
+        take(Design.checked(rng.permuted(np.tile(np.arange(24), (40, 1)), axis=1) >= sizes))
+    test = take(uv.designs.KFold(4, 2))
+    for arguments, message in (
+        ({"n_repeats": 3}, "n_repeats=3, but the design of the given losses has 2: leave it out"),
+        ({"scheme": "kfold"}, "scheme='kfold', but the design of the given losses has 'repeated'"),
+        ({"variance": "adhoc_monte_carlo"}, "does not exist for scheme='repeated'"),
+        ({"rng": 0}, "rng has no use where losses are given"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            test.fit(**arguments)
+    with pytest.raises(ValueError, match="compare_variances needs fits, and this test was made"):
+        test.compare_variances()
+
+
+def test_given_losses_are_summed_in_stages(monkeypatch):
+    rng = np.random.default_rng(3)
+    y = np.arange(24) % 2
+    X = rng.normal(size=(24, 2)) + y[:, None]
+    losses = uv.evaluate("lda", X, y, uv.designs.KFold(4, 10), rng=0)
+    whole = uv.InfluenceFunctionTest.from_losses(losses).fit()
+    monkeypatch.setattr("ucvtest.influence.STAGE_ROWS", 7)
+    stages = uv.InfluenceFunctionTest.from_losses(losses).fit()
+    np.testing.assert_allclose(stages.estimate, whole.estimate)
+    np.testing.assert_allclose(stages.variance, whole.variance)
+    np.testing.assert_allclose(whole.estimate, losses.means.mean())

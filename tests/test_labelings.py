@@ -1,5 +1,6 @@
 """Fits to many labelings of one sample: those of one fit at a time, of each learner."""
 
+import sys
 from collections import Counter
 from dataclasses import replace
 
@@ -248,14 +249,43 @@ def test_products_of_a_few_rows_at_a_time(shape):
     np.testing.assert_array_equal(product(rows[:5], matrix), found[:5])
 
 
-@pytest.mark.parametrize("name", ["lda", "ridge:0.7"])
+@pytest.mark.parametrize("name", ["lda", "ridge:0.7", "wide ridge:0.7", "kernel_ridge:0.5"])
 def test_scores_do_not_depend_on_how_many_labelings_there_are(name):
-    sample, learner = breast_cancer(60, 3), as_learner(name)
+    sample = wide() if name.startswith("wide") else breast_cancer(60, 3)
+    learner = as_learner(name.removeprefix("wide "))
     labels, seeds = permuted(sample, 700), np.arange(700)
     whole = Evaluator(sample, learner, "score").predict_labelings(labels, seeds).values
     for count in (1, 5, 64, 513):
         part = Evaluator(sample, learner, "score").predict_labelings(labels[:count], seeds[:count])
         np.testing.assert_array_equal(part.values, whole[:count])
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        as_learner("ridge:0.7"),
+        as_learner("kernel_ridge:0.5"),
+        replace(as_learner("kernel_ridge:0.5"), standardize=True),
+    ],
+    ids=["ridge", "kernel ridge", "scaled kernel ridge"],
+)
+def test_one_smoother_for_all_labelings_in_the_dual_form(learner, monkeypatch):
+    sample = wide()
+    learning = learning_sets(sample, 20, 1)
+    labels = permuted(sample, 600)
+    expected = learner.scores(learner.prepare(sample), learning, labels)
+    module, calls = sys.modules["ucvtest.learners.ridge"], []
+    inverse = module._inverse
+
+    def counted(*given):
+        calls.append(given)
+        return inverse(*given)
+
+    monkeypatch.setattr(module, "_inverse", counted)
+    evaluator = Evaluator(sample, learner, "score")
+    found = evaluator.predict_labelings(labels, np.arange(600), learning)
+    np.testing.assert_array_equal(found.values, expected)
+    assert len(calls) == 1
 
 
 def test_one_class_among_the_labels():

@@ -590,3 +590,81 @@ class TestBadInput:
             uv.LeavePairOutTest(X, y, "knn:5")
         with pytest.raises(ValueError, match="groups= is not supported"):
             uv.LeavePairOutTest(X, y, "knn:3", groups=[1] * 6)
+
+
+# ------------------------------------------------------------------------- losses that exist
+
+
+@pytest.fixture(scope="module")
+def scored():
+    """Data, and the scores of three learners without every pair."""
+    rng = np.random.default_rng(3)
+    y = np.array(["ill", "well"])[rng.permutation(np.repeat([0, 1], [8, 7]))]
+    X = rng.normal(size=(15, 3)) + 0.8 * (y == "well")[:, None]
+    learners = ["ridge:1.0", "lda", "knn:3"]
+    return X, y, uv.evaluate(learners, X, y, uv.designs.LeavePairOut(), "auc", rng=0)
+
+
+@pytest.mark.parametrize(
+    ("pvalue", "learner"),
+    [
+        (pvalue, learner)
+        for pvalue in ("supremum", "wmw", "empirical")
+        for learner in ("ridge:1.0", "lda", "knn:3")
+        # Its own fits draw seeds before the samples are simulated.
+        if (pvalue, learner) != ("empirical", "lda")
+    ],
+)
+def test_given_scores_are_tested_as_those_of_its_own_fits(scored, pvalue, learner):
+    X, y, losses = scored
+    options = {"pvalue": pvalue, "n_simulations": 200}
+    seed = {"rng": 1} if pvalue == "empirical" else {}
+    expected = uv.LeavePairOutTest(X, y, learner).fit(**options, rng=1)
+    found = uv.LeavePairOutTest.from_losses(losses, learner).fit(**options, **seed)
+    for name in ("estimate", "statistic", "pvalue", "n_fits", "n_obs", "null_value"):
+        assert getattr(found, name) == getattr(expected, name), name
+    for name in ("method", "estimand", "reference", "status", "alternative"):
+        assert getattr(found, name) == getattr(expected, name), name
+    for name in ("n_errors", "n_ties", "n_pairs"):
+        assert found.diagnostics[name] == expected.diagnostics[name]
+    assert found.tables == expected.tables
+    assert found.settings["learner"] == learner
+    assert found.settings["rng"] == (1 if pvalue == "empirical" else 0)
+    assert any("Nothing was fitted" in note for note in found.notes)
+
+
+def test_tied_scores_count_one_half():
+    y = np.array([1, 0, 1, 0])
+    learning = ~np.array([[1, 1, 0, 0], [1, 0, 0, 1], [0, 1, 1, 0], [0, 0, 1, 1]], dtype=bool)
+    scores = np.array([[2.0, 2, 0, 0], [1, 0, 0, 5], [0, 3, 4, 0], [0, 0, 7, 7]])
+    losses = uv.Losses.from_arrays(scores, learning, loss="auc", y=y)
+    result = uv.LeavePairOutTest.from_losses(losses).fit("wmw")
+    assert result.diagnostics["n_errors"] == 2.0
+    assert result.diagnostics["n_ties"] == 2
+    assert result.estimate == 0.5
+
+
+def test_given_scores_that_are_no_use_are_refused(scored):
+    X, y, losses = scored
+    take = uv.LeavePairOutTest.from_losses
+    with pytest.raises(
+        ValueError, match=r"losses has 3 learners \(ridge:1.0, lda, knn:3\), and the"
+    ):
+        take(losses)
+    with pytest.raises(ValueError, match="LeavePairOutTest compares no learners: leave other out"):
+        take(losses, 0, 1)
+    with pytest.raises(
+        ValueError, match="losses are of loss='zero_one', and the test needs scores"
+    ):
+        take(uv.evaluate("lda", X, y, uv.designs.LeavePairOut(), rng=0))
+    with pytest.raises(ValueError, match="the design does not leave every pair out once"):
+        take(uv.evaluate("lda", X, y, 3, "auc", rng=0))
+    test = take(losses, 0)
+    with pytest.raises(ValueError, match="pvalue='permutation' needs fits on permuted labels"):
+        test.fit()
+    with pytest.raises(ValueError, match="rng has no use where losses are given"):
+        test.fit("wmw", rng=0)
+    with pytest.raises(ValueError, match="n_jobs has no use where losses are given"):
+        test.fit("empirical", n_jobs=2)
+    with pytest.raises(ValueError, match="forecast needs fits, and this test was made from losses"):
+        test.forecast()

@@ -595,6 +595,35 @@ def test_inner_fits_are_invisible(client: MlflowClient, spool: Path, sklearn_aut
     assert client.get_run(run.info.run_id).data.params["max_depth"] == "1"
 
 
+def test_losses_are_fitted_in_silence_and_every_test_on_them_is_logged(
+    client: MlflowClient, spool: Path, sklearn_autolog: None
+) -> None:
+    um.autolog(spool_dir=spool)
+    tree = DecisionTreeClassifier(max_depth=1, random_state=0)
+    with new_run() as run:
+        losses = uv.evaluate({"tree": tree, "majority": "majority"}, X, Y, 4, rng=0)
+        bare = client.get_run(run.info.run_id)
+        assert (bare.data.params, bare.data.metrics) == ({}, {})
+        results = {
+            "corrected_t.1": uv.CorrectedTTest.from_losses(losses).fit(),
+            "corrected_t.2": uv.CorrectedTTest.from_losses(losses, "tree", null_value=0.5).fit(),
+            "fold_covariance.1": uv.FoldCovarianceTest.from_losses(losses).fit(),
+            "influence.1": uv.InfluenceFunctionTest.from_losses(losses).fit(),
+        }
+    (found,) = runs(client)
+    assert client.search_logged_models(["0"]) == []
+    # Without data there is none to log.
+    assert found.inputs.dataset_inputs == []
+    for key, result in results.items():
+        assert found.data.metrics[f"ucvtest.{key}.estimate"] == result.estimate
+        assert found.data.params[f"ucvtest.{key}.learner"] == "tree"
+        assert same(um.load_result(found.info.run_id, key), result)
+    # Afterwards MLflow logs the user's own fits again.
+    with new_run() as run:
+        tree.fit(X, Y)
+    assert client.get_run(run.info.run_id).data.params["max_depth"] == "1"
+
+
 def test_autologging_returns_after_an_error(client: MlflowClient, spool: Path) -> None:
     um.autolog(spool_dir=spool)
 
@@ -1003,6 +1032,8 @@ def forwarding(port: int, to: int) -> Iterator[None]:
 
 # How to fit the test classes where their defaults take long, or lack something.
 OPTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "FiveByTwoFTest": ({"other": "nearest_centroid"}, {}),
+    "McNemarTest": ({"other": "nearest_centroid"}, {}),
     "UStatisticTest": ({"other": "nearest_centroid"}, {"n_pairs": 20}),
 }
 EVERY_CLASS = [name for name in uv.__all__ if name.endswith("Test")]
@@ -1208,3 +1239,104 @@ def test_without_mlflow(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ImportError) as error:
         getattr(autologging, name)()
     assert str(error.value) == f"{name} needs MLflow: pip install 'ucvtest[mlflow]'"
+
+
+# -------------------------------------------------------------------------------- comparisons
+
+
+def two_tests(learners: Any = ("lda", "knn:3")) -> uv.Comparison:
+    folds = uv.TestSpec("corrected_t", {"design": 4})
+    return uv.compare(X, Y, list(learners), ["corrected_t", folds], rng=0)
+
+
+def test_a_comparison_is_one_entry(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    found = two_tests()
+    (run,) = runs(client)
+    assert run.info.run_name == "lda vs knn:3 (comparison)"
+    assert run.info.status == "FINISHED"
+    # None of its tests is logged by itself.
+    assert delivery._keys(run) == ["comparison.1"]
+    metrics = run.data.metrics
+    assert metrics["ucvtest.comparison.1.n_fits"] == found.n_fits
+    name = "ucvtest.comparison.1.corrected_t_2.pvalue"
+    assert metrics[name] == found.result("corrected_t (2)").pvalue
+    assert run.data.params["ucvtest.comparison.1.correction"] == "holm"
+    assert run.data.tags["ucvtest.comparison.1.status"] == "ok"
+    assert run.data.tags["mlflow.note.content"].startswith("**At the 5% level")
+    assert files(client, run.info.run_id, "comparison.1") == {
+        "summary.md", "summary.txt", "result.json", "plot.png", "comparison.json", "fits.json",
+    }  # fmt: skip
+    assert len(run.inputs.dataset_inputs) == 1
+    assert not list(spool.iterdir())
+
+
+def test_the_table_of_a_comparison(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    with mlflow.start_run(run_name="all") as run:
+        found = two_tests(("lda", "knn:3", "majority"))
+    table = mlflow.load_table("ucvtest/comparison.1/comparison.json", run_ids=[run.info.run_id])
+    assert len(table) == 6
+    np.testing.assert_allclose(
+        table["pvalue_adjusted"].astype(float), found.frame["pvalue_adjusted"]
+    )
+    metrics = client.get_run(run.info.run_id).data.metrics
+    # The numbers of many pairs are in the table alone.
+    assert set(metrics) == {"ucvtest.comparison.1.n_fits", "ucvtest.comparison.1.elapsed"}
+
+
+def test_a_comparison_beside_a_test_in_one_run(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    with mlflow.start_run(run_name="all") as run:
+        uv.CorrectedTTest(X, Y, "lda", "knn:3").fit(rng=0)
+        two_tests()
+        two_tests()
+    keys = delivery._keys(client.get_run(run.info.run_id))
+    assert sorted(keys) == ["comparison.1", "comparison.2", "corrected_t.1"]
+
+
+def test_a_comparison_comes_back_as_it_was(client: MlflowClient) -> None:
+    found = two_tests()
+    logged = um.log_result(found)
+    assert logged.key == "comparison.1"
+    assert um.load_result(*logged).to_dict() == found.to_dict()
+
+
+def test_a_comparison_waits_for_its_server(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool, silent=True)
+    mlflow.set_tracking_uri("http://127.0.0.1:9")
+    with pytest.warns(UcvtestWarning, match="the result is not in MLflow") as caught:
+        found = two_tests()
+    assert caught[0].filename == __file__
+    (kept,) = spool.iterdir()
+    text = kept.read_text().replace("http://127.0.0.1:9", client.tracking_uri)
+    kept.write_text(text)
+    (logged,) = um.flush_spool(spool)
+    mlflow.set_tracking_uri(client.tracking_uri)
+    assert um.load_result(*logged).to_dict() == found.to_dict()
+    assert not list(spool.iterdir())
+
+
+def test_inner_fits_of_a_comparison_are_invisible(
+    client: MlflowClient, spool: Path, sklearn_autolog: None
+) -> None:
+    um.autolog(spool_dir=spool)
+    uv.compare(X, Y, [DecisionTreeClassifier(max_depth=2), "lda"], "corrected_t", rng=0)
+    assert len(runs(client)) == 1
+
+
+def test_status_of_a_comparison_names_the_test(client: MlflowClient) -> None:
+    found = uv.compare(X, Y, {"a": "majority", "b": "majority"}, "corrected_t", rng=0)
+    run = client.get_run(um.log_result(found).run_id)
+    assert run.data.tags["ucvtest.comparison.1.status"].startswith("corrected_t a b: degenerate")
+
+
+def test_the_command_line_logs_a_table_as_one(client: MlflowClient, tmp_path: Path) -> None:
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(target=Y)
+    table.to_csv(tmp_path / "data.csv", index=False)
+    options = "--target target --learner lda --other knn:3 --tests corrected_t,naive_t --mlflow"
+    arguments = ["compare", str(tmp_path / "data.csv"), *options.split()]
+    outcome = CliRunner().invoke(cli.app, arguments)
+    assert outcome.exit_code == 0, outcome.output
+    (run,) = runs(client)
+    assert delivery._keys(run) == ["comparison.1"]

@@ -514,3 +514,10 @@ def test_bad_input(make, message):
     with pytest.raises(ValueError) as error:
         make()
     assert str(error.value) == message
+
+
+def test_no_losses_are_admitted():
+    losses = uv.Losses.from_arrays(np.zeros((2, 2)), np.eye(2))
+    with pytest.raises(ValueError, match="PermutationComplexityTest admits no losses: it needs"):
+        uv.PermutationComplexityTest.from_losses(losses)
+    assert uv.PermutationComplexityTest.admits.startswith("none")

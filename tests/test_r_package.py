@@ -192,6 +192,73 @@ def test_summary_is_that_of_python(r: RSession) -> None:
     assert all("Seconds" in line for line in differing)
 
 
+RESAMPLING_TESTS = {
+    "corrected_t_test": uv.CorrectedTTest,
+    "naive_t_test": uv.NaiveTTest,
+    "conservative_z_test": uv.ConservativeZTest,
+    "five_by_two_t_test": uv.FiveByTwoTTest,
+    "five_by_two_f_test": uv.FiveByTwoFTest,
+    "bayesian_t_test": uv.BayesianTTest,
+    "hold_out_test": uv.HoldOutTest,
+    "cross_validation_wald_test": uv.CrossValidationWaldTest,
+    "nested_cross_validation_test": uv.NestedCrossValidationTest,
+    "mcnemar_learners_test": uv.McNemarTest,
+    "delong_learners_test": uv.DeLongTest,
+}
+
+
+@pytest.mark.parametrize(("function", "cls"), RESAMPLING_TESTS.items())
+def test_tests_on_resampled_losses_are_those_of_python(
+    r: RSession, function: str, cls: type
+) -> None:
+    printed = r(
+        f"set.seed(5); result <- {function}(x, y, 'lda', 'knn:5')\n"
+        "seed <- result$settings$rng\n"
+        'cat(sprintf("%.17g", c(seed, result$estimate, result$stderr)), result$n_fits)'
+    )
+    seed, *numbers, n_fits = printed.split()
+    expected = cls(SAMPLE, LABELS, "lda", "knn:5").fit(rng=int(seed))
+    found = [float(number.replace("NaN", "nan")) for number in numbers]
+    np.testing.assert_allclose(found, [expected.estimate, expected.se], rtol=1e-12)
+    assert int(n_fits) == expected.n_fits
+
+
+def test_r_has_a_function_for_every_test() -> None:
+    exported = set(re.findall(r"export\((\w+)\)", (PACKAGE / "NAMESPACE").read_text()))
+    classes = {name for name in uv.__all__ if name.endswith("Test")}
+    others = {
+        "UStatisticTest": "ustat_test",
+        "InfluenceFunctionTest": "influence_test",
+        "FoldCovarianceTest": "fold_covariance_test",
+        "LeavePairOutTest": "leave_pair_out_test",
+        "PermutationComplexityTest": "permutation_complexity_test",
+    }
+    known = {cls.__name__: name for name, cls in RESAMPLING_TESTS.items()} | others
+    assert set(known) == classes
+    assert set(known.values()) <= exported
+
+
+def test_a_comparison_is_that_of_python(r: RSession) -> None:
+    printed = r(
+        "set.seed(6); found <- compare_learners(x, y, c('lda', 'knn:3', 'majority'),\n"
+        "  list('corrected_t', list('fold_covariance', rho = 0.3)))\n"
+        "cat(attr(found, 'about')$json)"
+    )
+    here = uv.Comparison.from_dict(json.loads(printed))
+    there = uv.compare(
+        SAMPLE,
+        LABELS,
+        ["lda", "knn:3", "majority"],
+        ["corrected_t", uv.TestSpec("fold_covariance", fit={"rho": 0.3})],
+        # In R the second class in alphabetical order is the positive one, as here.
+        rng=here.settings["rng"],
+    )
+    assert here.n_fits == there.n_fits == 30
+    for key, result in there.results.items():
+        assert here.results[key].estimate == result.estimate
+        assert here.adjusted_pvalues[key] == pytest.approx(there.adjusted_pvalues[key], nan_ok=True)
+
+
 def test_2000_round_trips_leave_the_memory_flat(r: RSession) -> None:
     printed = r("""
         resident <- function() {

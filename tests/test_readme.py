@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import ucvtest as uv
 from ucvtest.learners.coerce import SHORT_NAMES
 
 README = Path(__file__).resolve().parents[1] / "README.md"
@@ -23,6 +24,13 @@ def test_python_code_runs_from_top_to_bottom(tmp_path: Path) -> None:
 def test_every_learner_is_listed() -> None:
     listed = re.findall(r"^\| `(\w+)[:\d.,]*` \| `uv\.learners\.", README.read_text(), flags=re.M)
     assert sorted(listed) == sorted(SHORT_NAMES)
+
+
+def test_designs_that_tests_admit_are_listed() -> None:
+    public = {name: getattr(uv, name) for name in uv.__all__}
+    admits = {name: each.admits for name, each in public.items() if hasattr(each, "admits")}
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]*) \|$", README.read_text(), flags=re.M)
+    assert dict(rows) == admits
 
 
 def test_named_targets_exist() -> None:

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
 from ucvtest.learners.coerce import as_learner
+from ucvtest.ustatistic import _Run
 
 
 def normal_problem(n, seed, shift=0.6):
@@ -750,3 +751,131 @@ class TestConveniences:
 
         with pytest.raises(KeyboardInterrupt):
             uv.UStatisticTest(X_GOOD, Y_GOOD, interrupted, learn_size=8).fit(n_pairs=10)
+
+
+# ------------------------------------------------------------------------- losses that exist
+
+
+def drawn_by(test, n_pairs, monkeypatch):
+    """The result of a test's own fit, and its design and losses as `uv.Losses`."""
+    blocks = []
+    draw = _Run._draw
+
+    def watched(self, *arguments):
+        block = draw(self, *arguments)
+        blocks.append(block["draws"])
+        # Without the third sets, which only the asymptotic variance needs.
+        return {name: part for name, part in block.items() if name != "exchanged"}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_Run, "_draw", watched)
+        result = test.fit(n_pairs, rng=0)
+    ((d1, d2, l1, l2),) = blocks
+    n = test.sample.n_obs
+    values, learning = (np.stack(sides, axis=1).reshape(-1, n) for sides in ((d1, d2), (l1, l2)))
+    return result, uv.Losses.from_arrays(values.astype(float), learning, loss="squared")
+
+
+@pytest.mark.parametrize("variance", ["clipped", "unbiased", "jackknife"])
+def test_given_losses_are_tested_as_those_of_its_own_fits(variance, monkeypatch):
+    rng = np.random.default_rng(3)
+    y = rng.normal(size=26)
+    X = y[:, None] + rng.normal(size=(26, 3))
+    own = uv.UStatisticTest(X, y, "ridge:1.0", learn_size=7, null_value=1.0)
+    expected, losses = drawn_by(own, 400, monkeypatch)
+    test = uv.UStatisticTest.from_losses(losses, null_value=1.0)
+    found = test.fit(variance=variance)
+    for name in ("clipped", "unbiased", "jackknife", "geometric"):
+        name = f"variance_{name}"
+        np.testing.assert_allclose(found.diagnostics[name], expected.diagnostics[name], rtol=1e-9)
+    np.testing.assert_allclose(found.estimate, expected.estimate)
+    assert found.diagnostics["n_pairs"] == expected.diagnostics["n_pairs"] == 400
+    if variance == "clipped":
+        np.testing.assert_allclose(found.pvalue, expected.pvalue)
+        np.testing.assert_allclose(found.se, expected.se)
+    assert found.estimand == expected.estimand
+    assert (found.n_fits, found.n_obs) == (800, 26)
+    assert "variance_asymptotic" not in found.diagnostics
+    assert list(found.tables["Variances"]["variance"]) == ["clipped", "jackknife", "unbiased"]
+
+
+def test_losses_of_evaluate_give_the_variance_of_from_pairs():
+    rng = np.random.default_rng(3)
+    y = np.arange(30) % 2
+    X = rng.normal(size=(30, 3)) + y[:, None]
+    losses = uv.evaluate(["lda", "knn:3"], X, y, uv.designs.DisjointSets(9, 300), rng=0)
+    found = uv.UStatisticTest.from_losses(losses).fit(variance="unbiased")
+    table = np.nan_to_num(losses.difference(0, 1).table)
+    learning = losses.design.learning
+    expected = uv.kernels.ustatistic.from_pairs(
+        table[::2], table[1::2], learning[::2], learning[1::2]
+    )
+    np.testing.assert_allclose(found.variance, expected["variance"])
+    np.testing.assert_allclose(found.estimate, expected["estimate"])
+    np.testing.assert_allclose(found.diagnostics["mc_se_estimate"], expected["mc_se_estimate"])
+    assert found.estimand == "difference of unconditional error rates at learning-set size 9"
+    assert found.n_fits == 1200
+    assert any("Nothing was fitted" in note for note in found.notes)
+
+
+def test_two_sets_on_each_side_are_summed_in_stages(monkeypatch):
+    rng = np.random.default_rng(3)
+    y = np.arange(24) % 2
+    X = rng.normal(size=(24, 3)) + y[:, None]
+    losses = uv.evaluate("lda", X, y, uv.designs.DisjointSets(7, 200, 3), rng=0)
+    one = uv.UStatisticTest.from_losses(losses).fit()
+    monkeypatch.setattr("ucvtest.ustatistic.STAGE_CELLS", 24 * 6 * 64)
+    stages = uv.UStatisticTest.from_losses(losses).fit()
+    own = uv.UStatisticTest(X, y, "lda", learn_size=7).fit(n_pairs=5000, rng=1)
+    # The residuals are of another additive fit, within the Monte-Carlo error.
+    for found in (one, stages):
+        assert found.status == "ok"
+        error = np.hypot(found.diagnostics["mc_se_variance"], own.diagnostics["mc_se_variance"])
+        assert abs(found.variance - own.variance) < 5 * error
+        error = np.hypot(found.diagnostics["mc_se_estimate"], own.diagnostics["mc_se_estimate"])
+        assert abs(found.estimate - own.estimate) < 5 * error
+
+
+def test_few_draws_are_said_to_be_few():
+    rng = np.random.default_rng(3)
+    y = np.arange(24) % 2
+    X = rng.normal(size=(24, 3)) + y[:, None]
+    for n_draws, message in ((5, "too few resamples: 5 pairs"), (40, "too few resamples: the M")):
+        design = uv.designs.DisjointSets(10, n_draws)
+        losses = uv.evaluate(["lda", "knn:3"], X, y, design, rng=0)
+        result = uv.UStatisticTest.from_losses(losses).fit(variance="unbiased")
+        assert result.status.startswith((message, "negative variance estimate"))
+        assert "DisjointSets" in result.status or "negative" in result.status
+        assert math.isnan(result.pvalue)
+
+
+def test_given_losses_that_are_no_use_are_refused():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(24, 2)), np.arange(24) % 2
+
+    def take(design, loss="zero_one"):
+        losses = uv.evaluate("lda", X, y, design, loss, rng=0)
+        return uv.UStatisticTest.from_losses(losses)
+
+    with pytest.raises(ValueError, match="learning sets are no disjoint pairs of one size"):
+        take(10)
+    with pytest.raises(ValueError, match="the design has one draw"):
+        take(uv.designs.DisjointSets(5, 1))
+    with pytest.raises(ValueError, match="decision scores"):
+        take(uv.designs.DisjointSets(5, 3), "auc")
+    halves = uv.designs.Design.checked(np.repeat([[0] * 12 + [1] * 12, [1] * 12 + [0] * 12], 2, 0))
+    with pytest.raises(ValueError, match="learns from 12 of 24 observations at a time, and the"):
+        take(halves.rows(np.array([0, 2, 0, 2])))
+    test = take(uv.designs.DisjointSets(5, 30))
+    for arguments, message in (
+        ({"n_pairs": 31}, "n_pairs=31, but the given losses are of 30 pairs: leave it out"),
+        ({"tol": 0.1}, "tol=0.1 has no use where losses are given"),
+        ({"max_fits": 100}, "max_fits has no use where losses are given"),
+        ({"rng": 0}, "rng has no use where losses are given"),
+        ({"variance": "asymptotic"}, "variance='asymptotic' needs further fits"),
+        ({"variance": "x"}, "variance='x' is unknown"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            test.fit(**arguments)
+    with pytest.raises(ValueError, match="kappa_profile needs fits, and this test was made from"):
+        test.kappa_profile()

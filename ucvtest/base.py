@@ -1,5 +1,6 @@
 """What all tests share: the data, the learners, and the frame around a fit."""
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ __all__ = [
     "HypothesisTest",
     "as_integer",
     "check_workers",
+    "checked_alternative",
+    "checked_null_value",
     "make_generator",
     "progress_bar",
     "tie_notes",
@@ -82,6 +85,8 @@ class HypothesisTest:
     null_value: float
     alternative: Alternative
     backend: Backend
+    _announced: bool = True
+    """Whether hooks are told of the result; not where a comparison is told of as a whole."""
 
     def __init__(
         self,
@@ -103,12 +108,8 @@ class HypothesisTest:
                 "groups= is not supported: the test assumes independent observations, and "
                 "several rows of one patient are not; keep one row for each, or average them"
             )
-        if alternative not in ALTERNATIVES:
-            raise ValueError(
-                f"alternative={alternative!r} is unknown: use one of {', '.join(ALTERNATIVES)}"
-            )
-        if null_value is not None and not is_number(null_value):
-            raise ValueError(f"null_value must be a finite number, got {null_value!r}")
+        self.alternative = checked_alternative(alternative)
+        self.null_value = checked_null_value(null_value, paired=other is not None)
         response = as_response(y)
         has_classes = pos_label is not None or response_has_classes(response)
         if loss is None and pos_label is None and has_classes:
@@ -123,8 +124,6 @@ class HypothesisTest:
         self.learner = as_learner(learner)
         self.other = None if other is None else as_learner(other)
         self.backend = backend
-        self.alternative = alternative
-        self.null_value = _null_value(null_value, paired=other is not None)
 
     @classmethod
     def from_formula(
@@ -195,7 +194,8 @@ class HypothesisTest:
         }
 
     def _finish(self, result: TestResult) -> TestResult:
-        hooks.announce(self, result)
+        if self._announced:
+            hooks.announce(self, result)
         return result
 
 
@@ -270,6 +270,36 @@ def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
     if rng < 0:
         raise ValueError(f"rng must not be negative, got {rng}")
     return np.random.default_rng(int(rng)), int(rng)
+
+
+def checked_alternative(alternative: Any) -> Alternative:
+    """The alternative hypothesis, if it is one.
+
+    Raises
+    ------
+    ValueError
+        If it is unknown.
+    """
+    if alternative not in ALTERNATIVES:
+        raise ValueError(
+            f"alternative={alternative!r} is unknown: use one of {', '.join(ALTERNATIVES)}"
+        )
+    return alternative
+
+
+def checked_null_value(null_value: Any, *, paired: bool) -> float:
+    """The null value; without one 0 for two learners, NaN for one.
+
+    Raises
+    ------
+    ValueError
+        If it is no finite number.
+    """
+    if null_value is None:
+        return 0.0 if paired else math.nan
+    if not is_number(null_value):
+        raise ValueError(f"null_value must be a finite number, got {null_value!r}")
+    return float(null_value)
 
 
 @contextmanager
@@ -357,12 +387,6 @@ def _check_matrix(loss: Loss | None, sample: Sample) -> None:
             f"loss has shape {loss.matrix.shape}, but y has {sample.n_classes} classes "
             f"({classes}): pass one row for each true class and one column for each prediction"
         )
-
-
-def _null_value(null_value: float | None, *, paired: bool) -> float:
-    if null_value is not None:
-        return float(null_value)
-    return 0.0 if paired else float("nan")
 
 
 def _jsonable(value: Any) -> Any:

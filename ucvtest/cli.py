@@ -15,12 +15,24 @@ from ucvtest.exceptions import UcvtestWarning
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ucvtest.comparison import Comparison, TestSpec
     from ucvtest.results import TestResult
 
 __all__ = ["app", "main"]
 
-LossName = Literal["zero_one", "squared", "absolute", "log"]
+LossName = Literal["zero_one", "squared", "absolute", "log", "auc"]
 AlternativeName = Literal["two-sided", "less", "greater"]
+CorrectionName = Literal[
+    "holm",
+    "bonferroni",
+    "sidak",
+    "holm-sidak",
+    "simes-hochberg",
+    "hommel",
+    "fdr_bh",
+    "fdr_by",
+    "none",
+]
 VarianceName = Literal["auto", "clipped", "jackknife", "unbiased", "asymptotic"]
 PLOT_FORMATS = (".png", ".pdf", ".svg")
 MAX_NAMES = 8
@@ -60,12 +72,28 @@ def compare(
     target: Annotated[str, typer.Option(help="Column to predict; all others are features.")],
     learner: Annotated[str, typer.Option(help="First learner, for example lasso:0.08.")],
     other: Annotated[
-        str | None,
-        typer.Option(help="Second learner. Without it, the error of the first is estimated."),
+        list[str] | None,
+        typer.Option(
+            help="Second learner; repeatable, for a table of all pairs. Without it, the error of "
+            "the first is estimated."
+        ),
     ] = None,
+    test: Annotated[str, typer.Option(help="Which test; the names are listed below.")] = "",
+    tests: Annotated[
+        str | None,
+        typer.Option(
+            metavar="recommended|NAME,NAME,...", help="Several tests instead, in one table."
+        ),
+    ] = None,
+    correction: Annotated[
+        CorrectionName, typer.Option(help="How p-values of several pairs are adjusted.")
+    ] = "holm",
     learn_size: Annotated[
         int | None,
-        typer.Option(help="Observations to learn from. [default: half of them, less one]"),
+        typer.Option(
+            help="Observations to learn from, for the test ustatistic. [default: half of them, "
+            "less one]"
+        ),
     ] = None,
     loss: Annotated[
         LossName | None,
@@ -82,12 +110,15 @@ def compare(
         AlternativeName,
         typer.Option(help="What to show; less: the first learner has the smaller loss."),
     ] = "two-sided",
-    variance: Annotated[VarianceName, typer.Option(help="Variance estimate.")] = "auto",
+    variance: Annotated[
+        VarianceName, typer.Option(help="Variance estimate of ustatistic.")
+    ] = "auto",
     n_pairs: Annotated[
         str,
         typer.Option(
             metavar="auto|exact|N",
-            help="Pairs of learning sets: as many as --tol needs, all there are, or a number.",
+            help="Pairs of learning sets of ustatistic: as many as --tol needs, all there are, or "
+            "a number.",
         ),
     ] = "auto",
     tol: Annotated[
@@ -115,9 +146,28 @@ def compare(
 
     Models are fitted to many learning sets of the size that you name and tested on the
     observations left out; a U-statistic gives the difference of their expected losses,
-    its standard error and a test. Without --other, the error of one learner and its
-    confidence interval. The verdict is the first line; estimates are the first learner
-    minus the second, so that a negative one speaks for the first.
+    its standard error and a test. --test names another test, --tests several, which are
+    then fitted once for each different design. Without --other, the error of one learner
+    and its confidence interval. The verdict is the first line; estimates are the first
+    learner minus the second, so that a negative one speaks for the first (with --loss auc
+    a positive one).
+
+    \b
+    Tests:
+      ustatistic                all learning sets of one size (the default)
+      corrected_t               10 folds, t test that allows for their overlap
+      fold_covariance           10 folds, and what they can say of their own variance
+      influence                 repeated splits, variance by the influence function
+      cross_validation_wald     10 folds: their own error, not that of the learner
+      nested_cross_validation   10 folds inside 10 folds
+      conservative_z            random splits of the sample and of its halves
+      five_by_two_t             5 times 2 folds, t test of Dietterich
+      five_by_two_f             the same, F test of Alpaydin
+      bayesian_t                10 folds, probabilities instead of a p-value
+      hold_out                  one split
+      mcnemar                   one split, exact test of the errors
+      delong                    one split, AUC (--loss auc)
+      naive_t                   10 folds taken for independent: not valid
 
     \b
     Learners:
@@ -138,37 +188,64 @@ def compare(
       ucvtest compare colon.csv --target tumour \\
           --learner lasso:0.08 --other lasso:0.5 --learn-size 26
       ucvtest compare wine.csv --target cultivar --learner lda
+      ucvtest compare wine.csv --target cultivar --learner lda --other knn:5 \\
+          --other majority --tests recommended
       ucvtest compare heart.csv --target died --pos-label yes --loss log \\
           --learner lda --other knn:7 --drop patient_id --plot heart.png
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with _one_line_errors():
         _check_options(alpha, plot, json)
-        number = _parse_pairs(n_pairs)
+        own = {
+            "--learn-size": ("constructor", "learn_size", learn_size, None),
+            "--variance": ("fit", "variance", variance, "auto"),
+            "--n-pairs": ("fit", "n_pairs", _parse_pairs(n_pairs), "auto"),
+            "--tol": ("fit", "tol", tol, 0.05),
+            "--max-fits": ("fit", "max_fits", max_fits, None),
+        }
+        chosen = _chosen_tests(test, tests, loss, own)
         features, response = _read(data, target, drop or [])
 
         import ucvtest as uv
+        from ucvtest.comparison_plan import common_options
 
         if mlflow:
             uv.autolog()
-        test = uv.UStatisticTest(
+        label = _as_label(pos_label, response)
+        others = other or []
+        if tests is not None or len(others) > 1:
+            if null_value is not None:
+                raise ValueError("--null-value is for one test of one or two learners")
+            _report(
+                uv.compare(
+                    features,
+                    response,
+                    [learner, *others],
+                    chosen,
+                    loss=loss,
+                    alternative=alternative,
+                    correction=None if correction == "none" else correction,
+                    pos_label=label,
+                    rng=seed,
+                ),
+                alpha,
+                plot,
+                json,
+            )
+            return
+        if correction != "holm":
+            raise ValueError("--correction has no use: there is one p-value")
+        (spec,) = chosen.values()
+        cls: Any = spec.cls
+        made = cls(
             features,
             response,
             learner,
-            other,
-            learn_size=learn_size,
+            *others,
             null_value=null_value,
-            alternative=alternative,
-            loss=loss,
-            pos_label=_as_label(pos_label, response),
+            **common_options(cls, loss, alternative, label),
+            **spec.constructor,
         )
-        result = test.fit(
-            n_pairs=number,
-            variance=variance,
-            tol=tol,
-            max_fits=max_fits,
-            rng=seed,
-        )
-        _report(result, alpha, plot, json)
+        _report(made.fit(**spec.fit, rng=seed), alpha, plot, json)
 
 
 @mlflow_app.callback()
@@ -231,6 +308,33 @@ def _check_options(alpha: float, plot: Path | None, json: Path | None) -> None:
     for option, path in (("--plot", plot), ("--json", json)):
         if path is not None and not path.absolute().parent.is_dir():
             raise ValueError(f"{option} {path}: the folder {path.parent} does not exist")
+
+
+def _chosen_tests(
+    test: str, tests: str | None, loss: str | None, own: dict[str, tuple[str, str, Any, Any]]
+) -> "dict[str, TestSpec]":
+    """The tests by name, with the options that only ustatistic has.
+
+    `own` holds, for each of these, where it belongs, its name, what was given and its default.
+    """
+    from ucvtest.comparison_plan import TestSpec, as_specs
+
+    if test and tests is not None:
+        raise ValueError("--test and --tests exclude each other: list all in --tests")
+    listed: Any = test or "ustatistic" if tests is None else tests
+    if listed != "recommended":
+        listed = [name.strip() for name in listed.split(",")]
+    chosen = as_specs(listed, auc=loss == "auc")
+    given = {option: value for option, value in own.items() if value[2] != value[3]}
+    if given and "ustatistic" not in chosen:
+        raise ValueError(f"{next(iter(given))} belongs to the test ustatistic, which is not run")
+    parts: dict[str, dict[str, Any]] = {"constructor": {}, "fit": {}}
+    for part, name, value, _ in given.values():
+        parts[part][name] = value
+    return {
+        label: TestSpec("ustatistic", **parts) if label == "ustatistic" else spec
+        for label, spec in chosen.items()
+    }
 
 
 def _parse_pairs(pairs: str) -> Any:
@@ -299,14 +403,24 @@ def _as_label(text: str | None, response: Any) -> Any:
     return next((label for label in response if str(label) == text), text)
 
 
-def _report(result: "TestResult", alpha: float, plot: Path | None, json: Path | None) -> None:
-    from ucvtest.summaries import verdict
-
-    typer.echo(textwrap.fill(verdict(result, alpha), WIDTH) + "\n")
-    typer.echo(result.summary(alpha=alpha).as_text())
+def _report(
+    outcome: "TestResult | Comparison", alpha: float, plot: Path | None, json: Path | None
+) -> None:
+    # The verdict comes first, and need not be said again below the tables.
+    typer.echo(textwrap.fill(_verdict(outcome, alpha), WIDTH) + "\n")
+    typer.echo(outcome.summary(alpha, with_verdict=False).as_text())
     if json is not None:
-        json.write_text(result.to_json(indent=2) + "\n", encoding="utf-8")
+        json.write_text(outcome.to_json(indent=2) + "\n", encoding="utf-8")
         typer.echo(f"Result: {json}")
     if plot is not None:
-        result.save_plot(plot, alpha=alpha)
+        outcome.save_plot(plot, alpha=alpha)
         typer.echo(f"Plot: {plot}")
+
+
+def _verdict(outcome: "TestResult | Comparison", alpha: float) -> str:
+    from ucvtest import comparison_summary, summaries
+    from ucvtest.results import TestResult
+
+    if isinstance(outcome, TestResult):
+        return summaries.verdict(outcome, alpha)
+    return comparison_summary.verdict(outcome, alpha)

@@ -278,24 +278,27 @@ class Evaluator:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Which learning sets have a single class, and what is then predicted."""
         if members is not None:
-            present = np.stack([(learning & each).any(axis=1) for each in members], axis=1)
+            present = np.stack([(learning & each).any(axis=1) for each in members])
         else:
             present = self._present(learning)
-        n_present = present.sum(axis=1)
+        # Classes go first: along a short last axis every sum would take as long as a long one.
+        n_present = present.sum(axis=0)
         if not n_present.all():
             raise ValueError(f"learning set {self._n_splits + int(n_present.argmin())} is empty")
         if not self._sample.n_classes:
-            return np.zeros(len(present), dtype=bool), np.zeros(len(present))
-        code = present.argmax(axis=1)
+            return np.zeros(len(n_present), dtype=bool), np.zeros(len(n_present))
+        code = present.argmax(axis=0)
         return n_present == 1, np.zeros_like(code) if self._output == "score" else code
 
     def _present(self, learning: np.ndarray) -> np.ndarray:
-        """Which classes are present in each learning set, (R, C); one for a real response."""
+        """Which classes are present in each learning set, (C, R); one for a real response."""
         words = _words(learning)
-        present = np.empty((len(learning), self._members.shape[1]), dtype=bool)
-        for code, members in enumerate(self._members.T):
-            common = [word & member for word, member in zip(words, members, strict=True)]
-            present[:, code] = np.bitwise_or.reduce(common) > 0
+        present = np.empty((self._members.shape[1], len(learning)), dtype=bool)
+        for members, found in zip(self._members.T, present, strict=True):
+            common = words[0] & members[0]
+            for word, member in zip(words[1:], members[1:], strict=True):
+                common |= word & member
+            np.not_equal(common, 0, out=found)
         return present
 
     def _fit(

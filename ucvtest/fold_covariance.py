@@ -11,17 +11,17 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.base import (
-    HypothesisTest,
     Stopwatch,
     as_integer,
     check_workers,
     make_generator,
     progress_bar,
-    tie_notes,
 )
 from ucvtest.checks import is_number
 from ucvtest.design import draw_orders, fold_numbers
+from ucvtest.design_structure import folds_of
 from ucvtest.evaluation import Evaluator
+from ucvtest.given_losses import FromLosses, one_class_and_tie_notes, refuse_arguments, reuse_notes
 from ucvtest.kernels.fold_covariance import (
     admissible_variances,
     mean_fold_size,
@@ -31,6 +31,7 @@ from ucvtest.kernels.fold_covariance import (
 from ucvtest.learners.translate import Backend
 from ucvtest.losses import Loss, losses_where_tested
 from ucvtest.pictures import Layer, Picture
+from ucvtest.resampled_losses import LossDifference
 from ucvtest.results import (
     Alternative,
     ReferenceDistribution,
@@ -66,7 +67,7 @@ NO_ASSUMPTION = (
 )
 
 
-class FoldCovarianceTest(HypothesisTest):
+class FoldCovarianceTest(FromLosses):
     r"""Test of a K-fold cross-validation error, or of the difference of two.
 
     Estimand: the expected loss (difference) of the rule(s) learnt on n - n/K random
@@ -107,6 +108,10 @@ class FoldCovarianceTest(HypothesisTest):
     guaranteed, so the test can be liberal or conservative: it is as good as its rho. Cost:
     K fits of each learner for each repetition, one more for the jackknife.
 
+    `from_losses` admits the loss of every observation under K-fold cross-validation, also
+    repeated, whose folds differ in size by one at most; the number of repetitions is that of the
+    design, and the jackknife, which needs losses on learning sets, is not available.
+
     References
     ----------
     Y. Bengio, Y. Grandvalet (2005), Bias in estimating the variance of K-fold
@@ -128,9 +133,12 @@ class FoldCovarianceTest(HypothesisTest):
     True
     """
 
+    admits = "K-fold cross-validation, also repeated, with the loss of every observation"
+
     loss: Loss
     n_folds: int
     estimator: Estimator
+    _known: "_GivenLosses | None" = None
 
     def __init__(
         self,
@@ -164,6 +172,18 @@ class FoldCovarianceTest(HypothesisTest):
         self.estimator = checked_estimator(estimator)
         self._check_learners(self.learn_sizes[0])
 
+    def _take(self, given: LossDifference) -> None:
+        folds = folds_of(given.design)
+        sizes = given.design.test_sizes
+        if sizes[-1] - sizes[0] > 1:
+            raise ValueError(
+                f"the design has folds of {sizes[0]} to {sizes[-1]} observations, and the test "
+                "needs folds of one size, up to one observation: use uv.designs.KFold"
+            )
+        self._known = _GivenLosses(given, folds)
+        self.n_folds = int(folds.max()) + 1
+        self.estimator = "cross_validation"
+
     @property
     def method_name(self) -> str:
         """Short name for keys."""
@@ -172,21 +192,23 @@ class FoldCovarianceTest(HypothesisTest):
     @property
     def fold_sizes(self) -> tuple[int, ...]:
         """Number of observations in each fold."""
+        if self._known is not None:
+            return tuple(np.bincount(self._known.folds[0]).tolist())
         order = np.arange(self.sample.n_obs)[None]
         return tuple(np.bincount(fold_numbers(order, self.n_folds)[0]).tolist())
 
     @property
     def learn_sizes(self) -> tuple[int, ...]:
         """The sizes of the learning sets, without repetition, ascending."""
-        return tuple(sorted({self.sample.n_obs - size for size in self.fold_sizes}))
+        return tuple(sorted({self.n_obs - size for size in self.fold_sizes}))
 
     @property
     def estimand(self) -> str:
         """What is estimated, in words."""
         size = self._learn_size
         if self.estimator == "jackknife":
-            size = f"{self.sample.n_obs}, by the jackknife"
-        if self.other is None:
+            size = f"{self.n_obs}, by the jackknife"
+        if not self.paired:
             return f"unconditional {self.loss.in_words} at learning-set size {size}"
         return f"difference of unconditional {self.loss.plural} at learning-set size {size}"
 
@@ -216,6 +238,7 @@ class FoldCovarianceTest(HypothesisTest):
         n_repeats : int
             Repetitions with new random folds, whose results are averaged. Each reduces the
             part of the variance that is due to the choice of folds, and that part alone.
+            Where losses are given their design has the repetitions.
         rng : None, int or numpy Generator
             Decides the folds, the same for every learner, `n_jobs` and `batch_size`. The
             settings of the result keep the seed; None draws one. A Generator has none to keep.
@@ -239,24 +262,18 @@ class FoldCovarianceTest(HypothesisTest):
         """
         stopwatch = Stopwatch()
         assumed = _assumed_rho(rho, self.n_folds)
-        repeats = as_integer("n_repeats", n_repeats)
-        if repeats < 1:
-            raise ValueError(f"n_repeats must be at least 1, got {repeats}")
-        if repeats > 1 and self.n_folds == self.sample.n_obs:
-            raise ValueError(
-                f"n_repeats={repeats} repeats the same leave-one-out splits: use n_repeats=1, or "
-                "fewer folds"
-            )
-        check_workers(n_jobs, batch_size)
-        generator, seed = make_generator(rng)
-        evaluators = [
-            Evaluator(self.sample, learner, self.loss.output, n_jobs=n_jobs, batch_size=batch_size)
-            for learner in self.learners
-        ]
-        folds = fold_numbers(draw_orders(generator, repeats, self.sample.n_obs), self.n_folds)
-        with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
-            losses = _Losses(self, evaluators, bar)
-            e = losses.of(folds, generator)
+        repeats = self._repeats(n_repeats)
+        losses: _Losses | _GivenLosses
+        if self._known is not None:
+            refuse_arguments(rng=rng, n_jobs=n_jobs, batch_size=batch_size)
+            losses, e, folds, seed = self._known, self._known.e, self._known.folds, None
+        else:
+            check_workers(n_jobs, batch_size)
+            generator, seed = make_generator(rng)
+            folds = fold_numbers(draw_orders(generator, repeats, self.n_obs), self.n_folds)
+            with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
+                losses = evaluated = _Losses(self, self._evaluators(n_jobs, batch_size), bar)
+                e = evaluated.of(folds, generator)
         found = _Decomposition(self, e, folds, assumed, _name_of(rho))
         settings = {
             "learn_size": self.learn_sizes[0] if len(self.learn_sizes) == 1 else self._learn_size,
@@ -264,14 +281,39 @@ class FoldCovarianceTest(HypothesisTest):
             "estimator": self.estimator,
             "rho": rho,
             "n_repeats": repeats,
-            "rng": seed,
+            **({"rng": seed} if self._given is None else {}),
         }
         return self._finish(self._result(found, losses, settings, stopwatch.seconds))
+
+    def _repeats(self, n_repeats: Any) -> int:
+        repeats = as_integer("n_repeats", n_repeats)
+        if repeats < 1:
+            raise ValueError(f"n_repeats must be at least 1, got {repeats}")
+        if self._known is not None:
+            n_given = len(self._known.folds)
+            if repeats not in (1, n_given):
+                raise ValueError(
+                    f"n_repeats={repeats}, but the design of the given losses has {n_given}: leave "
+                    "it out"
+                )
+            return n_given
+        if repeats > 1 and self.n_folds == self.n_obs:
+            raise ValueError(
+                f"n_repeats={repeats} repeats the same leave-one-out splits: use n_repeats=1, or "
+                "fewer folds"
+            )
+        return repeats
+
+    def _evaluators(self, n_jobs: int | None, batch_size: int | None) -> list[Evaluator]:
+        return [
+            Evaluator(self.sample, learner, self.loss.output, n_jobs=n_jobs, batch_size=batch_size)
+            for learner in self.learners
+        ]
 
     def _result(
         self,
         found: "_Decomposition",
-        losses: "_Losses",
+        losses: "_Losses | _GivenLosses",
         settings: dict[str, Any],
         seconds: float,
     ) -> TestResult:
@@ -291,7 +333,7 @@ class FoldCovarianceTest(HypothesisTest):
             estimand=self.estimand,
             reference=chosen.reference,
             status=status,
-            n_obs=self.sample.n_obs,
+            n_obs=self.n_obs,
             n_fits=losses.n_fits,
             elapsed=seconds,
             settings=self._settings() | settings,
@@ -338,6 +380,23 @@ class _Losses:
         """Ties, and learning sets with one class."""
         single = sum(evaluator.one_class_fits for evaluator in self._evaluators)
         return {"one_class_fits": single, **self._ties}
+
+
+class _GivenLosses:
+    """The same for losses that exist."""
+
+    def __init__(self, given: LossDifference, folds: np.ndarray) -> None:
+        self._given, self.folds = given, folds
+        self.n_fits = given.n_fits
+        self.identical = given.identical
+        row, observation = np.nonzero(given.design.testing)
+        self.e = np.empty(folds.shape)
+        self.e[row // (given.design.n_resamples // len(folds)), observation] = given.values
+
+    @property
+    def diagnostics(self) -> dict[str, int]:
+        """Ties, and learning sets with one class."""
+        return {"one_class_fits": 0, **self._given.diagnostics}
 
 
 def cross_validated_losses(
@@ -472,7 +531,7 @@ class _Decomposition:
         if self.jackknife:
             # K times one loss less K - 1 others.
             width *= 2 * self.n_folds - 1
-        return width * len(self._test.learners)
+        return width * (2 if self._test.paired else 1)
 
     @cached_property
     def admissible(self) -> tuple[float, float]:
@@ -560,12 +619,14 @@ class _Decomposition:
     @property
     def fold_means(self) -> np.ndarray:
         """Mean of e in every fold, (R, K)."""
-        sums = np.zeros((self.n_repeats, self.n_folds))
-        np.add.at(sums, (np.arange(self.n_repeats)[:, None], self._folds), self._e)
-        return sums / np.array(self._test.fold_sizes)
+        sums, sizes = np.zeros((2, self.n_repeats, self.n_folds))
+        places = (np.arange(self.n_repeats)[:, None], self._folds)
+        np.add.at(sums, places, self._e)
+        np.add.at(sizes, places, 1)
+        return sums / sizes
 
 
-def _status(found: _Decomposition, losses: _Losses) -> str:
+def _status(found: _Decomposition, losses: _Losses | _GivenLosses) -> str:
     if losses.identical:
         return (
             "degenerate: the two learners had the same loss at every observation in every fit, "
@@ -725,7 +786,9 @@ def _sensitivity(found: _Decomposition) -> Picture | None:
 # ----------------------------------------------------------------------------- in words
 
 
-def _notes(test: FoldCovarianceTest, found: _Decomposition, losses: _Losses) -> tuple[str, ...]:
+def _notes(
+    test: FoldCovarianceTest, found: _Decomposition, losses: _Losses | _GivenLosses
+) -> tuple[str, ...]:
     notes = [
         "Assumes independent observations and learners that do not depend on the order of rows.",
         "lambda3, n times the variance of the estimate, has no unbiased estimate (Bengio and "
@@ -739,13 +802,8 @@ def _notes(test: FoldCovarianceTest, found: _Decomposition, losses: _Losses) -> 
         *_rho_notes(found),
         *_special_notes(test, found),
     ]
-    diagnostics = losses.diagnostics
-    if diagnostics["one_class_fits"]:
-        notes.append(
-            f"{diagnostics['one_class_fits']} fits had a learning set with a single class and "
-            "predict it."
-        )
-    notes.extend(tie_notes(diagnostics))
+    notes.extend(one_class_and_tie_notes(losses.diagnostics))
+    notes.extend(reuse_notes(test._given))
     return tuple(notes)
 
 

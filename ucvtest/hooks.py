@@ -8,11 +8,11 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ucvtest.exceptions import UcvtestWarning
 
-__all__ = ["FitHook", "add_hook", "installed_hooks", "remove_hook"]
+__all__ = ["ComparisonHook", "FitHook", "add_hook", "installed_hooks", "remove_hook"]
 
 
 class FitHook(Protocol):
@@ -23,6 +23,14 @@ class FitHook(Protocol):
 
     def fitted(self, test: Any, result: Any) -> None:
         """Called with the finished result, outside the context of `fitting`."""
+
+
+@runtime_checkable
+class ComparisonHook(FitHook, Protocol):
+    """What is told of a comparison as a whole, instead of result by result."""
+
+    def compared(self, test: Any, comparison: Any) -> None:
+        """Called with the finished comparison and a test on its data."""
 
 
 _hooks: list[FitHook] = []
@@ -78,6 +86,19 @@ def announce(test: Any, result: Any) -> None:
             hook.fitted(test, result)
         except Exception as error:
             _warn(hook, "on a finished result", error, "the result itself is complete", 5)
+
+
+def announce_comparison(test: Any, comparison: Any) -> None:
+    """Tell all hooks of a comparison; those without `compared` of each of its results."""
+    for hook in installed_hooks():
+        try:
+            if isinstance(hook, ComparisonHook):
+                hook.compared(test, comparison)
+            else:
+                for result in comparison.results.values():
+                    hook.fitted(test, result)
+        except Exception as error:
+            _warn(hook, "on a finished comparison", error, "the comparison is complete", 5)
 
 
 def _warn(hook: FitHook, when: str, error: Exception, rest: str, stacklevel: int = 2) -> None:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.base import (
-    HypothesisTest,
-    Stopwatch,
-    as_integer,
-    check_workers,
-    make_generator,
-    progress_bar,
-    tie_notes,
-)
+from ucvtest.base import Stopwatch, as_integer, check_workers, make_generator, progress_bar
+from ucvtest.design import Design
+from ucvtest.design_structure import folds_of, pairs_of
 from ucvtest.evaluation import Evaluator
+from ucvtest.given_losses import (
+    FromLosses,
+    one_class_and_tie_notes,
+    refuse_arguments,
+    reuse_notes,
+)
 from ucvtest.kernels.influence import (
     Influence,
     LossSums,
@@ -28,10 +28,12 @@ from ucvtest.kernels.influence import (
 )
 from ucvtest.learners.base import Learner
 from ucvtest.learners.translate import Backend
+from ucvtest.resampled_losses import AUC, LossDifference
 from ucvtest.resamples import (
     Bootstrap,
     Folds,
     Resamples,
+    WholeFolds,
     draw_bootstrap,
     draw_folds,
     single_folds,
@@ -101,7 +103,7 @@ ROUNDING = 1e-12
 TABLE_ALPHA = 0.05
 
 
-class InfluenceFunctionTest(HypothesisTest):
+class InfluenceFunctionTest(FromLosses):
     r"""Standard error and test of a cross-validated AUC or error rate, or of a difference of two.
 
     Estimand: the expected AUC (error rate) of the rule(s) learnt on learning sets of the
@@ -163,6 +165,12 @@ class InfluenceFunctionTest(HypothesisTest):
     forgotten, its derivative would be zero and term I all there is.) Both statements are tested
     by going through all orders in which the observations can be drawn.
 
+    `from_losses` admits, for the error rate, zero-one losses under K-fold cross-validation (also
+    repeated, or leave-one-out) and under random splits; for the AUC, scores (loss "auc") under
+    repeated K-fold cross-validation and random splits that keep the classes in proportion (as
+    ``StratifiedKFold`` and ``StratifiedShuffleSplit`` do), and leave-pair-out. Every observation
+    (pair of the AUC) must be tested at least once.
+
     References
     ----------
     W. A. Yousef, Estimating the standard error of cross-validation-based estimators of
@@ -184,8 +192,15 @@ class InfluenceFunctionTest(HypothesisTest):
     True
     """
 
+    admits = (
+        "zero-one losses under K-fold cross-validation, also repeated, or random splits of one "
+        "size; scores under repeated K-fold cross-validation or random splits with as many of each "
+        "class in every test set, or leave-pair-out"
+    )
+
     n_folds: int
     metric: Metric
+    _known: "_Known | None" = None
 
     def __init__(
         self,
@@ -232,6 +247,19 @@ class InfluenceFunctionTest(HypothesisTest):
         self._check_classes(2)
         self._check_learners(self._learn_size(smallest=True))
 
+    def _take(self, given: LossDifference) -> None:
+        name = given.losses.loss
+        if name not in (AUC, "zero_one"):
+            raise ValueError(
+                f"losses are of loss={name!r}, and the test is about the error rate ('zero_one') "
+                "or the AUC ('auc')"
+            )
+        if not given.losses.known_values.size:
+            raise ValueError("losses are empty")
+        self.metric = "auc" if name == AUC else "error"
+        self._known = _known(given, self.class_members)
+        self.n_folds = self._known.n_folds
+
     @property
     def method_name(self) -> str:
         """Short name for keys."""
@@ -241,13 +269,13 @@ class InfluenceFunctionTest(HypothesisTest):
     def class_members(self) -> tuple[np.ndarray, ...]:
         """What is resampled by itself: positives and negatives (AUC), or all (error rate)."""
         if self.metric == "error":
-            return (np.arange(self.sample.n_obs),)
-        return (np.flatnonzero(self.sample.target == 1), np.flatnonzero(self.sample.target == 0))
+            return (np.arange(self.n_obs),)
+        return (np.flatnonzero(self.target == 1), np.flatnonzero(self.target == 0))
 
     def fit(
         self,
         n_repeats: int | None = None,
-        scheme: Scheme = "monte_carlo",
+        scheme: Scheme | None = None,
         variance: Variance = "influence",
         *,
         rng: int | np.random.Generator | None = None,
@@ -263,8 +291,9 @@ class InfluenceFunctionTest(HypothesisTest):
             By default 1000 (repeated: 100); one for "kfold" and "leave_one_out". With
             "monte_carlo" and "bootstrap" more are drawn if some pair (observation) has
             never been tested, up to so many that this has a chance of one in a million.
-        scheme : {"monte_carlo", "repeated", "bootstrap", "kfold", "leave_one_out"}
-            What is drawn in each repeat. "monte_carlo": one fold of each class is tested.
+        scheme : {"monte_carlo", "repeated", "bootstrap", "kfold", "leave_one_out"}, optional
+            What is drawn in each repeat; by default "monte_carlo", or what the design of given
+            losses is. "monte_carlo": one fold of each class is tested.
             "repeated": a partition into folds; all combinations of a fold of positives and a
             fold of negatives are tested in turn (K^2 fits; K for the error rate). "kfold": the
             same once. "leave_one_out": every positive with every negative (every
@@ -295,7 +324,12 @@ class InfluenceFunctionTest(HypothesisTest):
         ValueError
             If an argument cannot be used, or a learner fails on a split.
         """
-        plan = self._plan(n_repeats, scheme, variance, rng, n_jobs, batch_size)
+        if self._known is not None:
+            refuse_arguments(rng=rng, n_jobs=n_jobs, batch_size=batch_size)
+            result, _ = self._run(self._known_plan(n_repeats, scheme, variance), None)
+            return self._finish(result)
+        chosen = "monte_carlo" if scheme is None else scheme
+        plan = self._plan(n_repeats, chosen, variance, rng, n_jobs, batch_size)
         with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
             result, _ = self._run(plan, bar)
         return self._finish(result)
@@ -342,6 +376,7 @@ class InfluenceFunctionTest(HypothesisTest):
         ['influence', 'term_1', 'adhoc_monte_carlo', 'influence', 'term_1', 'adhoc_1',
          'adhoc_2', 'adhoc_3', 'adhoc_3_mle']
         """
+        self._needs_data("compare_variances")
         if isinstance(schemes, str) or not len(schemes):
             raise ValueError(
                 f"schemes must be a sequence of names, got {schemes!r}: use ('repeated',)"
@@ -417,14 +452,7 @@ class InfluenceFunctionTest(HypothesisTest):
             n_repeats = DEFAULT_REPEATS[scheme]
         if as_integer("n_repeats", n_repeats) < 1:
             raise ValueError(f"n_repeats must be at least 1, got {n_repeats}")
-        offered = self._variances(scheme)
-        if variance not in offered:
-            known = variance in VARIANCES
-            problem = f"does not exist for scheme={scheme!r}, metric={self.metric!r}"
-            raise ValueError(
-                f"variance={variance!r} {problem if known else 'is unknown'}: use one of "
-                f"{', '.join(offered)}"
-            )
+        self._check_variance(variance, scheme)
         check_workers(n_jobs, batch_size)
         generator, seed = make_generator(rng)
         return _Plan(
@@ -437,8 +465,39 @@ class InfluenceFunctionTest(HypothesisTest):
             batch_size=batch_size,
         )
 
+    def _check_variance(self, variance: Any, scheme: str) -> None:
+        offered = self._variances(scheme)
+        if variance not in offered:
+            known = variance in VARIANCES
+            problem = f"does not exist for scheme={scheme!r}, metric={self.metric!r}"
+            raise ValueError(
+                f"variance={variance!r} {problem if known else 'is unknown'}: use one of "
+                f"{', '.join(offered)}"
+            )
+
+    def _known_plan(self, n_repeats: Any, scheme: Any, variance: Any) -> "_Plan":
+        """What the design of given losses leaves open: the variance."""
+        assert self._known is not None
+        known = self._known
+        for name, value, own in (
+            ("n_repeats", n_repeats, known.resamples.n_repeats),
+            ("scheme", scheme, known.scheme),
+        ):
+            if value is not None and value != own:
+                raise ValueError(
+                    f"{name}={value!r}, but the design of the given losses has {own!r}: leave it "
+                    "out"
+                )
+        self._check_variance(variance, known.scheme)
+        generator = np.random.default_rng(0)  # decides nothing here
+        repeats = known.resamples.n_repeats
+        return _Plan(repeats, known.scheme, variance, None, generator, None, None)
+
     def _variances(self, scheme: str) -> tuple[str, ...]:
         """The variances that exist for a scheme."""
+        if self._known is not None and (scheme == "monte_carlo" or self._known.whole_folds):
+            # The ad-hoc forms are for test sets of 1/K, and for all pairs of folds.
+            return ("influence", "term_1")
         if scheme == "bootstrap":
             return ("influence", "term_1")
         if scheme == "monte_carlo":
@@ -457,7 +516,7 @@ class InfluenceFunctionTest(HypothesisTest):
     def _run(self, plan: "_Plan", bar: Any) -> tuple[TestResult, list[str]]:
         """The result, and the status that each variance would give it."""
         stopwatch = Stopwatch()
-        run = _Run(self, plan, bar)
+        run = _Run(self, plan, bar) if self._known is None else _KnownRun(self, plan, self._known)
         found = run.found()
         estimates = _variance_estimates(self, plan, run, found)
         chosen = _studentise(self, plan, run, found, estimates, plan.variance)
@@ -475,7 +534,7 @@ class InfluenceFunctionTest(HypothesisTest):
             estimand=self._estimand(plan.scheme),
             reference=chosen.reference,
             status=chosen.status,
-            n_obs=self.sample.n_obs,
+            n_obs=self.n_obs,
             n_fits=run.n_fits,
             elapsed=stopwatch.seconds,
             settings=self._settings() | self._own_settings(plan),
@@ -492,12 +551,15 @@ class InfluenceFunctionTest(HypothesisTest):
 
     def _estimand(self, scheme: str) -> str:
         name = "AUC" if self.metric == "auc" else "error rate"
-        subject = name if self.other is None else f"difference of {name}s"
+        subject = name if not self.paired else f"difference of {name}s"
         if scheme == "bootstrap":
             return f"{subject} with bootstrap learning sets of {self.sample.n_obs}"
         return f"{subject} at learning-set size {self._size_learnt(scheme)}"
 
     def _size_learnt(self, scheme: str) -> int | str:
+        if self._given is not None:
+            sizes = self._given.design.learn_sizes
+            return sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
         if scheme == "bootstrap":
             return self.sample.n_obs
         if scheme == "leave_one_out":
@@ -508,6 +570,7 @@ class InfluenceFunctionTest(HypothesisTest):
         return f"{fewest} to {most}"
 
     def _own_settings(self, plan: "_Plan") -> dict[str, Any]:
+        seed = {} if self._known is not None else {"rng": plan.seed}
         return {
             "metric": self.metric,
             "scheme": plan.scheme,
@@ -515,7 +578,7 @@ class InfluenceFunctionTest(HypothesisTest):
             "n_repeats": plan.n_repeats,
             "learn_size": self._size_learnt(plan.scheme),
             "variance": plan.variance,
-            "rng": plan.seed,
+            **seed,
         }
 
     def _diagnostics(
@@ -545,7 +608,7 @@ class InfluenceFunctionTest(HypothesisTest):
             diagnostics["mc_se_variance"] = estimates[plan.variance].mc_se
         if plan.scheme not in SINGLE:
             diagnostics["mc_bias_variance"] = found.mc_bias_variance
-        if self.other is not None:
+        if self.paired:
             diagnostics["estimate_learner"], diagnostics["estimate_other"] = run.estimates
         return diagnostics
 
@@ -572,9 +635,10 @@ class _Run:
         self.n_added = 0
         self.ties: dict[str, int] = {}
         self.estimates: tuple[float, ...] = ()
-        self.identical = len(test.learners) == 2
+        self.n_learners = 2 if test.paired else 1
+        self.identical = test.paired
         self.all_tied = True
-        self.resamples = self._covered(self._drawn(plan.n_repeats))
+        self.resamples = self._resamples()
         self._evaluators = [self._evaluator(learner) for learner in test.learners]
 
     @property
@@ -584,14 +648,12 @@ class _Run:
 
     def found(self) -> Influence:
         """Estimate and influence values; differences for two learners."""
-        sums = [self._sums() for _ in self.test.learners]
+        sums = [self._sums() for _ in range(self.n_learners)]
         for rows in self._stages():
             for each in sums:
                 each.count(rows)
         for rows in self._stages():
-            # Always drawn, so that the splits do not depend on which learners want a seed.
-            seeds = self.plan.generator.integers(2**31 - 1, size=len(rows.tested))
-            values = [self._values(evaluator, rows, seeds) for evaluator in self._evaluators]
+            values = self._evaluated(rows)
             for each, value in zip(sums, values, strict=True):
                 each.add(rows, value)
             self.identical = self.identical and bool((values[0] == values[-1])[rows.tested].all())
@@ -602,6 +664,15 @@ class _Run:
         found = [each.result() for each in sums]
         self.estimates = tuple(each.estimate for each in found)
         return found[0] if len(found) == 1 else found[0].minus(found[1])
+
+    def _evaluated(self, rows: Rows) -> list[np.ndarray]:
+        """Scores, or losses, of each learner where tested."""
+        # Always drawn, so that the splits do not depend on which learners want a seed.
+        seeds = self.plan.generator.integers(2**31 - 1, size=len(rows.tested))
+        return [self._values(evaluator, rows, seeds) for evaluator in self._evaluators]
+
+    def _resamples(self) -> Resamples:
+        return self._covered(self._drawn(self.plan.n_repeats))
 
     def _drawn(self, n_repeats: int) -> Resamples:
         rng, classes, scheme = self.plan.generator, self.test.class_members, self.plan.scheme
@@ -650,11 +721,11 @@ class _Run:
     def _sums(self) -> PairSums | LossSums:
         n_repeats = self.resamples.n_repeats
         if self.test.metric == "error":
-            return LossSums(self.test.sample.n_obs, n_repeats)
-        return PairSums(self.test.sample.target, n_repeats)
+            return LossSums(self.test.n_obs, n_repeats)
+        return PairSums(self.test.target, n_repeats)
 
     def _stages(self) -> Iterator[Rows]:
-        size = max(1, min(STAGE_ROWS, STAGE_CELLS // self.test.sample.n_obs))
+        size = max(1, min(STAGE_ROWS, STAGE_CELLS // self.test.n_obs))
         for start in range(0, self.resamples.n_rows, size):
             yield self.resamples.rows(start, start + size)
 
@@ -683,6 +754,141 @@ class _Run:
             return values
         shown = np.where(rows.tested, values, 0.0)
         return np.where(rows.tested, loss.function(self.test.sample.target, shown), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """Given losses in the form that the sums need.
+
+    Parameters
+    ----------
+    given : LossDifference
+    scheme : str
+    n_folds : int
+        K; for random splits the nearest number to n over the size of a test set.
+    resamples : Resamples
+        With the same rows as the design, in their order.
+    order : ndarray of int, optional
+        The row of the design behind each row of `resamples`, where these are others.
+    """
+
+    given: LossDifference
+    scheme: str
+    n_folds: int
+    resamples: Resamples
+    order: np.ndarray | None = None
+
+    @property
+    def whole_folds(self) -> bool:
+        """Whether folds of all classes are tested together."""
+        return isinstance(self.resamples, WholeFolds)
+
+    def values(self, learner: int) -> np.ndarray:
+        """Scores, or losses, of all tested observations, row by row of `resamples`."""
+        values = self.given.losses.known_values[learner]
+        # Other orders are of pairs, so that each row has two.
+        return values if self.order is None else values.reshape(-1, 2)[self.order].ravel()
+
+
+def _known(given: LossDifference, classes: Sequence[np.ndarray]) -> _Known:
+    """The scheme of a design, read off it.
+
+    Raises
+    ------
+    ValueError
+        If it is none of those that the test knows, or leaves a pair (observation) untested.
+    """
+    if len(classes) == 2 and given.losses.target is None:
+        raise ValueError("losses have no target, which the AUC needs: pass y to from_arrays")
+    found = _read_off(given, classes)
+    untested = int((_tested_together(found.resamples) == 0).sum())
+    if untested:
+        what = "observations" if len(classes) == 1 else "pairs of a positive and a negative"
+        raise ValueError(
+            f"the design of the losses never tests {untested} {what} (together): use more repeats, "
+            "as in StratifiedShuffleSplit(n_splits=1000) or RepeatedStratifiedKFold"
+        )
+    return found
+
+
+def _read_off(given: LossDifference, classes: Sequence[np.ndarray]) -> _Known:
+    design, auc = given.design, len(classes) == 2
+    if auc and design.test_sizes == (2,):
+        positive, negative = pairs_of(design, np.isin(np.arange(design.n_obs), classes[0]))
+        order = np.lexsort((negative, positive))
+        n_folds = max(map(len, classes))
+        return _Known(given, "leave_one_out", n_folds, single_folds(classes), order)
+    try:
+        folds = folds_of(design)
+    except ValueError:
+        return _random_splits(given, classes)
+    n_repeats, n_folds = len(folds), int(folds.max()) + 1
+    _check_class_sizes(design, classes, 1)
+    if auc:
+        whole = WholeFolds(classes, folds, (n_folds, n_folds))
+        return _Known(given, "repeated", n_folds, whole)
+    single = "leave_one_out" if n_folds == design.n_obs else "kfold"
+    resamples = Folds(classes, folds, (n_folds,))
+    return _Known(given, "repeated" if n_repeats > 1 else single, n_folds, resamples)
+
+
+def _random_splits(given: LossDifference, classes: Sequence[np.ndarray]) -> _Known:
+    design = given.design
+    if (design.learning == design.testing).any():
+        raise ValueError(
+            "the design leaves observations neither learnt from nor tested: use K-fold "
+            "cross-validation or random splits of the whole sample"
+        )
+    _check_class_sizes(design, classes, 0)
+    n_folds = round(design.n_obs / design.test_sizes[-1])
+    splits = Folds(classes, design.learning.astype(np.uint8), (1,) * len(classes))
+    return _Known(given, "monte_carlo", n_folds, splits)
+
+
+def _check_class_sizes(design: Design, classes: Sequence[np.ndarray], most: int) -> None:
+    """Refuse test sets that differ by more in the number of any class, or hold none of one."""
+    for members in classes:
+        sizes = design.testing[:, members].sum(axis=1)
+        if sizes.max() - sizes.min() > most or not sizes.min():
+            of_class = "" if len(classes) == 1 else " of one class"
+            raise ValueError(
+                f"the design tests between {sizes.min()} and {sizes.max()} observations{of_class} "
+                "at a time, and the test needs as many each time"
+                + ("" if len(classes) == 1 else ": use a stratified splitter of scikit-learn's")
+            )
+
+
+class _KnownRun(_Run):
+    """The same sums from losses that exist."""
+
+    def __init__(self, test: InfluenceFunctionTest, plan: _Plan, known: _Known) -> None:
+        self._known = known
+        self._next = 0
+        super().__init__(test, plan, None)
+        self.n_fits = known.given.n_fits
+        counts = known.given.diagnostics
+        self._one_class_fits = counts.pop("one_class_fits", 0)
+        self.ties = counts
+
+    @property
+    def one_class_fits(self) -> int:
+        """Fits to learning sets with a single class."""
+        return self._one_class_fits
+
+    def _resamples(self) -> Resamples:
+        return self._known.resamples
+
+    def _evaluated(self, rows: Rows) -> list[np.ndarray]:
+        given = self._known.given
+        part = slice(self._next, self._next + int(rows.tested.sum()))
+        self._next = part.stop
+        places = [given.learner] if given.other is None else [given.learner, given.other]
+        found = []
+        for place in places:
+            values = np.zeros(rows.tested.shape)
+            values[rows.tested] = self._known.values(place)[part]
+            found.append(values)
+        return found
 
 
 def _tied(values: np.ndarray, tested: np.ndarray) -> bool:
@@ -939,9 +1145,6 @@ def _notes(
             f"About {found.mc_bias_variance / found.variance:.0%} of the influence variance is "
             "Monte-Carlo noise of the influence values, which makes it too large: raise n_repeats."
         )
-    if run.one_class_fits:
-        notes.append(
-            f"{run.one_class_fits} fits had a learning set with a single class and predict it."
-        )
-    notes.extend(tie_notes(run.ties))
+    notes.extend(one_class_and_tie_notes({"one_class_fits": run.one_class_fits, **run.ties}))
+    notes.extend(reuse_notes(test._given))
     return tuple(notes)

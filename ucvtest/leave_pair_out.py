@@ -3,18 +3,18 @@
 import math
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, islice
 from math import comb
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from ucvtest import hooks
 from ucvtest.base import (
     INDEPENDENCE,
-    HypothesisTest,
     Stopwatch,
     as_integer,
     check_workers,
@@ -23,7 +23,9 @@ from ucvtest.base import (
     read_formula,
 )
 from ucvtest.critical_values import supremum_critical_value, supremum_pvalue
+from ucvtest.design_structure import pairs_of
 from ucvtest.exceptions import UcvtestWarning
+from ucvtest.given_losses import FromLosses, chosen_learners, refuse_arguments, reuse_notes
 from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL
 from ucvtest.learners.translate import Backend
 from ucvtest.null_distributions import (
@@ -34,6 +36,7 @@ from ucvtest.null_distributions import (
 )
 from ucvtest.pair_errors import PairErrors, pair_errors
 from ucvtest.pictures import Layer, Picture
+from ucvtest.resampled_losses import AUC, LossDifference, Losses
 from ucvtest.results import TestResult
 from ucvtest.sample import as_response, response_has_classes
 
@@ -86,7 +89,7 @@ class Forecast:
     seconds: float
 
 
-class LeavePairOutTest(HypothesisTest):
+class LeavePairOutTest(FromLosses):
     r"""Test of a leave-pair-out AUC against labels that mean nothing.
 
     Every pair of a positive and a negative observation is held out in turn, and counts as an
@@ -120,6 +123,10 @@ class LeavePairOutTest(HypothesisTest):
     1 - W. Ridge, kernel ridge and nearest neighbours have closed forms, O(n^2) for each
     labeling; other learners are fitted n_1 n_0 times for each.
 
+    `from_losses` admits decision scores (loss "auc") under a design that leaves every pair out
+    once (`uv.designs.LeavePairOut`). The p-values "supremum", "wmw" and "empirical" need the
+    errors alone; "permutation" needs fits on permuted labels, and so is not available.
+
     References
     ----------
     T. Pahikkala, P. Movahedi, I. Montoya, H. Miikonen, I. Jambor, A. Airola, L. Major (2025),
@@ -138,6 +145,10 @@ class LeavePairOutTest(HypothesisTest):
     >>> bool(result.pvalue < 0.05)
     True
     """
+
+    admits = "every pair of a positive and a negative left out once (LeavePairOut), with scores"
+
+    _known: "_KnownErrors | None" = None
 
     def __init__(
         self,
@@ -191,6 +202,58 @@ class LeavePairOutTest(HypothesisTest):
         y, X = read_formula(formula, data)
         return cls(X, y, learner, **kwargs)
 
+    @classmethod
+    def from_losses(  # type: ignore[override]  # one learner, and a null hypothesis of its own
+        cls, losses: Losses, learner: str | int | None = None, other: None = None
+    ) -> Self:
+        """The test on scores that exist: `fit` then fits no model.
+
+        Parameters
+        ----------
+        losses : Losses
+            Of ``loss="auc"``.
+        learner : str or int, optional
+            Name or place in `losses`; must be given where there are several.
+        other : None
+            Refused: the test compares no learners.
+
+        Returns
+        -------
+        LeavePairOutTest
+            Its `fit` needs a `pvalue` other than "permutation".
+
+        Raises
+        ------
+        ValueError
+            If the losses are no scores, or their design does not leave out every pair once.
+        """
+        if other is not None:
+            raise ValueError(
+                f"{cls.__name__} compares no learners: leave other out, or use "
+                "InfluenceFunctionTest"
+            )
+        if learner is None and isinstance(losses, Losses) and len(losses.learners) > 1:
+            raise ValueError(
+                f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}), and "
+                "the test is about one: name learner"
+            )
+        given = chosen_learners(losses, learner, None)
+        test = cls.__new__(cls)
+        test.alternative, test.null_value, test.loss = "greater", 0.5, None
+        test._given = given
+        test._take(given)
+        return test
+
+    def _take(self, given: LossDifference) -> None:
+        if given.losses.loss != AUC:
+            raise ValueError(
+                f"losses are of loss={given.losses.loss!r}, and the test needs scores: use "
+                "uv.evaluate(..., loss='auc')"
+            )
+        _ = given.losses.known_values  # refuses means alone
+        self._known = _KnownErrors(given, pairs_of(given.design, self.target))
+        _check_class_sizes(np.array([0, 1]), self.target.astype(int))
+
     @property
     def method_name(self) -> str:
         """Short name for keys."""
@@ -199,18 +262,18 @@ class LeavePairOutTest(HypothesisTest):
     @property
     def estimand(self) -> str:
         """What is estimated, in words."""
-        return f"leave-pair-out AUC at learning-set size {self.sample.n_obs - 2}"
+        return f"leave-pair-out AUC at learning-set size {self.n_obs - 2}"
 
     @property
     def labels(self) -> np.ndarray:
         """Which observations are positive, shape (n,)."""
-        return self.sample.target == 1.0
+        return self.target == 1.0
 
     @property
     def n_pairs(self) -> int:
         """Number of pairs of a positive and a negative observation."""
         n_positive = int(self.labels.sum())
-        return n_positive * (self.sample.n_obs - n_positive)
+        return n_positive * (self.n_obs - n_positive)
 
     def fit(
         self,
@@ -268,12 +331,27 @@ class LeavePairOutTest(HypothesisTest):
         """
         stopwatch = Stopwatch()
         plan = _plan(pvalue, n_permutations, n_simulations, rng, n_jobs, batch_size)
+        if self._known is not None:
+            self._refuse_fits(plan.pvalue, rng, n_jobs, batch_size)
+            with progress_bar(progress, self.method_name, "fit") as bar:
+                found = _Run(self, plan, self._known, bar).run()
+            return self._finish(_result(self, plan, self._known, found, stopwatch.seconds))
         with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
             counter = pair_errors(self.sample, self.learner, n_jobs)
             if plan.pvalue == "permutation":
                 self._check_enumeration(plan, counter)
             found = _Run(self, plan, counter, bar).run()
         return self._finish(_result(self, plan, counter, found, stopwatch.seconds))
+
+    def _refuse_fits(self, pvalue: PValue, rng: Any, n_jobs: Any, batch_size: Any) -> None:
+        if pvalue == "permutation":
+            raise ValueError(
+                "pvalue='permutation' needs fits on permuted labels, and scores are given: use "
+                "'supremum', 'wmw' or 'empirical', or make the test from X and y"
+            )
+        refuse_arguments(n_jobs=n_jobs, batch_size=batch_size)
+        if pvalue != "empirical":
+            refuse_arguments(rng=rng)
 
     def forecast(
         self, n_permutations: int | Literal["exact"] = 9999, *, n_jobs: int | None = None
@@ -300,6 +378,7 @@ class LeavePairOutTest(HypothesisTest):
         The observed labeling is evaluated with a watch; twice by jitted learners, which are
         compiled the first time.
         """
+        self._needs_data("forecast")
         plan = _plan("permutation", n_permutations, N_SIMULATIONS, 0, n_jobs, None)
         counter = pair_errors(self.sample, self.learner, n_jobs)
         if counter.how != "fits":
@@ -377,6 +456,28 @@ class _Found:
     n_labelings: int
     nulls: dict[str, NullDistribution]
     """By name; several for "empirical", none for "supremum"."""
+
+
+class _KnownErrors:
+    """The errors in scores that exist."""
+
+    how = "given scores"
+
+    def __init__(self, given: LossDifference, pairs: tuple[np.ndarray, np.ndarray]) -> None:
+        positive, negative = pairs
+        scores = given.losses.known_values[given.learner].reshape(-1, 2)
+        # Of the two that are tested the one that comes first in the sample is the first.
+        of_positive = np.where(positive < negative, scores[:, 0], scores[:, 1])
+        of_negative = np.where(positive < negative, scores[:, 1], scores[:, 0])
+        self._wrong = np.array([(of_positive < of_negative).sum()])
+        self._tied = np.array([(of_positive == of_negative).sum()])
+        self.ties = Counter(given.diagnostics)
+
+    def count(
+        self, labelings: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Wrong and tied pairs of the observed labeling, which is the only one asked for."""
+        return self._wrong, self._tied
 
 
 class _Run:
@@ -467,7 +568,9 @@ def _result(
         diagnostics["null_probabilities"] = null.probabilities
         if null.sampled:
             diagnostics["mc_se_pvalue"] = pvalue_error(pvalue, int(null.counts.sum()))
-    settings = test._settings() | plan.settings(test.sample.n_obs)
+    settings = test._settings() | plan.settings(test.n_obs)
+    if test._given is not None and plan.pvalue != "empirical":
+        settings["rng"] = test._given.losses.settings.get("rng")
     return TestResult(
         estimate=1.0 - u,
         se=math.nan,
@@ -481,7 +584,7 @@ def _result(
         estimand=test.estimand,
         reference=IN_WORDS[plan.pvalue],
         status=_status(test, plan, found),
-        n_obs=test.sample.n_obs,
+        n_obs=test.n_obs,
         n_fits=found.n_labelings * test.n_pairs,
         elapsed=seconds,
         settings={key: value for key, value in settings.items() if key not in _NOT_SET},
@@ -497,7 +600,7 @@ _NOT_SET = ("other", "other_backend", "alternative", "null_value")
 
 def _pvalue(test: LeavePairOutTest, plan: _Plan, found: _Found) -> tuple[float, str]:
     """The p-value, and the name of the null distribution that gives it."""
-    n, weight = test.sample.n_obs, int(test.labels.sum())
+    n, weight = test.n_obs, int(test.labels.sum())
     if plan.pvalue == "supremum":
         return supremum_pvalue(found.n_errors, n, weight), ""
     # Half an error more than a whole number is not what fixed functions have: rounded up.
@@ -544,7 +647,7 @@ def _notes(
         )
     if plan.pvalue == "empirical":
         notes.append(f"The largest p-value comes from: {worst}.")
-    n, weight = test.sample.n_obs, int(test.labels.sum())
+    n, weight = test.n_obs, int(test.labels.sum())
     if plan.pvalue == "supremum" and supremum_critical_value(LEVEL_SHOWN, n, weight) < 0:
         notes.append(
             f"With {weight} positives and {n - weight} negatives the supremum test cannot reject "
@@ -555,6 +658,7 @@ def _notes(
             "Some neighbours are equally far away; earlier rows count as nearer, and the result "
             "depends on the order of the rows."
         )
+    notes.extend(reuse_notes(test._given))
     return tuple(notes)
 
 
@@ -589,7 +693,7 @@ _NULL_IN_WORDS: dict[PValue, str] = {
 def _tables(
     test: LeavePairOutTest, plan: _Plan, found: _Found, null: NullDistribution | None
 ) -> dict[str, dict[str, tuple[Any, ...]]]:
-    n, weight = test.sample.n_obs, int(test.labels.sum())
+    n, weight = test.n_obs, int(test.labels.sum())
     if null is None:
         largest = [float(supremum_critical_value(alpha, n, weight)) for alpha in LEVELS]
     else:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
@@ -90,6 +90,9 @@ class PermutationComplexityTest(HypothesisTest):
     The estimate has no standard error; what is given is its Monte-Carlo error. The p-value is
     valid for every learner. Cost: one fit for each labelling; "analytic" needs none.
 
+    No losses of resamples are admitted by `from_losses`: what the test compares are fits of all
+    observations to permuted labels, which no learning and test sets of one sample hold.
+
     References
     ----------
     M. Magdon-Ismail, K. Mertsalov (2011), A permutation approach to validation: Theorems 1 to 4
@@ -108,6 +111,8 @@ class PermutationComplexityTest(HypothesisTest):
     >>> bool(0 < result.diagnostics["e_gen"] < 0.2)
     True
     """
+
+    admits = "none: it needs fits to permuted labels, which no losses of resamples hold"
 
     loss: Loss
 
@@ -134,6 +139,27 @@ class PermutationComplexityTest(HypothesisTest):
         )
         _check_response(self)
         self._check_learners(self.sample.n_obs)
+
+    @classmethod
+    def from_losses(
+        cls, losses: Any, learner: str | int | None = None, other: None = None
+    ) -> NoReturn:
+        """Refuse losses that exist, with the reason.
+
+        Parameters
+        ----------
+        losses : Losses
+        learner, other : optional
+
+        Raises
+        ------
+        ValueError
+            Always.
+        """
+        raise ValueError(
+            f"{cls.__name__} admits no losses: it needs fits to permuted labels; make the test "
+            "from X and y"
+        )
 
     @property
     def method_name(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ucvtest.pictures import Layer, Mark, Picture, Role
 from ucvtest.results import TestResult
-from ucvtest.summaries import direction
+from ucvtest.summaries import direction, interval_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -267,7 +267,7 @@ def _lines(result: TestResult, alpha: float) -> list[_Interval]:
     """The interval of the result first, then those of the other variance estimators."""
     low, high = result._quiet_interval(alpha)
     chosen = result.diagnostics.get("variance")
-    lines = [_Interval(_chosen_label(chosen, low, alpha), low, high, chosen=True)]
+    lines = [_Interval(_chosen_label(result, low, alpha), low, high, chosen=True)]
     table = result.tables.get(TABLE, {})
     if not {"variance", "conf_low", "conf_high"} <= set(table):
         return lines
@@ -279,12 +279,13 @@ def _lines(result: TestResult, alpha: float) -> list[_Interval]:
     ]
 
 
-def _chosen_label(chosen: Any, low: float, alpha: float) -> str:
+def _chosen_label(result: TestResult, low: float, alpha: float) -> str:
+    chosen = result.diagnostics.get("variance")
     name = chosen if isinstance(chosen, str) else ""
     if math.isnan(low):
         return name or "estimate"
     level = f"{100 * (1 - alpha):.10g}%"
-    return f"{name}, {level}" if name else f"{level} interval"
+    return f"{name}, {level}" if name else f"{level} {interval_name(result)}"
 
 
 def _set_limits(ax: "Axes", result: TestResult, lines: Sequence[_Interval]) -> None:

@@ -14,7 +14,15 @@ import numpy as np
 from ucvtest.design import draw_orders
 from ucvtest.kernels.influence import Rows
 
-__all__ = ["Bootstrap", "Folds", "Resamples", "draw_bootstrap", "draw_folds", "single_folds"]
+__all__ = [
+    "Bootstrap",
+    "Folds",
+    "Resamples",
+    "WholeFolds",
+    "draw_bootstrap",
+    "draw_folds",
+    "single_folds",
+]
 
 DRAW_CELLS = 2_000_000
 """Cells (repeats times observations) that are drawn at a time."""
@@ -106,6 +114,31 @@ class Folds(Resamples):
         total = prod(comb(n, k) for n, k in zip(numbers, sizes, strict=True))
         each = prod(comb(n - 1, k - 1) for n, k in zip(numbers, sizes, strict=True))
         return _as_float(total), _as_float(each)
+
+
+@dataclass(frozen=True, eq=False)
+class WholeFolds(Folds):
+    """Partitions of the whole sample into folds, tested one after the other.
+
+    Parameters
+    ----------
+    classes, drawn
+        See `Resamples`; drawn is the fold of each observation, which holds members of every class.
+    n_tested_folds : tuple of int
+        K, for each class.
+    """
+
+    @property
+    def n_rows(self) -> int:
+        """Learning sets in all repeats."""
+        return self.n_repeats * self.n_tested_folds[0]
+
+    def rows(self, start: int, stop: int) -> Rows:
+        """Some of the rows; those of one repeat follow one another."""
+        number = np.arange(start, min(stop, self.n_rows))
+        repeat, fold = np.divmod(number, self.n_tested_folds[0])
+        tested = self.drawn[repeat] == fold[:, None]
+        return Rows(tested, ~tested, repeat)
 
 
 @dataclass(frozen=True, eq=False)

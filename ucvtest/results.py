@@ -239,11 +239,19 @@ class TestResult:
             )
         return ConfidenceInterval(*self.conf_int(alpha=1 - confidence_level))
 
-    def summary(self, alpha: float = 0.05) -> "Summary":
-        """Summary tables with ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels."""
+    def summary(self, alpha: float = 0.05, *, with_verdict: bool = True) -> "Summary":
+        """Summary tables with ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the confidence level of the interval, and the level of the verdict.
+        with_verdict : bool
+            Whether the verdict stands below the tables.
+        """
         from ucvtest.summaries import summary
 
-        return summary(self, alpha)
+        return summary(self, alpha, with_verdict=with_verdict)
 
     def summary_frame(self, alpha: float = 0.05) -> "pd.DataFrame":
         """The main numbers as a data frame with one row."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Sample", "as_response", "make_sample", "response_has_classes"]
+__all__ = ["Sample", "as_response", "code_labels", "make_sample", "response_has_classes"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +156,7 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
         )
     if features.shape[1] == 0:
         raise ValueError("X has no columns: at least one feature is needed")
-    response = as_response(y)
+    response = np.array(as_response(y))
     if response.ndim != 1:
         raise ValueError(f"y must have one dimension, got shape {response.shape}")
     if len(features) != len(response):
@@ -174,8 +174,36 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
         raise ValueError(f"y has {n_missing} missing values: drop these observations")
     if not as_classes:
         return Sample(features, _finite_numbers(response), None, None)
-    classes, codes = _code(response, pos_label, _ordered_categories(y))
+    classes, codes = code_labels(y, pos_label)
     return Sample(features, response, classes, codes)
+
+
+def code_labels(y: Any, pos_label: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """The classes, the positive one last, and the place of each label among them.
+
+    Parameters
+    ----------
+    y : array-like, shape (n,)
+        Labels of any type.
+    pos_label : optional
+        The positive class; by default the largest label, or the last category of an ordered
+        categorical.
+
+    Returns
+    -------
+    tuple of ndarray
+        Classes (C,) and codes (n,).
+
+    Raises
+    ------
+    ValueError
+        If labels are missing, cannot be sorted or are all the same, or `pos_label` is none.
+    """
+    response = as_response(y)
+    n_missing = _count_missing(response)
+    if n_missing:
+        raise ValueError(f"y has {n_missing} missing values: drop these observations")
+    return _code(response, pos_label, _ordered_categories(y))
 
 
 def _is_pandas(value: Any, *kinds: str) -> bool:

@@ -6,27 +6,43 @@ the same code. Keys that are used where they exist: ``settings["learner"]``, ``[
 estimator), ``["mc_se_estimate"]``, ``["mc_se_variance"]``, ``["mc_se_pvalue"]``,
 ``["null_hypothesis"]``, a clause that says what is tested where that is no value of the
 estimand, and ``["better"]``, "lower" (the default, for losses) or "higher" (for AUC), which
-says what a good learner's estimate is. A reference other than "normal", "t" and "none" is the
+says what a good learner's estimate is. ``["interval_name"]`` names the interval where it is no
+confidence interval; ``["p_left"]``, ``["p_rope"]``, ``["p_right"]`` are posterior probabilities of
+the two sides of ``["rope_center"]`` and of all within ``["rope"]`` of it, which the verdict then
+states in the place of a test. A reference other than "normal", "t" and "none" is the
 name of a null distribution: such a result has a p-value, and no standard error or interval to
 show.
 """
 
-import copy
-import html
 import math
-import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from statsmodels.iolib.summary import Summary
-from statsmodels.iolib.table import SimpleTable
-
+from ucvtest.grids import (
+    Grid,
+    GridSummary,
+    decimals_of,
+    escape_markdown,
+    hanging,
+    in_two_columns,
+    number_column,
+    number_text,
+    wrapped_rows,
+)
 from ucvtest.results import TestResult
 
-__all__ = ["Direction", "ResultSummary", "direction", "pvalue_text", "summary", "verdict"]
+__all__ = [
+    "Direction",
+    "ResultSummary",
+    "direction",
+    "interval_name",
+    "pvalue_text",
+    "summary",
+    "verdict",
+]
 
-WIDTH = 78
 LONGEST_NAME = 40
 
 # How columns of further tables are headed.
@@ -38,23 +54,6 @@ HEADINGS = {
     "pvalue": "p-value",
     "se": "std err",
 }
-
-# What SimpleTable leaves out of LaTeX's special characters.
-LATEX = {
-    "#": r"\#",
-    "$": r"\$",
-    "%": r"\%",
-    "&": r"\&",
-    "<": "$<$",
-    ">": "$>$",
-    "^": r"\^{}",
-    "_": r"\_",
-    "|": "$|$",
-    "~": r"\~{}",
-}
-
-
-SIDE = {"l": "left", "r": "right"}
 
 
 @dataclass(frozen=True)
@@ -116,6 +115,8 @@ def verdict(result: TestResult, alpha: float = 0.05) -> str:
     -0.14 (95% interval -0.35 to 0.07, p = 0.19).
     """
     _check_alpha(alpha)
+    if not math.isnan(result.diagnostics.get("p_left", math.nan)):
+        return f"{_posterior(result)}: {_estimate_clause(result, alpha)}.{_caution(result)}"
     if math.isnan(result.pvalue):
         return _without_test(result, alpha)
     return f"{_finding(result, alpha)}: {_estimate_clause(result, alpha)}.{_caution(result)}"
@@ -127,6 +128,49 @@ def _without_test(result: TestResult, alpha: float) -> str:
         return f"{_capital(clause)}.{_caution(result)}"
     reason = _caution(result) or " The method gives no p-value."
     return f"The test could not be carried out: {clause}.{reason}"
+
+
+def _posterior(result: TestResult) -> str:
+    """Posterior probabilities, the largest first."""
+    named = zip(("p_left", "p_rope", "p_right"), _posterior_claims(result), strict=True)
+    claims = [(result.diagnostics[name], claim) for name, claim in named if claim]
+    claims.sort(key=lambda item: -item[0])
+    subjects = [f"the {result.estimand}", "it", "it"]
+    parts = [
+        f"{_probability(probability)} that {claim.format(it=subject)}"
+        for (probability, claim), subject in zip(claims, subjects, strict=False)
+    ]
+    return f"Probability {', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _posterior_claims(result: TestResult) -> tuple[str, str, str]:
+    """What is claimed of the left, of the region of equivalence (if there is one), of the right."""
+    rope, center = result.diagnostics["rope"], result.diagnostics["rope_center"]
+    sides = direction(result)
+    if sides is None or center != 0:
+        low, high = f"{center - rope:g}", f"{center + rope:g}"
+        within = f"{{it}} lies between {low} and {high}" if rope else ""
+        return f"{{it}} is below {low}", within, f"{{it}} is above {high}"
+    left, right = (
+        # Braces in the name of a learner are no placeholders.
+        f"the {_named(result, side)} is better".replace("{", "{{").replace("}", "}}")
+        for side in (sides.below, sides.above)
+    )
+    if not rope:
+        return left, "", right
+    margin = f" by more than {rope:g}"
+    return left + margin, f"the two learners differ by at most {rope:g}", right + margin
+
+
+def _probability(value: float) -> str:
+    if value < 0.005:
+        return "below 0.01"
+    return "above 0.99" if value > 0.995 else f"{value:.2f}"
+
+
+def interval_name(result: TestResult) -> str:
+    """What the interval is called: "interval" for one of confidence."""
+    return str(result.diagnostics.get("interval_name", "interval"))
 
 
 def _finding(result: TestResult, alpha: float) -> str:
@@ -173,7 +217,8 @@ def _estimate_clause(result: TestResult, alpha: float) -> str:
         return f"the {result.estimand} could not be estimated"
     low, high = result._quiet_interval(alpha)
     text = _fixed_by(result, low, high)
-    brackets = [_interval_words(low, high, alpha, text)] if _is_studentised(result) else []
+    name = interval_name(result)
+    brackets = [_interval_words(low, high, alpha, text, name)] if _is_studentised(result) else []
     if not math.isnan(result.pvalue):
         brackets.append(f"p {pvalue_text(result.pvalue, alpha)}")
     assumption = result.diagnostics.get("assumption")
@@ -188,15 +233,17 @@ def _is_studentised(result: TestResult) -> bool:
     return result.reference in ("normal", "t", "none") or not math.isnan(result.se)
 
 
-def _interval_words(low: float, high: float, alpha: float, text: Callable[[float], str]) -> str:
+def _interval_words(
+    low: float, high: float, alpha: float, text: Callable[[float], str], name: str
+) -> str:
     level = _percent(1 - alpha)
     if math.isnan(low):
-        return "no interval"
+        return f"no {name}"
     if math.isinf(low):
-        return f"one-sided {level} interval up to {text(high)}"
+        return f"one-sided {level} {name} up to {text(high)}"
     if math.isinf(high):
-        return f"one-sided {level} interval from {text(low)} up"
-    return f"{level} interval {text(low)} to {text(high)}"
+        return f"one-sided {level} {name} from {text(low)} up"
+    return f"{level} {name} {text(low)} to {text(high)}"
 
 
 def _fixed_by(result: TestResult, low: float, high: float) -> Callable[[float], str]:
@@ -218,7 +265,9 @@ def _caution(result: TestResult) -> str:
     return f" {_capital(result.status.rstrip('.'))}."
 
 
-def summary(result: TestResult, alpha: float = 0.05) -> "ResultSummary":
+def summary(
+    result: TestResult, alpha: float = 0.05, *, with_verdict: bool = True
+) -> "ResultSummary":
     """Summary tables of a result.
 
     Parameters
@@ -226,6 +275,8 @@ def summary(result: TestResult, alpha: float = 0.05) -> "ResultSummary":
     result : TestResult
     alpha : float
         One minus the confidence level of the interval.
+    with_verdict : bool
+        Whether the verdict stands below the tables; not where it has been said before.
 
     Returns
     -------
@@ -239,144 +290,50 @@ def summary(result: TestResult, alpha: float = 0.05) -> "ResultSummary":
         If `alpha` is outside (0, 1).
     """
     _check_alpha(alpha)
-    return ResultSummary(result, alpha)
+    return ResultSummary(result, alpha, with_verdict=with_verdict)
 
 
-class ResultSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
+class ResultSummary(GridSummary):
     """A statsmodels Summary of a `TestResult`.
-
-    Unlike its base class it escapes what HTML and LaTeX would misread ("95%", "<lambda>"),
-    keeps the titles of all tables in LaTeX, and can be written as Markdown.
 
     Parameters
     ----------
     result : TestResult
     alpha : float
         One minus the confidence level of the interval.
+    with_verdict : bool
+        Whether the verdict stands below the tables.
     """
 
-    def __init__(self, result: TestResult, alpha: float) -> None:
+    def __init__(self, result: TestResult, alpha: float, *, with_verdict: bool = True) -> None:
         super().__init__()
         self._result, self._alpha = result, alpha
         grids = [
-            _Grid(_wrapped_rows(_words(result)), aligns="l", title=result.method),
-            _Grid(_in_two_columns(_facts(result)), aligns="rlr"),
+            Grid(wrapped_rows(_words(result)), aligns="l", title=result.method),
+            Grid(in_two_columns(_facts(result)), aligns="rlr"),
             _main_grid(result, alpha),
             *_further_grids(result),
         ]
-        width = max(WIDTH, *(grid.width for grid in grids))
-        self.tables = [grid.table(width) for grid in grids]
-        self.add_extra_txt(_closing_text(result, alpha, width))
-
-    def as_html(self) -> str:
-        """Tables and text as HTML."""
-        tables = copy.deepcopy(self.tables)
-        for cell in (cell for table in tables for row in table for cell in row):
-            cell.data = html.escape(str(cell.data))
-        paragraphs = (f"<p>{html.escape(text)}</p>" for text in self._paragraphs())
-        return "\n".join([*(table.as_html() for table in tables), *paragraphs])
-
-    def as_latex(self) -> str:
-        """Tables and text as LaTeX; needs the package booktabs."""
-        parts = []
-        for table in self.tables:
-            title = rf"\textbf{{{_latex(table.title)}}}\par\smallskip" if table.title else ""
-            body = table.as_latex_tabular(center=False).split("\n%\\caption")[0]
-            parts.append("\n".join(filter(None, [r"\begin{center}", title, body, r"\end{center}"])))
-        return "\n\n".join([*parts, *map(_latex, self._paragraphs())])
+        self._set(grids, partial(_closing_text, result, alpha, with_verdict=with_verdict))
 
     def as_markdown(self) -> str:
         """Verdict, tables, notes and settings as Markdown."""
         result, facts = self._result, [*_words(self._result), *_facts(self._result)]
         parts = [
-            f"## {_markdown(result.method)}",
-            f"**{_markdown(verdict(result, self._alpha))}**",
+            f"## {escape_markdown(result.method)}",
+            f"**{escape_markdown(verdict(result, self._alpha))}**",
             # Upright, so that a narrow page shows all of it.
             _main_grid(result, self._alpha).transposed().markdown(),
-            _Grid([list(pair) for pair in facts[1:]], list(facts[0]), aligns="l").markdown(),
+            Grid([list(pair) for pair in facts[1:]], list(facts[0]), aligns="l").markdown(),
         ]
         for grid in _further_grids(result):
-            parts += [f"### {_markdown(grid.title)}", grid.markdown()]
+            parts += [f"### {escape_markdown(grid.title)}", grid.markdown()]
         if result.notes:
-            parts += ["### Notes", "\n".join(f"- {_markdown(note)}" for note in result.notes)]
+            parts += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in result.notes)]
         if result.settings:
             rows = [[name, repr(value)] for name, value in result.settings.items()]
-            parts += ["### Settings", _Grid(rows, ["name", "value"], aligns="l").markdown()]
+            parts += ["### Settings", Grid(rows, ["name", "value"], aligns="l").markdown()]
         return "\n\n".join(parts) + "\n"
-
-    def _paragraphs(self) -> list[str]:
-        lines = (self.extra_txt or "").split("\n")
-        paragraphs: list[str] = []
-        for line in lines:
-            # The text is wrapped for a fixed width; a continuation line is indented.
-            if line.startswith(" ") and paragraphs:
-                paragraphs[-1] += f" {line.strip()}"
-            elif line.strip():
-                paragraphs.append(line.strip())
-        return paragraphs
-
-
-@dataclass(frozen=True)
-class _Grid:
-    """A table before it gets its width: the first cell of each row is the row's name."""
-
-    rows: list[list[str]]
-    header: list[str] | None = None
-    title: str = ""
-    aligns: str = "r"
-
-    @property
-    def _widths(self) -> list[int]:
-        lines = self.rows if self.header is None else [self.header, *self.rows]
-        return [max(map(len, column)) for column in zip(*lines, strict=True)]
-
-    @property
-    def width(self) -> int:
-        return sum(self._widths) + len(self._widths) - 1
-
-    def table(self, width: int) -> SimpleTable:
-        widths = self._widths
-        spare = width - self.width
-        # What is spare goes between the columns, the remainder to the first ones.
-        gaps = len(widths) - 1
-        for index in range(1, len(widths)):
-            widths[index] += spare // gaps + (index <= spare % gaps)
-        text = {
-            "table_dec_above": "=",
-            "table_dec_below": "=",
-            "colwidths": widths,
-            "data_aligns": self.aligns,
-            "header_align": "r",
-            "title_align": "c",
-        }
-        latex = {"data_aligns": self.aligns, "header_align": "r", "replacements": LATEX}
-        pages = {
-            "data_fmts": [f'<td style="text-align:{SIDE[align]}">%s</td>' for align in self.aligns],
-            "stub": '<th style="text-align:left">%s</th>',
-            "header": '<th style="text-align:right">%s</th>',
-        }
-        return SimpleTable(
-            [row[1:] for row in self.rows],
-            headers=None if self.header is None else self.header[1:],
-            stubs=[row[0] for row in self.rows],
-            title=self.title,
-            txt_fmt=text,
-            ltx_fmt=latex,
-            html_fmt=pages,
-        )
-
-    def transposed(self) -> "_Grid":
-        header, *rows = (list(column) for column in zip(self.header or [], *self.rows, strict=True))
-        return _Grid(rows, header, self.title, self.aligns)
-
-    def markdown(self) -> str:
-        """The table with pipes."""
-        header = self.header or [""] * len(self.rows[0])
-        sides = ["---" if align == "l" else "---:" for align in ("l" + self.aligns)]
-        sides += sides[-1:] * (len(header) - len(sides))
-        lines = [header, sides, *self.rows]
-        cells = ([_markdown(cell) for cell in line] for line in lines)
-        return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
 def _words(result: TestResult) -> list[tuple[str, str]]:
@@ -401,12 +358,13 @@ def _facts(result: TestResult) -> list[tuple[str, str]]:
     """What is a number or a name, side by side in two columns."""
     facts = [("Observations", f"{result.n_obs:d}"), ("Model fits", f"{result.n_fits:d}")]
     if "learn_size" in result.settings:
-        facts.append(("Learning-set size", _number(result.settings["learn_size"])))
+        facts.append(("Learning-set size", number_text(result.settings["learn_size"])))
     if result.settings.get("loss") is not None:
         facts.append(("Loss", str(result.settings["loss"])))
     if "variance" in result.diagnostics:
-        facts.append(("Variance estimator", _number(result.diagnostics["variance"])))
-    facts.append(("Reference", _reference(result)))
+        facts.append(("Variance estimator", number_text(result.diagnostics["variance"])))
+    name = "Posterior" if interval_name(result) == "credible interval" else "Reference"
+    facts.append((name, _reference(result)))
     if not math.isnan(result.null_value):
         facts.append(("Alternative", result.alternative))
     facts.append(("Seconds", f"{result.elapsed:.2f}"))
@@ -420,7 +378,7 @@ def _reference(result: TestResult) -> str:
     return f"{result.reference} ({result.df:g} df)"
 
 
-def _main_grid(result: TestResult, alpha: float) -> _Grid:
+def _main_grid(result: TestResult, alpha: float) -> Grid:
     """The main numbers and their Monte-Carlo errors."""
     low, high = result._quiet_interval(alpha)
     level = _percent(1 - alpha)
@@ -430,15 +388,15 @@ def _main_grid(result: TestResult, alpha: float) -> _Grid:
     ]
     simulated = any(error is not None for error in errors)
     # One number of decimals for all that is in the units of the estimand.
-    units = _decimals([result.estimate, result.se, low, high])
+    units = decimals_of([result.estimate, result.se, low, high])
     columns = {
-        "estimate": _column([result.estimate, errors[0]], units),
-        "variance": _column([result.variance, errors[1]]),
-        "std err": _column([result.se, None], units),
-        symbol: _column([result.statistic, None], 3),
-        "p-value": _column([result.pvalue, errors[2]], 4),
-        f"{level} low": _column([low, None], units),
-        f"{level} high": _column([high, None], units),
+        "estimate": number_column([result.estimate, errors[0]], units),
+        "variance": number_column([result.variance, errors[1]]),
+        "std err": number_column([result.se, None], units),
+        symbol: number_column([result.statistic, None], 3),
+        "p-value": number_column([result.pvalue, errors[2]], 4),
+        f"{level} low": number_column([low, None], units),
+        f"{level} high": number_column([high, None], units),
     }
     if math.isnan(result.pvalue) and math.isnan(result.null_value):
         del columns[symbol], columns["p-value"]
@@ -447,16 +405,18 @@ def _main_grid(result: TestResult, alpha: float) -> _Grid:
         columns = {name: cells for name, cells in columns.items() if name in shown}
     names = ["first - second" if direction(result) else "learner", "Monte-Carlo s.e."]
     rows = [list(cells) for cells in zip(names, *columns.values(), strict=True)]
-    return _Grid(rows if simulated else rows[:1], ["", *columns])
+    return Grid(rows if simulated else rows[:1], ["", *columns])
 
 
-def _further_grids(result: TestResult) -> list[_Grid]:
+def _further_grids(result: TestResult) -> list[Grid]:
     return [_further_grid(result, title, table) for title, table in result.tables.items()]
 
 
-def _further_grid(result: TestResult, title: str, table: Mapping[str, Sequence[Any]]) -> _Grid:
+def _further_grid(result: TestResult, title: str, table: Mapping[str, Sequence[Any]]) -> Grid:
     header = [HEADINGS.get(column, column.replace("_", " ")) for column in table]
-    columns = [_column(cells, 4 if name == "pvalue" else None) for name, cells in table.items()]
+    columns = [
+        number_column(cells, 4 if name == "pvalue" else None) for name, cells in table.items()
+    ]
     rows = [list(cells) for cells in zip(*columns, strict=True)]
     # A first column such as "variance" may hold the choice that diagnostics["variance"] names.
     chosen = result.diagnostics.get(next(iter(table), ""))
@@ -464,83 +424,16 @@ def _further_grid(result: TestResult, title: str, table: Mapping[str, Sequence[A
         if row[0] == chosen:
             row[0] += " *"
             title = f"{title} (* used for this result)"
-    return _Grid(rows, header, title=title)
+    return Grid(rows, header, title=title)
 
 
-def _closing_text(result: TestResult, alpha: float, width: int) -> list[str]:
-    lines = _hanging(f"Verdict: {verdict(result, alpha)}", width)
+def _closing_text(result: TestResult, alpha: float, width: int, *, with_verdict: bool) -> list[str]:
+    lines = hanging(f"Verdict: {verdict(result, alpha)}", width) if with_verdict else []
     if result.notes:
-        lines += ["", "Notes:"]
+        lines += ["", "Notes:"] if lines else ["Notes:"]
     for index, note in enumerate(result.notes, start=1):
-        lines += _hanging(f"[{index}] {note}", width)
+        lines += hanging(f"[{index}] {note}", width)
     return lines
-
-
-def _hanging(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, subsequent_indent="    ", break_on_hyphens=False)
-
-
-def _wrapped_rows(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
-    pairs = list(pairs)
-    room = WIDTH - 2 - max(len(label) for label, _ in pairs) - 1
-    rows = []
-    for label, text in pairs:
-        first, *rest = textwrap.wrap(text, room, break_on_hyphens=False) or [""]
-        rows += [[f"{label}:", first], *(["", line] for line in rest)]
-    return rows
-
-
-def _in_two_columns(pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
-    padded = [(f"{label}:", value) for label, value in pairs]
-    if len(padded) % 2:
-        padded.append(("", ""))
-    half = len(padded) // 2
-    return [[*padded[row], *padded[half + row]] for row in range(half)]
-
-
-def _markdown(text: str) -> str:
-    for character in r"\`*_<|":
-        text = text.replace(character, f"\\{character}")
-    return text
-
-
-def _latex(text: str) -> str:
-    return "".join(LATEX.get(character, character) for character in text)
-
-
-def _number(value: Any) -> str:
-    """A value on its own: four significant digits for a float, anything else as it is."""
-    if value is None:
-        return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _column(values: Sequence[Any], decimals: int | None = None) -> list[str]:
-    """Cells with the same number of decimals, so that a column of numbers lines up."""
-    places = _decimals(values) if decimals is None else decimals
-    return [_cell(value, places) for value in values]
-
-
-def _decimals(values: Iterable[Any]) -> int:
-    """Decimals that give the largest number four significant digits, the least one two.
-
-    At most three more are spent on small numbers beside large ones.
-    """
-    finite = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
-    magnitudes = [math.floor(math.log10(size)) for size in finite if size > 0]
-    if not magnitudes:
-        return 4
-    for_largest = max(3 - max(magnitudes), 0)
-    return min(max(for_largest, 1 - min(magnitudes)), for_largest + 3, 12)
-
-
-def _cell(value: Any, decimals: int) -> str:
-    if not isinstance(value, float) or not math.isfinite(value) or value == 0:
-        # An exact zero, such as no Monte-Carlo error, must not look like a rounded number.
-        return _number(value)
-    if 0 < abs(value) < 0.5 * 10.0**-decimals:
-        return f"{value:.0e}"
-    return f"{value:.{decimals}f}"
 
 
 def pvalue_text(pvalue: float, alpha: float = 0.05) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.base import (
-    HypothesisTest,
     Stopwatch,
     as_integer,
     check_workers,
@@ -27,8 +26,10 @@ from ucvtest.design import (
     exchange_one,
     learning_sets,
 )
+from ucvtest.design_structure import disjoint_sets_of
 from ucvtest.enumeration import MAX_SUBSETS, CompleteSums
 from ucvtest.evaluation import Evaluator
+from ucvtest.given_losses import FromLosses, refuse_arguments, reuse_notes
 from ucvtest.kernels.ustatistic import (
     MAX_OBS_PAIR_EFFECTS,
     Accumulator,
@@ -39,6 +40,7 @@ from ucvtest.kernels.ustatistic import (
 )
 from ucvtest.learners.translate import Backend
 from ucvtest.losses import LOSSES, Loss, losses_where_tested
+from ucvtest.resampled_losses import LossDifference
 from ucvtest.results import Alternative, TestResult, wald_interval, wald_pvalue
 
 if TYPE_CHECKING:
@@ -78,6 +80,8 @@ ROUNDING = 1e-12
 MIN_PAIRS = 20
 """Fewer pairs do not tell their own Monte-Carlo error."""
 
+DEFAULT_TOL = 0.05
+
 MAX_FITS_JITTED = 200_000
 MAX_FITS_OTHERWISE = 20_000
 
@@ -85,9 +89,10 @@ TABLE_ALPHA = 0.05
 """Level of the table of variances, which is made with the result."""
 
 REMEDY_PAIRS = "raise n_pairs (or, with n_pairs='auto', max_fits)"
+REMEDY_LOSSES = "use losses of more draws (uv.designs.DisjointSets)"
 
 
-class UStatisticTest(HypothesisTest):
+class UStatisticTest(FromLosses):
     r"""Test of an error rate, or of the difference of two, over all learning sets of one size.
 
     Estimand: the expected loss (difference) of the rule(s) learnt on a random learning set
@@ -126,6 +131,11 @@ class UStatisticTest(HypothesisTest):
     observations and skewed losses all of them can fall below their level. Cost: two fits
     of each learner for each pair, and O(n^2) operations.
 
+    `from_losses` admits the loss of every observation under disjoint learning sets of one size
+    drawn in pairs, each tested on all others (`uv.designs.DisjointSets`). Their number is that of
+    the design: nothing is added where it is too small, and the status says so. There is no
+    asymptotic variance then, which needs further fits.
+
     References
     ----------
     M. Fuchs, R. Hornung, R. De Bin, A.-L. Boulesteix (2013), A U-statistic estimator for
@@ -145,8 +155,15 @@ class UStatisticTest(HypothesisTest):
     True
     """
 
+    admits = (
+        "disjoint learning sets of one size drawn in pairs (DisjointSets), with the loss of every "
+        "other observation"
+    )
+
     loss: Loss
     learn_size: int
+    _drawn: tuple[int, int] = (0, 0)
+    """Of given losses: numbers of draws and of learning sets on each side."""
 
     def __init__(
         self,
@@ -178,6 +195,21 @@ class UStatisticTest(HypothesisTest):
         self.learn_size = _learn_size(learn_size, self.sample.n_obs)
         self._check_learners(self.learn_size)
 
+    def _take(self, given: LossDifference) -> None:
+        self._drawn = disjoint_sets_of(given.design)
+        self.learn_size = given.design.learn_sizes[0]
+        if not self.disjoint:
+            raise ValueError(
+                f"the design learns from {self.learn_size} of {self.n_obs} observations at a time, "
+                f"and the test needs learn_size <= {self.n_obs // 2 - 1}"
+            )
+        if self._drawn[0] < 2:
+            raise ValueError(
+                "the design has one draw, and a Monte-Carlo error needs several: use "
+                "uv.designs.DisjointSets with a larger n_draws"
+            )
+        _ = given.values  # refuses scores, and means alone
+
     @property
     def method_name(self) -> str:
         """Short name for keys."""
@@ -186,13 +218,13 @@ class UStatisticTest(HypothesisTest):
     @property
     def disjoint(self) -> bool:
         """Whether n >= 2g + 2, so that the unbiased variance exists."""
-        return self.sample.n_obs >= 2 * self.learn_size + 2
+        return self.n_obs >= 2 * self.learn_size + 2
 
     @property
     def estimand(self) -> str:
         """What is estimated, in words."""
         size = f"at learning-set size {self.learn_size}"
-        if self.other is None:
+        if not self.paired:
             return f"unconditional {self.loss.in_words} {size}"
         return f"difference of unconditional {self.loss.plural} {size}"
 
@@ -200,7 +232,7 @@ class UStatisticTest(HypothesisTest):
         self,
         n_pairs: int | Literal["auto", "exact"] = "auto",
         variance: Variance = "auto",
-        tol: float = 0.05,
+        tol: float = DEFAULT_TOL,
         max_fits: int | None = None,
         *,
         rng: int | np.random.Generator | None = None,
@@ -246,6 +278,11 @@ class UStatisticTest(HypothesisTest):
             If an argument cannot be used, or a learner fails on a split.
         """
         stopwatch = Stopwatch()
+        if self._given is not None:
+            refuse_arguments(max_fits=max_fits, rng=rng, n_jobs=n_jobs, batch_size=batch_size)
+            plan = self._known_plan(n_pairs, variance, tol)
+            known = _KnownRun(self, plan, self._given)
+            return self._finish(self._result(plan, known, known.sampled(), stopwatch.seconds))
         plan = self._plan(n_pairs, variance, tol, max_fits, rng, n_jobs, batch_size)
         with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
             run = _Run(self, plan, bar)
@@ -290,6 +327,7 @@ class UStatisticTest(HypothesisTest):
         Fuchs et al. (2013), (13) and (14). Cost: 2 n_pairs fits of each learner for each of
         up to g + 2 overlaps, and as many for the control variate.
         """
+        self._needs_data("kappa_profile")
         c_needed = self._c_values(c_values)
         if isinstance(n_pairs, str) and n_pairs != "exact":
             raise ValueError(f"n_pairs={n_pairs!r} is unknown here: use an integer or 'exact'")
@@ -338,8 +376,26 @@ class UStatisticTest(HypothesisTest):
             self._check_enumeration(plan.max_fits, remedy)
         return plan
 
+    def _known_plan(self, n_pairs: Any, variance: Any, tol: Any) -> "_Plan":
+        """What given losses leave open: the variance."""
+        number = self._drawn[0] * self._drawn[1]
+        if n_pairs not in ("auto", number):
+            raise ValueError(
+                f"n_pairs={n_pairs!r}, but the given losses are of {number} pairs: leave it out"
+            )
+        if tol != DEFAULT_TOL:
+            raise ValueError(f"tol={tol!r} has no use where losses are given: leave it out")
+        if variance == "asymptotic":
+            raise ValueError(
+                "variance='asymptotic' needs further fits, and losses are given: use 'clipped' or "
+                "'jackknife'"
+            )
+        generator = np.random.default_rng(0)  # decides nothing here
+        chosen = self._variance(variance)
+        return _Plan(number, chosen, variance, DEFAULT_TOL, 0, None, generator, None, None)
+
     def _variance(self, variance: str) -> str:
-        n, g = self.sample.n_obs, self.learn_size
+        n, g = self.n_obs, self.learn_size
         if variance == "auto":
             suits = FEW_OBS <= n <= MAX_OBS_PAIR_EFFECTS
             return "clipped" if self.disjoint and suits else "jackknife"
@@ -416,14 +472,20 @@ class UStatisticTest(HypothesisTest):
             estimand=self.estimand,
             reference=chosen.reference,
             status=chosen.status,
-            n_obs=self.sample.n_obs,
+            n_obs=self.n_obs,
             n_fits=run.n_fits,
             elapsed=seconds,
-            settings=self._settings() | plan.settings(self.learn_size),
+            settings=self._settings() | self._own_settings(plan),
             diagnostics=diagnostics,
             notes=_notes(self, plan, run),
             tables={"Variances": _variance_table(self, plan, run, found)},
         )
+
+    def _own_settings(self, plan: "_Plan") -> dict[str, Any]:
+        own = plan.settings(self.learn_size)
+        if self._given is None:
+            return own
+        return {name: own[name] for name in ("learn_size", "n_pairs", "variance")}
 
 
 @dataclass(frozen=True)
@@ -458,6 +520,8 @@ class _Plan:
 
 class _Run:
     """One pass of resampling: draws learning sets, has them evaluated, sums up."""
+
+    remedy = REMEDY_PAIRS
 
     def __init__(self, test: UStatisticTest, plan: _Plan, bar: Any) -> None:
         self.test, self.plan, self.bar = test, plan, bar
@@ -511,10 +575,15 @@ class _Run:
                         self.variance, self.given_up, n_sets = "jackknife", self.n_pairs, 1
             if pending:
                 pending.result()
+        found = self._estimates(sums)
+        self.converged = self.plan.n_pairs != "auto" or self._precise(found)
+        return found
+
+    def _estimates(self, sums: Accumulator) -> MonteCarloEstimates:
+        """All estimates; the jackknife takes over where the clipped variance is too rough."""
         found = sums.estimates()
         if self.variance == "clipped" and self.plan.fallback and not _reliable(found, "clipped"):
             self.variance = "jackknife"
-        self.converged = self.plan.n_pairs != "auto" or self._precise(found)
         return found
 
     def _draw(self, n_pairs: int, n_sets: int) -> dict[str, Any]:
@@ -677,6 +746,53 @@ class _Run:
         return losses_where_tested(self.test.loss, self.test.sample, predictions, testing)
 
 
+class _KnownRun(_Run):
+    """The same sums from losses that exist."""
+
+    remedy = REMEDY_LOSSES
+
+    def __init__(self, test: UStatisticTest, plan: _Plan, given: LossDifference) -> None:
+        self.test, self.plan, self.variance = test, plan, plan.variance
+        self._design, self._values = given.design, given.values
+        self.n, self.g = test.n_obs, test.learn_size
+        self.n_fits = given.n_fits
+        counts = given.diagnostics
+        self._one_class_fits = counts.pop("one_class_fits", 0)
+        self.ties = counts
+        self.n_pairs = test._drawn[0] * test._drawn[1]
+        self.identical = given.identical
+        self.converged, self.given_up = True, 0
+
+    @property
+    def one_class_fits(self) -> int:
+        """Fits to learning sets with a single class."""
+        return self._one_class_fits
+
+    def sampled(self) -> MonteCarloEstimates:
+        """Estimates from all pairs, without the one that needs other fits."""
+        n_draws, n_sets = self.test._drawn
+        sums = Accumulator(self.n, self.g, disjoint=True, n_draws=n_draws)
+        rows_of_draw = 2 * n_sets
+        step = max(2, STAGE_CELLS // (rows_of_draw * self.n))
+        for start in range(0, n_draws, step):
+            stop = min(start + step, n_draws)
+            sums.add(self._block(slice(start * rows_of_draw, stop * rows_of_draw), n_sets))
+        found = self._estimates(sums)
+        values, mc_se = ({**each} for each in (found.values, found.mc_se))
+        for each in (values, mc_se):
+            del each["asymptotic"]
+        return MonteCarloEstimates(values, mc_se)
+
+    def _block(self, rows: slice, n_sets: int) -> Draws:
+        size = self.n - self.g
+        learning = self._design.learning[rows]
+        differences = np.zeros(learning.shape)
+        differences[~learning] = self._values[rows.start * size : rows.stop * size]
+        shape = (-1, 2, n_sets, self.n)
+        d, sets = differences.reshape(shape), learning.reshape(shape)
+        return d[:, 0], d[:, 1], sets[:, 0], sets[:, 1]
+
+
 @dataclass(frozen=True)
 class _Studentised:
     se: float
@@ -695,7 +811,7 @@ def _studentise(
     variance = found.values[name]
     se = math.sqrt(variance + found.mc_se["estimate"] ** 2) if variance >= 0 else math.nan
     reference = "t" if name in ("clipped", "jackknife") else "normal"
-    df = float(test.sample.n_obs - 1) if reference == "t" else math.nan
+    df = float(test.n_obs - 1) if reference == "t" else math.nan
     statistic = math.nan
     if se > 0 and not math.isnan(test.null_value):
         statistic = float((found.values["estimate"] - test.null_value) / se)
@@ -707,17 +823,17 @@ def _studentise(
 
 def _status(plan: _Plan, run: _Run, found: MonteCarloEstimates, name: str) -> str:
     variance, mc_se = found.values[name], found.mc_se[name]
-    if len(run.evaluators) == 2 and run.identical:
+    if run.test.paired and run.identical:
         return (
             "degenerate: the two learners had the same loss at every observation in every fit, "
             "so there is no difference to test; compare learners that differ"
         )
     if math.isnan(variance):
-        return f"the {name} variance could not be estimated: {REMEDY_PAIRS}"
+        return f"the {name} variance could not be estimated: {run.remedy}"
     if run.n_pairs < MIN_PAIRS and plan.n_pairs != "exact":
         return (
             f"too few resamples: {run.n_pairs} pairs do not tell their own Monte-Carlo error; "
-            f"{REMEDY_PAIRS} to at least {MIN_PAIRS} pairs"
+            f"{run.remedy} to at least {MIN_PAIRS} pairs"
         )
     if _only_rounding(found, name):
         return "degenerate: the variance estimate is zero, the loss did not vary"
@@ -731,7 +847,7 @@ def _status(plan: _Plan, run: _Run, found: MonteCarloEstimates, name: str) -> st
     if not _reliable(found, name):
         return (
             f"too few resamples: the Monte-Carlo standard error of the variance ({mc_se:.2g}) "
-            f"is above a quarter of it ({variance:.2g}); {REMEDY_PAIRS}"
+            f"is above a quarter of it ({variance:.2g}); {run.remedy}"
             + ("" if name == "jackknife" else ", or use variance='jackknife'")
         )
     return "ok"
@@ -788,8 +904,8 @@ def _notes(test: UStatisticTest, plan: _Plan, run: _Run) -> tuple[str, ...]:
             f"The {plan.variance} variance with the normal reference is liberal at small n; "
             "variance='clipped' holds its level better."
         )
-    features = test.sample.features.shape[1]
-    if features > test.sample.n_obs:
+    features = 0 if test._given is not None else test.sample.features.shape[1]
+    if features > test.n_obs:
         notes.append(
             f"With more features ({features}) than observations ({test.sample.n_obs}) losses "
             "can be skewed, and the interval can cover less than its nominal level."
@@ -806,6 +922,7 @@ def _notes(test: UStatisticTest, plan: _Plan, run: _Run) -> tuple[str, ...]:
             f"Stopped at max_fits = {plan.max_fits} before the Monte-Carlo error fell below "
             f"tol = {plan.tol}; it is part of the standard error."
         )
+    notes.extend(reuse_notes(test._given))
     return tuple(notes)
 
 

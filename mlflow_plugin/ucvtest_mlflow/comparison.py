@@ -3,19 +3,20 @@
 import math
 import time
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
 from ucvtest import TestResult
+from ucvtest.discordance import discordance
 from ucvtest.losses import LOSSES, Loss, as_loss
+from ucvtest.placements import auc_table, placements
+from ucvtest.results import ALTERNATIVES, Alternative, wald_pvalue
 
 __all__ = ["AUC", "Rows", "compare_predictions"]
 
-Alternative = Literal["two-sided", "less", "greater"]
 AUC = "auc"
 SAME_ROWS = (
     "The two models are taken as they are: the answer is about these two on new rows of the same "
@@ -95,9 +96,9 @@ def compare_predictions(
     -0.20, p = 0.0386
     """
     start = time.perf_counter()
-    if alternative not in get_args(Alternative):
+    if alternative not in ALTERNATIVES:
         raise ValueError(
-            f"alternative={alternative!r} is unknown: use one of {', '.join(get_args(Alternative))}"
+            f"alternative={alternative!r} is unknown: use one of {', '.join(ALTERNATIVES)}"
         )
     if isinstance(loss, str) and loss not in (*LOSSES, AUC):
         raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join((*LOSSES, AUC))}")
@@ -168,44 +169,18 @@ def _paired(rows: Rows, loss: Loss, pos_label: Any, alternative: Alternative) ->
 
 def _mcnemar(losses: np.ndarray, alternative: Alternative, parts: dict[str, Any]) -> dict[str, Any]:
     """The exact test on the rows where one model errs and the other does not."""
-    wrong = losses > 0
-    counts = [[int((~wrong[0] & ~wrong[1]).sum()), int((~wrong[0] & wrong[1]).sum())]]
-    counts += [[int((wrong[0] & ~wrong[1]).sum()), int((wrong[0] & wrong[1]).sum())]]
-    only_second, only_first = counts[0][1], counts[1][0]
-    telling = only_first + only_second
-    if alternative == "two-sided":
-        pvalue = float(mcnemar(counts, exact=True).pvalue)
-    else:
-        pvalue = _binomial(only_first, telling, alternative)
+    found = discordance(losses[0], losses[1])
     status = parts["status"]
-    if telling == 0:
+    if found.n_telling == 0:
         status = "the models err on the same rows: nothing tells them apart; use more rows"
     return {
-        "pvalue": pvalue,
+        "pvalue": found.pvalue(alternative),
         "status": status,
         "method": "McNemar test of the error rates",
-        "diagnostics": {"only_first_wrong": only_first, "only_second_wrong": only_second},
-        "notes": (
-            *parts["notes"],
-            f"The p-value is exact, from the {telling} rows where one model errs and the other "
-            "does not. Statistic, standard error and interval are those of the t distribution, "
-            "rough where such rows are few, and can disagree with it near the level.",
-        ),
-        "tables": parts["tables"]
-        | {
-            "Rows": {
-                "": ("first right", "first wrong"),
-                "second right": (counts[0][0], counts[1][0]),
-                "second wrong": (counts[0][1], counts[1][1]),
-            }
-        },
+        "diagnostics": found.diagnostics,
+        "notes": (*parts["notes"], found.note(exact=True)),
+        "tables": parts["tables"] | {"Rows": found.table},
     }
-
-
-def _binomial(successes: int, trials: int, alternative: Alternative) -> float:
-    if trials == 0:
-        return 1.0
-    return float(stats.binomtest(successes, trials, alternative=alternative).pvalue)
 
 
 def _losses(rows: Rows, loss: Loss, pos_label: Any) -> list[np.ndarray]:
@@ -260,17 +235,9 @@ def _delong(rows: Rows, alternative: Alternative) -> dict[str, Any]:
             f"loss='auc' needs two rows of each class at least, got {n_positive} positive among "
             f"{len(rows.y)}"
         )
-    places = [_placements(rows.y, one) for one in (rows.first, rows.second)]
-    aucs = np.array([positives.mean() for positives, _ in places])
-    errors = np.sqrt([_placement_variance(*one) for one in places])
-    variance = _placement_variance(*(a - b for a, b in zip(*places, strict=True)))
-    estimate = float(aucs[0] - aucs[1])
-    table = {
-        "model": rows.names,
-        "AUC": tuple(aucs.tolist()),
-        "conf_low": tuple((aucs - stats.norm.isf(0.025) * errors).tolist()),
-        "conf_high": tuple((aucs + stats.norm.isf(0.025) * errors).tolist()),
-    }
+    parts = [placements(rows.y, one) for one in (rows.first, rows.second)]
+    difference = parts[0] - parts[1]
+    estimate, variance = difference.mean, difference.variance
     statistic = estimate / math.sqrt(variance) if variance > 0 else math.nan
     status = "ok"
     if variance == 0:
@@ -278,43 +245,22 @@ def _delong(rows: Rows, alternative: Alternative) -> dict[str, Any]:
             "the models rank all rows alike, or perfectly: the error of the difference cannot be "
             "estimated; compare them on rows where they differ"
         )
-    tails = {
-        "two-sided": 2 * stats.norm.sf(abs(statistic)),
-        "less": stats.norm.cdf(statistic),
-        "greater": stats.norm.sf(statistic),
-    }
+    reference = "normal" if variance > 0 else "none"
     return {
         "estimate": estimate,
         "variance": variance,
         "se": math.sqrt(variance),
         "statistic": statistic,
-        "pvalue": float(tails[alternative]),
+        "pvalue": wald_pvalue(statistic, reference, math.nan, alternative),
         "df": math.nan,
-        "reference": "normal" if variance > 0 else "none",
+        "reference": reference,
         "status": status,
         "estimand": "difference of AUCs of the two models",
         "method": "DeLong test of the AUC",
         "diagnostics": {"better": "higher"},
         "notes": ("Assumes independent rows, unseen by both models.", SAME_ROWS),
-        "tables": {"Models": table},
+        "tables": {"Models": auc_table("model", rows.names, parts)},
     }
-
-
-def _placements(y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each positive the share of negatives below it, for each negative that of positives above.
-
-    Ties count half. Midranks do in n log n steps what all pairs would take n^2 for.
-    """
-    positive = y == 1
-    ranks = stats.rankdata(scores)
-    n_positive, n_negative = int(positive.sum()), int((~positive).sum())
-    below = (ranks[positive] - stats.rankdata(scores[positive])) / n_negative
-    above = 1 - (ranks[~positive] - stats.rankdata(scores[~positive])) / n_positive
-    return below, above
-
-
-def _placement_variance(positives: np.ndarray, negatives: np.ndarray) -> float:
-    return float(positives.var(ddof=1) / len(positives) + negatives.var(ddof=1) / len(negatives))
 
 
 # ------------------------------------------------------------------------------ predictions

@@ -13,7 +13,8 @@ from mlflow.data.numpy_dataset import from_numpy
 from mlflow.data.pandas_dataset import from_pandas
 from mlflow.entities import Metric, Param, RunTag
 
-from ucvtest import TestResult, UcvtestWarning, __version__
+from ucvtest import Comparison, TestResult, UcvtestWarning, __version__
+from ucvtest_mlflow.records import Outcome
 
 __all__ = [
     "describe_data",
@@ -34,8 +35,10 @@ LONGEST_PARAM = 500
 LONGEST_TAG = 5000
 
 
-def kind(result: TestResult) -> str:
+def kind(result: Outcome) -> str:
     """The kind of test in keys, "ustatistic" for example; from its title where it does not say."""
+    if isinstance(result, Comparison):
+        return "comparison"
     named = result.settings.get("test")
     if isinstance(named, str):
         return named
@@ -43,7 +46,7 @@ def kind(result: TestResult) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name).strip("_") or "test"
 
 
-def params(result: TestResult, prefix: str) -> list[Param]:
+def params(result: Outcome, prefix: str) -> list[Param]:
     """The settings, cut to what MLflow shows."""
     return [
         Param(f"{prefix}{name}", _cut(str(value), LONGEST_PARAM))
@@ -51,7 +54,7 @@ def params(result: TestResult, prefix: str) -> list[Param]:
     ]
 
 
-def metrics(result: TestResult, prefix: str) -> list[Metric]:
+def metrics(result: Outcome, prefix: str) -> list[Metric]:
     """The numbers that are finite: MLflow stores infinity as 1.8e308 and hides NaN."""
     now = int(time.time() * 1000)
     return [
@@ -61,36 +64,65 @@ def metrics(result: TestResult, prefix: str) -> list[Metric]:
     ]
 
 
-def tags(result: TestResult, prefix: str) -> list[RunTag]:
+def tags(result: Outcome, prefix: str) -> list[RunTag]:
     """The words, and the numbers that cannot be metrics."""
-    words = {"verdict": result.verdict, "status": result.status, "version": __version__}
+    words = {"verdict": result.verdict, "status": _status(result), "version": __version__}
     words |= {
         name: str(value) for name, value in _numbers(result).items() if not math.isfinite(value)
     }
     return [RunTag(f"{prefix}{name}", _cut(text, LONGEST_TAG)) for name, text in words.items()]
 
 
-def _numbers(result: TestResult) -> dict[str, float]:
+def _status(result: Outcome) -> str:
+    if isinstance(result, TestResult):
+        return result.status
+    others = [
+        f"{' '.join(key)}: {each.status}"
+        for key, each in result.results.items()
+        if each.status != "ok"
+    ]
+    return "; ".join(others) or "ok"
+
+
+def _numbers(result: Outcome) -> dict[str, float]:
+    if isinstance(result, Comparison):
+        return _numbers_of_tests(result) | {"n_fits": result.n_fits, "elapsed": result.elapsed}
     row = result.summary_frame().iloc[0]
     numbers = {name: row[name] for name in METRICS if name in row}
     return {name: float(value) for name, value in numbers.items()} | {"elapsed": result.elapsed}
 
 
-def run_name(result: TestResult) -> str:
+def _numbers_of_tests(comparison: Comparison) -> dict[str, float]:
+    """The numbers of every test, for two learners; those of many pairs are in the table alone."""
+    if len(comparison.pairs) > 1:
+        return {}
+    shown = [name for name in METRICS if name not in ("n_fits", "elapsed")]
+    return {
+        f"{_file_name(test)}.{name}": number
+        for (test, _, _), each in comparison.results.items()
+        for name, number in _numbers(each).items()
+        if name in shown
+    }
+
+
+def run_name(result: Outcome) -> str:
     """A name for a run of its own: what was compared."""
+    if isinstance(result, Comparison):
+        compared = " vs ".join(_cut(name, 20) for name in result.learners)
+        return f"{_cut(compared, 100)} ({kind(result)})"
     names = [result.settings.get(key) for key in ("learner", "other")]
     compared = " vs ".join(_cut(str(name), 40) for name in names if name is not None)
     # What differs between runs comes first, because lists of runs cut long names.
     return f"{compared} ({kind(result)})" if compared else kind(result)
 
 
-def description(result: TestResult) -> str:
+def description(result: Outcome) -> str:
     """What the page of a run of its own starts with: the verdict first."""
     _, _, rest = result.summary().as_markdown().partition("\n\n")
     return rest.partition("\n### Settings")[0]
 
 
-def write_files(result: TestResult, folder: Path, *, log_plots: bool) -> None:
+def write_files(result: Outcome, folder: Path, *, log_plots: bool) -> None:
     """Write the artifacts that are files."""
     summary = result.summary()
     (folder / "summary.md").write_text(summary.as_markdown(), encoding="utf-8")
@@ -98,19 +130,27 @@ def write_files(result: TestResult, folder: Path, *, log_plots: bool) -> None:
     (folder / "result.json").write_text(result.to_json(indent=1), encoding="utf-8")
     if log_plots:
         # Without pyplot: logging must neither open windows nor add to the user's figures.
+        if isinstance(result, Comparison):
+            result.save_plot(folder / "plot.png")
+            return
         first, *others = result.plot_kinds
         result.save_plot(folder / "plot.png", kind=first)
         for name in others:
             result.save_plot(folder / f"plot_{_file_name(name)}.png", kind=name)
 
 
-def tables(result: TestResult) -> dict[str, pd.DataFrame]:
+def tables(result: Outcome) -> dict[str, pd.DataFrame]:
     """The tables of the result by file name; infinity as text, because JSON has none."""
+    found: Mapping[str, Any] = (
+        {"comparison": result.frame, "fits": result.fits_frame.astype(object)}
+        if isinstance(result, Comparison)
+        else result.tables
+    )
     return {
         _file_name(title): pd.DataFrame(
             {name: [_finite_or_text(cell) for cell in cells] for name, cells in table.items()}
         )
-        for title, table in result.tables.items()
+        for title, table in found.items()
     }
 
 
@@ -119,6 +159,8 @@ def _file_name(title: str) -> str:
 
 
 def _finite_or_text(cell: Any) -> Any:
+    if cell is pd.NA:
+        return None
     return str(cell) if isinstance(cell, float) and math.isinf(cell) else cell
 
 
@@ -133,8 +175,11 @@ def describe_data(test: Any) -> Mapping[str, str] | None:
     Returns
     -------
     mapping of str to str, or None
-        None, with a warning, where MLflow cannot describe the data.
+        None where the test was made from losses, without data; None, with a warning, where
+        MLflow cannot describe the data.
     """
+    if not hasattr(test, "sample"):
+        return None
     features, response = test.sample.features, test.sample.response
     name = f"sample {len(response)} x {features.shape[1]}"
     try:

@@ -23,10 +23,9 @@ from mlflow.exceptions import MlflowException
 from mlflow.tracking.context.registry import resolve_tags
 from mlflow.utils import mlflow_tags
 
-from ucvtest import TestResult
 from ucvtest_mlflow import content
 from ucvtest_mlflow.pause import quiet
-from ucvtest_mlflow.records import Kept, Record
+from ucvtest_mlflow.records import Kept, Outcome, Record, restored
 
 __all__ = ["Logged", "Unreachable", "deliver", "destination", "load_result", "log_result"]
 
@@ -48,14 +47,14 @@ class Unreachable(ConnectionError):
     """The tracking server does not answer, or not in time."""
 
 
-def log_result(result: TestResult, run_id: str | None = None) -> Logged:
-    """Log one result.
+def log_result(result: Outcome, run_id: str | None = None) -> Logged:
+    """Log one result, or a comparison as one table.
 
     A run that is created for it and cannot be completed ends as failed.
 
     Parameters
     ----------
-    result : TestResult
+    result : TestResult or Comparison
     run_id : str, optional
         By default the active run, or a new one where none is active.
 
@@ -76,8 +75,8 @@ def log_result(result: TestResult, run_id: str | None = None) -> Logged:
     return _bounded(record.tracking_uri, lambda: _send(record))
 
 
-def load_result(run_id: str, key: str | None = None) -> TestResult:
-    """Read a result back.
+def load_result(run_id: str, key: str | None = None) -> Outcome:
+    """Read a result, or a comparison, back.
 
     Parameters
     ----------
@@ -87,7 +86,7 @@ def load_result(run_id: str, key: str | None = None) -> TestResult:
 
     Returns
     -------
-    TestResult
+    TestResult or Comparison
         Equal to the one that was logged.
 
     Raises
@@ -104,9 +103,7 @@ def load_result(run_id: str, key: str | None = None) -> TestResult:
     if key not in keys:
         raise ValueError(f"run {run_id} holds no result {key!r}: it has {', '.join(keys)}")
     with quiet():
-        return TestResult.from_dict(
-            mlflow.artifacts.load_dict(f"runs:/{run_id}/{FOLDER}/{key}/result.json")
-        )
+        return restored(mlflow.artifacts.load_dict(f"runs:/{run_id}/{FOLDER}/{key}/result.json"))
 
 
 def destination(record: Record, *, nested: bool) -> Record:
@@ -278,7 +275,7 @@ def _log(client: MlflowClient, record: Record, run: Run) -> Logged:
     return Logged(run_id, key)
 
 
-def _log_tables(client: MlflowClient, run: Run, result: TestResult, key: str) -> None:
+def _log_tables(client: MlflowClient, run: Run, result: Outcome, key: str) -> None:
     # An attempt that broke off may have left its table, to which log_table would append.
     present = run.data.tags.get(mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, "")
     for name, table in content.tables(result).items():

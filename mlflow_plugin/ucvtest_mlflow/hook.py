@@ -10,12 +10,12 @@ from typing import Any
 
 import mlflow
 
-from ucvtest import TestResult, UcvtestWarning, hooks
+from ucvtest import Comparison, TestResult, UcvtestWarning, hooks
 from ucvtest.autologging import AutologByEnvironment
 from ucvtest_mlflow.content import describe_data
 from ucvtest_mlflow.delivery import Logged, Unreachable, deliver, destination
 from ucvtest_mlflow.pause import autologging_paused
-from ucvtest_mlflow.records import Record, Spool, default_spool_dir
+from ucvtest_mlflow.records import Outcome, Record, Spool, default_spool_dir
 
 __all__ = ["AutologHook", "autolog", "flush_spool"]
 
@@ -40,6 +40,15 @@ class AutologHook:
 
     def fitted(self, test: Any, result: TestResult) -> None:
         """Log the result, or keep it for later with a warning that says where."""
+        # The levels up to the user's call: _log, fitted, hooks.announce, _finish, fit.
+        self._log(test, result, stacklevel=6)
+
+    def compared(self, test: Any, comparison: Comparison) -> None:
+        """Log a comparison as one, and none of its results by itself."""
+        # The levels up to the user's call: _log, compared, hooks.announce_comparison, compare.
+        self._log(test, comparison, stacklevel=5)
+
+    def _log(self, test: Any, result: Outcome, stacklevel: int) -> None:
         record = destination(
             Record(
                 result,
@@ -55,8 +64,7 @@ class AutologHook:
         try:
             logged = deliver(kept)
         except Exception as error:
-            # The levels up to the user's call of fit: hooks.announce, _finish, fit.
-            warnings.warn(_kept(error, kept.path), UcvtestWarning, stacklevel=5)
+            warnings.warn(_kept(error, kept.path), UcvtestWarning, stacklevel=stacklevel)
             return
         if not self.silent:
             logger.info("Logged %s to run %s (%s)", logged.key, logged.run_id, record.tracking_uri)

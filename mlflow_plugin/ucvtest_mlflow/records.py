@@ -9,17 +9,26 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from ucvtest import TestResult
+from ucvtest import Comparison, TestResult
 
 try:
     import fcntl
 except ImportError:  # Windows has no such locks: two flushes at once may send a result twice.
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Kept", "Record", "Spool", "default_spool_dir"]
+__all__ = ["Kept", "Outcome", "Record", "Spool", "default_spool_dir", "restored"]
 
 FORMAT = "ucvtest_mlflow.Record"
 FORMAT_VERSION = 1
+
+Outcome = TestResult | Comparison
+"""What is logged."""
+
+
+def restored(data: Mapping[str, Any]) -> Outcome:
+    """The result or comparison that a dictionary was made of."""
+    kind = Comparison if data.get("format") == "ucvtest.Comparison" else TestResult
+    return kind.from_dict(data)
 
 
 @dataclass(frozen=True)
@@ -28,7 +37,7 @@ class Record:
 
     Parameters
     ----------
-    result : TestResult
+    result : TestResult or Comparison
     tracking_uri : str
         The server or store that was current when the test ended.
     run_id : str, optional
@@ -44,7 +53,7 @@ class Record:
         Tells a result that has arrived from one that has not.
     """
 
-    result: TestResult
+    result: Outcome
     tracking_uri: str
     run_id: str | None = None
     own_run: bool = False
@@ -81,7 +90,7 @@ class Record:
                 f"the file has format version {version}, this ucvtest reads up to "
                 f"{FORMAT_VERSION}: upgrade ucvtest"
             )
-        return cls(**{**data, "result": TestResult.from_dict(data["result"])})
+        return cls(**{**data, "result": restored(data["result"])})
 
 
 class Kept:

@@ -67,6 +67,69 @@ def select_model(*, x: Any, y: Any, learners: Any, arguments: Any, complexity: A
     )
 
 
+def compare_learners(
+    *, x: Any, y: Any, learners: Any, names: Any, tests: Any, arguments: Any, conf_level: Any
+) -> Any:
+    """Run `ucvtest.compare`: its table by columns, what was fitted, and the JSON that restores it.
+
+    Parameters
+    ----------
+    x, y : R matrix, R vector
+    learners : R list
+        As `_learner` reads them.
+    names : R texts or NULL
+        Names of the learners.
+    tests : R list
+        Of each test its label, its name and its options by name; or one text.
+    arguments : R list
+        Further arguments of `ucvtest.compare`.
+    conf_level : R number
+    """
+    import rpy2.rinterface as ri
+
+    response = vector(y)
+    compared: Any = [_learner(learner, response) for learner in learners]
+    if names is not ri.NULL:
+        compared = dict(zip(list(names), compared, strict=True))
+    chosen: Any = tests[0] if isinstance(tests, ri.StrSexpVector) else _specs(tests)
+    comparison = uv.compare(
+        matrix(x), response, compared, chosen, **_arguments(arguments), n_jobs=1
+    )
+    frame = comparison.summary_frame(alpha=1 - float(conf_level[0]))
+    fits = comparison.fits_frame.assign(
+        n_resamples=comparison.fits_frame["n_resamples"].astype(float)
+    )
+    return to_r(
+        {
+            "table": _columns(frame),
+            "fits": _columns(fits),
+            "n_obs": comparison.n_obs,
+            "n_fits": comparison.n_fits,
+            "elapsed": comparison.elapsed,
+            "loss": comparison.settings["loss"],
+            "correction": comparison.correction,
+            "verdict": comparison.verdict,
+            "json": comparison.to_json(),
+        }
+    )
+
+
+def _specs(tests: Any) -> Any:
+    """Tests with options, as R lists them: a mapping where all have labels."""
+    specs = [uv.TestSpec.of(name[0], _arguments(options)) for name, options in tests]
+    return dict(zip(list(tests.names), specs, strict=True)) if _has_names(tests) else specs
+
+
+def _has_names(values: Any) -> bool:
+    import rpy2.rinterface as ri
+
+    return values.names is not ri.NULL
+
+
+def _columns(frame: Any) -> dict[str, np.ndarray]:
+    return {str(name): np.array(column) for name, column in frame.items()}
+
+
 def light_code_bounds(**arguments: Any) -> Any:
     """Bounds as R numbers, which beyond 2^53 are rounded away from the true size."""
     bounds = uv.codes.light_code_bounds(**{k: scalar(k, v) for k, v in arguments.items()})
@@ -100,8 +163,14 @@ def critical_values(
 
 
 def summary(*, json: Any, conf_level: Any) -> Any:
-    """Write the summary of a result that R kept as JSON."""
+    """Write the summary of a result, or a comparison, that R kept as JSON."""
     return to_r(_restored(json).summary(alpha=1 - conf_level[0]).as_text())
+
+
+def comparison_frame(*, json: Any, conf_level: Any) -> Any:
+    """Both ends of all intervals of a comparison that R kept as JSON."""
+    frame = _restored(json).summary_frame(alpha=1 - conf_level[0])
+    return to_r({name: np.array(frame[name]) for name in ("conf_low", "conf_high")})
 
 
 def confidence_interval(*, json: Any, conf_level: Any) -> Any:
@@ -111,11 +180,22 @@ def confidence_interval(*, json: Any, conf_level: Any) -> Any:
 
 
 def _arguments(values: Any) -> dict[str, Any]:
-    """A named R list as keyword arguments: functions are losses, all else single values."""
+    """A named R list as keyword arguments: losses, designs, all else single values."""
+    read: dict[str, Callable[[Any], Any]] = {"loss": _loss, "design": _design}
     return {
-        name: _loss(value) if name == "loss" else scalar(name, value)
-        for name, value in zip(values.names, values, strict=True)
+        name: read[name](value) if name in read else scalar(name, value)
+        for name, value in zip(values.names or (), values, strict=True)
     }
+
+
+def _design(design: Any) -> Any:
+    """The named design that R describes by a list: its class, then its arguments."""
+    kind, *values = design
+    arguments = {
+        name: scalar(name, value)
+        for name, value in zip(list(design.names)[1:], values, strict=True)
+    }
+    return getattr(uv.designs, kind[0])(**arguments)
 
 
 def _learner(learner: Any, response: np.ndarray) -> Any:
@@ -134,8 +214,10 @@ def _loss(loss: Any) -> Any:
     return RFunctionLoss(loss) if isinstance(loss, ri.SexpClosure) else scalar("loss", loss)
 
 
-def _restored(json: Any) -> uv.TestResult:
-    return uv.TestResult.from_dict(json_module.loads(json[0]))
+def _restored(json: Any) -> Any:
+    data = json_module.loads(json[0])
+    kind = uv.Comparison if data["format"] == "ucvtest.Comparison" else uv.TestResult
+    return kind.from_dict(data)
 
 
 def _result(result: uv.TestResult, conf_level: float) -> Any:
@@ -167,10 +249,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     for function in (
         hypothesis_test,
         select_model,
+        compare_learners,
         light_code_bounds,
         critical_values,
         summary,
         confidence_interval,
+        comparison_frame,
         autolog,
     )
 }

@@ -16,6 +16,7 @@ __all__ = [
     "quadratic_form",
     "solve_positive_definite",
     "symmetric",
+    "times_vectors",
 ]
 
 SINGULAR = 1e-10
@@ -73,6 +74,20 @@ def quadratic_form(matrices: jax.Array) -> jax.Array:
     """Coefficients of `products` in x'Ax, shape (p (p + 1)/2, R), for symmetric A (p, p, R)."""
     i, j = np.triu_indices(matrices.shape[0])
     return matrices[i, j] * np.where(i == j, 1.0, 2.0)[:, None]
+
+
+def times_vectors(matrices: jax.Array, vectors: jax.Array) -> jax.Array:
+    """Products A v (q, R) for many matrices A (q, p, R) and vectors v (p, R).
+
+    One column after the other: a sum over the middle axis is left to a library by XLA on the
+    CPU, which takes ten times as long.
+    """
+
+    def add(j: jax.Array, total: jax.Array) -> jax.Array:
+        return total + matrices[:, j] * vectors[j]
+
+    zero = jnp.zeros((matrices.shape[0], matrices.shape[2]), matrices.dtype)
+    return jax.lax.fori_loop(0, matrices.shape[1], add, zero)
 
 
 def solve_positive_definite(

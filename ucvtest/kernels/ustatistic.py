@@ -24,7 +24,7 @@ theta_squared also consist, have a bias of order n/N^2 for N draws.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -47,7 +47,7 @@ MAX_OBS_PAIR_EFFECTS = 2000
 """Most observations for which the pair effects, and with them the variances "geometric" and
 "clipped", are kept: 8 groups of 2000 x 2000 sums are a quarter of a gigabyte."""
 
-SETS_PER_CALL, SETS_PER_LARGE_CALL = 16, 64
+SETS_PER_CALL, SETS_PER_LARGE_CALL = 16, 128
 """Learning sets of each group and side in one jitted call: two fixed shapes, so two compilations.
 A large call keeps the sums of its groups, n x n each, from being written too often."""
 
@@ -97,42 +97,52 @@ def _additive_moments(
     }
 
 
-def _residuals(differences: jax.Array, learning: jax.Array, additive: Additive) -> jax.Array:
-    """D - A outside the learning sets, 0 inside; (..., n)."""
-    centre, a, d = additive
-    fitted = (learning.astype(a.dtype) @ a + centre)[..., None] + d
-    return jnp.where(learning, 0.0, differences - fitted)
+class _Side(NamedTuple):
+    """The learning sets on one side of M draws, s each."""
+
+    x: jax.Array
+    """Residuals D - A, 0 inside the learning sets; (M, s, n)."""
+    learning: jax.Array
+    """Learning sets as numbers, (M, s, n)."""
+    total: jax.Array
+    """Sums of the residuals, (M, s)."""
+
+    @classmethod
+    def of(cls, differences: jax.Array, learning: jax.Array, additive: Additive) -> "_Side":
+        centre, a, d = additive
+        learnt = learning.astype(a.dtype)
+        x = jnp.where(learning, 0.0, differences - ((learnt @ a + centre)[..., None] + d))
+        return cls(x, learnt, x.sum(-1))
 
 
-def _products(x1: jax.Array, x2: jax.Array, l1: jax.Array, l2: jax.Array) -> dict[str, jax.Array]:
-    """Mean of X1(t) X2(t') for every set of the first side and every set of the second.
+def _products(
+    first: _Side, second: _Side, weight: jax.Array, size: jax.Array, common: jax.Array
+) -> dict[str, jax.Array]:
+    """Sums of the means of X1(t) X2(t') for sets of the first and of the second side.
 
-    x1, x2, l1, l2 (M, s, n); the means (M, s, s). By where t and t' lie: different and
-    outside both sets (product); one of them inside the other set (crossed); equal
-    (diagonal); both inside the other set (swapped).
+    By where t and t' lie: different and outside both sets (product); one of them inside the
+    other set (crossed); equal (diagonal); both inside the other set (swapped).
     """
-    s, n = x1.shape[1:]
-    # All inner products of residuals and learning sets of one draw at once.
-    inner = jnp.einsum(
-        "min,mjn->mij", jnp.concatenate([x1, l1], axis=1), jnp.concatenate([x2, l2], axis=1)
-    )
-    same, inside1 = inner[:, :s, :s], inner[:, :s, s:]
-    inside2, common = inner[:, s:, :s], inner[:, s:, s:]
-    size1, size2 = l1.sum(-1)[:, :, None], l2.sum(-1)[:, None, :]
-    n_outside = n - size1 - size2 + common
-    # Of X1, summed outside both sets and inside the second one; of X2 likewise.
-    outside1, outside2 = x1.sum(-1)[:, :, None] - inside1, x2.sum(-1)[:, None, :] - inside2
-    n_inside1, n_inside2 = size2 - common, size1 - common
+    pairs = weight[:, :, None] * weight[:, None, :]
+    # Of X1, summed inside the second set and outside both; of X2 likewise; (M, s, s).
+    inside1 = jnp.einsum("min,mjn->mij", first.x, second.learning)
+    inside2 = jnp.einsum("min,mjn->mij", first.learning, second.x)
+    outside1, outside2 = first.total[:, :, None] - inside1, second.total[:, None, :] - inside2
+    sums1, sums2 = (jnp.einsum("ms,msn->mn", weight, side.x) for side in (first, second))
+    same = (sums1 * sums2).sum()
+    n_outside, n_inside = first.x.shape[-1] - 2 * size + common, size - common
 
     def mean(total: jax.Array, count: jax.Array) -> jax.Array:
-        return total / jnp.maximum(count, 1.0)
+        return total / jnp.maximum(count, 1)
 
+    different = (pairs * outside1 * outside2).sum() - same
+    crossed = (pairs * (inside1 * outside2 + outside1 * inside2)).sum()
     return {
-        "product": mean(outside1 * outside2 - same, n_outside * (n_outside - 1.0)),
-        "crossed": mean(inside1 * outside2, n_inside1 * n_outside) / 2
-        + mean(outside1 * inside2, n_outside * n_inside2) / 2,
+        "n_products": pairs.sum(),
+        "product": mean(different, n_outside * (n_outside - 1)),
+        "crossed": mean(crossed / 2, n_inside * n_outside),
         "diagonal": mean(same, n_outside),
-        "swapped": mean(inside1 * inside2, n_inside1 * n_inside2),
+        "swapped": mean((pairs * inside1 * inside2).sum(), n_inside**2),
     }
 
 
@@ -144,16 +154,19 @@ def _residual_sums(
     l2: jax.Array,
     weight: jax.Array,
     additive: Additive,
+    size: jax.Array,
+    common: jax.Array,
     pair_effects: bool,
 ) -> dict[str, jax.Array]:
     """Sums over the draws of each group, from the residuals of an additive fit.
 
     d1, d2, l1, l2 (K, M, s, n): M draws in each of K groups, s sets on each side; weight
-    (K, M, s); additive: centre (K,), a (K, n), d (K, n).
+    (K, M, s); additive: centre (K,), a (K, n), d (K, n); size of all sets, and observations
+    that any two of different sides have in common.
     """
 
     def of_group(group: tuple[Any, ...]) -> dict[str, jax.Array]:
-        return _sums_of_group(*group, pair_effects=pair_effects)
+        return _sums_of_group(*group, size=size, common=common, pair_effects=pair_effects)
 
     # Group by group: what one of them needs stays in the processor's cache.
     return jax.lax.map(of_group, (d1, d2, l1, l2, weight, additive))
@@ -167,44 +180,43 @@ def _sums_of_group(
     weight: jax.Array,
     additive: Additive,
     *,
+    size: jax.Array,
+    common: jax.Array,
     pair_effects: bool,
 ) -> dict[str, jax.Array]:
     n = d1.shape[-1]
-    x1, x2 = _residuals(d1, l1, additive), _residuals(d2, l2, additive)
-    l1, l2 = l1.astype(x1.dtype), l2.astype(x1.dtype)
-    residual = jnp.concatenate([x1, x2]).reshape(-1, n)
-    learning = jnp.concatenate([l1, l2]).reshape(-1, n)
-    # Either side counts as half a set.
-    w = jnp.concatenate([weight, weight]).ravel() / 2
-    n_tested = n - learning.sum(-1)
-    mean = residual.sum(-1) / n_tested
-    pair_weight = weight[:, :, None] * weight[:, None, :]
+    first, second = _Side.of(d1, l1, additive), _Side.of(d2, l2, additive)
+    # Either side counts as half a set; of each the mean over the observations tested with it.
+    share = weight / (2 * (n - size))
+    mean = (share * (first.total + second.total)).sum()
+    # Shares in b: the mean of X 1{i in S} over t, less the mean of X times m/n.
+    effect = _inside(first, share) + _inside(second, share) - (size + 1) / n * mean
     sums = {
         "count": weight.sum(),
-        "n_products": pair_weight.sum(),
-        "mean": w @ mean,
-        # Shares in b: the mean of X 1{i in S} over t, less the mean of X times m/n.
-        "effect": (w * mean) @ learning
-        + (w / n_tested) @ residual
-        - ((n - n_tested + 1) / n * w) @ mean,
+        "mean": mean,
+        "effect": effect,
+        **_products(first, second, weight, size, common),
     }
-    for kind, values in _products(x1, x2, l1, l2).items():
-        sums[kind] = (pair_weight * values).sum()
     if pair_effects:
-        sums["joint"] = _joint(residual, learning, mean, w, n_tested)
+        sums["joint"] = _joint(first, l1, share) + _joint(second, l2, share)
     return sums
 
 
-def _joint(
-    residual: jax.Array, learning: jax.Array, mean: jax.Array, w: jax.Array, n_tested: jax.Array
-) -> jax.Array:
+def _inside(side: _Side, share: jax.Array) -> jax.Array:
+    """Sum over learning sets of the mean of X 1{i in S} over t, (n,)."""
+    learnt = jnp.einsum("ms,msn->n", share * side.total, side.learning)
+    return learnt + jnp.einsum("ms,msn->n", share, side.x)
+
+
+def _joint(side: _Side, learning: jax.Array, share: jax.Array) -> jax.Array:
     """Sum over learning sets of E[X 1{i, j in S}]: (n, n), to be added to its transpose.
 
     In single precision: seven digits of a part of the variance, for half the time.
     """
-    half = learning * mean[:, None] / 2 + residual / n_tested[:, None]
-    weighted = learning * w[:, None]
-    return weighted.astype(jnp.float32).T @ half.astype(jnp.float32)
+    n = learning.shape[-1]
+    inside, outside = share * side.total / 2, share[..., None] * side.x
+    half = jnp.where(learning, inside[..., None], outside).astype(jnp.float32)
+    return learning.reshape(-1, n).astype(jnp.float32).T @ half.reshape(-1, n)
 
 
 _moments_call = in_float64(_additive_moments)
@@ -357,6 +369,8 @@ class Accumulator:
         self.n_obs, self.learn_size, self.disjoint = n_obs, learn_size, disjoint
         self.n_groups = groups_of_draws(n_obs, n_draws)
         self.pair_effects = disjoint and n_obs <= MAX_OBS_PAIR_EFFECTS
+        # Otherwise nothing is made of pairs.
+        self._common = 0 if disjoint else max(0, 2 * learn_size - n_obs)
         # Two halves, each with the additive fit of the other one.
         half = _half(self.n_groups)
         self._halves = [slice(0, half), slice(half, self.n_groups)]
@@ -452,7 +466,13 @@ class Accumulator:
     def _sum(self, dealt: _Dealt, additive: tuple[np.ndarray, ...]) -> dict[str, np.ndarray]:
         sums: dict[str, np.ndarray] = {}
         for call in dealt.calls():
-            _add_up(sums, _residual_call(*call, additive, pair_effects=self.pair_effects))
+            update = _residual_call(
+                *call, additive, self.learn_size, self._common, pair_effects=self.pair_effects
+            )
+            if self.pair_effects:
+                # By far the largest: added to its total at once, which asks for no memory.
+                _add_up(self._totals, {"joint": update.pop("joint")})
+            _add_up(sums, update)
         return sums
 
     def _store(self, additive: tuple[np.ndarray, ...], sums: dict[str, np.ndarray]) -> None:
@@ -466,8 +486,6 @@ class Accumulator:
             "residual_mean": sums["mean"],
             "residual_effect": effect,
         }
-        if self.pair_effects:
-            totals["joint"] = sums["joint"]
         _add_up(self._totals, totals)
         linear = self._lambda_1 * (count * (b**2).sum(-1) + 2 * (b * effect).sum(-1))
         scalars = {key: value for key, value in sums.items() if value.ndim == 1}
@@ -606,7 +624,8 @@ class OverlapSums:
         )
         sums = self._sums.setdefault(overlap, {})
         for call in _Dealt.deal(draws, self.n_groups).calls():
-            _add_up(sums, _residual_call(*call, additive, pair_effects=False))
+            update = _residual_call(*call, additive, self.learn_size, overlap, pair_effects=False)
+            _add_up(sums, update)
 
     def kappas(self, c_values: Iterable[int]) -> np.ndarray:
         """Estimates of kappa_c from each group of draws, (K, number of values)."""

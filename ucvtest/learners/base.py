@@ -347,8 +347,12 @@ def padded_size(n_obs: int) -> int:
 
 def padded_rows(array: np.ndarray, axis: int = 0) -> np.ndarray:
     """The array with zeros after its observations, as many as `padded_size` asks for."""
-    missing = padded_size(array.shape[axis]) - array.shape[axis]
-    return np.pad(array, [(0, missing if each == axis else 0) for each in range(array.ndim)])
+    shape = list(array.shape)
+    shape[axis] = padded_size(shape[axis])
+    # A third of the time of np.pad.
+    padded = np.zeros(shape, array.dtype)
+    padded[tuple(slice(size) for size in array.shape)] = array
+    return padded
 
 
 def _with_missing(labels: np.ndarray, scores: np.ndarray) -> np.ndarray:

@@ -33,6 +33,7 @@ from ucvtest.learners.base import (
     padded_rows,
     power_of_two,
 )
+from ucvtest.learners.blocks import codes_in_blocks
 from ucvtest.learners.one_set import (
     LABELINGS,
     OPEN,
@@ -568,18 +569,11 @@ def _arguments(
 def _jitted_codes(*arguments: Any) -> tuple[jax.Array, jax.Array]:
     """Which scores are positive, and whether some are neither that nor negative."""
     rules, columns, terms, learning, _, *shape, n_obs = arguments
-    observed = jnp.arange(learning.shape[1]) < n_obs
 
-    def block(rows: jax.Array) -> tuple[jax.Array, jax.Array]:
-        scores = _all_scores(rules, columns, terms, rows, None, *shape)
-        decided = (scores > 0.0) | (scores < 0.0)
-        return (scores > 0.0).astype(jnp.int8), (~decided & observed).any()
+    def scores(rows: jax.Array) -> jax.Array:
+        return _all_scores(rules, columns, terms, rows, None, *shape)
 
-    # A few rows at a time stay in the cache, and no memory is asked for.
-    n_sets = learning.shape[0]
-    size = ROWS_PER_BLOCK if n_sets % ROWS_PER_BLOCK == 0 else n_sets
-    codes, open_ = jax.lax.map(block, learning.reshape(-1, size, learning.shape[1]))
-    return codes.reshape(learning.shape), open_.any()
+    return codes_in_blocks(scores, learning, ROWS_PER_BLOCK, 0.0, n_obs)
 
 
 def _all_scores(

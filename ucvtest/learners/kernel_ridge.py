@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import jax
 import jax.numpy as jnp
@@ -22,6 +22,7 @@ from ucvtest.learners.ridge import (
     CAREFUL,
     LEAST_ROWS,
     SCALES,
+    DualSmoother,
     PenaltyScale,
     dual_padded,
     dual_scores,
@@ -144,20 +145,40 @@ class KernelRidge(JittedLearner):
         """As many as the scores allow: a common learning set needs one system for all."""
         return super().rows_per_call(sample)
 
+    def prepare_labelings(self, state: tuple[Any, Any], learning: np.ndarray) -> DualSmoother:
+        """The matrix that takes the labels to the fitted values."""
+        kernel = state[0]
+        if self.standardize:
+            kernel = in_float64(self._kernels_in_sets)(state[0], learning[None])[:, :, 0]
+        return DualSmoother.of(kernel, learning, *self._settings)
+
     @in_float64
     def scores(
-        self, state: tuple[Any, Any], learning: np.ndarray, labels: np.ndarray | None = None
+        self,
+        state: tuple[Any, Any] | DualSmoother,
+        learning: np.ndarray,
+        labels: np.ndarray | None = None,
     ) -> np.ndarray:
         """Fitted values."""
-        singular = CAREFUL if self.careful else SINGULAR
-        mean_scale = self.penalty_scale == "mean"
+        if isinstance(state, DualSmoother):
+            return state.fitted(cast("np.ndarray", labels))
+        if labels is not None and len(learning) == 1:
+            return self.prepare_labelings(state, learning[0]).fitted(labels)
+        inner, response = state
         if self.standardize:
-            features, response = state
-            shape = (self.gamma or 1.0 / features.shape[1], self.degree, self.coef0)
-            kernels = _kernels_in_sets(features, padded_rows(learning, axis=1), self.kernel, *shape)
-            common = labels is not None and len(learning) == 1
-            state = (kernels[:, :, 0] if common else kernels, response)
-        return dual_scores(*state, learning, labels, self.lam, singular, mean_scale, True)
+            inner = self._kernels_in_sets(inner, learning)
+        return dual_scores(inner, response, learning, labels, *self._settings)
+
+    def _kernels_in_sets(self, features: Any, learning: np.ndarray) -> Any:
+        """Kernels (N, N, R) of features that are standardised in each set."""
+        shape = (self.gamma or 1.0 / features.shape[1], self.degree, self.coef0)
+        return _kernels_in_sets(features, padded_rows(learning, axis=1), self.kernel, *shape)
+
+    @property
+    def _settings(self) -> tuple[float, float, bool, bool]:
+        """Penalty, smallest pivot, whether the penalty is for the mean; there is no intercept."""
+        singular = CAREFUL if self.careful else SINGULAR
+        return self.lam, singular, self.penalty_scale == "mean", True
 
     def prepare(self, sample: Sample) -> tuple[Any, Any]:
         """The kernel of all pairs of observations, and the response."""

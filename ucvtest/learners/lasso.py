@@ -87,8 +87,7 @@ def lasso(
         evaluation reports as an error.
     compiled : bool, optional
         Whether loops compiled by Numba (``pip install ucvtest[fast]``) do the fits, as they do
-        by default where Numba is installed and there are more than 32 features. The result is
-        the same.
+        by default where Numba is installed. The result is the same.
 
     Returns
     -------
@@ -341,10 +340,9 @@ class PenalizedLogistic(JittedLearner):
         bound = self.penalties(size)[0] if self.standardize else 0.0
         return null, np.flatnonzero(deviation > bound)
 
-    def _is_compiled(self, n_features: int) -> bool:
-        if self.compiled is None:
-            return n_features > ONE_WORKING_SET and _numba_is_installed()
-        return self.compiled
+    @property
+    def _is_compiled(self) -> bool:
+        return _numba_is_installed() if self.compiled is None else self.compiled
 
     def penalties(self, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights of absolute values and of half the squares beside the mean loss, (R,) each."""
@@ -356,7 +354,7 @@ class PenalizedLogistic(JittedLearner):
     ) -> Iterator[tuple[np.ndarray, "_Fits | _CompiledFits"]]:
         """Fit with larger and larger working sets; of two fits for one row the later one counts."""
         rows = np.arange(len(learning))
-        if len(rows) and self._is_compiled(data.matrix.shape[1]):
+        if len(rows) and self._is_compiled:
             easy = _CompiledFits(data, self, learning, labels)
             yield rows, easy
             rows = np.flatnonzero(np.isnan(easy.log_odds[:, 0]))

@@ -16,8 +16,10 @@ from ucvtest.kernels.linear_algebra import (
     products,
     solve_positive_definite,
     symmetric,
+    times_vectors,
 )
 from ucvtest.learners.base import JittedLearner, Scale, padded_rows, power_of_two
+from ucvtest.learners.blocks import decided, in_blocks
 from ucvtest.learners.ridge import SCALES, PenaltyScale
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
@@ -49,6 +51,9 @@ OVERSHOT = 0.5
 
 CACHE_NUMBERS = 2**17
 """Numbers that the matrices of one call may hold: half a processor's second-level cache."""
+
+ROWS_PER_BLOCK = 128
+"""Learning sets fitted at a time within one call; each block takes the steps that it needs."""
 
 LEAST_ROWS = 32
 """Learning sets in one call, at least: the minor axis must fill the vector units."""
@@ -122,7 +127,7 @@ class RidgeLogistic(JittedLearner):
     max_iter: int = 50
 
     scale: ClassVar[Scale] = "log_odds"
-    batch_rows: ClassVar[int] = 256
+    batch_rows: ClassVar[int] = 512
     no_solution: ClassVar[str] = (
         "Newton's method has not converged: raise lam (without a penalty, classes that can be "
         "separated have no solution), or raise max_iter"
@@ -197,16 +202,29 @@ class RidgeLogistic(JittedLearner):
         """Log-odds; NaN where a fit did not converge."""
         return self._fit(state, learning, labels)[1][:, : learning.shape[1]]
 
+    def codes(
+        self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
+        """Predicted codes of the sample's own response; see `JittedLearner.codes`."""
+        if labels is not None:
+            return None
+        codes, open_ = self._fit(state, learning, None)[2:]
+        return None if open_ else codes[:, : learning.shape[1]]
+
+    @property
+    def _settings(self) -> tuple[float, int, bool, bool]:
+        """Penalty, most steps, and whether the penalty is for the mean, and standardised."""
+        return self.lam, self.max_iter, self.penalty_scale == "mean", self.standardize
+
     @in_float64
     def _fit(self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None) -> Any:
-        """Coefficients (q, R) in standard units and log-odds (R, N)."""
+        """Coefficients (q, R) in standard units, log-odds and codes (R, N), and if one is open."""
         weights = padded_rows(learning, axis=1)
-        mean_scale = self.penalty_scale == "mean"
         if labels is not None:
             # The fit to the sample's own response says nothing of other labels.
             start = np.zeros(len(state.start))
             state = state._replace(response=padded_rows(labels, axis=1).T, start=start)
-        return _newton(state, weights, self.lam, self.max_iter, mean_scale, self.standardize)
+        return _newton(state, weights, learning.shape[1], *self._settings)
 
 
 def _rotated(features: np.ndarray) -> np.ndarray:
@@ -216,8 +234,27 @@ def _rotated(features: np.ndarray) -> np.ndarray:
     return left[:, kept] * singular[kept]
 
 
-@partial(jit, static_argnums=(4, 5))
+@partial(jit, static_argnums=(5, 6))
 def _newton(
+    state: LogisticState, learning: jax.Array, n_obs: jax.Array, *settings: Any
+) -> tuple[jax.Array, ...]:
+    """Coefficients (q, R), log-odds (R, N), and what `codes_in_blocks` makes of these.
+
+    One function for all, so that it is compiled once; the settings are those of `_newton_block`.
+    """
+
+    def fit(rows: jax.Array) -> tuple[jax.Array, ...]:
+        b, scores = _newton_block(state, rows, *settings)
+        return b, scores, *decided(scores, 0.0, n_obs)
+
+    if state.response.ndim > 1:
+        return fit(learning)
+    b, scores, codes, open_ = jax.lax.map(fit, in_blocks(learning, ROWS_PER_BLOCK))
+    b = jnp.swapaxes(b, 0, 1).reshape(b.shape[1], -1)
+    return b, scores.reshape(learning.shape), codes.reshape(learning.shape), open_.any()
+
+
+def _newton_block(
     state: LogisticState,
     learning: jax.Array,
     lam: float,
@@ -338,7 +375,7 @@ def _polished(
         gradient, _ = likelihood.gradient(b)
         # Scaled, so that small gradients keep their digits in single precision.
         unit = jnp.maximum(jnp.abs(gradient).max(axis=0), np.finfo(float).tiny)
-        direction = (inverse * (gradient / unit).astype(inverse.dtype)).sum(axis=1)
+        direction = times_vectors(inverse, (gradient / unit).astype(inverse.dtype))
         change = jnp.where(done, 0.0, -direction * unit)
         settled = jnp.abs(change).max(axis=0) <= SETTLED * (1.0 + jnp.abs(b).max(axis=0))
         return count + 1, b + change, done | settled

@@ -37,6 +37,16 @@ SAME_MEAN = 1e-12
 WORD = 64
 """Learning sets in a word."""
 
+LOWEST_BITS = np.uint64(0x0101010101010101)
+"""The lowest bit of each byte of a word."""
+
+BYTE_EXCHANGES = (
+    (4, np.uint64(0x00000000FFFFFFFF)),
+    (2, np.uint64(0x0000FFFF0000FFFF)),
+    (1, np.uint64(0x00FF00FF00FF00FF)),
+)
+"""Rounds of exchanges between words: how far apart these are, and the bytes that move."""
+
 RANKS_PER_STEP = 4
 """Neighbours looked at between two questions whether all votes are in."""
 
@@ -111,7 +121,7 @@ class Election(NamedTuple):
     """Labels of two classes, and what decided them; (R, n)."""
 
     labels: Any
-    """int8: whether more votes than asked for are for the second class."""
+    """Whether more votes than asked for are for the second class, as int8."""
     vote_ties: Any
     """Whether as many votes were for the first class; None where that cannot be."""
     distance_ties: Any
@@ -260,11 +270,13 @@ class NearestNeighbors(JittedLearner):
     def election(self, state: NeighbourState, learning: np.ndarray, above: int) -> Election:
         """Which of two classes wins: the second one with more than `above` of the k votes."""
         n_sets, n_obs = learning.shape
-        padded = np.pad(padded_rows(learning, axis=1), ((0, -n_sets % WORD), (0, 0)))
+        padded = np.zeros((-(-n_sets // WORD) * WORD, padded_size(n_obs)), dtype=bool)
+        padded[:n_sets, :n_obs] = learning
         flags = (state.equal_distances, state.equal_votes)
-        found = _elect(state.neighbours, padded, n_sets, self.k, above, *flags)
+        found = _elect(state.neighbours, padded.view(np.uint64), n_sets, self.k, above, *flags)
         labels, *ties = (
-            None if part is None else np.asarray(part)[:n_sets, :n_obs] for part in found[:3]
+            None if part is None else np.asarray(part).view(dtype)[:n_sets, :n_obs]
+            for part, dtype in zip(found[:3], (np.int8, bool, bool), strict=True)
         )
         return Election(labels, ties[0], ties[1], found.short)
 
@@ -500,18 +512,16 @@ def _elect(
     """The same walk as in `_collect`, over words of 64 learning sets, for two classes.
 
     Numbers of votes are lists of their bits, the lowest first, each an array (n, R / 64).
+    Learning sets, and what is found for them, are numbers (R, n / 8) of eight bytes each.
     """
-    n_rows, n_obs = learning.shape
+    n_rows, n_obs = learning.shape[0], len(state.empty)
     everyone = np.uint64(2**WORD - 1)
     nobody = jnp.zeros((n_obs, n_rows // WORD), jnp.uint64)
-    places = jnp.arange(WORD, dtype=jnp.uint64)[:, None]
-    by_word = learning.reshape(-1, WORD, n_obs).astype(jnp.uint64)
-    members = (by_word << places).sum(axis=1, dtype=jnp.uint64).T
     # The last row, no observation at all, is in no learning set.
-    members = jnp.concatenate([members, nobody[:1]])
+    members = jnp.concatenate([_as_bits(learning), nobody[:1]])
     # Nobody waits for the votes of an empty observation, or of sets that only fill up a word.
-    is_set = (jnp.arange(n_rows) < n_sets).reshape(-1, WORD, 1).astype(jnp.uint64)
-    sets = (is_set << places).sum(axis=1, dtype=jnp.uint64)[:, 0]
+    is_set = (jnp.arange(n_rows) < n_sets).reshape(-1, WORD).astype(jnp.uint64)
+    sets = (is_set << jnp.arange(WORD, dtype=jnp.uint64)).sum(axis=1, dtype=jnp.uint64)
     done = jnp.where(state.empty[:, None], everyone, ~sets)
 
     def masks(flags: jax.Array) -> jax.Array:
@@ -551,16 +561,47 @@ def _elect(
         equal = _equal(total, k // 2)
         ahead = ahead | (equal & first)
 
-    def by_set(bits: jax.Array, dtype: Any) -> jax.Array:
-        one = (bits.T[:, None, :] >> places) & np.uint64(1)
-        return one.astype(dtype).reshape(n_rows, n_obs)
-
     return Election(
-        by_set(ahead, jnp.int8),
-        by_set(equal & ~done, bool) if equal_votes else None,
-        by_set(tied & ~done, bool) if equal_distances else None,
+        _as_bytes(ahead),
+        _as_bytes(equal & ~done) if equal_votes else None,
+        _as_bytes(tied & ~done) if equal_distances else None,
         (~(_equal(count, k) | done) != 0).any(),
     )
+
+
+def _as_bits(rows: jax.Array) -> jax.Array:
+    """Bits (n, R / 64), 64 rows in a number, of bytes 0 or 1 (R, n / 8), eight in a number."""
+    parts = rows.reshape(-1, 8, rows.shape[1])
+    # Eight rows share the bits of each byte: bytes of one word are still of eight columns.
+    eight = parts[:, 0]
+    for bit in range(1, 8):
+        eight = eight | (parts[:, bit] << np.uint64(bit))
+    blocks = eight.reshape(-1, 8, rows.shape[1])
+    columns = _exchanged_bytes([blocks[:, each].T for each in range(8)])
+    return jnp.stack(columns, axis=1).reshape(-1, blocks.shape[0])
+
+
+def _as_bytes(bits: jax.Array) -> jax.Array:
+    """The inverse of `_as_bits`."""
+    columns = bits.reshape(-1, 8, bits.shape[1])
+    blocks = _exchanged_bytes([columns[:, each].T for each in range(8)])
+    eight = jnp.stack(blocks, axis=1).reshape(-1, 1, columns.shape[0])
+    rows = (eight >> jnp.arange(8, dtype=jnp.uint64)[:, None]) & LOWEST_BITS
+    return rows.reshape(-1, columns.shape[0])
+
+
+def _exchanged_bytes(words: list[jax.Array]) -> list[jax.Array]:
+    """Eight words of eight bytes, byte i of word j exchanged with byte j of word i."""
+    for distance, mask in BYTE_EXCHANGES:
+        for first in range(8):
+            if first & distance:
+                continue
+            one, other = words[first], words[first + distance]
+            shift = np.uint64(8 * distance)
+            moved = ((one >> shift) ^ other) & mask
+            words[first] = one ^ (moved << shift)
+            words[first + distance] = other ^ moved
+    return words
 
 
 def _plus(number: tuple[jax.Array, ...], bit: jax.Array) -> tuple[jax.Array, ...]:

@@ -33,12 +33,12 @@ LEAST_ROWS = 4
 """Rows of a matrix product, at least."""
 
 
-def product(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+def product(rows: np.ndarray, matrix: np.ndarray, least_rows: int = LEAST_ROWS) -> np.ndarray:
     """Matrix product (R, m) of (R, k) and (k, m), always the same few rows at a time.
 
     A row of the result then does not depend on how many others there are, to the last bit.
     """
-    few = max(power_of_two(ONE_THREAD // matrix.size), LEAST_ROWS)
+    few = max(power_of_two(ONE_THREAD // matrix.size), least_rows)
     found = np.empty((len(rows), matrix.shape[1]))
     whole = len(rows) // few * few
     blocks = found[:whole].reshape(-1, few, matrix.shape[1])

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import jax
 import jax.numpy as jnp
@@ -24,11 +24,12 @@ from ucvtest.learners.base import (
     padded_rows,
     power_of_two,
 )
+from ucvtest.learners.blocks import codes_in_blocks, in_blocks
 from ucvtest.learners.one_set import LABELINGS, OPEN, product, replace_open_rows, whitened
 from ucvtest.losses import Output
 from ucvtest.sample import Sample
 
-__all__ = ["PenaltyScale", "Ridge", "RidgeState", "dual_scores", "ridge"]
+__all__ = ["DualSmoother", "PenaltyScale", "Ridge", "RidgeState", "dual_scores", "ridge"]
 
 PenaltyScale = Literal["sum", "mean"]
 SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")
@@ -45,6 +46,12 @@ LEAST_ROWS = 32
 SIZE_STEP, DUAL_STEP = 16, 64
 """In the dual form sizes of systems and of samples are multiples of these, so that few are
 compiled: that a sample is filled up costs little beside the system."""
+
+ROWS_PER_BLOCK = 64
+"""Learning sets fitted at a time within one call."""
+
+DUAL_ROWS = 64
+"""Labelings at a time that are multiplied with a smoother matrix, at least."""
 
 
 def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "sum") -> "Ridge":
@@ -111,6 +118,24 @@ class ThinSmoother(RidgeState):
     def fitted(self, labels: np.ndarray) -> np.ndarray:
         """Fitted values (R, n)."""
         return product(product(labels, self.right), self.left)
+
+
+@dataclass(frozen=True, eq=False)
+class DualSmoother:
+    """What all labelings of one learning set share in the dual form."""
+
+    matrix: Any
+    """ndarray (n, n): labels times this are fitted values; zero for those not learnt from."""
+
+    @classmethod
+    def of(cls, inner: Any, learning: np.ndarray, *settings: Any) -> "DualSmoother":
+        """From the inner products of all observations; the settings are those of `_operator`."""
+        operator = _operator(np.asarray(inner), learning, *settings)
+        return cls(np.ascontiguousarray(operator.T))
+
+    def fitted(self, labels: np.ndarray) -> np.ndarray:
+        """Fitted values (R, n)."""
+        return product(labels, self.matrix, DUAL_ROWS)
 
 
 @dataclass(frozen=True)
@@ -192,10 +217,14 @@ class Ridge(JittedLearner):
         """As many as the scores allow: a common learning set needs one system for all."""
         return min(super().rows_per_call(sample), LABELINGS)
 
-    def prepare_labelings(self, state: RidgeState, learning: np.ndarray) -> RidgeState:
-        """The thin factors of the matrix that takes the labels to the fitted values."""
+    def prepare_labelings(
+        self, state: RidgeState, learning: np.ndarray
+    ) -> "RidgeState | DualSmoother":
+        """The matrix that takes the labels to the fitted values, or its thin factors."""
         size = int(learning.sum())
-        if self.standardize or state.features.shape[1] > size:
+        if not self._is_primal(state, learning[None]):
+            return DualSmoother.of(state.inner, learning, *self._settings)
+        if self.standardize:
             return state
         features = to_numpy(state.features)[: len(learning)]
         penalty = self.lam * (size if self.penalty_scale == "mean" else 1)
@@ -211,35 +240,62 @@ class Ridge(JittedLearner):
 
     @in_float64
     def scores(
-        self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None = None
+        self,
+        state: RidgeState | DualSmoother,
+        learning: np.ndarray,
+        labels: np.ndarray | None = None,
     ) -> np.ndarray:
         """Fitted values."""
+        if isinstance(state, DualSmoother):
+            return state.fitted(cast("np.ndarray", labels))
         if labels is None or not isinstance(state, ThinSmoother):
             return self._scores(state, learning, labels)
         each = partial(self._scores, state, learning)
         return replace_open_rows(state.fitted(labels), self.cut, OPEN, labels, each)
 
     def codes(
-        self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None = None
+        self,
+        state: RidgeState | DualSmoother,
+        learning: np.ndarray,
+        labels: np.ndarray | None = None,
     ) -> np.ndarray | None:
-        """Predicted codes for labels of one learning set; see `JittedLearner.codes`."""
-        if labels is None or not isinstance(state, ThinSmoother):
+        """Predicted codes; see `JittedLearner.codes`."""
+        if isinstance(state, DualSmoother):
+            return None
+        if labels is None:
+            return self._own_codes(state, learning) if self._is_primal(state, learning) else None
+        if not isinstance(state, ThinSmoother):
             return None
         return clear_codes(state.fitted(labels), self.cut, OPEN)
+
+    @in_float64
+    def _own_codes(self, state: RidgeState, learning: np.ndarray) -> np.ndarray | None:
+        """Codes for the sample's own response, without bringing the fitted values to NumPy."""
+        n_obs = learning.shape[1]
+        data = (state.features, state.columns, padded_rows(learning, axis=1))
+        codes, open_ = _primal_codes(*data, n_obs, self.cut, *self._settings, self.standardize)
+        return None if open_ else np.asarray(codes)[:, :n_obs]
 
     def _scores(
         self, state: RidgeState, learning: np.ndarray, labels: np.ndarray | None
     ) -> np.ndarray:
-        singular = CAREFUL if self.careful else SINGULAR
-        settings = (self.lam, singular, self.penalty_scale == "mean", self.penalize_intercept)
+        if not self._is_primal(state, learning):
+            return dual_scores(state.inner, state.response, learning, labels, *self._settings)
+        data = (state.features, state.columns, padded_rows(learning, axis=1))
+        other = None if labels is None else padded_rows(labels, axis=1)
+        fitted = _primal(*data, other, *self._settings, self.standardize)
+        return np.asarray(fitted)[:, : learning.shape[1]]
+
+    def _is_primal(self, state: RidgeState, learning: np.ndarray) -> bool:
+        """Whether the system has as many equations as features, not as observations."""
         # Inner products of features that are standardised in each set are not shared.
-        if self.standardize or state.features.shape[1] <= learning.sum(axis=1).max():
-            weights = padded_rows(learning, axis=1)
-            other = None if labels is None else padded_rows(labels, axis=1)
-            columns = state.columns
-            fitted = _primal(state.features, columns, weights, other, *settings, self.standardize)
-            return np.asarray(fitted)[:, : learning.shape[1]]
-        return dual_scores(state.inner, state.response, learning, labels, *settings)
+        return bool(self.standardize or state.features.shape[1] <= learning.sum(axis=1).max())
+
+    @property
+    def _settings(self) -> tuple[float, float, bool, bool]:
+        """Penalty, smallest pivot, and whether the penalty is for the mean, and on all."""
+        singular = CAREFUL if self.careful else SINGULAR
+        return self.lam, singular, self.penalty_scale == "mean", self.penalize_intercept
 
 
 def dual_scores(
@@ -251,7 +307,7 @@ def dual_scores(
 ) -> np.ndarray:
     """Fitted values (R, n) by the dual form; the settings are the last arguments of `dual`."""
     if labels is not None and len(learning) == 1:
-        return labels @ _operator(np.asarray(inner), learning[0], *settings).T
+        return DualSmoother.of(inner, learning[0], *settings).fitted(labels)
     if labels is not None:
         response = dual_padded(labels, 1)
     fitted = dual(inner, response, *positions(learning), *settings)
@@ -319,6 +375,40 @@ def positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @partial(jit, static_argnums=(7, 8))
 def _primal(
+    features: jax.Array,
+    columns: jax.Array,
+    learning: jax.Array,
+    labels: jax.Array | None,
+    *settings: Any,
+) -> jax.Array:
+    """Fitted values (R, n) of learning sets (R, n); the settings are those of `_primal_block`."""
+    if labels is not None:
+        return _primal_block(features, columns, learning, labels, *settings)
+
+    def fit(rows: jax.Array) -> jax.Array:
+        return _primal_block(features, columns, rows, None, *settings)
+
+    return jax.lax.map(fit, in_blocks(learning, ROWS_PER_BLOCK)).reshape(learning.shape)
+
+
+@partial(jit, static_argnums=(8, 9))
+def _primal_codes(
+    features: jax.Array,
+    columns: jax.Array,
+    learning: jax.Array,
+    n_obs: jax.Array,
+    cut: jax.Array,
+    *settings: Any,
+) -> tuple[jax.Array, jax.Array]:
+    """Which fitted values are above the cut, and whether some are neither that nor below."""
+
+    def fit(rows: jax.Array) -> jax.Array:
+        return _primal_block(features, columns, rows, None, *settings)
+
+    return codes_in_blocks(fit, learning, ROWS_PER_BLOCK, cut, n_obs)
+
+
+def _primal_block(
     features: jax.Array,
     columns: jax.Array,
     learning: jax.Array,

@@ -30,10 +30,12 @@ draw_result <- function(x, xlab, ylab, main, ...) {
 }
 
 # An infinite end is an arrow that points out of the picture.
-draw_interval <- function(ends, border) {
+draw_interval <- function(ends, border, height = 1) {
   drawn <- pmin(pmax(ends, border[1L]), border[2L])
+  # An arrow without length has no direction.
+  if (drawn[1L] == drawn[2L]) return(invisible())
   for (end in 1:2)
-    arrows(mean(drawn), 1, drawn[end], 1, length = 0.08,
+    arrows(mean(drawn), height, drawn[end], height, length = 0.08,
            angle = if (is.finite(ends[end])) 90 else 30)
 }
 

@@ -1,10 +1,13 @@
 # Results as R's own tests give them, class "htest", with what "ucvtest" adds.
 
 new_ucvtest <- function(fields, data_name, statistic = "statistic") {
-  tested <- !is.nan(fields$null_value) || !is.nan(fields$pvalue)
+  # A method without p-values tests nothing; one that could not give its p-value says why.
+  tested <- !is.nan(fields$pvalue) ||
+    !is.nan(fields$null_value) && !identical(fields$status, "ok")
   ends <- c(fields$conf_low, fields$conf_high)
   # Without a reference distribution (see status) the statistic is neither t nor z.
-  letter <- switch(fields$reference, t = "t", normal = "z", statistic)
+  letter <- if (startsWith(fields$reference, "F(")) "F"
+            else switch(fields$reference, t = "t", normal = "z", statistic)
   result <- list(
     statistic = if (tested) structure(fields$statistic, names = letter),
     # Degrees of freedom alone, without a statistic, would say nothing.
@@ -44,6 +47,11 @@ print.ucvtest <- function(x, ...) {
   # What p-value and interval rest on beyond the data.
   assumption <- x$diagnostics$assumption
   if (!is.null(assumption)) cat(strwrap(paste0("assuming ", assumption)), "", sep = "\n")
+  posterior <- x$diagnostics[c("p_left", "p_rope", "p_right")]
+  if (!is.null(posterior$p_rope))
+    cat("posterior probabilities: ", paste(format(unlist(posterior), digits = 3L),
+        c("below", "in", "above"), collapse = ", "), " the region of practical equivalence\n\n",
+        sep = "")
   if (!identical(x$status, "ok")) cat(strwrap(paste("status:", x$status)), "", sep = "\n")
   invisible(x)
 }

@@ -1,0 +1,1 @@
+"""Parts of the calibration study; `examples/calibration.py` runs it."""

@@ -1,0 +1,402 @@
+"""The calibration table in words and as a picture."""
+
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from statsmodels.stats.proportion import proportion_confint
+
+from calibrating.table import COLUMNS
+from ucvtest.advice import Advice, advise_from
+from ucvtest.procedures import PROCEDURES
+
+START, END = (
+    "<!-- calibration: written by examples/calibration.py -->",
+    "<!-- end of calibration -->",
+)
+
+GOOD = 0.93
+"""Coverage of nominal 95% intervals below which a test is said to have missed."""
+
+HELD_OUT = 4
+BUDGETS = (30, 1000, 100_000)
+LEAST_MEAN, LEAST = 0.93, 0.88
+"""What advice has to hold on problems that it was not derived from."""
+
+SIZE_COLOURS = {40: "#440154", 60: "#3b528b", 100: "#21918c", 200: "#5ec962", 500: "#e8c100"}
+
+
+# ----------------------------------------------------------------------------- summaries
+
+
+def summarised(table: pd.DataFrame, target: str, fits_at: int = 100) -> pd.DataFrame:
+    """One row for each test: coverage, worst problem, size, width, fits, missing answers."""
+    rows = table[table["target"] == target]
+    found = []
+    for name, cells in rows.groupby("procedure", sort=False):
+        procedure = PROCEDURES.get(str(name))
+        if procedure is None or not procedure.interval or not cells["answered"].sum():
+            continue
+        by_problem = cells.groupby("problem", sort=False)[["samples", "answered", "covered"]].sum()
+        by_problem = by_problem[by_problem["answered"] > 0]
+        coverage = by_problem["covered"] / by_problem["answered"]
+        worst = coverage.idxmin()
+        reference = rows[
+            rows["procedure"] == ("corrected_t_auc" if procedure.auc else "corrected_t")
+        ]
+        null = cells[cells["equal"] == 1][["tested", "rejected"]].sum()
+        found.append(
+            {
+                "procedure": name,
+                "coverage": coverage.mean(),
+                "interval": _limits(by_problem["covered"].sum(), by_problem["answered"].sum()),
+                "worst": worst,
+                "worst_coverage": coverage.min(),
+                "worst_interval": _limits(*by_problem.loc[worst, ["covered", "answered"]]),
+                "size": (int(null["rejected"]), int(null["tested"])),
+                "width": _relative_width(cells, reference),
+                "n_fits": int(cells[cells["n_obs"] == fits_at]["n_fits"].median()),
+                "missing": 1 - by_problem["answered"].sum() / by_problem["samples"].sum(),
+            }
+        )
+    return pd.DataFrame(found)
+
+
+def _relative_width(cells: pd.DataFrame, reference: pd.DataFrame) -> float:
+    both = cells.merge(reference, on=["problem", "n_obs"], suffixes=("", "_reference"))
+    ratios = both["width"] / both["width_reference"]
+    return float(np.exp(np.log(ratios[ratios > 0]).mean()))
+
+
+def _limits(count: float, total: float) -> tuple[float, float]:
+    low, high = proportion_confint(int(count), int(total), method="beta")
+    return float(low), float(high)
+
+
+def missed_cells(table: pd.DataFrame, target: str) -> list[tuple[str, int, str, float]]:
+    """Problems and sample sizes where no test about the learner covers 93%, and the best there."""
+    good = {
+        name
+        for name, each in PROCEDURES.items()
+        if each.about == "learner" and each.valid and not each.auc
+    }
+    rows = table[(table["target"] == target) & table["procedure"].isin(good)]
+    rows = rows[rows["answered"] > 0.9 * rows["samples"]]
+    found = []
+    for (problem, n_obs), cells in rows.groupby(["problem", "n_obs"], sort=False):
+        coverage = cells["covered"] / cells["answered"]
+        if coverage.max() < GOOD:
+            best = cells.loc[coverage.idxmax(), "procedure"]
+            found.append((str(problem), int(n_obs), str(best), float(coverage.max())))
+    return found
+
+
+# ------------------------------------------------------------------- advice, held to account
+
+
+def followed_advice(table: pd.DataFrame, n_draws: int, seed: int = 0) -> pd.DataFrame:
+    """Hold four problems out, take advice from the rest, follow it on those four.
+
+    Returns
+    -------
+    DataFrame
+        One row for each draw, held-out problem, sample size, number of fits, and target.
+    """
+    rng = np.random.default_rng(seed)
+    names = np.array(list(dict.fromkeys(table["problem"])))
+    losses = dict(zip(table["problem"], table["loss"], strict=True))
+    by_key = table.set_index(["problem", "n_obs", "target", "procedure"])
+    found = []
+    for draw in range(n_draws):
+        held = rng.choice(names, HELD_OUT, replace=False)
+        rest = table[~table["problem"].isin(held)]
+        asked: dict[Any, Advice] = {}
+        for name in held:
+            for n_obs in sorted(set(table[table["problem"] == name]["n_obs"])):
+                for budget in BUDGETS:
+                    for target, learners in (("difference", 2), ("error", 1)):
+                        key = (losses[name], n_obs, budget, learners)
+                        if key not in asked:
+                            asked[key] = _advice(rest, *key)
+                        if asked[key] is None:
+                            continue
+                        found += _followed(asked[key], by_key, draw, name, n_obs, budget, target)
+    return pd.DataFrame(found)
+
+
+def _advice(rest: pd.DataFrame, loss: str, n_obs: int, budget: int, learners: int):
+    try:
+        return advise_from(rest, int(n_obs), budget, loss=loss, learners=learners)
+    except ValueError:
+        return None  # no problem of this kind is left
+
+
+def _followed(advice, by_key, draw, name, n_obs, budget, target) -> list[dict[str, Any]]:
+    place = (name, n_obs, target, advice.evidence.procedure)
+    if place not in by_key.index:
+        return []
+    cell = by_key.loc[place]
+    return [
+        {
+            "draw": draw,
+            "problem": name,
+            "n_obs": n_obs,
+            "budget": budget,
+            "target": target,
+            "procedure": advice.evidence.procedure,
+            "promises": advice.promises,
+            "answered": int(cell["answered"]),
+            "covered": int(cell["covered"]),
+        }
+    ]
+
+
+def verdict(followed: pd.DataFrame) -> dict[str, Any]:
+    """Coverage of promised advice on held-out problems: the mean, the worst problem and cell."""
+    promised = followed[followed["promises"] & (followed["answered"] > 0)]
+    if promised.empty:
+        return {"promised": 0.0, "mean": np.nan, "worst": np.nan, "cells_below": 0, "cells": 0}
+    coverage = promised["covered"] / promised["answered"]
+    # The same cell is met in many draws, and with several budgets.
+    keys = ["problem", "n_obs", "target", "procedure"]
+    cells = promised.drop_duplicates(keys)
+    by_problem = cells.groupby(["problem", "target"])[["covered", "answered"]].sum()
+    share = by_problem["covered"] / by_problem["answered"]
+    cell_coverage = cells["covered"] / cells["answered"]
+    upper = [_limits(*row)[1] for row in cells[["covered", "answered"]].itertuples(index=False)]
+    return {
+        "promised": float(followed["promises"].mean()),
+        "mean": float(coverage.mean()),
+        "worst": float(share.min()),
+        "worst_problem": " ".join(share.idxmin()),
+        "worst_cell": float(cell_coverage.min()),
+        "cells": len(cells),
+        "cells_below": int((cell_coverage < LEAST).sum()),
+        "cells_clearly_below": int((np.array(upper) < LEAST).sum()),
+    }
+
+
+# -------------------------------------------------------------------------------- README
+
+
+def readme_section(table: pd.DataFrame, n_draws: int) -> str:
+    """What the README says, from the table alone."""
+    parts = [
+        _markdown("Difference of two learners", summarised(table, "difference")),
+        _markdown("Expected loss (AUC) of one learner", summarised(table, "error"), size=False),
+        _tests_without_interval(table),
+        _missed(table),
+        _advice_words(followed_advice(table, n_draws)),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _markdown(title: str, rows: pd.DataFrame, *, size: bool = True) -> str:
+    lines = [
+        f"**{title}**",
+        "",
+        "| test | coverage | in the worst problem | "
+        + ("size at a true null | " if size else "")
+        + "width | fits at n = 100 | no answer |",
+        "|---" * (7 if size else 6) + "|",
+    ]
+    for row in rows.to_dict("records"):
+        procedure = PROCEDURES[row["procedure"]]
+        mark = "" if procedure.about == "learner" else " (rules)"
+        cells = [
+            f"`{row['procedure']}`{mark}",
+            f"{_percent(row['coverage'])} {_range(row['interval'])}",
+            f"{_percent(row['worst_coverage'])} {_range(row['worst_interval'])} {row['worst']}",
+            *([_size(*row["size"])] if size else []),
+            f"{row['width']:.2f}",
+            f"{row['n_fits']}",
+            f"{row['missing']:.1%}",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join([*lines, ""])
+
+
+def _size(rejected: int, tested: int) -> str:
+    if not tested:
+        return "-"
+    return f"{_percent(rejected / tested)} {_range(_limits(rejected, tested))}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def _range(limits: tuple[float, float]) -> str:
+    return f"[{100 * limits[0]:.1f}, {100 * limits[1]:.1f}]"
+
+
+def _tests_without_interval(table: pd.DataFrame) -> str:
+    lines = []
+    null = table[table["equal"] == 1]
+    for name, cells in null.groupby("procedure", sort=False):
+        procedure = PROCEDURES.get(str(name))
+        if procedure is not None and procedure.interval and procedure.name != "mcnemar":
+            continue
+        rejected, tested = cells["rejected"].sum(), cells["tested"].sum()
+        if tested:
+            problems = ", ".join(dict.fromkeys(cells["problem"]))
+            lines.append(f"`{name}` {_size(int(rejected), int(tested))} ({problems})")
+    if not lines:
+        return ""
+    return (
+        "p-values that belong to no interval, percent of true nulls rejected at the 5% level: "
+        + "; ".join(lines)
+        + ".\n"
+    )
+
+
+def _missed(table: pd.DataFrame) -> str:
+    parts = []
+    for target, words in (("difference", "a difference"), ("error", "one learner")):
+        missed = missed_cells(table, target)
+        if missed:
+            cells = "; ".join(
+                f"{problem} n = {n} (best: `{best}`, {coverage:.1%})"
+                for problem, n, best, coverage in missed
+            )
+            parts.append(f"No test about {words} covers 93% in: {cells}.\n")
+        else:
+            parts.append(f"For {words} some test covers 93% in every problem at every size.\n")
+    return "\n".join(parts)
+
+
+def _advice_words(followed: pd.DataFrame) -> str:
+    found = verdict(followed)
+    n_draws = followed["draw"].nunique()
+    return (
+        f"`uv.advise`, on problems it was not derived from (four held out, {n_draws} draws, n = 40 "
+        f"to 500, {', '.join(map(str, BUDGETS))} fits): it promises in "
+        f"{found['promised']:.0%} of the cases, and where it does the intervals cover "
+        f"{found['mean']:.1%} on average and {found['worst']:.1%} in the worst problem "
+        f"({found['worst_problem']}). Of {found['cells']} combinations of problem, size and test "
+        f"{found['cells_below']} were measured below 88% "
+        f"({found['cells_clearly_below']} beyond their binomial error), the lowest at "
+        f"{found['worst_cell']:.1%}.\n"
+    )
+
+
+def update_readme(path: Path, section: str) -> None:
+    """Put the section between its marks."""
+    text = path.read_text()
+    before, rest = text.split(START)
+    _, after = rest.split(END)
+    path.write_text(f"{before}{START}\n{section}{END}{after}")
+
+
+# ------------------------------------------------------------------------------- picture
+
+
+def draw_picture(table: pd.DataFrame, path: Path) -> None:
+    """Coverage of every problem, test by test; width, and missing answers beside it."""
+    targets = (("difference", "Difference of two learners"), ("error", "One learner"))
+    parts = [(title, table[table["target"] == target]) for target, title in targets]
+    counts = [_names(rows) for _, rows in parts]
+    height = 0.34 * sum(map(len, counts)) + 2.2
+    figure = Figure(figsize=(11, height), layout="constrained")
+    grid = figure.subplots(
+        2,
+        3,
+        width_ratios=[4, 1.6, 1.2],
+        height_ratios=[len(names) for names in counts],
+        squeeze=False,
+    )
+    for axes, (title, rows), names in zip(grid, parts, counts, strict=True):
+        _coverage_panel(axes[0], rows, names)
+        _width_panel(axes[1], rows, names)
+        _missing_panel(axes[2], rows, names)
+        axes[0].set_title(f"{title}: coverage of 95% intervals", loc="left", fontsize=10)
+        axes[1].set_title("width / corrected t", loc="left", fontsize=10)
+        axes[2].set_title("no answer", loc="left", fontsize=10)
+    handles, labels = grid[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=7, fontsize=9, frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+
+
+def _names(rows: pd.DataFrame) -> list[str]:
+    kept = set(rows[rows["answered"] > 0]["procedure"])
+    return [name for name, each in PROCEDURES.items() if name in kept and each.interval]
+
+
+def _coverage_panel(axes, rows: pd.DataFrame, names: Iterable[str]) -> None:
+    names = list(names)
+    axes.axvline(0.95, color="black", linewidth=0.8, zorder=0)
+    axes.axvspan(0, GOOD, color="#f4e3e3", zorder=-1, linewidth=0)
+    for n_obs, colour in SIZE_COLOURS.items():
+        for place, name in enumerate(names):
+            cells = rows[(rows["procedure"] == name) & (rows["n_obs"] == n_obs)]
+            cells = cells[cells["answered"] >= 5]
+            if cells.empty:
+                continue
+            coverage = cells["covered"] / cells["answered"]
+            y = place + (list(SIZE_COLOURS).index(n_obs) - 2) * 0.15
+            axes.plot(coverage, np.full(len(cells), y), ".", color=colour, alpha=0.35, markersize=4)
+            axes.plot(
+                coverage.mean(),
+                y,
+                "o",
+                color=colour,
+                markersize=5,
+                label=f"n = {n_obs}" if place == 0 else None,
+            )
+    _rows_axis(axes, names)
+    axes.set_xlim(0.6, 1.005)
+
+
+def _width_panel(axes, rows: pd.DataFrame, names: Iterable[str]) -> None:
+    names = list(names)
+    axes.axvline(1, color="black", linewidth=0.8, zorder=0)
+    for n_obs, colour in SIZE_COLOURS.items():
+        for place, name in enumerate(names):
+            at = rows[rows["n_obs"] == n_obs]
+            reference = "corrected_t_auc" if PROCEDURES[name].auc else "corrected_t"
+            width = (
+                _relative_width(at[at["procedure"] == name], at[at["procedure"] == reference])
+                if len(at)
+                else np.nan
+            )
+            y = place + (list(SIZE_COLOURS).index(n_obs) - 2) * 0.15
+            axes.plot(width, y, "o", color=colour, markersize=4)
+    axes.set_xscale("log")
+    axes.set_xticks([0.5, 1, 2], ["0.5", "1", "2"])
+    axes.minorticks_off()
+    _rows_axis(axes, names, labels=False)
+
+
+def _missing_panel(axes, rows: pd.DataFrame, names: Iterable[str]) -> None:
+    names = list(names)
+    for place, name in enumerate(names):
+        cells = rows[rows["procedure"] == name]
+        axes.barh(place, 1 - cells["answered"].sum() / cells["samples"].sum(), color="#777777")
+    axes.set_xlim(0, 1)
+    axes.set_xticks([0, 0.5, 1], ["0", "50%", "100%"])
+    _rows_axis(axes, names, labels=False)
+
+
+def _rows_axis(axes, names: list[str], *, labels: bool = True) -> None:
+    axes.set_yticks(range(len(names)), names if labels else [""] * len(names), fontsize=9)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    for first, _ in pairwise(range(len(names))):
+        axes.axhline(first + 0.5, color="#dddddd", linewidth=0.6, zorder=-2)
+    axes.tick_params(axis="x", labelsize=8)
+
+
+__all__ = [
+    "COLUMNS",
+    "draw_picture",
+    "followed_advice",
+    "missed_cells",
+    "readme_section",
+    "summarised",
+    "update_readme",
+    "verdict",
+]

@@ -1,0 +1,171 @@
+"""From what was kept of every sample to the calibration table, its picture and its words."""
+
+import importlib.metadata
+import json
+import platform
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
+
+import ucvtest as uv
+from calibrating.problems import SEED, Problem
+from calibrating.simulation import ALPHA, true_values_of_cells
+from ucvtest.procedures import PROCEDURES
+
+DIGITS = 5
+
+COLUMNS = (
+    "problem",
+    "n_obs",
+    "target",
+    "procedure",
+    "learn_size",
+    "n_fits",
+    "truth",
+    "truth_se",
+    "samples",
+    "answered",
+    "covered",
+    "coverage_low",
+    "coverage_high",
+    "equal",
+    "tested",
+    "rejected",
+    "rejected_low",
+    "rejected_high",
+    "width",
+)
+
+
+def read_samples(problem: Problem, folder: Path) -> pd.DataFrame:
+    """Every row that was kept of a problem."""
+    parts = []
+    for path in sorted(folder.glob(f"{problem.name}-*.csv")):
+        name, n_obs, *_ = path.stem.split("-")
+        if name == problem.name:
+            parts.append(pd.read_csv(path).assign(n_obs=int(n_obs)))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def table_of(problem: Problem, folder: Path, progress=print) -> pd.DataFrame:
+    """The rows of the calibration table of one problem."""
+    rows = read_samples(problem, folder)
+    if rows.empty:
+        return pd.DataFrame(columns=list(COLUMNS))
+    needed = rows[_about_learner(rows) & (rows["learn_size"] > 0) & rows["low"].notna()]
+    truths = true_values_of_cells(problem, needed.assign(auc=_auc(needed)), folder, progress)
+    known = {(row["learn_size"], bool(row["auc"])): row for row in truths.to_dict("records")}
+    return cells_of(problem, rows, known)
+
+
+def cells_of(problem: Problem, rows: pd.DataFrame, known: dict) -> pd.DataFrame:
+    """What the samples of a problem give; `known` are true values by (learning size, AUC)."""
+    of_learner, auc = _about_learner(rows), _auc(rows)
+    found = [
+        _cell(problem, key, cell, bool(of_learner[cell.index[0]]), bool(auc[cell.index[0]]), known)
+        for key, cell in rows.groupby(["n_obs", "target", "procedure"], sort=False)
+    ]
+    return pd.DataFrame(found, columns=list(COLUMNS))
+
+
+def _auc(rows: pd.DataFrame) -> pd.Series:
+    return rows["procedure"].map(lambda name: name in PROCEDURES and PROCEDURES[name].auc)
+
+
+def _about_learner(rows: pd.DataFrame) -> pd.Series:
+    return rows["procedure"].map(
+        lambda name: name in PROCEDURES and PROCEDURES[name].about == "learner"
+    )
+
+
+def _cell(
+    problem: Problem,
+    key: tuple[Any, ...],
+    cell: pd.DataFrame,
+    of_learner: bool,
+    auc: bool,
+    known: dict,
+) -> dict[str, Any]:
+    n_obs, target, procedure = key
+    learn_size = int(cell["learn_size"].max())
+    truth, truth_se = cell["truth"], 0.0
+    entry = known.get((learn_size, auc))
+    if of_learner and _null_holds(problem, str(target)):
+        truth = 0.0  # by construction
+    elif of_learner and entry is not None:
+        truth, truth_se = entry[target], entry[f"{target}_se"]
+    answered = cell["low"].notna() & cell["high"].notna()
+    covered = answered & (cell["low"] <= truth) & (truth <= cell["high"])
+    tested = cell["pvalue"].notna()
+    rejected = tested & (cell["pvalue"] <= ALPHA)
+    counts = {"answered": answered, "covered": covered, "tested": tested, "rejected": rejected}
+    numbers = {name: int(each.sum()) for name, each in counts.items()}
+    low, high = _interval(numbers["covered"], numbers["answered"])
+    rejected_low, rejected_high = _interval(numbers["rejected"], numbers["tested"])
+    return {
+        "problem": problem.name,
+        "n_obs": n_obs,
+        "target": target,
+        "procedure": procedure,
+        "learn_size": learn_size,
+        "n_fits": int(cell["n_fits"][cell["n_fits"] > 0].median()) if cell["n_fits"].any() else 0,
+        "truth": float(np.mean(truth)),
+        "truth_se": truth_se,
+        "samples": len(cell),
+        **numbers,
+        "coverage_low": low,
+        "coverage_high": high,
+        "equal": int(_null_holds(problem, target)),
+        "rejected_low": rejected_low,
+        "rejected_high": rejected_high,
+        "width": (cell["high"] - cell["low"])[answered].median(),
+    }
+
+
+def _null_holds(problem: Problem, target: str) -> bool:
+    return target == "independence" or (target == "difference" and problem.equal)
+
+
+def _interval(count: int, total: int) -> tuple[float, float]:
+    """Clopper and Pearson's 95% interval."""
+    if not total:
+        return np.nan, np.nan
+    low, high = proportion_confint(count, total, method="beta")
+    return float(low), float(high)
+
+
+def write_table(table: pd.DataFrame, problems: dict[str, Problem], folder: Path) -> None:
+    """The table as CSV, and beside it how it came about."""
+    order = {name: place for place, name in enumerate(problems)}
+    procedures = {name: place for place, name in enumerate(PROCEDURES)}
+    table = table.sort_values(
+        ["problem", "n_obs", "target", "procedure"],
+        key=lambda column: column.map(
+            {"problem": order, "procedure": procedures}.get(column.name, lambda value: value)
+        ),
+        kind="stable",
+    )
+    table.to_csv(folder / "calibration.csv", index=False, float_format=f"%.{DIGITS}g")
+    packages = ("numpy", "scipy", "jax", "scikit-learn", "statsmodels")
+    about = {
+        "seed": SEED,
+        "level": 1 - ALPHA,
+        "versions": {
+            "ucvtest": uv.__version__,
+            "python": platform.python_version(),
+            **{name: importlib.metadata.version(name) for name in packages},
+        },
+        "problems": {
+            name: {
+                "words": problem.words,
+                "loss": problem.loss,
+                "population": problem.n_population,
+            }
+            for name, problem in problems.items()
+            if name in set(table["problem"])
+        },
+    }
+    (folder / "calibration.json").write_text(json.dumps(about, indent=1) + "\n")

@@ -1,0 +1,101 @@
+"""How often is each test right? Coverage, size, width, cost and missing answers on 16 problems.
+
+For every problem and sample size many samples are drawn, every test is run on each, and its 95%
+interval is held against the true value of what that test estimates. Without arguments the study
+is run at full size (some hours on one core), and the table in the package, the picture and the
+section of the README are written anew. What is done is kept in the folder of `--work`, so that a
+run that was stopped goes on where it was; `--report` makes the table of what is there.
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import pandas as pd
+from calibrating.problems import Problem, problems
+from calibrating.report import draw_picture, readme_section, summarised, update_readme
+from calibrating.simulation import CHUNK, GROUPS, rows_of_sample, run_chunk, true_values
+from calibrating.table import cells_of, table_of, write_table
+
+ROOT = Path(__file__).resolve().parents[1]
+
+SAMPLES = {40: 200, 60: 200, 100: 200, 200: 200, 500: 100}
+FEWER = {200: 100, 500: 40}
+"""Samples of each problem, and of those for tests with fits of their own, which take longest; half
+of them where learners are slow to fit."""
+
+DRAWS = 100
+"""How often four problems are held out to judge the advice."""
+
+QUICK_SAMPLES = 4
+
+
+def run_samples(names: list[str], groups: tuple[str, ...], folder: Path) -> None:
+    """All chunks of all cells, round by round, so that what is there at any time is balanced."""
+    for chunk in range(max(SAMPLES.values()) // CHUNK):
+        for name in names:
+            problem = problems()[name]
+            for n_obs in problem.sizes:
+                for group in groups:
+                    if chunk * CHUNK >= _wanted(problem, n_obs, group):
+                        continue
+                    start = time.perf_counter()
+                    if run_chunk(problem, n_obs, chunk, group, folder):
+                        seconds = time.perf_counter() - start
+                        print(f"{name} n={n_obs} {group} {chunk}: {seconds:.1f} s", flush=True)
+
+
+def _wanted(problem: Problem, n_obs: int, group: str) -> int:
+    wanted = SAMPLES[n_obs]
+    if group == "own_fits":
+        wanted = FEWER.get(n_obs, wanted)
+    return wanted if problem.quick else wanted // 2
+
+
+def report(names: list[str], folder: Path) -> None:
+    """Write table, picture and README from the samples that are there."""
+    table = pd.concat([table_of(problems()[name], folder) for name in names])
+    write_table(table, problems(), ROOT / "ucvtest" / "data")
+
+    from ucvtest.advice import calibration_table
+
+    table = calibration_table()
+    draw_picture(table, ROOT / "examples" / "images" / "calibration.png")
+    update_readme(ROOT / "README.md", readme_section(table, DRAWS))
+
+
+def quick() -> None:
+    """Two problems, few samples, nothing written."""
+    for name in ("weak", "ridge"):
+        problem = problems()[name]
+        rows = pd.DataFrame(
+            [row for number in range(QUICK_SAMPLES) for row in rows_of_sample(problem, 40, number)]
+        ).assign(n_obs=40)
+        truths = {
+            size: true_values(problem, int(size), 20) for size in set(rows["learn_size"]) if size
+        }
+        table = cells_of(problem, rows, {(size, False): truth for size, truth in truths.items()})
+        print(f"{name}: {problem.words}; n = 40, {QUICK_SAMPLES} samples")
+        print(summarised(table, "difference", fits_at=40).to_string(index=False))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="two problems, few samples")
+    parser.add_argument("--work", type=Path, default=Path("calibration-work"))
+    parser.add_argument("--group", choices=GROUPS, action="append", help="instead of all")
+    parser.add_argument("--problem", choices=list(problems()), action="append")
+    parser.add_argument("--report", action="store_true", help="no more samples, only the table")
+    arguments = parser.parse_args()
+    if arguments.quick:
+        quick()
+        return
+    names = arguments.problem or list(problems())
+    if not arguments.report:
+        run_samples(names, tuple(arguments.group or GROUPS), arguments.work)
+    if not (arguments.problem or arguments.group):
+        report(names, arguments.work)
+
+
+if __name__ == "__main__":
+    main()

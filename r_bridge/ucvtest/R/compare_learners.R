@@ -1,0 +1,165 @@
+# Several learners by several tests, fitted once for each different design.
+
+compare_learners <- function(x, ...) UseMethod("compare_learners")
+
+compare_learners.default <- function(x, y, learners, tests = "recommended", loss = NULL,
+                                     alternative = c("two.sided", "less", "greater"),
+                                     correction = "holm", conf.level = 0.95,
+                                     pos_label = NULL, ...) {
+  refuse_unknown("compare_learners.default", ...)
+  if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
+  if (missing(learners))
+    stop_user("'learners' is missing: name two or more, such as c(\"lda\", \"knn:5\")")
+  alternative <- one_of(alternative, c("two.sided", "less", "greater"), "alternative")
+  refuse_level(conf.level, "conf.level")
+  data_name <- paste(deparse1(substitute(x)), "and", deparse1(substitute(y)))
+  sample <- as_sample(x, y, pos_label)
+  named <- named_learners(learners, x, y)
+  arguments <- list(loss = as_loss(loss, y), correction = correction,
+                    alternative = sub(".", "-", alternative, fixed = TRUE),
+                    pos_label = sample$pos_label, rng = draw_seed())
+  fields <- call_python("compare_learners", x = sample$x, y = sample$y,
+                        learners = named$learners, names = named$names,
+                        tests = as_tests(tests), arguments = arguments,
+                        conf_level = conf.level)
+  new_comparison(fields, data_name, conf.level)
+}
+
+compare_learners.formula <- function(formula, data = environment(formula), ...) {
+  result <- run_formula(compare_learners.default, formula, data,
+                        if (!missing(data)) substitute(data), ...)
+  # Of a data frame the name would be a column.
+  attr(result, "about")$data.name <- result$data.name[1L]
+  result$data.name <- NULL
+  result
+}
+
+# Learners as Python takes them, and their names where the user gave some.
+named_learners <- function(learners, x, y) {
+  if (!is.list(learners)) learners <- as.list(learners)
+  given <- names(learners)
+  read <- lapply(seq_along(learners), function(place) {
+    learner <- as_learner(learners[[place]], "learners", quote(f()), x, y)
+    if (is.list(learner) && length(given) && nzchar(given[place])) learner$name <- given[place]
+    learner
+  })
+  if (is.null(given)) return(list(learners = read, names = NULL))
+  own <- vapply(read, function(learner) if (is.list(learner)) learner$name else learner, "")
+  names <- ifelse(nzchar(given), given, own)
+  if (anyDuplicated(names))
+    stop_user("'learners' has several called '", names[duplicated(names)][1L], "': name them")
+  list(learners = read, names = names)
+}
+
+# Names of tests, or lists of a name and options, each as list(name, options).
+as_tests <- function(tests) {
+  if (identical(tests, "recommended")) return(tests)
+  read <- lapply(as.list(tests), function(test) {
+    if (is.character(test) && length(test) == 1L) return(list(test, list()))
+    if (!is.list(test) || !length(test) || !is.character(test[[1L]]) ||
+        !all(nzchar(names(test)[-1L])) || length(test) > 1L && is.null(names(test)))
+      stop_user("'tests' must hold names of tests, or lists of a name and options, such as ",
+                "list(\"corrected_t\", design = k_fold(10, 10))")
+    options <- test[-1L]
+    if (!is.null(options$design)) options$design <- as_design(options$design)
+    list(test[[1L]], options)
+  })
+  labels <- names(tests)
+  if (!is.null(labels)) {
+    own <- vapply(read, `[[`, "", 1L)
+    names(read) <- make.unique(ifelse(nzchar(labels), labels, own), sep = " ")
+  }
+  read
+}
+
+new_comparison <- function(fields, data_name, conf_level) {
+  table <- fields$table
+  frame <- data.frame(
+    test = table$test, learner = table$learner, other = table$other, estimate = table$estimate,
+    std.error = table$se, statistic = table$statistic, p.value = table$pvalue,
+    adj.p.value = table$pvalue_adjusted, parameter = table$df, conf.low = table$conf_low,
+    conf.high = table$conf_high, conf.level = conf_level,
+    alternative = sub("-", ".", table$alternative, fixed = TRUE), method = table$method,
+    n_fits = table$n_fits, status = table$status, estimand = table$estimand)
+  structure(frame, class = c("ucvtest_comparison", "data.frame"),
+            about = c(fields[c("n_obs", "n_fits", "elapsed", "loss", "correction", "verdict",
+                               "json")],
+                      list(fits = as.data.frame(fields$fits), data.name = data_name)))
+}
+
+# What stands beside the table.
+about <- function(x) attr(x, "about")
+
+# Parts of a comparison are no comparison: its verdict is about the whole.
+`[.ucvtest_comparison` <- function(x, ...) as.data.frame(x)[...]
+
+print.ucvtest_comparison <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
+  about <- about(x)
+  several <- nrow(unique(as.data.frame(x)[c("learner", "other")])) > 1L
+  shown <- c("test", if (several) c("learner", "other"), "estimate", "std.error", "p.value",
+             if (several) "adj.p.value", "conf.low", "conf.high", "n_fits")
+  cat("\n\tComparison of learners\n\ndata:  ", about$data.name, ", ", about$n_obs,
+      " observations\n", sep = "")
+  if (!several) cat("difference:  ", x$learner[1L], " minus ", x$other[1L], "\n", sep = "")
+  cat("loss:  ", about$loss, "\n", sep = "")
+  if (several)
+    cat("adjustment:  ", or_else(about$correction, "none"), " over pairs within each test\n",
+        sep = "")
+  cat("\n")
+  print(as.data.frame(x)[shown], digits = digits, row.names = FALSE, ...)
+  bad <- x$status != "ok"
+  if (any(bad)) cat("\n", strwrap(paste0(x$test[bad], ": ", x$status[bad])), sep = "\n")
+  cat("\n", paste(strwrap(about$verdict), collapse = "\n"), "\n", sep = "")
+  cat("model fits in all: ", about$n_fits, "\n\n", sep = "")
+  invisible(x)
+}
+
+summary.ucvtest_comparison <- function(object, conf.level = object$conf.level[1L], ...) {
+  refuse_others("summary", "conf.level", ...)
+  refuse_level(conf.level, "conf.level")
+  text <- call_python("summary", json = about(object)$json, conf_level = conf.level)
+  structure(list(text = text), class = "summary.ucvtest")
+}
+
+as.data.frame.ucvtest_comparison <- function(x, row.names = NULL, optional = FALSE, ...) {
+  attr(x, "about") <- NULL
+  class(x) <- "data.frame"
+  x
+}
+
+tidy.ucvtest_comparison <- function(x, ...)
+  as.data.frame(x)[c("test", "learner", "other", "estimate", "std.error", "statistic",
+                     "p.value", "adj.p.value", "parameter", "conf.low", "conf.high", "method",
+                     "alternative")]
+
+glance.ucvtest_comparison <- function(x, ...) {
+  about <- about(x)
+  data.frame(n_tests = length(unique(x$test)),
+             n_pairs = nrow(unique(as.data.frame(x)[c("learner", "other")])),
+             loss = about$loss, correction = or_else(about$correction, "none"),
+             nobs = about$n_obs, n_fits = about$n_fits, elapsed = about$elapsed)
+}
+
+plot.ucvtest_comparison <- function(x, xlab = NULL, main = NULL, ...) {
+  several <- nrow(unique(as.data.frame(x)[c("learner", "other")])) > 1L
+  labels <- if (several) paste0(x$test, ": ", x$learner, " - ", x$other) else x$test
+  ends <- cbind(x$conf.low, x$conf.high)
+  shown <- c(0, x$estimate, ends)
+  shown <- range(shown[is.finite(shown)])
+  places <- rev(seq_len(nrow(x)))
+  room <- par(mar = c(4.1, min(20, 1 + max(nchar(labels)) * 0.5), 2.6, 1.1))
+  on.exit(par(room))
+  title <- if (several) "Differences of learners"
+           else paste(x$learner[1L], "minus", x$other[1L])
+  graphics::plot(shown + c(-0.06, 0.06) * max(diff(shown), 0.01), c(0.4, nrow(x) + 0.6),
+                 type = "n", yaxt = "n", ylab = "", bty = "n",
+                 xlab = or_else(xlab, paste0("first minus second, ", 100 * x$conf.level[1L],
+                                             "% intervals")),
+                 main = or_else(main, title), ...)
+  abline(v = 0, lty = 2L)
+  axis(2L, places, labels, las = 1L, tick = FALSE)
+  border <- par("usr")[1:2]
+  for (row in which(!is.na(ends[, 1L]))) draw_interval(ends[row, ], border, places[row])
+  points(x$estimate, places, pch = 19L)
+  invisible(x)
+}

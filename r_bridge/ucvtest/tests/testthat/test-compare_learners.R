@@ -1,0 +1,100 @@
+two <- droplevels(subset(iris, Species != "setosa"))[c(1:30, 51:80), c(1, 2, 5)]
+mine <- function(x, y, xnew) predict(MASS::lda(x, y, method = "mle"), xnew)$class
+
+compared <- function(learners = c("lda", "knn:1"), tests = c("corrected_t", "naive_t"), ...,
+                     seed = 7) {
+  set.seed(seed)
+  compare_learners(two[1:2], two$Species, learners, tests, ...)
+}
+
+test_that("every row is the test by itself, and fits are shared", {
+  skip_without_python()
+  found <- compared()
+  expect_s3_class(found, c("ucvtest_comparison", "data.frame"), exact = TRUE)
+  set.seed(7)
+  alone <- as.data.frame(corrected_t_test(two[1:2], two$Species, "lda", "knn:1"))
+  shared <- c("estimate", "std.error", "statistic", "p.value", "parameter", "conf.low",
+              "conf.high", "n_fits")
+  expect_equal(as.data.frame(found)[1L, shared], alone[shared])
+  expect_equal(attr(found, "about")$n_fits, 20L)
+  expect_equal(attr(found, "about")$fits$tests, "corrected_t, naive_t")
+  expect_equal(glance(found)$n_tests, 2L)
+  expect_false("conf.level" %in% names(tidy(found)))
+})
+
+test_that("pairs are adjusted within each test, as p.adjust does", {
+  skip_without_python()
+  learners <- list(linear = "lda", "knn:1", r = mine, "majority")
+  found <- compared(learners)
+  expect_equal(unique(c(found$learner, found$other)), c("linear", "knn:1", "r", "majority"))
+  for (test in unique(found$test)) {
+    rows <- as.data.frame(found)[found$test == test, ]
+    known <- !is.nan(rows$p.value)
+    expected <- p.adjust(ifelse(known, rows$p.value, 1), "holm")
+    expect_equal(rows$adj.p.value[known], expected[known])
+  }
+  # The same rule in R and in Python differs nowhere.
+  expect_match(found$status[found$learner == "linear" & found$other == "r"], "degenerate")
+  plain <- compared(learners, correction = NULL)
+  expect_equal(plain$adj.p.value, plain$p.value)
+  expect_output(print(plain), "adjustment:  none")
+})
+
+test_that("tests have labels and options", {
+  skip_without_python()
+  found <- compared(tests = list(long = list("corrected_t", design = k_fold(5, 3)),
+                                 list("fold_covariance", rho = 0.3), "hold_out"))
+  expect_equal(found$test, c("long", "fold_covariance", "hold_out"))
+  expect_equal(found$n_fits, c(30L, 20L, 2L))
+  set.seed(7)
+  expect_equal(found$p.value[2L],
+               fold_covariance_test(two[1:2], two$Species, "lda", "knn:1", rho = 0.3)$p.value)
+  quick <- compared(tests = list(list("ustatistic", n_pairs = 300, learn_size = 20)))
+  expect_equal(quick$test, "ustatistic")
+  shared <- compared(c("lda", "knn:1", "majority"),
+                     list(list("ustatistic", design = disjoint_sets(20, 100))))
+  expect_equal(attr(shared, "about")$n_fits, 600L)
+})
+
+test_that("loss, alternative, level, seed and formula reach it", {
+  skip_without_python()
+  found <- compared()
+  areas <- compared(tests = c("corrected_t", "delong"), loss = "auc")
+  expect_equal(glance(areas)$loss, "auc")
+  expect_true(all(compared(alternative = "less")$conf.low == -Inf))
+  expect_true(all(compared(conf.level = 0.8)$conf.high < found$conf.high))
+  expect_false(identical(compared(seed = 8)$estimate, found$estimate))
+  set.seed(7)
+  by_formula <- compare_learners(Species ~ ., two, c("lda", "knn:1"), c("corrected_t", "naive_t"))
+  expect_equal(by_formula$p.value, found$p.value)
+  expect_null(by_formula$data.name)
+  expect_output(print(by_formula), "data:  Species ~ . in two, 60 observations", fixed = TRUE)
+})
+
+test_that("it prints, draws, and its parts are data frames", {
+  skip_without_python()
+  found <- compared()
+  expect_output(print(found), "difference:  lda minus knn:1")
+  expect_output(print(found), "At the 5% level")
+  expect_match(summary(found)$text, "Comparison of 2 learners by 2 tests")
+  expect_match(summary(found, conf.level = 0.9)$text, "90% low")
+  pdf(NULL)
+  on.exit(dev.off())
+  expect_equal(plot(found), found)
+  expect_equal(plot(compared(alternative = "greater")), compared(alternative = "greater"),
+               ignore_attr = TRUE)
+  expect_s3_class(found[1L, ], "data.frame", exact = TRUE)
+  expect_s3_class(found[c("test", "p.value")], "data.frame", exact = TRUE)
+})
+
+test_that("what cannot be compared is refused", {
+  skip_without_python()
+  expect_error(compared("lda"), "a comparison needs two", class = "python_ValueError")
+  expect_error(compared(tests = "t"), "test 't' is unknown", class = "python_ValueError")
+  expect_error(compared(tests = list(list("corrected_t", folds = 3))), "has no option 'folds'")
+  expect_error(compared(tests = list(list(design = 3))), "'tests' must hold names of tests")
+  expect_error(compared(list(a = "lda", a = "knn:1")), "several called 'a'")
+  expect_error(compared(corection = "holm"), "unknown argument 'corection'")
+  expect_equal(message_of(compare_learners(two[1:2], two$Species)),
+               "'learners' is missing: name two or more, such as c(\"lda\", \"knn:5\")")
+})

@@ -1,0 +1,255 @@
+"""DeLong's test of the AUC: pairs by hand, pROC and its published example, and what is refused."""
+
+import json
+import math
+import shutil
+import subprocess
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.model_selection import StratifiedKFold
+
+import ucvtest as uv
+from tests.oracles import resampling_wald as oracle
+from ucvtest.placements import placements
+
+SIDES = ("two-sided", "less", "greater")
+
+
+def scores_of(y: np.ndarray, *columns: np.ndarray) -> uv.Losses:
+    """Scores of one test set, after two observations to learn from."""
+    values = np.array(columns, dtype=float)
+    learning = np.repeat([1, 0], [2, len(y)])[None]
+    table = np.concatenate([np.zeros((len(values), 2)), values], axis=1)[:, None]
+    names = [f"rule {number}" for number in range(len(values))]
+    labels = np.concatenate([[0, 1], y])
+    return uv.Losses.from_arrays(table, learning, learners=names, loss="auc", y=labels)
+
+
+def fit(losses: uv.Losses, *learners: Any, **options: Any) -> uv.TestResult:
+    return uv.DeLongTest.from_losses(losses, *learners, **options).fit()
+
+
+def draw(seed: int, n_positive: int = 18, n_negative: int = 22, decimals: int = 1) -> Any:
+    """Labels and two correlated scores with ties."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([1, 0], [n_positive, n_negative]))
+    common = rng.normal(size=len(y))
+    columns = [0.8 * y + common + rng.normal(size=len(y)) for _ in range(2)]
+    return y, *(np.round(column, decimals) for column in columns)
+
+
+class TestValues:
+    @pytest.mark.parametrize("decimals", [0, 1, 9])
+    @pytest.mark.parametrize("seed", range(3))
+    def test_equals_the_paper_pair_by_pair(self, seed, decimals):
+        y, first, second = draw(seed, decimals=decimals)
+        theta, s = oracle.delong(y.tolist(), [first.tolist(), second.tolist()])
+        losses = scores_of(y, first, second)
+        result = fit(losses)
+        assert result.estimate == pytest.approx(theta[0] - theta[1], rel=1e-12)
+        expected = s[0][0] + s[1][1] - 2 * s[0][1]
+        assert result.variance == pytest.approx(expected, rel=1e-10)
+        z = result.estimate / math.sqrt(expected)
+        assert result.pvalue == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-10)
+        assert result.tables["Learners"]["AUC"] == pytest.approx(theta)
+        single = fit(losses, "rule 1")
+        assert single.estimate == pytest.approx(theta[1])
+        assert single.variance == pytest.approx(s[1][1], rel=1e-10)
+        assert single.null_value == 0.5
+        assert single.conf_int() == pytest.approx(
+            tuple(result.tables["Learners"][end][1] for end in ("conf_low", "conf_high"))
+        )
+
+    @pytest.mark.parametrize("alternative", SIDES)
+    def test_alternatives(self, alternative):
+        result = fit(scores_of(*draw(4)), alternative=alternative)
+        tails = {"less": stats.norm.cdf, "greater": stats.norm.sf}
+        if alternative in tails:
+            assert result.pvalue == pytest.approx(float(tails[alternative](result.statistic)))
+            assert math.isinf(result.conf_int()[0 if alternative == "less" else 1])
+        assert result.diagnostics["better"] == "higher"
+
+    def test_many_observations_take_no_pairs(self):
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 2, 400_000)
+        start = time.perf_counter()
+        found = placements(y, y + rng.normal(size=len(y)))
+        # All pairs would be 4e10 numbers.
+        assert time.perf_counter() - start < 10
+        assert found.mean == pytest.approx(stats.norm.cdf(1 / math.sqrt(2)), abs=0.005)
+
+
+def in_r(script: str, *arguments: str) -> Any:
+    """What a script that uses pROC printed."""
+    ask = 'if (!requireNamespace("pROC", quietly = TRUE)) quit(status = 3);'
+    done = subprocess.run(
+        [shutil.which("Rscript"), "--vanilla", "-e", ask + script, *arguments],
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode == 3:
+        pytest.skip("the R package pROC is missing")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.requires_r
+class TestPROC:
+    @pytest.mark.parametrize("alternative", SIDES)
+    def test_equals_roc_test(self, tmp_path, alternative):
+        y, first, second = draw(7)
+        table = np.column_stack([y, first, second])
+        np.savetxt(tmp_path / "d.csv", table, delimiter=",", header="y,a,b", comments="")
+        script = (
+            "a <- commandArgs(TRUE); d <- read.csv(a[1]);"
+            'r <- lapply(d[-1], function(s) pROC::roc(d$y, s, levels = c(0, 1), direction = "<"));'
+            't <- pROC::roc.test(r$a, r$b, method = "delong", paired = TRUE, alternative = a[2]);'
+            'v <- pROC::var(r$a, method = "delong");'
+            'cat(sprintf("[%.15g, %.15g, %.15g]", t$statistic, t$p.value, v))'
+        )
+        side = {"two-sided": "two.sided"}.get(alternative, alternative)
+        statistic, pvalue, variance = in_r(script, str(tmp_path / "d.csv"), side)
+        losses = scores_of(y, first, second)
+        result = fit(losses, alternative=alternative)
+        assert tuple(result) == pytest.approx((statistic, pvalue), rel=1e-10)
+        assert fit(losses, "rule 0").variance == pytest.approx(variance, rel=1e-10)
+
+    def test_published_example(self):
+        # The example of pROC's manual, and what it prints: roc.test(outcome, wfns, s100b) and
+        # ci.auc(outcome, s100b) of the patients with a subarachnoid haemorrhage in aSAH.
+        script = (
+            'utils::data("aSAH", package = "pROC"); d <- pROC::aSAH;'
+            'cat(sprintf("[[%s],[%s],[%s]]", toString(as.integer(d$outcome == "Poor")),'
+            "toString(as.integer(d$wfns)), toString(d$s100b)))"
+        )
+        y, wfns, s100b = (np.array(column, dtype=float) for column in in_r(script))
+        losses = scores_of(y.astype(int), wfns, s100b)
+        result = fit(losses)
+        assert (round(result.statistic, 3), round(result.pvalue, 5)) == (2.209, 0.02718)
+        assert [round(end, 8) for end in result.conf_int()] == [0.01040618, 0.17421442]
+        assert [round(auc, 7) for auc in result.tables["Learners"]["AUC"]] == [0.8236789, 0.7313686]
+        single = fit(losses, "rule 1")
+        assert [round(end, 7) for end in single.conf_int()] == [0.6301182, 0.8326189]
+
+
+class TestLevel:
+    def test_is_kept_under_a_true_null(self):
+        rng = np.random.default_rng(3)
+        rejected, n_draws = 0, 2000
+        y = np.repeat([0, 1], [60, 40])
+        for _ in range(n_draws):
+            common = y + rng.normal(size=100)
+            both = [placements(y, common + rng.normal(size=100)) for _ in range(2)]
+            found = both[0] - both[1]
+            rejected += abs(found.mean) > stats.norm.isf(0.025) * math.sqrt(found.variance)
+        # 5% within four binomial standard errors.
+        assert abs(rejected / n_draws - 0.05) < 4 * math.sqrt(0.05 * 0.95 / n_draws)
+
+
+class TestCases:
+    def test_identical_rules(self):
+        y, first, _ = draw(1)
+        result = fit(scores_of(y, first, first))
+        assert result.status.startswith("degenerate: the two learners had the same")
+        assert math.isnan(result.pvalue)
+
+    def test_same_ranks(self):
+        y, first, _ = draw(1)
+        result = fit(scores_of(y, first, 2 * first + 1))
+        assert result.status.startswith("all observations are ranked alike, or perfectly")
+        assert math.isnan(result.pvalue)
+        assert result.estimate == 0
+
+    def test_perfect_rule(self):
+        y, *_ = draw(1)
+        result = fit(scores_of(y, y))
+        assert (result.estimate, result.variance) == (1.0, 0.0)
+        assert result.status.startswith("all observations are ranked alike, or perfectly")
+
+    def test_all_scores_tied(self):
+        y, *_ = draw(1)
+        result = fit(scores_of(y, np.zeros(40)))
+        assert (result.estimate, result.variance) == (0.5, 0.0)
+        assert math.isnan(result.pvalue)
+
+    @pytest.mark.parametrize("n_positive", [0, 1])
+    def test_too_few_of_a_class_are_tested(self, n_positive):
+        y = np.zeros(9, dtype=int)
+        y[:n_positive] = 1
+        result = fit(scores_of(y, np.arange(9.0)))
+        assert math.isnan(result.estimate)
+        expected = f"no estimate: {n_positive} positive and {9 - n_positive} negative"
+        assert result.status.startswith(expected)
+
+    def test_pooled_folds(self):
+        rng = np.random.default_rng(2)
+        y = np.repeat([0, 1], [17, 14])
+        X = rng.normal(size=(31, 2)) + y[:, None]
+        losses = uv.evaluate(["lda", "knn:5"], X, y, design=4, loss="auc", rng=3)
+        result = uv.DeLongTest.from_losses(losses, "lda", "knn:5").fit()
+        pooled = np.nansum(losses.array, axis=1)
+        theta, s = oracle.delong(y.tolist(), pooled.tolist())
+        assert result.estimate == pytest.approx(theta[0] - theta[1])
+        assert result.variance == pytest.approx(s[0][0] + s[1][1] - 2 * s[0][1])
+        assert "pooled scores of this 4-fold cross-validation" in result.estimand
+        expected = losses.means[0].mean() - losses.means[1].mean()
+        assert result.diagnostics["mean_of_fold_aucs"] == pytest.approx(expected)
+        direct = uv.DeLongTest(X, y, "lda", "knn:5", design=4).fit(rng=3)
+        assert tuple(direct) == tuple(result)
+        assert direct.tables["Learners"]["learner"] == ("lda", "knn:5")
+
+    def test_folds_with_one_class(self):
+        rng = np.random.default_rng(2)
+        y = np.repeat([0, 1], [27, 3])
+        result = uv.DeLongTest(rng.normal(size=(30, 2)), y, "lda", design=10).fit(rng=0)
+        assert result.status == "ok"
+        assert math.isnan(result.diagnostics["mean_of_fold_aucs"])
+        assert "Folds that test one class have no AUC of their own" in result.notes[-1]
+
+    def test_hold_out_and_splitters(self):
+        rng = np.random.default_rng(2)
+        y = np.repeat([0, 1], [20, 19])
+        X = rng.normal(size=(39, 2)) + y[:, None]
+        result = uv.DeLongTest(X, y, "lda").fit(rng=0)
+        assert (result.n_fits, result.diagnostics["n_positive"]) == (
+            1,
+            13 - result.diagnostics["n_negative"],
+        )
+        folds = StratifiedKFold(3, shuffle=True, random_state=0)
+        assert uv.DeLongTest(X, y, "lda", design=folds).fit(rng=0).n_fits == 3
+
+    def test_positive_class(self):
+        rng = np.random.default_rng(2)
+        y = np.repeat([0, 1], [20, 19])
+        X = rng.normal(size=(39, 2)) + y[:, None]
+        found = [uv.DeLongTest(X, y, "lda", pos_label=label).fit(rng=0) for label in (0, 1)]
+        assert found[0].estimate == pytest.approx(found[1].estimate)
+        assert found[0].diagnostics["n_positive"] == found[1].diagnostics["n_negative"]
+
+
+class TestRefusals:
+    def test_before_any_fit(self):
+        X, y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
+
+        def fails(*_: Any) -> Any:
+            raise AssertionError("fitted")
+
+        cases: list[tuple[Any, dict[str, Any], str]] = [
+            (y, {"loss": "zero_one"}, "loss must be 'auc' for DeLongTest, got 'zero_one'"),
+            (y, {"design": uv.designs.KFold(5, 2)}, "repeated 2 times, but every observation"),
+            (y, {"design": uv.designs.RandomSplits(4)}, "the design is no K-fold"),
+            (np.arange(10) % 3, {}, "loss='auc' needs two classes, y has 3"),
+            (y + 0.3, {}, "y must hold class labels for this test"),
+        ]
+        for labels, options, message in cases:
+            with pytest.raises(ValueError, match=message):
+                uv.DeLongTest(X, labels, fails, fails, **options)
+
+    def test_losses(self):
+        losses = uv.Losses.from_arrays([[[0, 1.0]]] * 2, [[1, 0]])
+        with pytest.raises(ValueError, match="loss must be 'auc' for DeLongTest, got 'zero_one'"):
+            fit(losses)

@@ -1,0 +1,468 @@
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import model_selection
+from sklearn.linear_model import LogisticRegression
+
+from ucvtest import designs
+from ucvtest.design import Design
+
+NAMED = [
+    designs.KFold(4, n_repeats=2),
+    designs.KFold(20),
+    designs.RandomSplits(5, test_fraction=0.2),
+    designs.HoldOut(0.3),
+    designs.SplitHalves(3, n_bisections=2),
+    designs.NestedKFold(4, n_repeats=2),
+    designs.DisjointSets(6, n_draws=3, n_sets=2),
+]
+
+
+def draw(design, n_obs=20, seed=0):
+    return design.draw(n_obs, np.random.default_rng(seed))
+
+
+def shuffled_rows(design, rng):
+    return design.rows(rng.permutation(design.n_resamples))
+
+
+# ----------------------------------------------------------------------------- what is drawn
+
+
+@pytest.mark.parametrize("named", NAMED, ids=repr)
+def test_draws_are_designs_decided_by_the_seed(named):
+    found = draw(named)
+    assert Design.checked(found.learning, found.testing) == found
+    assert found.n_resamples == named.n_resamples
+    assert found == draw(named)
+    if named != designs.KFold(20):
+        assert found != draw(named, seed=1)
+
+
+@pytest.mark.parametrize("named", NAMED, ids=repr)
+def test_equal_designs_are_equal_and_hash_alike(named):
+    same = type(named)(**vars(named))
+    assert same == named
+    assert hash(same) == hash(named)
+    assert all(other != named for other in NAMED if other is not named)
+
+
+def test_every_repetition_of_k_fold_tests_each_observation_once():
+    found = draw(designs.KFold(6, n_repeats=5)).testing.reshape(5, 6, 20)
+    assert (found.sum(axis=1) == 1).all()
+    assert set(found.sum(axis=2).ravel().tolist()) == {3, 4}
+    assert len(np.unique(found.reshape(5, -1), axis=0)) == 5
+
+
+@pytest.mark.parametrize(
+    ("n_obs", "fraction", "size"),
+    [
+        (30, 0.1, 3),
+        (100, 0.07, 7),
+        (30, 1 / 3, 10),
+        (31, 0.1, 4),
+        (10, 1e-9, 1),
+        (7, np.float64(0.5), 4),
+    ],
+)
+def test_the_fraction_that_is_meant_is_rounded_up(n_obs, fraction, size):
+    assert draw(designs.HoldOut(fraction), n_obs).test_sizes == (size,)
+    assert draw(designs.RandomSplits(2, fraction), n_obs).test_sizes == (size,)
+
+
+def test_random_splits_do_not_depend_on_how_many_are_drawn_at_a_time(monkeypatch):
+    whole = draw(designs.RandomSplits(7))
+    monkeypatch.setattr(designs, "DRAW_CELLS", 40)
+    assert draw(designs.RandomSplits(7)) == whole
+
+
+def test_every_observation_is_tested_equally_often():
+    found = draw(designs.RandomSplits(20_000, test_fraction=0.25), n_obs=8)
+    share = found.testing.mean(axis=0)
+    assert np.abs(share - 0.25).max() < 5 * np.sqrt(0.25 * 0.75 / 20_000)
+
+
+@pytest.mark.parametrize("n_obs", [20, 21])
+def test_split_halves_keep_to_their_halves(n_obs):
+    n_splits, n_bisections = 3, 4
+    found = draw(designs.SplitHalves(n_splits, n_bisections), n_obs)
+    used = (found.learning | found.testing).reshape(-1, n_splits, n_obs)
+    assert used[0].all()
+    halves = used[1:].reshape(n_bisections, 2, n_splits, n_obs)
+    assert (halves == halves[:, :, :1]).all()
+    assert (halves.sum(axis=3) == n_obs // 2).all()
+    assert not (halves[:, 0] & halves[:, 1]).any()
+    assert len(found.test_sizes) == 1
+
+
+def test_nested_folds_leave_out_single_folds_and_pairs():
+    found = draw(designs.NestedKFold(4, n_repeats=1))
+    folds = found.testing[:4]
+    for row, (i, j) in zip(found.testing[4:], combinations(range(4), 2), strict=True):
+        np.testing.assert_array_equal(row, folds[i] | folds[j])
+
+
+def test_disjoint_sets_are_disjoint_across_sides_and_test_all_others():
+    found = draw(designs.DisjointSets(6, n_draws=5, n_sets=3)).learning.reshape(5, 2, 3, 20)
+    assert (found.sum(axis=3) == 6).all()
+    for block in found:
+        assert not any((a & b).any() for a, b in product(block[0], block[1]))
+
+
+def test_leave_pair_out_tests_every_pair_once():
+    y = np.array(["b", "a", "b", "a", "a"])
+    found = draw(designs.as_design(designs.LeavePairOut(), None, y), n_obs=5)
+    positive, negative = designs.pairs_of(found, (y == "b").astype(float))
+    assert list(zip(positive.tolist(), negative.tolist(), strict=True)) == list(
+        product([0, 2], [1, 3, 4])
+    )
+    assert found.learn_sizes == (3,)
+    assert designs.LeavePairOut().get_n_splits(None, y) == 6
+
+
+def test_leave_pair_out_serves_scikit_learn(rng):
+    X, y = rng.normal(size=(9, 2)), np.arange(9) % 3 == 0
+    scores = model_selection.cross_val_score(
+        LogisticRegression(), X, y, cv=designs.LeavePairOut(), scoring="roc_auc"
+    )
+    assert len(scores) == 18
+    with pytest.raises(ValueError, match="LeavePairOut needs two classes, y has 3"):
+        list(designs.LeavePairOut().split(X, [0, 1, 2]))
+
+
+# ------------------------------------------------------------------- what is read off a design
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    n_obs=st.integers(2, 12),
+    n_folds=st.integers(2, 12),
+    n_repeats=st.integers(1, 4),
+    seed=st.integers(0, 99),
+)
+def test_folds_are_read_off(n_obs, n_folds, n_repeats, seed):
+    named = designs.KFold(min(n_folds, n_obs), n_repeats if n_folds < n_obs else 1)
+    found = draw(named, n_obs, seed)
+    folds = designs.folds_of(found)
+    assert folds.shape == (named.n_repeats, n_obs)
+    again = (folds[:, None] == np.arange(named.n_folds)[:, None]).reshape(-1, n_obs)
+    np.testing.assert_array_equal(again, found.testing)
+
+
+def test_k_fold_is_recognised_among_all_small_designs():
+    # Two or three test sets of three observations: 2 folds, 3 folds, or nothing of the kind.
+    for n_rows in (2, 3):
+        for rows in product(range(1, 7), repeat=n_rows):
+            testing = np.array([[row >> place & 1 for place in range(3)] for row in rows]) > 0
+            design = Design(~testing, testing)
+            if (testing.sum(axis=0) == 1).all():
+                assert designs.folds_of(design).shape == (1, 3)
+            else:
+                with pytest.raises(ValueError, match="no K-fold cross-validation"):
+                    designs.folds_of(design)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    n_obs=st.integers(6, 14),
+    n_folds=st.integers(3, 6),
+    n_repeats=st.integers(1, 3),
+    seed=st.integers(0, 99),
+)
+def test_nested_folds_are_read_off(n_obs, n_folds, n_repeats, seed):
+    repeats = n_repeats if n_folds < n_obs else 1
+    found = draw(designs.NestedKFold(n_folds, repeats), n_obs, seed)
+    folds = designs.nested_folds_of(found)
+    assert folds.shape == (repeats, n_obs)
+    first = found.testing[: n_folds * (n_folds + 1) // 2]
+    np.testing.assert_array_equal(folds[0], first[:n_folds].argmax(axis=0))
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    n_obs=st.integers(10, 16),
+    n_splits=st.integers(2, 5),
+    n_bisections=st.integers(1, 4),
+    seed=st.integers(0, 99),
+)
+def test_halves_are_read_off(n_obs, n_splits, n_bisections, seed):
+    found = draw(designs.SplitHalves(n_splits, n_bisections), n_obs, seed)
+    assert designs.halves_of(found) == (n_splits, n_bisections)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    learn_size=st.integers(2, 5),
+    n_draws=st.integers(3, 6),
+    n_sets=st.integers(1, 4),
+    seed=st.integers(0, 99),
+)
+def test_disjoint_sets_are_read_off(learn_size, n_draws, n_sets, seed):
+    found = draw(designs.DisjointSets(learn_size, n_draws, n_sets), 12, seed)
+    draws, sets = designs.disjoint_sets_of(found)
+    # Small sets can be disjoint by chance; those drawn together are never taken apart.
+    assert draws * sets == n_draws * n_sets
+    assert sets % n_sets == 0
+
+
+READERS = [
+    designs.folds_of,
+    designs.nested_folds_of,
+    designs.halves_of,
+    designs.disjoint_sets_of,
+]
+
+
+@pytest.mark.parametrize(
+    ("reader", "named"),
+    [
+        (reader, named)
+        for reader, own in zip(
+            READERS,
+            [designs.KFold, designs.NestedKFold, designs.SplitHalves, designs.DisjointSets],
+            strict=True,
+        )
+        for named in NAMED
+        if not isinstance(named, own)
+    ],
+)
+def test_readers_refuse_other_designs(reader, named):
+    with pytest.raises(ValueError, match="the design"):
+        reader(draw(named))
+
+
+@pytest.mark.parametrize(
+    ("reader", "named"),
+    [
+        (designs.folds_of, designs.KFold(4, 3)),
+        (designs.nested_folds_of, designs.NestedKFold(4, 2)),
+        (designs.halves_of, designs.SplitHalves(3, 2)),
+        (designs.disjoint_sets_of, designs.DisjointSets(7, 4, 2)),
+    ],
+)
+def test_readers_refuse_rows_in_another_order_or_number(reader, named, rng):
+    found = draw(named)
+    for other in (shuffled_rows(found, rng), found.rows(slice(0, -1))):
+        with pytest.raises(ValueError, match="the design"):
+            reader(other)
+
+
+def test_readers_refuse_changed_rows():
+    for reader, named in (
+        (designs.folds_of, designs.KFold(4)),
+        (designs.nested_folds_of, designs.NestedKFold(4, 1)),
+        (designs.disjoint_sets_of, designs.DisjointSets(6, 2)),
+        (designs.halves_of, designs.SplitHalves(2, 1)),
+    ):
+        found = draw(named)
+        testing = found.testing.copy()
+        testing[-1, np.flatnonzero(testing[-1])[0]] = False
+        for learning in (found.learning, ~testing):
+            with pytest.raises(ValueError, match="the design"):
+                reader(Design(learning, testing))
+
+
+def test_halves_that_overlap_or_differ_in_size_are_refused():
+    found = draw(designs.SplitHalves(2, 1))
+    whole = found.learning[:2], found.testing[:2]
+    for members in ([slice(0, 10), slice(5, 15)], [slice(0, 6), slice(6, 20)]):
+        learning, testing = np.zeros((2, 4, 20), dtype=bool)
+        for row, half in enumerate(np.repeat(np.array(members, dtype=object), 2)):
+            learning[row, half] = True
+            testing[row, half.start : half.start + 2] = True
+        both = np.concatenate([whole[0], learning & ~testing]), np.concatenate([whole[1], testing])
+        with pytest.raises(ValueError, match="does not split the sample and its halves"):
+            designs.halves_of(Design(*both))
+
+
+def test_sizes_of_random_splits_are_read_off():
+    assert designs.random_splits_of(draw(designs.RandomSplits(3, 0.25))) == (15, 5)
+    assert designs.random_splits_of(draw(designs.KFold(3))) == (13, 7)
+    with pytest.raises(ValueError, match="its test sets have between 5 and 10 observations"):
+        designs.random_splits_of(draw(designs.NestedKFold(4, 1)))
+    with pytest.raises(ValueError, match="either learnt from or tested"):
+        designs.random_splits_of(draw(designs.SplitHalves(2, 1)))
+
+
+def test_pairs_that_lack_or_repeat_are_refused():
+    y = np.array([0.0, 1, 1, 0, 0])
+    found = draw(designs.as_design(designs.LeavePairOut(), None, y), n_obs=5)
+    for rows in ([0, 1, 2, 3, 4], [0, 1, 2, 3, 4, 4]):
+        with pytest.raises(ValueError, match="it tests 5 of 6 pairs"):
+            designs.pairs_of(found.rows(np.array(rows)), y)
+    with pytest.raises(ValueError, match="one observation of each class"):
+        designs.pairs_of(found, 1 - np.array([0.0, 1, 0, 0, 0]))
+
+
+# ------------------------------------------------------------------------ designs from elsewhere
+
+
+@pytest.mark.parametrize(
+    "splitter",
+    [
+        model_selection.KFold(5, shuffle=True),
+        model_selection.StratifiedKFold(5, shuffle=True),
+        model_selection.RepeatedStratifiedKFold(n_splits=5, n_repeats=2),
+        model_selection.ShuffleSplit(5, test_size=0.2),
+    ],
+    ids=repr,
+)
+def test_splitters_get_their_randomness_from_rng(splitter, rng):
+    X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
+    plan = designs.as_design(splitter, X, y)
+    plan.check(20)
+    first, same, other = (draw(plan, seed=seed) for seed in (0, 0, 1))
+    assert first == same != other
+    assert first.n_resamples == plan.n_resamples
+    assert splitter.random_state is None
+
+
+def test_a_random_state_of_the_users_does_not_move(rng):
+    state = np.random.RandomState(3)
+    before = state.get_state()[1].copy()
+    plan = designs.as_design(
+        model_selection.KFold(4, shuffle=True, random_state=state), np.zeros((12, 1)), None
+    )
+    assert draw(plan, 12) == draw(plan, 12, seed=1)
+    np.testing.assert_array_equal(state.get_state()[1], before)
+
+
+def test_scikit_learns_folds_are_recognised(rng):
+    X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
+    splitter = model_selection.RepeatedStratifiedKFold(n_splits=4, n_repeats=3)
+    folds = designs.folds_of(draw(designs.as_design(splitter, X, y)))
+    assert folds.shape == (3, 20)
+
+
+def test_splitters_that_fail_are_refused_by_name():
+    X, y = np.zeros((6, 1)), np.repeat([0, 1], [5, 1])
+    plan = designs.as_design(model_selection.StratifiedKFold(3), X, np.arange(6) / 7)
+    with pytest.raises(ValueError, match=r"design StratifiedKFold\(.*\) cannot be used: Supported"):
+        plan.check(6)
+    plan = designs.as_design(model_selection.GroupKFold(3), X, y)
+    with pytest.raises(ValueError, match=r"design GroupKFold\(.*: it splits by groups, and no test"):
+        plan.check(6)
+
+
+def test_splitters_with_the_same_data_compare_without_looking_at_it():
+    splitter, X = model_selection.KFold(3), np.zeros((6, 2))
+    one, two = designs.as_design(splitter, X), designs.as_design(splitter, X.copy())
+    assert one == one
+    assert one != two
+
+
+def test_numbers_of_folds_and_drawn_designs():
+    assert designs.as_design(7) == designs.as_design(np.int64(7)) == designs.KFold(7)
+    drawn = draw(designs.KFold(5))
+    plan = designs.as_design(drawn)
+    assert draw(plan) is drawn
+    assert plan == designs.as_design(draw(designs.KFold(5)))
+    with pytest.raises(ValueError, match="design is for 20 observations, but the sample has 21"):
+        plan.check(21)
+
+
+@pytest.mark.parametrize("design", [True, "ten", 2.5, None, [([0], [1])]])
+def test_other_things_are_refused(design):
+    with pytest.raises(ValueError, match=r"design=.* is unknown: use a number of folds"):
+        designs.as_design(design)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter])
+def test_splits_as_scikit_learn_takes_them(kind):
+    splitter = model_selection.KFold(3, shuffle=True, random_state=0)
+    y = np.arange(6) % 2
+    plan = designs.as_design(kind(list(splitter.split(y))), np.zeros((6, 1)), y)
+    assert plan.n_resamples == 3
+    assert draw(plan, n_obs=6) == draw(designs.as_design(splitter, np.zeros((6, 1)), y), n_obs=6)
+
+
+@pytest.mark.parametrize(
+    ("splits", "message"),
+    [
+        ([], "has no splits"),
+        ([1, 2], r"design=\[1, 2\] must hold pairs of row numbers"),
+        ([([0, 1], [6])], "row numbers from 0 to 5"),
+        ([([0, 1], [1, 2])], "tests observations that it learns from"),
+    ],
+)
+def test_lists_that_hold_no_splits_are_refused(splits, message):
+    with pytest.raises(ValueError, match=message):
+        designs.as_design(splits, np.zeros((6, 1)), np.arange(6) % 2)
+    with pytest.raises(ValueError, match="is unknown"):
+        designs.as_design(splits)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: designs.KFold(1), "n_folds must be at least 2, got 1"),
+        (lambda: designs.KFold(2.5), "n_folds must be an integer, got 2.5"),
+        (lambda: designs.KFold(True), "n_folds must be an integer, got True"),
+        (lambda: designs.KFold(3, 0), "n_repeats must be at least 1"),
+        (lambda: designs.RandomSplits(1), "n_splits must be at least 2"),
+        (lambda: designs.RandomSplits(3, 1.0), "test_fraction must lie between 0 and 1, got 1.0"),
+        (lambda: designs.HoldOut("0.1"), "test_fraction must lie between 0 and 1, got '0.1'"),
+        (lambda: designs.HoldOut(float("nan")), "test_fraction must lie between 0 and 1"),
+        (lambda: designs.NestedKFold(2), "n_folds must be at least 3"),
+        (lambda: designs.SplitHalves(1), "n_splits must be at least 2"),
+        (lambda: designs.DisjointSets(0), "learn_size must be at least 1"),
+        (lambda: draw(designs.KFold(21)), "n_folds=21 needs at least 21 observations, got 20"),
+        (lambda: draw(designs.KFold(20, 2)), "n_repeats=2 repeats the same leave-one-out splits"),
+        (lambda: draw(designs.NestedKFold(20, 2)), "repeats the same leave-one-out splits"),
+        (lambda: draw(designs.HoldOut(0.99)), "tests all of 20 observations: use a smaller one"),
+        (lambda: draw(designs.SplitHalves(2, 1, 0.5)), "leaves nothing to learn from in half"),
+        (lambda: draw(designs.DisjointSets(10)), "learn_size=10 needs at least 22 observations"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+# ---------------------------------------------------------------------------- drawn designs
+
+
+def test_designs_from_indices_and_masks():
+    indices = [([0, 1], [2]), (np.array([2, 3]), np.array([True, False, False, False]))]
+    found = Design.from_indices(iter(indices), 4)
+    np.testing.assert_array_equal(found.learning, [[1, 1, 0, 0], [0, 0, 1, 1]])
+    np.testing.assert_array_equal(found.testing, [[0, 0, 1, 0], [1, 0, 0, 0]])
+    assert found.learn_sizes == (2,)
+    assert found.test_sizes == (1,)
+
+
+@pytest.mark.parametrize(
+    ("splits", "message"),
+    [
+        ([], "has no splits"),
+        ([([0], [1]), ([], [1])], "split 1 of the design learns from nothing"),
+        ([([0], [])], "split 0 of the design tests nothing"),
+        ([([0, 1], [1])], "split 0 of the design tests observations that it learns from"),
+        ([([0], [4])], r"split 0 of the design must hold row numbers from 0 to 3 \(n_obs = 4\)"),
+        ([([0], [-1])], "split 0 of the design must hold row numbers"),
+        ([([0.5], [1])], "split 0 of the design must hold row numbers"),
+        ([([True, False], [1])], "split 0 of the design must hold row numbers"),
+    ],
+)
+def test_splits_that_are_none_are_refused(splits, message):
+    with pytest.raises(ValueError, match=message):
+        Design.from_indices(splits, 4)
+
+
+@pytest.mark.parametrize(
+    ("learning", "testing", "message"),
+    [
+        ([[0, 2]], None, "learning must be a 0/1 matrix"),
+        ([0, 1], None, r"learning must be a 0/1 matrix of shape \(R, n\), got shape \(2,\)"),
+        ([[0, 1]], [[1, 0], [1, 0]], "must have the same shape"),
+        (np.zeros((0, 3)), None, "with R >= 1"),
+        ([[1, 1]], None, "split 0 of the design tests nothing"),
+        ([[0, np.nan]], None, "learning must be a 0/1 matrix"),
+    ],
+)
+def test_matrices_that_are_no_design_are_refused(learning, testing, message):
+    with pytest.raises(ValueError, match=message):
+        Design.checked(learning, testing)

@@ -1,0 +1,207 @@
+"""McNemar's exact test: counts by hand, published tables, R, and what is refused."""
+
+import json
+import math
+import shutil
+import subprocess
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import ucvtest as uv
+from tests.oracles import resampling_wald as oracle
+from ucvtest.discordance import discordance
+
+SIDES = ("two-sided", "less", "greater")
+
+
+def losses_of(first: Any, second: Any, n_learnt: int = 3) -> uv.Losses:
+    """Losses of two rules on one test set, after some observations to learn from."""
+    values = np.array([first, second], dtype=float)
+    n_tested = values.shape[1]
+    learning = np.repeat([1, 0], [n_learnt, n_tested])[None]
+    table = np.concatenate([np.zeros((2, n_learnt)), values], axis=1)[:, None]
+    return uv.Losses.from_arrays(table, learning, learners=["a", "b"])
+
+
+def table_of(both_right: int, second_only: int, first_only: int, both_wrong: int) -> uv.Losses:
+    counts = [both_right, second_only, first_only, both_wrong]
+    return losses_of(np.repeat([0, 0, 1, 1], counts), np.repeat([0, 1, 0, 1], counts))
+
+
+def fit(losses: uv.Losses, **options: Any) -> uv.TestResult:
+    return uv.McNemarTest.from_losses(losses, **options).fit()
+
+
+class TestValues:
+    @pytest.mark.parametrize("alternative", SIDES)
+    @pytest.mark.parametrize(("b", "c"), [(0, 1), (1, 11), (7, 3), (4, 4), (0, 9)])
+    def test_equals_the_binomial_sum(self, b, c, alternative):
+        result = fit(table_of(5, c, b, 2), alternative=alternative)
+        assert result.pvalue == pytest.approx(oracle.mcnemar_exact(b, c, alternative), rel=1e-12)
+        assert result.estimate == pytest.approx((b - c) / (7 + b + c))
+        assert result.diagnostics["only_first_wrong"] == b
+        assert result.diagnostics["only_second_wrong"] == c
+        table = result.tables["Observations"]
+        assert table["second right"] == (5, b)
+        assert table["second wrong"] == (c, 2)
+
+    def test_mlxtend_scenario_a(self):
+        # The user guide of mlxtend, example 3; up to 0.14 it printed 0.005859375, which is twice
+        # P(B = 1) and leaves P(B = 0) out.
+        assert fit(table_of(9959, 11, 1, 29)).pvalue == 0.00634765625
+
+    def test_mlxtend_contingency_table(self):
+        # The user guide of mlxtend on contingency tables, example 1: array([[4, 1], [2, 3]]) by
+        # its first versions, [[4, 2], [1, 3]] by its definition (rasbt/mlxtend#988).
+        y = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+        first = np.array([0, 1, 0, 0, 0, 1, 1, 0, 0, 0])
+        second = np.array([0, 0, 1, 1, 0, 1, 1, 0, 0, 0])
+        assert discordance(first != y, second != y) == (4, 1, 2, 3)
+
+    @pytest.mark.requires_r
+    @pytest.mark.parametrize("counts", [(794, 86, 150, 570), (9945, 25, 15, 15), (20, 2, 9, 4)])
+    @pytest.mark.parametrize("alternative", SIDES)
+    def test_equals_binom_test_of_r(self, counts, alternative):
+        # The first table is the example of R's mcnemar.test (Agresti 1990, p. 350).
+        script = (
+            "a <- commandArgs(TRUE); b <- as.integer(a[1]); n <- b + as.integer(a[2]);"
+            'cat(sprintf("%.15g", binom.test(b, n, alternative = a[3])$p.value))'
+        )
+        _, c, b, _ = counts
+        command = [shutil.which("Rscript"), "--vanilla", "-e", script, str(b), str(c)]
+        in_r = {"two-sided": "two.sided"}.get(alternative, alternative)
+        done = subprocess.run([*command, in_r], capture_output=True, text=True, check=True)
+        result = fit(table_of(*counts), alternative=alternative)
+        assert result.pvalue == pytest.approx(json.loads(done.stdout), rel=1e-12)
+
+    def test_interval_is_that_of_the_paired_t_test(self):
+        losses = table_of(8, 9, 3, 4)
+        result = fit(losses)
+        expected = stats.ttest_rel(*losses.values)
+        assert result.statistic == pytest.approx(expected.statistic)
+        assert result.conf_int() == pytest.approx(tuple(expected.confidence_interval()))
+        assert any("paired t test" in note for note in result.notes)
+
+
+class TestLevel:
+    def test_is_kept_and_not_wasted(self):
+        rng = np.random.default_rng(1)
+        n, chance = 60, np.array([0.6, 0.15, 0.15, 0.1])
+        counts = rng.multinomial(n, chance, size=4000)
+        pvalues = np.array([discordance(*_columns(row)).pvalue("two-sided") for row in counts])
+        # Exact and discrete: below 5%.
+        share = (pvalues <= 0.05).mean()
+        expected = _size(n, 0.3)
+        assert expected < 0.05
+        assert abs(share - expected) < 4 * math.sqrt(expected * (1 - expected) / 4000)
+
+
+def _columns(row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.repeat([0, 0, 1, 1], row), np.repeat([0, 1, 0, 1], row)
+
+
+def _size(n: int, share: float) -> float:
+    """The level, by going through all outcomes."""
+    total = 0.0
+    for m in range(n + 1):
+        inner = sum(
+            math.comb(m, b) / 2**m
+            for b in range(m + 1)
+            if oracle.mcnemar_exact(b, m - b, "two-sided") <= 0.05 + 1e-12
+        )
+        total += math.comb(n, m) * share**m * (1 - share) ** (n - m) * inner
+    return total
+
+
+class TestCases:
+    def test_identical_rules(self):
+        result = fit(losses_of([0, 1, 0, 1], [0, 1, 0, 1]))
+        assert result.pvalue == 1.0
+        assert result.status.startswith("degenerate: the two learners had the same loss")
+        assert result.reference == "none"
+
+    def test_one_rule_is_always_wrong(self):
+        result = fit(losses_of([1] * 8, [0] * 8))
+        assert result.pvalue == pytest.approx(2 / 2**8)
+        assert result.status.startswith("the loss difference is the same at every observation")
+
+    def test_one_observation(self):
+        result = fit(losses_of([1], [0]))
+        assert result.pvalue == 1.0
+        assert result.status.startswith("the loss difference is the same")
+
+    def test_predictions_left_open(self):
+        result = fit(losses_of([0.5, 1, 0, 0], [1, 0, 0, 1]))
+        assert math.isnan(result.pvalue)
+        assert result.status.startswith("1 predictions were left open between two classes")
+
+    def test_k_folds(self):
+        rng = np.random.default_rng(2)
+        X, y = rng.normal(size=(41, 2)), rng.integers(0, 2, 41)
+        losses = uv.evaluate(["lda", "knn:1"], X, y, design=7, rng=3)
+        result = uv.McNemarTest.from_losses(losses, "lda", "knn:1").fit()
+        by_hand = losses.array  # (2, 7, 41), NaN where not tested
+        wrong = np.nansum(by_hand, axis=1) > 0
+        b, c = int((wrong[0] & ~wrong[1]).sum()), int((~wrong[0] & wrong[1]).sum())
+        assert result.pvalue == pytest.approx(oracle.mcnemar_exact(b, c, "two-sided"))
+        assert "average over the rules of this 7-fold" in result.estimand
+        assert "exact for one split only" in result.notes[0]
+        from_data = uv.McNemarTest(X, y, "lda", "knn:1", design=7).fit(rng=3)
+        assert (from_data.pvalue, from_data.se) == (result.pvalue, result.se)
+        assert from_data.n_fits == result.n_fits == 14
+
+    def test_as_many_folds_as_observations(self):
+        rng = np.random.default_rng(2)
+        X, y = rng.normal(size=(12, 2)), np.arange(12) % 2
+        assert uv.McNemarTest(X, y, "lda", "knn:1", design=12).fit(rng=0).n_fits == 24
+
+    def test_hold_out_from_data_equals_from_losses(self):
+        rng = np.random.default_rng(5)
+        X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
+        direct = uv.McNemarTest(X, y, "lda", "knn:1").fit(rng=0)
+        losses = uv.evaluate(["lda", "knn:1"], X, y, uv.designs.HoldOut(1 / 3), rng=0)
+        assert uv.McNemarTest.from_losses(losses).fit().pvalue == direct.pvalue
+        assert direct.diagnostics["n_tested"] == 14
+        assert direct.n_fits == 2
+
+
+class TestRefusals:
+    def test_before_any_fit(self):
+        X, y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
+
+        def fails(*_: Any) -> Any:
+            raise AssertionError("fitted")
+
+        cases: list[tuple[dict[str, Any], str]] = [
+            ({"other": None}, "McNemarTest compares two learners: pass other"),
+            ({"loss": "squared"}, "loss must be 'zero_one' for McNemarTest, got 'squared'"),
+            ({"loss": "auc"}, "loss must be 'zero_one' for McNemarTest, got 'auc'"),
+            ({"null_value": 0.1}, "null_value must be 0, got 0.1"),
+            ({"design": uv.designs.KFold(5, 2)}, "repeated 2 times, but every observation may"),
+            ({"design": uv.designs.RandomSplits(4)}, "the design is no K-fold cross-validation"),
+            ({"design": 11}, "n_folds=11 needs at least 11 observations, got 10"),
+        ]
+        for options, message in cases:
+            with pytest.raises(ValueError, match=message):
+                uv.McNemarTest(X, y, fails, **({"other": fails} | options))
+        with pytest.raises(ValueError, match="loss='zero_one' needs class labels"):
+            uv.McNemarTest(X, y + 0.3, fails, fails)
+
+    def test_losses(self):
+        losses = losses_of([0, 1], [1, 0])
+        with pytest.raises(ValueError, match="rng has no use where losses are given"):
+            uv.McNemarTest.from_losses(losses).fit(rng=0)
+        with pytest.raises(ValueError, match="null_value must be 0"):
+            fit(losses, null_value=0.2)
+        squared = uv.Losses.from_arrays([[[0, 2.0]]] * 2, [[1, 0]], loss="squared")
+        with pytest.raises(ValueError, match="loss must be 'zero_one' for McNemarTest"):
+            fit(squared)
+        folds = [np.array([0, 1]), np.array([2, 3])]
+        indices = {"train": folds, "test": folds[::-1]}
+        scored = {"test_score": np.array([0.5, 1.0]), "indices": indices}
+        means = uv.Losses.from_sklearn({"a": scored, "b": scored}, 4, score="accuracy")
+        with pytest.raises(ValueError, match="hold only the mean of each resample"):
+            fit(means)

@@ -1,0 +1,632 @@
+"""Resampling designs by name, and what structure a drawn design has.
+
+A named design says what to draw; `draw` gives a `Design`, whose rows are the learning sets in a
+documented order. What reads the structure off a drawn design is in `ucvtest.design_structure`.
+"""
+
+import copy
+import reprlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ucvtest.design import Design, draw_from_halves, draw_orders, fold_numbers
+from ucvtest.design_structure import (
+    disjoint_sets_of,
+    folds_of,
+    halves_of,
+    n_folds_of,
+    nested_folds_of,
+    pairs_of,
+    random_splits_of,
+    unions_of_pairs,
+)
+
+__all__ = [
+    "Design",
+    "DisjointSets",
+    "HoldOut",
+    "KFold",
+    "LeavePairOut",
+    "NamedDesign",
+    "NestedKFold",
+    "RandomSplits",
+    "SplitHalves",
+    "as_design",
+    "disjoint_sets_of",
+    "folds_of",
+    "halves_of",
+    "n_folds_of",
+    "nested_folds_of",
+    "pairs_of",
+    "random_splits_of",
+]
+
+
+DRAW_CELLS = 2_000_000
+"""Cells (splits times observations) that are drawn at a time."""
+
+GROUPED = (
+    "it splits by groups, and no test here allows for several rows of one patient; keep one row "
+    "for each, or average them, and use one of uv.designs"
+)
+
+
+class NamedDesign(ABC):
+    """What to draw, whatever the number of observations."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The design as summaries name it, for example "10-fold cross-validation"."""
+
+    @property
+    @abstractmethod
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+
+    @abstractmethod
+    def check(self, n_obs: int) -> None:
+        """Refuse numbers of observations that are too small.
+
+        Raises
+        ------
+        ValueError
+        """
+
+    @abstractmethod
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw learning and test sets.
+
+        Parameters
+        ----------
+        n_obs : int
+        rng : numpy Generator
+
+        Returns
+        -------
+        Design
+        """
+
+
+@dataclass(frozen=True)
+class KFold(NamedDesign):
+    """K-fold cross-validation, repeated with new random folds.
+
+    Folds take no account of classes, and sizes differ by at most one. Rows are ordered by
+    repetition, then by fold.
+
+    Parameters
+    ----------
+    n_folds : int
+        K, at least 2.
+    n_repeats : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs import KFold
+    >>> KFold(5, n_repeats=2).draw(12, np.random.default_rng(0)).learning.sum(axis=1)
+    array([ 9, 10,  9, 10, 10,  9, 10,  9, 10, 10])
+    """
+
+    n_folds: int = 10
+    n_repeats: int = 1
+
+    def __post_init__(self) -> None:
+        _at_least("n_folds", self.n_folds, 2)
+        _at_least("n_repeats", self.n_repeats, 1)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        name = f"{self.n_folds}-fold cross-validation"
+        return name if self.n_repeats == 1 else f"{name}, {self.n_repeats} times"
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return self.n_repeats * self.n_folds
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples smaller than the number of folds."""
+        _check_folds(n_obs, self.n_folds, self.n_repeats)
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the folds; every repetition tests each observation once."""
+        self.check(n_obs)
+        folds = fold_numbers(draw_orders(rng, self.n_repeats, n_obs), self.n_folds)
+        testing = folds[:, None] == np.arange(self.n_folds)[:, None]
+        testing = testing.reshape(-1, n_obs)
+        return Design(~testing, testing)
+
+
+@dataclass(frozen=True)
+class RandomSplits(NamedDesign):
+    """Random splits into a learning and a test set (Monte-Carlo cross-validation).
+
+    Parameters
+    ----------
+    n_splits : int
+        J, at least 2.
+    test_fraction : float
+        Share of the observations that are tested; rounded up to whole observations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs import RandomSplits
+    >>> RandomSplits(3, test_fraction=0.1).draw(21, np.random.default_rng(0)).testing.sum(axis=1)
+    array([3, 3, 3])
+    """
+
+    n_splits: int = 15
+    test_fraction: float = 0.1
+
+    def __post_init__(self) -> None:
+        _at_least("n_splits", self.n_splits, 2)
+        _check_fraction(self.test_fraction)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return f"{self.n_splits} random splits, {self.test_fraction:.3g} of the sample tested"
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return self.n_splits
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples that leave nothing to learn from."""
+        _test_size(n_obs, self.test_fraction)
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw test sets of the same size, independently of each other."""
+        return _splits(n_obs, self.n_splits, _test_size(n_obs, self.test_fraction), rng)
+
+
+@dataclass(frozen=True)
+class HoldOut(NamedDesign):
+    """One random split into a learning and a test set.
+
+    Parameters
+    ----------
+    test_fraction : float
+        Share of the observations that are tested; rounded up to whole observations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs import HoldOut
+    >>> HoldOut(0.25).draw(8, np.random.default_rng(0)).testing.sum(axis=1)
+    array([2])
+    """
+
+    test_fraction: float = 1 / 3
+
+    def __post_init__(self) -> None:
+        _check_fraction(self.test_fraction)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return f"one random split, {self.test_fraction:.3g} of the sample tested"
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return 1
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples that leave nothing to learn from."""
+        _test_size(n_obs, self.test_fraction)
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the test set."""
+        return _splits(n_obs, 1, _test_size(n_obs, self.test_fraction), rng)
+
+
+@dataclass(frozen=True)
+class SplitHalves(NamedDesign):
+    """Random splits of the sample, and of the two halves of random bisections.
+
+    The design of the conservative z test (Nadeau and Bengio 2003): J splits of the whole
+    sample with n/10 tested; then M times a random bisection, and J splits of each half
+    with as many tested. The splits of two halves are independent of each other.
+    Rows are ordered: whole sample; then for each bisection the first half and the second half.
+
+    Parameters
+    ----------
+    n_splits : int
+        J, at least 2.
+    n_bisections : int
+        M, at least 1.
+    test_fraction : float
+        Share of the whole sample that is tested; rounded up to whole observations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs import SplitHalves
+    >>> design = SplitHalves(2, n_bisections=1).draw(20, np.random.default_rng(0))
+    >>> design.learning.sum(axis=1), design.testing.sum(axis=1)
+    (array([18, 18,  8,  8,  8,  8]), array([2, 2, 2, 2, 2, 2]))
+    """
+
+    n_splits: int = 15
+    n_bisections: int = 10
+    test_fraction: float = 0.1
+
+    def __post_init__(self) -> None:
+        _at_least("n_splits", self.n_splits, 2)
+        _at_least("n_bisections", self.n_bisections, 1)
+        _check_fraction(self.test_fraction)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return (
+            f"{self.n_splits} random splits of the sample and of the halves of "
+            f"{self.n_bisections} bisections, {self.test_fraction:.3g} of the sample tested"
+        )
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return self.n_splits * (1 + 2 * self.n_bisections)
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples whose halves leave nothing to learn from."""
+        size = _test_size(n_obs, self.test_fraction)
+        if n_obs // 2 - size < 1:
+            raise ValueError(
+                f"test_fraction={self.test_fraction} tests {size} of {n_obs} observations, which "
+                "leaves nothing to learn from in half of the sample: use a smaller one"
+            )
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the splits of the whole sample, then those of the halves."""
+        self.check(n_obs)
+        size = _test_size(n_obs, self.test_fraction)
+        whole = _splits(n_obs, self.n_splits, size, rng)
+        learning, testing = [whole.learning], [whole.testing]
+        for order in draw_orders(rng, self.n_bisections, n_obs):
+            # With an odd number of observations one is in neither half.
+            for members in (order[: n_obs // 2], order[n_obs // 2 : 2 * (n_obs // 2)]):
+                part = _splits(len(members), self.n_splits, size, rng)
+                for kept, found in ((learning, part.learning), (testing, part.testing)):
+                    rows = np.zeros((self.n_splits, n_obs), dtype=bool)
+                    rows[:, members] = found
+                    kept.append(rows)
+        return Design(np.concatenate(learning), np.concatenate(testing))
+
+
+@dataclass(frozen=True)
+class NestedKFold(NamedDesign):
+    """K-fold cross-validation, and the same inside each learning set, with shared fits.
+
+    The rule learnt without folds i and j serves as the inner fit for both: K fits without one
+    fold, which test it, and K(K - 1)/2 without two, which test both; K(K + 1)/2 in all.
+    Rows are ordered by repetition; in each, fold after fold, then the pairs (0, 1), (0, 2), ...
+
+    Parameters
+    ----------
+    n_folds : int
+        K, at least 3.
+    n_repeats : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs import NestedKFold
+    >>> NestedKFold(3, n_repeats=1).draw(9, np.random.default_rng(0)).testing.sum(axis=1)
+    array([3, 3, 3, 6, 6, 6])
+    """
+
+    n_folds: int = 10
+    n_repeats: int = 20
+
+    def __post_init__(self) -> None:
+        _at_least("n_folds", self.n_folds, 3)
+        _at_least("n_repeats", self.n_repeats, 1)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return f"nested {self.n_folds}-fold cross-validation, {self.n_repeats} times"
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return self.n_repeats * self.n_folds * (self.n_folds + 1) // 2
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples smaller than the number of folds."""
+        _check_folds(n_obs, self.n_folds, self.n_repeats)
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the folds; every repetition has K(K + 1)/2 rows."""
+        self.check(n_obs)
+        folds = fold_numbers(draw_orders(rng, self.n_repeats, n_obs), self.n_folds)
+        single = folds[:, None] == np.arange(self.n_folds)[:, None]
+        testing = np.concatenate([single, unions_of_pairs(single)], axis=1).reshape(-1, n_obs)
+        return Design(~testing, testing)
+
+
+@dataclass(frozen=True)
+class DisjointSets(NamedDesign):
+    """Learning sets of one size in disjoint pairs, each tested on all others.
+
+    The design of `UStatisticTest`: in each draw the sample is split into random halves, and
+    some learning sets are drawn from each, so that every one of the first half is disjoint from
+    every one of the second. Rows are ordered by draw; in each, the sets of the first half, then
+    those of the second.
+
+    Parameters
+    ----------
+    learn_size : int
+        Observations to learn from, g; n >= 2g + 2 is needed.
+    n_draws : int
+        Draws that are independent of each other.
+    n_sets : int
+        Learning sets on each side of a draw: n_sets^2 disjoint pairs from 2 n_sets fits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs import DisjointSets
+    >>> design = DisjointSets(3, n_draws=2, n_sets=1).draw(9, np.random.default_rng(0))
+    >>> design.learning.astype(int) @ design.learning.T.astype(int)
+    array([[3, 0, 1, 1],
+           [0, 3, 1, 1],
+           [1, 1, 3, 0],
+           [1, 1, 0, 3]])
+    """
+
+    learn_size: int
+    n_draws: int = 500
+    n_sets: int = 1
+
+    def __post_init__(self) -> None:
+        _at_least("learn_size", self.learn_size, 1)
+        _at_least("n_draws", self.n_draws, 1)
+        _at_least("n_sets", self.n_sets, 1)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return (
+            f"{self.n_draws} draws of disjoint learning sets of {self.learn_size}, "
+            f"{self.n_sets} on each side"
+        )
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return 2 * self.n_sets * self.n_draws
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples with less than two observations outside of two learning sets."""
+        if n_obs < 2 * self.learn_size + 2:
+            raise ValueError(
+                f"learn_size={self.learn_size} needs at least {2 * self.learn_size + 2} "
+                f"observations, got {n_obs}: use learn_size <= {n_obs // 2 - 1}"
+            )
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the halves and the learning sets."""
+        self.check(n_obs)
+        sides = draw_from_halves(rng, self.n_draws, self.n_sets, n_obs, self.learn_size)
+        return Design.leave_rest_out(np.stack(sides, axis=1).reshape(-1, n_obs))
+
+
+@dataclass(frozen=True)
+class LeavePairOut:
+    """Every pair of a positive and a negative observation left out once: a splitter.
+
+    It needs the labels, so that it is no named design but a splitter as scikit-learn has them;
+    it also serves as ``cv=`` there. Rows are ordered by the observation of the second class
+    (in ascending order, the positive one), then by that of the first.
+
+    Examples
+    --------
+    >>> from ucvtest.designs import LeavePairOut
+    >>> for learnt, tested in LeavePairOut().split(None, ["a", "b", "a"]):
+    ...     print(learnt, tested)
+    [2] [0 1]
+    [0] [1 2]
+    """
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Number of pairs.
+
+        Raises
+        ------
+        ValueError
+            If `y` has no two classes.
+        """
+        positive = self._positive(y)
+        return int(positive.sum()) * int((~positive).sum())
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The rows to learn from and the two rows to test, pair by pair.
+
+        Parameters
+        ----------
+        X : ignored
+        y : array-like, shape (n,)
+        groups : ignored
+        """
+        positive = self._positive(y)
+        everything = np.arange(len(positive))
+        for first in np.flatnonzero(positive):
+            for second in np.flatnonzero(~positive):
+                tested = np.sort([first, second])
+                yield np.delete(everything, tested), tested
+
+    @staticmethod
+    def _positive(y: Any) -> np.ndarray:
+        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        if len(classes) != 2:
+            raise ValueError(f"LeavePairOut needs two classes, y has {len(classes)}")
+        return codes == 1
+
+
+@dataclass(frozen=True)
+class _Drawn(NamedDesign):
+    """A design that has been drawn already."""
+
+    design: Design
+
+    @property
+    def words(self) -> str:
+        return f"a design of {self.design.n_resamples} learning sets"
+
+    @property
+    def n_resamples(self) -> int:
+        return self.design.n_resamples
+
+    def check(self, n_obs: int) -> None:
+        if self.design.n_obs != n_obs:
+            raise ValueError(
+                f"design is for {self.design.n_obs} observations, but the sample has {n_obs}"
+            )
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        return self.design
+
+
+# Compared by identity: neither splitters nor data can be compared otherwise.
+@dataclass(frozen=True, eq=False)
+class _Splitter(NamedDesign):
+    """A scikit-learn splitter with the data that it may look at."""
+
+    splitter: Any
+    X: Any
+    y: Any
+
+    @property
+    def words(self) -> str:
+        return repr(self.splitter)
+
+    @property
+    def n_resamples(self) -> int:
+        count = getattr(self.splitter, "get_n_splits", None)
+        return 1 if count is None else int(count(self.X, self.y))
+
+    def check(self, n_obs: int) -> None:
+        try:
+            next(iter(self._seeded(np.random.default_rng(0)).split(self.X, self.y)))
+        except (ValueError, TypeError, StopIteration) as error:
+            reason = GROUPED if "groups" in str(error) else error
+            raise ValueError(f"design {self.words} cannot be used: {reason}") from error
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        return Design.from_indices(self._seeded(rng).split(self.X, self.y), n_obs)
+
+    def _seeded(self, rng: np.random.Generator) -> Any:
+        """A copy, so that no state moves: ours in the user's object, the user's, or global."""
+        splitter = copy.deepcopy(self.splitter)
+        if getattr(splitter, "random_state", 0) is None:
+            splitter.random_state = int(rng.integers(2**31 - 1))
+        return splitter
+
+
+def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
+    """The named design that a user means.
+
+    Parameters
+    ----------
+    design : NamedDesign, Design, int, scikit-learn splitter, or list of splits
+        An integer is the number of folds. A `Design` is used as it is. A splitter is an object
+        with a ``split(X, y)`` method; if its random_state is None it gets one drawn from rng.
+        Splits are pairs of row numbers, (learning, testing), as splitters yield them.
+    X, y : optional
+        The data, which splitters look at, and whose number of rows splits are checked with.
+
+    Returns
+    -------
+    NamedDesign
+
+    Raises
+    ------
+    ValueError
+        If it is none of these, or splits do not suit the data.
+    """
+    if isinstance(design, NamedDesign):
+        return design
+    if isinstance(design, Design):
+        return _Drawn(design)
+    if isinstance(design, (int, np.integer)) and not isinstance(design, bool):
+        return KFold(int(design))
+    if callable(getattr(design, "split", None)) and not isinstance(design, str):
+        return _Splitter(design, X, y)
+    if isinstance(design, (list, tuple, Iterator)) and y is not None:
+        return _Drawn(_of_splits(design, len(y)))
+    raise ValueError(
+        f"design={reprlib.repr(design)} is unknown: use a number of folds, one of uv.designs "
+        "(KFold, RandomSplits, HoldOut, SplitHalves, NestedKFold, DisjointSets, LeavePairOut), a "
+        "scikit-learn splitter, or a list of splits, (learning, testing)"
+    )
+
+
+def _of_splits(splits: Any, n_obs: int) -> Design:
+    # Taken once: an iterator has no second time.
+    pairs = list(splits)
+    if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+        raise ValueError(
+            f"design={reprlib.repr(pairs)} must hold pairs of row numbers, (learning, testing)"
+        )
+    return Design.from_indices(pairs, n_obs)
+
+
+def _splits(n_obs: int, n_splits: int, test_size: int, rng: np.random.Generator) -> Design:
+    testing = np.zeros((n_splits, n_obs), dtype=bool)
+    step = max(1, DRAW_CELLS // n_obs)
+    for start in range(0, n_splits, step):
+        part = testing[start : start + step]
+        orders = draw_orders(rng, len(part), n_obs)
+        np.put_along_axis(part, orders[:, :test_size], True, axis=1)
+    return Design(~testing, testing)
+
+
+def _check_folds(n_obs: int, n_folds: int, n_repeats: int) -> None:
+    if n_folds > n_obs:
+        raise ValueError(
+            f"n_folds={n_folds} needs at least {n_folds} observations, got {n_obs}: use fewer folds"
+        )
+    if n_folds == n_obs and n_repeats > 1:
+        raise ValueError(
+            f"n_repeats={n_repeats} repeats the same leave-one-out splits: use "
+            "n_repeats=1, or fewer folds"
+        )
+
+
+def _test_size(n_obs: int, fraction: float) -> int:
+    # The fraction that is meant: in floating point 0.1 * 30 lies above 3, and 1/3 * 30 below 10.
+    exact = Fraction(float(fraction)).limit_denominator(10**6)
+    size = max(1, ceil(exact * n_obs))
+    if size >= n_obs:
+        raise ValueError(
+            f"test_fraction={fraction} tests all of {n_obs} observations: use a smaller one"
+        )
+    return size
+
+
+def _check_fraction(fraction: Any) -> None:
+    if not isinstance(fraction, Real) or not 0 < float(fraction) < 1:
+        raise ValueError(f"test_fraction must lie between 0 and 1, got {fraction!r}: use 0.1")
+
+
+def _at_least(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ValueError(f"{name} must be an integer, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")

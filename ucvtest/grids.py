@@ -1,0 +1,224 @@
+"""Tables of text and numbers, in the form of statsmodels, before they get their width."""
+
+import copy
+import html
+import math
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from statsmodels.iolib.summary import Summary
+from statsmodels.iolib.table import SimpleTable
+
+__all__ = [
+    "WIDTH",
+    "Grid",
+    "GridSummary",
+    "decimals_of",
+    "escape_latex",
+    "escape_markdown",
+    "hanging",
+    "in_two_columns",
+    "number_column",
+    "number_text",
+    "wrapped_rows",
+]
+
+WIDTH = 78
+
+# What SimpleTable leaves out of LaTeX's special characters.
+LATEX = {
+    "#": r"\#",
+    "$": r"\$",
+    "%": r"\%",
+    "&": r"\&",
+    "<": "$<$",
+    ">": "$>$",
+    "^": r"\^{}",
+    "_": r"\_",
+    "|": "$|$",
+    "~": r"\~{}",
+}
+
+SIDE = {"l": "left", "r": "right"}
+
+
+class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
+    """A statsmodels Summary made of grids.
+
+    Unlike its base class it escapes what HTML and LaTeX would misread ("95%", "<lambda>"),
+    and keeps the titles of all tables in LaTeX.
+    """
+
+    def _set(self, grids: Sequence["Grid"], text: Callable[[int], list[str]]) -> None:
+        """Make all tables as wide as the widest; `text` is what stands below, for that width."""
+        width = max(WIDTH, *(grid.width for grid in grids))
+        self.tables = [grid.table(width) for grid in grids]
+        self.add_extra_txt(text(width))
+
+    def as_html(self) -> str:
+        """Tables and text as HTML."""
+        tables = copy.deepcopy(self.tables)
+        for cell in (cell for table in tables for row in table for cell in row):
+            cell.data = html.escape(str(cell.data))
+        paragraphs = (f"<p>{html.escape(text)}</p>" for text in self._paragraphs())
+        return "\n".join([*(table.as_html() for table in tables), *paragraphs])
+
+    def as_latex(self) -> str:
+        """Tables and text as LaTeX; needs the package booktabs."""
+        parts = []
+        for table in self.tables:
+            title = rf"\textbf{{{escape_latex(table.title)}}}\par\smallskip" if table.title else ""
+            body = table.as_latex_tabular(center=False).split("\n%\\caption")[0]
+            parts.append("\n".join(filter(None, [r"\begin{center}", title, body, r"\end{center}"])))
+        return "\n\n".join([*parts, *map(escape_latex, self._paragraphs())])
+
+    def _paragraphs(self) -> list[str]:
+        lines = (self.extra_txt or "").split("\n")
+        paragraphs: list[str] = []
+        for line in lines:
+            # The text is wrapped for a fixed width; a continuation line is indented.
+            if line.startswith(" ") and paragraphs:
+                paragraphs[-1] += f" {line.strip()}"
+            elif line.strip():
+                paragraphs.append(line.strip())
+        return paragraphs
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table before it gets its width: the first cell of each row is the row's name."""
+
+    rows: list[list[str]]
+    header: list[str] | None = None
+    title: str = ""
+    aligns: str = "r"
+
+    @property
+    def _widths(self) -> list[int]:
+        lines = self.rows if self.header is None else [self.header, *self.rows]
+        return [max(map(len, column)) for column in zip(*lines, strict=True)]
+
+    @property
+    def width(self) -> int:
+        """Characters in a line, with one space between columns."""
+        return sum(self._widths) + len(self._widths) - 1
+
+    def table(self, width: int) -> SimpleTable:
+        """The table of statsmodels, as wide as is asked for."""
+        widths = self._widths
+        spare = width - self.width
+        # What is spare goes between the columns, the remainder to the first ones.
+        gaps = len(widths) - 1
+        for index in range(1, len(widths)):
+            widths[index] += spare // gaps + (index <= spare % gaps)
+        text = {
+            "table_dec_above": "=",
+            "table_dec_below": "=",
+            "colwidths": widths,
+            "data_aligns": self.aligns,
+            "header_align": "r",
+            "title_align": "c",
+        }
+        latex = {"data_aligns": self.aligns, "header_align": "r", "replacements": LATEX}
+        pages = {
+            "data_fmts": [f'<td style="text-align:{SIDE[align]}">%s</td>' for align in self.aligns],
+            "stub": '<th style="text-align:left">%s</th>',
+            "header": '<th style="text-align:right">%s</th>',
+        }
+        return SimpleTable(
+            [row[1:] for row in self.rows],
+            headers=None if self.header is None else self.header[1:],
+            stubs=[row[0] for row in self.rows],
+            title=self.title,
+            txt_fmt=text,
+            ltx_fmt=latex,
+            html_fmt=pages,
+        )
+
+    def transposed(self) -> "Grid":
+        """Rows as columns."""
+        header, *rows = (list(column) for column in zip(self.header or [], *self.rows, strict=True))
+        return Grid(rows, header, self.title, self.aligns)
+
+    def markdown(self) -> str:
+        """The table with pipes."""
+        header = self.header or [""] * len(self.rows[0])
+        sides = ["---" if align == "l" else "---:" for align in ("l" + self.aligns)]
+        sides += sides[-1:] * (len(header) - len(sides))
+        lines = [header, sides, *self.rows]
+        cells = ([escape_markdown(cell) for cell in line] for line in lines)
+        return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+
+def hanging(text: str, width: int) -> list[str]:
+    """Lines of a paragraph whose continuation is indented."""
+    return textwrap.wrap(text, width, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def wrapped_rows(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Rows of labels and texts, each text on as many lines as it needs."""
+    pairs = list(pairs)
+    room = WIDTH - 2 - max(len(label) for label, _ in pairs) - 1
+    rows = []
+    for label, text in pairs:
+        first, *rest = textwrap.wrap(text, room, break_on_hyphens=False) or [""]
+        rows += [[f"{label}:", first], *(["", line] for line in rest)]
+    return rows
+
+
+def in_two_columns(pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
+    """Rows of two labels and values each, filled column by column."""
+    padded = [(f"{label}:", value) for label, value in pairs]
+    if len(padded) % 2:
+        padded.append(("", ""))
+    half = len(padded) // 2
+    return [[*padded[row], *padded[half + row]] for row in range(half)]
+
+
+def escape_markdown(text: str) -> str:
+    """The text with a backslash before what Markdown would read as markup."""
+    for character in r"\`*_<|":
+        text = text.replace(character, f"\\{character}")
+    return text
+
+
+def escape_latex(text: str) -> str:
+    """The text as LaTeX shows it."""
+    return "".join(LATEX.get(character, character) for character in text)
+
+
+def number_text(value: Any) -> str:
+    """A value on its own: four significant digits for a float, anything else as it is."""
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def number_column(values: Sequence[Any], decimals: int | None = None) -> list[str]:
+    """Cells with the same number of decimals, so that a column of numbers lines up."""
+    places = decimals_of(values) if decimals is None else decimals
+    return [_cell(value, places) for value in values]
+
+
+def decimals_of(values: Iterable[Any]) -> int:
+    """Decimals that give the largest number four significant digits, the least one two.
+
+    At most three more are spent on small numbers beside large ones.
+    """
+    finite = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
+    magnitudes = [math.floor(math.log10(size)) for size in finite if size > 0]
+    if not magnitudes:
+        return 4
+    for_largest = max(3 - max(magnitudes), 0)
+    return min(max(for_largest, 1 - min(magnitudes)), for_largest + 3, 12)
+
+
+def _cell(value: Any, decimals: int) -> str:
+    if not isinstance(value, float) or not math.isfinite(value) or value == 0:
+        # An exact zero, such as no Monte-Carlo error, must not look like a rounded number.
+        return number_text(value)
+    if 0 < abs(value) < 0.5 * 10.0**-decimals:
+        return f"{value:.0e}"
+    return f"{value:.{decimals}f}"

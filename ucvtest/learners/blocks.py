@@ -1,0 +1,59 @@
+"""Learning sets a few at a time within one jitted call, and the codes of their scores."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+__all__ = ["codes_in_blocks", "decided", "in_blocks"]
+
+
+def in_blocks(learning: jax.Array, size: int) -> jax.Array:
+    """Learning sets (R, n) as (R / size, size, n); in one block where that does not divide them."""
+    n_sets, n_obs = learning.shape
+    return learning.reshape(-1, size if n_sets % size == 0 else n_sets, n_obs)
+
+
+def codes_in_blocks(
+    scores: Callable[[jax.Array], Any],
+    learning: jax.Array,
+    size: int,
+    cut: jax.Array | float,
+    n_obs: jax.Array | int,
+) -> tuple[jax.Array, jax.Array]:
+    """Predicted codes of two classes.
+
+    Parameters
+    ----------
+    scores : callable
+        From some learning sets (B, N) to their scores (B, N).
+    learning : Array of bool, shape (R, N)
+    size : int
+        Learning sets in a block: few stay in the cache, and their scores ask for no memory.
+    cut : float
+    n_obs : int
+        Observations; the others up to N only fill up.
+
+    Returns
+    -------
+    codes : Array of int8, shape (R, N)
+        Which scores are above the cut.
+    open : Array of bool, shape ()
+        Whether some score is neither above the cut nor below.
+    """
+
+    def block(rows: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return decided(scores(rows), cut, n_obs)
+
+    codes, open_ = jax.lax.map(block, in_blocks(learning, size))
+    return codes.reshape(learning.shape), open_.any()
+
+
+def decided(
+    scores: jax.Array, cut: jax.Array | float, n_obs: jax.Array | int
+) -> tuple[jax.Array, jax.Array]:
+    """Codes (R, N) of scores (R, N), and whether one is open; see `codes_in_blocks`."""
+    observed = jnp.arange(scores.shape[1]) < n_obs
+    above = scores > cut
+    return above.astype(jnp.int8), (~(above | (scores < cut)) & observed).any()

@@ -1,0 +1,1 @@
+"""The tests that people use today, each on the losses of one resampling design."""
