@@ -31,6 +31,7 @@ uv.{}
 
 TESTS = {
     "UStatisticTest, lda": 'UStatisticTest(X, y, "lda").fit(n_pairs=500, rng=0)',
+    "UStatisticTest, lda, all defaults": 'UStatisticTest(X, y, "lda").fit(rng=0)',
     "UStatisticTest, lda against nearest_centroid": (
         'UStatisticTest(X, y, "lda", "nearest_centroid").fit(n_pairs=500, rng=0)'
     ),

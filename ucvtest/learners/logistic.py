@@ -1,5 +1,6 @@
 """Logistic regression with a ridge penalty, many learning sets at once, by Newton's method."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -193,14 +194,15 @@ class RidgeLogistic(JittedLearner):
         state = LogisticState(*to_device((*arrays, unit, np.zeros(design.shape[1]))))
         # The same fit as often as a call has rows: it needs no compilation of its own.
         everything = np.ones((self.rows_per_call(sample), sample.n_obs), dtype=bool)
-        start = self._fit(state, everything, None)[0][:, 0]
-        return state._replace(start=to_device(np.nan_to_num(start)))
+        fitted = self._fit(state, everything, None)
+        start = np.where(fitted.done[0], fitted.b[0], 0.0)
+        return state._replace(start=to_device(start))
 
     def scores(
         self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray:
         """Log-odds; NaN where a fit did not converge."""
-        return self._fit(state, learning, labels)[1][:, : learning.shape[1]]
+        return self._fit(state, learning, labels).scores[:, : learning.shape[1]]
 
     def codes(
         self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None = None
@@ -208,8 +210,8 @@ class RidgeLogistic(JittedLearner):
         """Predicted codes of the sample's own response; see `JittedLearner.codes`."""
         if labels is not None:
             return None
-        codes, open_ = self._fit(state, learning, None)[2:]
-        return None if open_ else codes[:, : learning.shape[1]]
+        fitted = self._fit(state, learning, None)
+        return None if fitted.open.any() else fitted.codes[:, : learning.shape[1]]
 
     @property
     def _settings(self) -> tuple[float, int, bool, bool]:
@@ -217,14 +219,19 @@ class RidgeLogistic(JittedLearner):
         return self.lam, self.max_iter, self.penalty_scale == "mean", self.standardize
 
     @in_float64
-    def _fit(self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None) -> Any:
-        """Coefficients (q, R) in standard units, log-odds and codes (R, N), and if one is open."""
+    def _fit(
+        self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None
+    ) -> "Fitted":
         weights = padded_rows(learning, axis=1)
         if labels is not None:
             # The fit to the sample's own response says nothing of other labels.
             start = np.zeros(len(state.start))
             state = state._replace(response=padded_rows(labels, axis=1).T, start=start)
-        return _newton(state, weights, learning.shape[1], *self._settings)
+        last = (learning.shape[1], *self._settings)
+        fitted = _newton(state, weights, *last)
+        if not np.asarray(fitted.done).all():
+            fitted = _newton_to_the_end(state, weights, fitted.b, fitted.done, *last)
+        return fitted
 
 
 def _rotated(features: np.ndarray) -> np.ndarray:
@@ -237,48 +244,90 @@ def _rotated(features: np.ndarray) -> np.ndarray:
 @partial(jit, static_argnums=(5, 6))
 def _newton(
     state: LogisticState, learning: jax.Array, n_obs: jax.Array, *settings: Any
-) -> tuple[jax.Array, ...]:
-    """Coefficients (q, R), log-odds (R, N), and what `codes_in_blocks` makes of these.
+) -> "Fitted":
+    """Fits that end after a few cheap steps, and where the other ones have come.
 
-    One function for all, so that it is compiled once; the settings are those of `_newton_block`.
+    One function for scores and codes, so that it is compiled once.
     """
 
-    def fit(rows: jax.Array) -> tuple[jax.Array, ...]:
-        b, scores = _newton_block(state, rows, *settings)
-        return b, scores, *decided(scores, 0.0, n_obs)
+    def fit(rows: jax.Array) -> Fitted:
+        exact, begin = _likelihood(state, rows, *settings)
+        # Single precision is twice as fast, and near enough for the last steps to be few.
+        rough = Likelihood(*(array.astype(jnp.float32) for array in exact))
+        at_start, none = begin.astype(jnp.float32), jnp.zeros(begin.shape[1], dtype=bool)
+        near, _ = _descend(rough, at_start, none, max_iter=settings[1], tolerance=NEAR)
+        near = jnp.where(jnp.isfinite(near).all(axis=0), near, begin)
+        inverse = _inverse_hessian(rough, near.astype(jnp.float32))
+        return _fitted(state, *_polished(exact, near, inverse), n_obs)
 
+    return _in_row_blocks(state, fit, learning)
+
+
+@partial(jit, static_argnums=(7, 8))
+def _newton_to_the_end(
+    state: LogisticState,
+    learning: jax.Array,
+    b: jax.Array,
+    done: jax.Array,
+    n_obs: jax.Array,
+    *settings: Any,
+) -> "Fitted":
+    """Go on with fits that `_newton` left unfinished; compiled where there are any, a few."""
+
+    def fit(rows: jax.Array, b: jax.Array, done: jax.Array) -> Fitted:
+        exact, _ = _likelihood(state, rows, *settings)
+        ended = _descend(exact, b.T, done[:, 0], max_iter=settings[1], tolerance=CONVERGED)
+        return _fitted(state, *ended, n_obs)
+
+    return _in_row_blocks(state, fit, learning, b, done[:, None])
+
+
+class Fitted(NamedTuple):
+    """Fits to R learning sets."""
+
+    b: Any
+    """(R, q) coefficients in standard units."""
+    done: Any
+    """(R,) whether they have converged."""
+    scores: Any
+    """(R, N) log-odds, NaN where they have not."""
+    codes: Any
+    """(R, N); see `codes_in_blocks`."""
+    open: Any
+    """(B,) whether one of the codes is open, in each block."""
+
+
+def _in_row_blocks(state: LogisticState, fit: Callable[..., Fitted], *arrays: jax.Array) -> Fitted:
+    """Fit the rows of the arrays block by block; all at once where each has its own response."""
     if state.response.ndim > 1:
-        return fit(learning)
-    b, scores, codes, open_ = jax.lax.map(fit, in_blocks(learning, ROWS_PER_BLOCK))
-    b = jnp.swapaxes(b, 0, 1).reshape(b.shape[1], -1)
-    return b, scores.reshape(learning.shape), codes.reshape(learning.shape), open_.any()
+        return fit(*arrays)
+    blocks = [in_blocks(array, ROWS_PER_BLOCK) for array in arrays]
+    found = jax.lax.map(lambda block: fit(*block), blocks)
+    return Fitted(*(array.reshape(-1, *array.shape[2:]) for array in found))
 
 
-def _newton_block(
+def _fitted(state: LogisticState, b: jax.Array, done: jax.Array, n_obs: jax.Array) -> Fitted:
+    converged = jnp.where(done, b, jnp.nan)
+    scores = jnp.einsum("qr,nq->rn", converged, state.design, precision="highest")
+    codes, is_open = decided(scores, 0.0, n_obs)
+    return Fitted(b.T, done, scores, codes, is_open[None])
+
+
+def _likelihood(
     state: LogisticState,
     learning: jax.Array,
     lam: float,
     max_iter: int,
     mean_scale: bool,
     standardize: bool,
-) -> tuple[jax.Array, jax.Array]:
-    """Minimise the sum of the negative log-likelihood plus half the weighted squares of b."""
+) -> tuple["Likelihood", jax.Array]:
+    """Sum of the negative log-likelihood plus half the weighted squares of b; a start (q, R)."""
     weight = learning.T.astype(state.design.dtype)
     penalty = _penalty(state.design, weight, lam, state.unit, mean_scale, standardize)
     response = state.response.reshape(len(weight), -1)
-    state = state._replace(response=response)
     n_sets = max(weight.shape[1], response.shape[1])
     begin = jnp.broadcast_to(state.start[:, None], (len(state.start), n_sets))
-    # Single precision is twice as fast, and near enough for the last steps to be few.
-    exact = Likelihood(state.design, state.pairs, state.response, weight, penalty)
-    rough = Likelihood(*(array.astype(jnp.float32) for array in exact))
-    at_start, none = begin.astype(jnp.float32), jnp.zeros(n_sets, dtype=bool)
-    near, _ = _descend(rough, at_start, none, max_iter=max_iter, tolerance=NEAR)
-    near = jnp.where(jnp.isfinite(near).all(axis=0), near, begin)
-    b, done = _polished(exact, near, _inverse_hessian(rough, near.astype(jnp.float32)))
-    b, done = _descend(exact, b, done, max_iter=max_iter, tolerance=CONVERGED)
-    b = jnp.where(done, b, jnp.nan)
-    return b, jnp.einsum("qr,nq->rn", b, state.design, precision="highest")
+    return Likelihood(state.design, state.pairs, response, weight, penalty), begin
 
 
 class Likelihood(NamedTuple):
