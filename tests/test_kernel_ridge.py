@@ -1,11 +1,15 @@
 import itertools
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from resampling import breast_cancer, diabetes, evaluate, learning_sets
 from sklearn.kernel_ridge import KernelRidge
 
-from ucvtest.learners import kernel_ridge
+from ucvtest.evaluation import Evaluator
+from ucvtest.learners import kernel_ridge, ridge
+from ucvtest.learners.base import rows_for_cache
 
 KERNELS = [
     ({"kernel": "linear"}, KernelRidge(alpha=0.5)),
@@ -28,6 +32,41 @@ def test_kernels_agree_with_scikit_learn_and_change_the_output():
             outputs.append(found)
         for first, second in itertools.combinations(outputs, 2):
             assert np.nanmax(np.abs(first - second)) > 1e-4
+
+
+def test_large_systems_agree_with_scikit_learn():
+    sample = breast_cancer(150)
+    learning = learning_sets(sample, 100, 5)
+    for options, estimator in KERNELS:
+        found = evaluate(sample, kernel_ridge(0.5, **options), "score", learning).values
+        expected = evaluate(sample, estimator, "score", learning).values
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("learner", [kernel_ridge(0.3, kernel="rbf"), ridge(0.3)])
+def test_large_systems_are_solved_as_small_ones(monkeypatch, learner):
+    sample = breast_cancer(140)
+    sample = replace(sample, features=np.tile(sample.matrix, 6))
+    learning = learning_sets(sample, 60, 5)
+    labels = np.random.default_rng(0).integers(0, 2, (5, 140))
+
+    def fitted():
+        evaluator = Evaluator(sample, learner, "score")
+        seeds = np.zeros(5, dtype=int)
+        own = evaluator.predict(learning, ~learning, seeds).values
+        other = evaluator.predict_labelings(labels, seeds, learning, ~learning).values
+        return own, other
+
+    one_by_one = fitted()
+    monkeypatch.setattr(sys.modules["ucvtest.learners.ridge"], "MOST_BATCHED", 1000)
+    for found, batched in zip(one_by_one, fitted(), strict=True):
+        np.testing.assert_allclose(found, batched, rtol=1e-9, atol=1e-11)
+
+
+def test_matrices_of_large_samples_are_few():
+    assert rows_for_cache(2**10, 2**18, 32) == 256
+    assert rows_for_cache(2**16, 2**18, 32) == 32
+    assert rows_for_cache(4608**2, 2**18, 32) == 1
 
 
 def test_scale_multiplies_the_penalty_by_the_size():

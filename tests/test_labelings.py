@@ -275,13 +275,13 @@ def test_one_smoother_for_all_labelings_in_the_dual_form(learner, monkeypatch):
     labels = permuted(sample, 600)
     expected = learner.scores(learner.prepare(sample), learning, labels)
     module, calls = sys.modules["ucvtest.learners.ridge"], []
-    inverse = module._inverse
+    solved = module._solved
 
     def counted(*given):
         calls.append(given)
-        return inverse(*given)
+        return solved(*given)
 
-    monkeypatch.setattr(module, "_inverse", counted)
+    monkeypatch.setattr(module, "_solved", counted)
     evaluator = Evaluator(sample, learner, "score")
     found = evaluator.predict_labelings(labels, np.arange(600), learning)
     np.testing.assert_array_equal(found.values, expected)
