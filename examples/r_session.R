@@ -54,6 +54,29 @@ print(permutation_complexity_test(Species ~ ., two_scores, "knn:3", n_permutatio
 chosen <- select_model(mpg ~ wt + hp, mtcars, c("ridge:100", "ridge:1", "ridge:0.01"))
 print(chosen)
 
+cat("\n== Several tests at once, fitted once for each design ==\n")
+print(compare_learners(Species ~ ., two_scores, c("lda", "knn:5", "ridge:1"),
+                       tests = list("corrected_t", "bayesian_t",
+                                    list("ustatistic", design = disjoint_sets(40, if (quick) 20 else 500)))))
+
+cat("\n== Tests that people use, on designs of one's own ==\n")
+one_of <- function(test, ...) {
+  result <- test(Species ~ ., two_scores, "lda", "knn:5", ...)
+  cat(sprintf("%-45s %8.4f\n", result$method, result$estimate[[1]]))
+}
+one_of(corrected_t_test, design = k_fold(10, n_repeats = 2))
+one_of(corrected_t_test, design = random_splits(15))
+one_of(conservative_z_test, design = split_halves(5, n_bisections = 2))
+one_of(hold_out_test, design = hold_out(0.5))
+one_of(nested_cross_validation_test, design = nested_k_fold(5, n_repeats = 2))
+one_of(cross_validation_wald_test)
+one_of(naive_t_test)
+one_of(bayesian_t_test)
+one_of(five_by_two_t_test)
+one_of(five_by_two_f_test)
+one_of(mcnemar_learners_test)
+one_of(delong_learners_test)
+
 picture <- file.path(tempdir(), "comparison.pdf")
 grDevices::pdf(picture, width = 7, height = 3.5)
 for (result in list(compared, chance, chosen)) plot(result)

@@ -935,7 +935,9 @@ def test_interruption_while_a_server_hangs(client: MlflowClient, spool: Path) ->
     um.autolog(spool_dir=spool)
     with server_that_hangs_after_the_probe() as (uri, _):
         mlflow.set_tracking_uri(uri)
-        control_c = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+        # To the main thread, as from a keyboard: it would not wake up for another one's signal.
+        main = threading.main_thread().ident
+        control_c = threading.Timer(0.5, signal.pthread_kill, [main, signal.SIGINT])
         control_c.start()
         with pytest.raises(KeyboardInterrupt):
             finish()

@@ -577,7 +577,8 @@ def test_the_session_of_the_examples_runs(r_environment: dict[str, str]) -> None
     )
     needs_network_or_store = {"install_python", "autolog", "ucvtest_available"}
     code = script.read_text()
-    assert [name for name in exported - needs_network_or_store if f"{name}(" not in code] == []
+    used = set(re.findall(r"\b[a-z_]\w*\b", code))
+    assert exported - needs_network_or_store - used == set()
     assert "Picture: " in printed
 
 

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from ucvtest import loss_files
 from ucvtest.design import Design
@@ -537,6 +536,9 @@ def _auc(positive: np.ndarray, scores: np.ndarray) -> float:
     n0 = len(positive) - n1
     if not n1 or not n0:
         return math.nan
+    # Here: losses that are no scores do without what takes a third of a second to import.
+    from scipy.stats import rankdata
+
     above = float(rankdata(scores)[positive].sum()) - n1 * (n1 + 1) / 2
     return above / (n1 * n0)
 

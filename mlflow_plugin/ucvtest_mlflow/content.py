@@ -6,15 +6,18 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from mlflow.data.numpy_dataset import from_numpy
 from mlflow.data.pandas_dataset import from_pandas
 from mlflow.entities import Metric, Param, RunTag
 
-from ucvtest import Comparison, TestResult, UcvtestWarning, __version__
+from ucvtest import TestResult, UcvtestWarning, __version__
 from ucvtest_mlflow.records import Outcome
+
+if TYPE_CHECKING:
+    from ucvtest import Comparison
 
 __all__ = [
     "describe_data",
@@ -40,7 +43,7 @@ LONGEST_TAG = 5000
 
 def kind(result: Outcome) -> str:
     """The kind of test in keys, "ustatistic" for example; from its title where it does not say."""
-    if isinstance(result, Comparison):
+    if not isinstance(result, TestResult):
         return "comparison"
     named = result.settings.get("test")
     if isinstance(named, str):
@@ -88,7 +91,7 @@ def _status(result: Outcome) -> str:
 
 
 def _numbers(result: Outcome) -> dict[str, float]:
-    if isinstance(result, Comparison):
+    if not isinstance(result, TestResult):
         return _numbers_of_tests(result) | {"n_fits": result.n_fits, "elapsed": result.elapsed}
     row = result.summary_frame().iloc[0]
     numbers = {name: row[name] for name in METRICS if name in row}
@@ -96,7 +99,7 @@ def _numbers(result: Outcome) -> dict[str, float]:
     return {name: float(value) for name, value in numbers.items()} | {"elapsed": result.elapsed}
 
 
-def _numbers_of_tests(comparison: Comparison) -> dict[str, float]:
+def _numbers_of_tests(comparison: "Comparison") -> dict[str, float]:
     """The numbers of every test, for two learners; those of many pairs are in the table alone."""
     if len(comparison.pairs) > 1:
         return {}
@@ -125,7 +128,7 @@ def _test_keys(tests: Sequence[str]) -> dict[str, str]:
 
 def run_name(result: Outcome) -> str:
     """A name for a run of its own: what was compared."""
-    if isinstance(result, Comparison):
+    if not isinstance(result, TestResult):
         compared = " vs ".join(_cut(name, 20) for name in result.learners)
         return f"{_cut(compared, 100)} ({kind(result)})"
     names = [result.settings.get(key) for key in ("learner", "other")]
@@ -148,7 +151,7 @@ def write_files(result: Outcome, folder: Path, *, log_plots: bool) -> None:
     (folder / "result.json").write_text(result.to_json(indent=1), encoding="utf-8")
     if log_plots:
         # Without pyplot: logging must neither open windows nor add to the user's figures.
-        if isinstance(result, Comparison):
+        if not isinstance(result, TestResult):
             result.save_plot(folder / "plot.png")
             return
         first, *others = result.plot_kinds
@@ -161,7 +164,7 @@ def tables(result: Outcome) -> dict[str, pd.DataFrame]:
     """The tables of the result by file name; infinity as text, because JSON has none."""
     found: Mapping[str, Any] = (
         {"comparison": result.frame, "fits": result.fits_frame.astype(object)}
-        if isinstance(result, Comparison)
+        if not isinstance(result, TestResult)
         else result.tables
     )
     return {

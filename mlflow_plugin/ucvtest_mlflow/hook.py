@@ -6,16 +6,19 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mlflow
 
-from ucvtest import Comparison, TestResult, UcvtestWarning, hooks
+from ucvtest import TestResult, UcvtestWarning, hooks
 from ucvtest.autologging import AutologByEnvironment
 from ucvtest_mlflow.content import describe_data
 from ucvtest_mlflow.delivery import Logged, Unreachable, deliver, destination
 from ucvtest_mlflow.pause import autologging_paused
 from ucvtest_mlflow.records import Outcome, Record, Spool, default_spool_dir
+
+if TYPE_CHECKING:
+    from ucvtest import Comparison
 
 __all__ = ["AutologHook", "autolog", "flush_spool"]
 
@@ -43,7 +46,7 @@ class AutologHook:
         # The levels up to the user's call: _log, fitted, hooks.announce, _finish, fit.
         self._log(test, result, stacklevel=6)
 
-    def compared(self, test: Any, comparison: Comparison) -> None:
+    def compared(self, test: Any, comparison: "Comparison") -> None:
         """Log a comparison as one, and none of its results by itself."""
         # The levels up to the user's call: _log, compared, hooks.announce_comparison, compare.
         self._log(test, comparison, stacklevel=5)

@@ -209,14 +209,11 @@ def _inside(side: _Side, share: jax.Array) -> jax.Array:
 
 
 def _joint(side: _Side, learning: jax.Array, share: jax.Array) -> jax.Array:
-    """Sum over learning sets of E[X 1{i, j in S}]: (n, n), to be added to its transpose.
-
-    In single precision: seven digits of a part of the variance, for half the time.
-    """
+    """Sum over learning sets of E[X 1{i, j in S}]: (n, n), to be added to its transpose."""
     n = learning.shape[-1]
     inside, outside = share * side.total / 2, share[..., None] * side.x
-    half = jnp.where(learning, inside[..., None], outside).astype(jnp.float32)
-    return learning.reshape(-1, n).astype(jnp.float32).T @ half.reshape(-1, n)
+    half = jnp.where(learning, inside[..., None], outside)
+    return learning.reshape(-1, n).astype(half.dtype).T @ half.reshape(-1, n)
 
 
 _moments_call = in_float64(_additive_moments)
