@@ -18,4 +18,5 @@ def test_the_file_has_all_cases() -> None:
 def test_numbers_are_those_of_the_file(row: dict[str, str]) -> None:
     result = result_of(row["test"], row["arguments"], int(row["rng"]))
     expected = [float(row[name]) for name in NUMBERS]
-    np.testing.assert_allclose(numbers_of(row["test"], result), expected, rtol=1e-12)
+    # BLAS has other kernels, and so other roundings, on other processors: 1e-10 was seen.
+    np.testing.assert_allclose(numbers_of(row["test"], result), expected, rtol=1e-8)

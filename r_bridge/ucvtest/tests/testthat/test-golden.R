@@ -1,4 +1,4 @@
-# The same numbers as in Python: its tests read the same file.
+# The same numbers as in Python: its tests read the same file. Roundings differ between processors.
 golden <- utils::read.csv(test_path("golden.csv"), colClasses = "character")
 
 two <- droplevels(subset(iris, Species != "setosa"))[c(1:30, 51:80), ]
@@ -18,6 +18,6 @@ for (row in seq_len(nrow(golden))) local({
         interval),
       as.numeric(unlist(case[c("estimate", "se", "statistic", "pvalue", "conf_low",
                                "conf_high")])),
-      tolerance = 1e-12)
+      tolerance = 1e-8)
   })
 })
