@@ -43,7 +43,15 @@ def test_large_systems_agree_with_scikit_learn():
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("learner", [kernel_ridge(0.3, kernel="rbf"), ridge(0.3)])
+@pytest.mark.parametrize(
+    "learner",
+    [
+        kernel_ridge(0.3, kernel="rbf"),
+        replace(kernel_ridge(0.3, kernel="rbf"), standardize=True),
+        ridge(0.3),
+    ],
+    ids=["kernel ridge", "scaled kernel ridge", "ridge"],
+)
 def test_large_systems_are_solved_as_small_ones(monkeypatch, learner):
     sample = breast_cancer(140)
     sample = replace(sample, features=np.tile(sample.matrix, 6))

@@ -354,11 +354,15 @@ def _one_by_one(
     mean_scale: bool,
     penalize_intercept: bool,
 ) -> np.ndarray:
-    """Fitted values (R, n) as `dual`, by LAPACK: large systems fill the processor alone."""
+    """Fitted values (R, n) as `dual`, by LAPACK: large systems fill the processor alone.
+
+    inner (N, N), the same for all learning sets, or (N, N, R).
+    """
     fitted = np.empty(learning.shape)
     for row, (learnt, response) in enumerate(zip(learning, responses, strict=True)):
         members = np.flatnonzero(learnt)
-        centred, share = _centred(inner, members, len(learnt), penalize_intercept)
+        own_inner = inner if inner.ndim == 2 else inner[:, :, row]
+        centred, share = _centred(own_inner, members, len(learnt), penalize_intercept)
         penalty = lam * (len(members) if mean_scale else 1.0)
         own = response[members]
         weights = _solved(centred[members], penalty, singular, own)
