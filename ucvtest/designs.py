@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.checks import as_integer
 from ucvtest.design import Design, draw_from_halves, draw_orders, fold_numbers
 from ucvtest.design_structure import (
     disjoint_sets_of,
@@ -626,7 +627,5 @@ def _check_fraction(fraction: Any) -> None:
 
 
 def _at_least(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise ValueError(f"{name} must be an integer, got {value!r}")
-    if value < least:
+    if as_integer(name, value) < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")
