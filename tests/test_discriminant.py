@@ -9,6 +9,8 @@ from sklearn.discriminant_analysis import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 
+from ucvtest.float64 import in_float64, jit
+from ucvtest.kernels.linear_algebra import UNROLLED, invert_positive_definite
 from ucvtest.learners import gaussian_nb, lda, nearest_centroid, qda
 from ucvtest.learners.coerce import as_learner
 from ucvtest.sample import make_sample
@@ -267,3 +269,20 @@ def test_naive_bayes_without_variation_names_the_remedy():
         "learner gaussian_nb predicts nan on split 0 for observation 4: no feature varies in that "
         "learning set: raise learn_size, or drop columns that are nearly constant"
     )
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, UNROLLED, UNROLLED + 1, 9])
+def test_inverses_with_and_without_a_loop_are_those_of_numpy(rng, size):
+    factors = rng.normal(size=(20, size, size + 2))
+    matrices = factors @ factors.transpose(0, 2, 1)
+    matrices[7, :, -1] = matrices[7, -1, :] = 0.0
+    inverses, log_determinants = in_float64(jit(invert_positive_definite))(
+        np.moveaxis(matrices, 0, 2)
+    )
+    regular = np.arange(20) != 7
+    expected = np.linalg.inv(matrices[regular])
+    np.testing.assert_allclose(np.moveaxis(inverses, 2, 0)[regular], expected, rtol=1e-8)
+    expected = np.linalg.slogdet(matrices[regular]).logabsdet
+    np.testing.assert_allclose(log_determinants[regular], expected, rtol=1e-10, atol=1e-10)
+    assert np.isnan(inverses[:, :, 7]).all()
+    assert np.isnan(log_determinants[7])

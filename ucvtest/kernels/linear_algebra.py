@@ -29,6 +29,9 @@ CONSTANT = 1e-14
 CANCELLED = 1e-7
 """Share of the mean square up to which a variance has lost too many digits."""
 
+UNROLLED = 4
+"""Most columns of matrices that are inverted without a loop: more would take long to compile."""
+
 BLOCK = 8
 """Pivots eliminated in one loop before the matrices shrink, at least."""
 
@@ -144,7 +147,17 @@ def invert_positive_definite(
         NaN where a matrix is singular by this measure.
     log_determinant : Array, shape (R,)
     """
+    size = matrices.shape[0]
     diagonal = jnp.diagonal(matrices, axis1=0, axis2=1).T
+    sweep_all = _sweep_unrolled if size <= UNROLLED else _sweep_in_a_loop
+    negative, pivots = sweep_all(matrices)
+    regular = (pivots > singular * diagonal).all(axis=0)
+    log_determinant = jnp.log(jnp.where(regular, pivots, 1.0)).sum(axis=0)
+    return jnp.where(regular, -negative, jnp.nan), jnp.where(regular, log_determinant, jnp.nan)
+
+
+def _sweep_in_a_loop(matrices: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The negative inverses (q, q, R), and the pivots (q, R)."""
 
     def sweep(k: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         swept, pivots = carry
@@ -155,11 +168,30 @@ def invert_positive_definite(
         swept = swept.at[k].set(row).at[:, k].set(row).at[k, k].set(-1.0 / pivot)
         return swept, pivots.at[k].set(pivot)
 
-    start = (matrices, jnp.ones_like(diagonal))
-    negative, pivots = jax.lax.fori_loop(0, matrices.shape[0], sweep, start)
-    regular = (pivots > singular * diagonal).all(axis=0)
-    log_determinant = jnp.log(jnp.where(regular, pivots, 1.0)).sum(axis=0)
-    return jnp.where(regular, -negative, jnp.nan), jnp.where(regular, log_determinant, jnp.nan)
+    start = (matrices, jnp.ones_like(matrices[0]))
+    swept: tuple[jax.Array, jax.Array] = jax.lax.fori_loop(0, matrices.shape[0], sweep, start)
+    return swept
+
+
+def _sweep_unrolled(matrices: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The same, of the lower triangle only and without a loop."""
+    size = matrices.shape[0]
+    swept = {(i, j): matrices[i, j] for i in range(size) for j in range(i + 1)}
+    pivots = []
+    for k in range(size):
+        pivot = swept[k, k]
+        pivots.append(pivot)
+        column = [swept[max(i, k), min(i, k)] for i in range(size)]
+        row = [each / pivot for each in column]
+        for i, j in swept:
+            if i == j == k:
+                swept[i, j] = -1.0 / pivot
+            elif k in (i, j):
+                swept[i, j] = row[j if i == k else i]
+            else:
+                swept[i, j] = swept[i, j] - column[i] * row[j]
+    rows = [[swept[max(i, j), min(i, j)] for j in range(size)] for i in range(size)]
+    return jnp.stack([jnp.stack(row) for row in rows]), jnp.stack(pivots)
 
 
 def _eliminate(

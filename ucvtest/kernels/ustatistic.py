@@ -507,9 +507,11 @@ class Accumulator:
         joint, effect = self._totals["joint"], self._totals["residual_effect"]
         # Half of each effect before the transpose is added.
         tau = joint - (m - 1) / (n - 2) * effect[:, :, None]
-        tau = tau + tau.transpose(0, 2, 1)
-        tau -= m * (m - 1) / (n * (n - 1)) * self._totals["residual_mean"][:, None, None]
-        tau[:, np.arange(n), np.arange(n)] = 0.0
+        constant = m * (m - 1) / (n * (n - 1)) * self._totals["residual_mean"]
+        # One matrix after the other, as each fits into the processor's cache.
+        for matrix, share in zip(tau, constant, strict=True):
+            matrix += matrix.T - share
+            np.fill_diagonal(matrix, 0.0)
         return tau
 
     def estimates(self) -> "MonteCarloEstimates":

@@ -674,20 +674,23 @@ def _qda_rules(
     singular: float = SINGULAR,
 ) -> jax.Array:
     n_classes, n_features, n_sets = mean.shape
+    # All classes of all sets side by side: one inversion to compile, not one for each class.
+    n, means = size.reshape(-1), _side_by_side(mean)
+    sums = _side_by_side(second.reshape(n_classes, -1, n_sets))
+    covariance = _covariance(sums, n * _products_of_rows(means), n, n_features, singular)
+    # An absent class must not turn the scores of the others into NaN.
     identity = jnp.eye(n_features, dtype=mean.dtype)[:, :, None]
-    by_class = second.reshape(n_classes, -1, n_sets)
-    coefficients = []
-    for n, m, sums, log_share in zip(size, mean, by_class, log_prior, strict=True):
-        covariance = _covariance(sums, n * _products_of_rows(m), n, n_features, singular)
-        # An absent class must not turn the scores of the others into NaN.
-        covariance = jnp.where(n > 0, covariance, identity)
-        precision, log_determinant = invert_positive_definite(covariance, singular)
-        slope = (precision * m).sum(axis=1)
-        constant = log_share - 0.5 * (log_determinant + (slope * m).sum(axis=0))
-        coefficients.append(
-            jnp.concatenate([-0.5 * quadratic_form(precision), slope, constant[None]])
-        )
-    return jnp.stack(coefficients)
+    covariance = jnp.where(n > 0, covariance, identity)
+    precision, log_determinant = invert_positive_definite(covariance, singular)
+    slope = (precision * means).sum(axis=1)
+    constant = log_prior.reshape(-1) - 0.5 * (log_determinant + (slope * means).sum(axis=0))
+    coefficients = jnp.concatenate([-0.5 * quadratic_form(precision), slope, constant[None]])
+    return jnp.swapaxes(coefficients.reshape(-1, n_classes, n_sets), 0, 1)
+
+
+def _side_by_side(by_class: jax.Array) -> jax.Array:
+    """Arrays (C, K, R) as (K, C R)."""
+    return jnp.swapaxes(by_class, 0, 1).reshape(by_class.shape[1], -1)
 
 
 def _naive_bayes_rules(
