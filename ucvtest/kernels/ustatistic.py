@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.sparse.linalg import cg
+from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import ndtri
 
 from ucvtest.float64 import in_float64, jit_sums
@@ -263,8 +263,11 @@ class _AdditiveFit:
         # leave the estimators unbiased; good ones make the residual small.
         penalty = np.trace(gram) / count + 1e-9
         response = s["learning_loss"] - share * float(s["mean_loss"])
-        # Conjugate gradients: well conditioned, and no BLAS threads fighting with JAX's.
-        on_mean, _ = cg(gram + penalty * np.eye(n), response, rtol=1e-8)
+        gram += penalty * np.eye(n)
+        # Conjugate gradients: well conditioned. Not by BLAS, whose threads would go on waiting for
+        # work for a tenth of a second with full load, in the way of JAX's.
+        product = LinearOperator((n, n), partial(np.einsum, "ij,j->i", gram))
+        on_mean, _ = cg(product, response, rtol=1e-8)
         on_mean -= on_mean.mean()
         tested = s["tested"] / (s["tested"] + 4.0)
         marginal = tested * (s["test_loss"] / np.maximum(s["tested"], 1.0) - centre)
@@ -533,9 +536,7 @@ class Accumulator:
         n, m = self.n_obs, self.learn_size + 1
         count = self._totals["count"] * keep
 
-        def squared(vectors: np.ndarray) -> np.ndarray:
-            return _crossed_product(vectors.reshape(self.n_groups, -1), keep, count)
-
+        squared = partial(_crossed_product, keep=keep, count=count)
         out = {
             "estimate": (self._totals["mean"] * keep).sum(axis=1) / count.sum(axis=1),
             "jackknife": self._lambda_1 * squared(self._totals["b"]),
@@ -544,7 +545,7 @@ class Accumulator:
             return out
         out["unbiased"] = self._over_blocks(keep, self._unbiased_in)
         out["asymptotic"] = self._over_blocks(keep, self._asymptotic_in)
-        out["theta_squared"] = squared(self._totals["mean"]) - out["unbiased"]
+        out["theta_squared"] = squared(self._totals["mean"][:, None]) - out["unbiased"]
         if self.pair_effects:
             second = np.maximum(pair_effects_factor(n, m) * squared(self._pair_effects()) / 2, 0.0)
             each = zip(out["unbiased"], out["jackknife"], second, strict=True)
@@ -726,10 +727,13 @@ def _add_up(totals: dict[str, np.ndarray], update: Mapping[str, np.ndarray]) -> 
 def _crossed_product(vectors: np.ndarray, keep: np.ndarray, count: np.ndarray) -> np.ndarray:
     """Estimate of the squared length of a mean vector, from products of different groups only.
 
-    vectors (K, q), sums over the draws of each group; keep and count (V, K); one estimate for
-    each row of these, (V,). The square of a mean would add the mean's own Monte-Carlo variance.
+    vectors (K, n) or matrices (K, n, n), sums over the draws of each group; keep and count (V, K);
+    one estimate for each row of these, (V,). The square of a mean would add the mean's own
+    Monte-Carlo variance.
     """
-    gram = vectors @ vectors.T
+    # Row by row, as BLAS wakes its other threads for large products.
+    rows = vectors[:, None] if vectors.ndim == 2 else vectors
+    gram = (rows.transpose(1, 0, 2) @ rows.transpose(1, 2, 0)).sum(axis=0)
     products = ((keep @ gram) * keep).sum(axis=1) - keep @ np.diag(gram)
     pairs = count.sum(axis=1) ** 2 - (count**2).sum(axis=1)
     return products / np.where(pairs == 0, np.nan, pairs)
