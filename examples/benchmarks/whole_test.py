@@ -49,7 +49,7 @@ COLUMNS = ("n_pairs", "fits", "us a fit", "scikit-learn us", "ratio", "ratio of 
 
 def measure(quick: bool) -> Iterator[tuple[str, ...]]:
     """Rows of the table: a long test, and one that ends by itself."""
-    n_pairs, n_loop, repeats = (2_000, 20, 2) if quick else (50_000, 300, 7)
+    n_pairs, n_loop, repeats = (2_000, 20, 2) if quick else (50_000, 300, 15)
     # Normal data has no collinear columns; a warning about them would be about rounding.
     warnings.simplefilter("ignore")
     X, y = draw_sample()

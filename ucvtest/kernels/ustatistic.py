@@ -198,7 +198,7 @@ def _sums_of_group(
         **_products(first, second, weight, size, common),
     }
     if pair_effects:
-        sums["joint"] = _joint(first, l1, share) + _joint(second, l2, share)
+        sums["joint"] = _joint(first, second, jnp.concatenate([l1, l2]), share)
     return sums
 
 
@@ -208,10 +208,11 @@ def _inside(side: _Side, share: jax.Array) -> jax.Array:
     return learnt + jnp.einsum("ms,msn->n", share, side.x)
 
 
-def _joint(side: _Side, learning: jax.Array, share: jax.Array) -> jax.Array:
+def _joint(first: _Side, second: _Side, learning: jax.Array, share: jax.Array) -> jax.Array:
     """Sum over learning sets of E[X 1{i, j in S}]: (n, n), to be added to its transpose."""
     n = learning.shape[-1]
-    inside, outside = share * side.total / 2, share[..., None] * side.x
+    inside = jnp.concatenate([share * side.total / 2 for side in (first, second)])
+    outside = jnp.concatenate([share[..., None] * side.x for side in (first, second)])
     half = jnp.where(learning, inside[..., None], outside)
     return learning.reshape(-1, n).astype(half.dtype).T @ half.reshape(-1, n)
 
