@@ -59,6 +59,9 @@ print(compare_learners(Species ~ ., two_scores, c("lda", "knn:5", "ridge:1"),
                        tests = list("corrected_t", "bayesian_t",
                                     list("ustatistic", design = disjoint_sets(40, if (quick) 20 else 500)))))
 
+cat("\n== Which test covers the truth with 100 observations and 5000 fits? ==\n")
+print(advise(nrow(two_scores), n_fits = 5000))
+
 cat("\n== Tests that people use, on designs of one's own ==\n")
 one_of <- function(test, ...) {
   result <- test(Species ~ ., two_scores, "lda", "knn:5", ...)

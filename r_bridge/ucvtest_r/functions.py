@@ -130,6 +130,26 @@ def _columns(frame: Any) -> dict[str, np.ndarray]:
     return {str(name): np.array(column) for name, column in frame.items()}
 
 
+def advise(**arguments: Any) -> Any:
+    """The test that `ucvtest.advise` recommends: its class, its arguments by name, and why."""
+    found = uv.advise(**{name: scalar(name, value) for name, value in arguments.items()})
+    settings = {
+        name: _as_r_design(value) if isinstance(value, uv.designs.NamedDesign) else value
+        for name, value in found.settings.items()
+    }
+    return to_r(
+        {
+            "test": found.test,
+            "arguments": {**settings, **found.options},
+            "n_learners": found.n_learners,
+            "promises": found.promises,
+            "n_fits": found.evidence.n_fits,
+            "reasons": found.reasons,
+            "runners_up": [each.in_words for each in found.runners_up],
+        }
+    )
+
+
 def light_code_bounds(**arguments: Any) -> Any:
     """Bounds as R numbers, which beyond 2^53 are rounded away from the true size."""
     bounds = uv.codes.light_code_bounds(**{k: scalar(k, v) for k, v in arguments.items()})
@@ -198,6 +218,11 @@ def _design(design: Any) -> Any:
     return getattr(uv.designs, kind[0])(**arguments)
 
 
+def _as_r_design(design: uv.designs.NamedDesign) -> dict[str, Any]:
+    """The list by which R describes a named design."""
+    return {"kind": type(design).__name__, **vars(design)}
+
+
 def _learner(learner: Any, response: np.ndarray) -> Any:
     """The short string of a jitted learner, or the list that R makes of a function."""
     import rpy2.rinterface as ri
@@ -250,6 +275,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         hypothesis_test,
         select_model,
         compare_learners,
+        advise,
         light_code_bounds,
         critical_values,
         summary,

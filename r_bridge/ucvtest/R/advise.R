@@ -1,0 +1,53 @@
+# Which test to use, by the calibration study of all of them.
+
+advise <- function(n, n_fits = 10000, loss = "zero_one", learners = 2,
+                   goal = c("interval", "test"), about = c("learner", "rules")) {
+  if (missing(n)) stop_user("'n' is missing: give the number of observations")
+  goal <- one_of(goal, c("interval", "test"), "goal")
+  about <- one_of(about, c("learner", "rules"), "about")
+  fields <- call_python("advise", n = n, n_fits = n_fits, loss = loss, learners = learners,
+                        goal = goal, about = about)
+  class_name <- fields$test
+  fields$test <- test_functions[[class_name]]
+  if (!is.null(fields$arguments$design))
+    fields$arguments$design <- do.call(new_design, fields$arguments$design)
+  structure(fields, class = "ucvtest_advice")
+}
+
+# The functions of the tests that can be recommended, by their classes in Python.
+test_functions <- c(
+  BayesianTTest = "bayesian_t_test", ConservativeZTest = "conservative_z_test",
+  CorrectedTTest = "corrected_t_test", CrossValidationWaldTest = "cross_validation_wald_test",
+  DeLongTest = "delong_learners_test", FiveByTwoFTest = "five_by_two_f_test",
+  FiveByTwoTTest = "five_by_two_t_test", FoldCovarianceTest = "fold_covariance_test",
+  HoldOutTest = "hold_out_test", InfluenceFunctionTest = "influence_test",
+  McNemarTest = "mcnemar_learners_test", NestedCrossValidationTest = "nested_cross_validation_test",
+  UStatisticTest = "ustat_test")
+
+print.ucvtest_advice <- function(x, ...) {
+  learners <- c("learner", if (x$n_learners == 2L) "other")
+  given <- lapply(x$arguments, function(value) {
+    if (inherits(value, "ucvtest_design")) call_of_design(value) else plain(value)
+  })
+  code <- as.call(c(lapply(c(x$test, "formula", "data", learners), as.name), given))
+  cat("\n\tWhich test to use\n\n", paste(deparse(code, width.cutoff = 80L), collapse = "\n"), "\n",
+      sep = "")
+  if (!x$promises) cat("(cannot promise: see the reasons)\n")
+  reasons <- lapply(x$reasons, strwrap, prefix = "    ", initial = "  - ")
+  cat("\n", paste(unlist(reasons), collapse = "\n"), "\n", sep = "")
+  if (length(x$runners_up))
+    cat("\nnext:\n", paste0("  ", x$runners_up, collapse = "\n"), "\n", sep = "")
+  cat("\n")
+  invisible(x)
+}
+
+# The call that makes a design.
+call_of_design <- function(design) {
+  functions <- c(KFold = "k_fold", RandomSplits = "random_splits", HoldOut = "hold_out",
+                 SplitHalves = "split_halves", NestedKFold = "nested_k_fold",
+                 DisjointSets = "disjoint_sets")
+  as.call(c(as.name(functions[[design$kind]]), lapply(unclass(design)[-1L], plain)))
+}
+
+# Written without the L of integers.
+plain <- function(value) if (is.integer(value)) as.numeric(value) else value

@@ -1,0 +1,36 @@
+two <- droplevels(subset(iris, Species != "setosa"))[c(1:30, 51:80), c(1, 2, 5)]
+
+test_that("the recommended test runs with the arguments that come with it", {
+  skip_without_python()
+  for (learners in list("lda", c("lda", "knn:1"))) {
+    advice <- advise(60, n_fits = 20, learners = length(learners))
+    expect_lte(advice$n_fits, 20)
+    found <- do.call(advice$test, c(list(Species ~ ., quote(two)), as.list(learners),
+                                    advice$arguments))
+    expect_s3_class(found, "htest")
+    expect_equal(found$data.name, "Species ~ . in two")
+  }
+})
+
+test_that("print shows a call that R understands, and the reasons", {
+  skip_without_python()
+  for (about in c("learner", "rules")) {
+    advice <- advise(100, about = about)
+    shown <- capture.output(print(advice))
+    code <- paste(shown[seq(4L, which(shown == "")[3L] - 1L - !advice$promises)], collapse = " ")
+    made <- str2lang(code)
+    expect_equal(as.character(made[[1L]]), advice$test)
+    expect_true(is.function(match.fun(as.character(made[[1L]]))))
+    if (!is.null(made$design)) expect_equal(eval(made$design), advice$arguments$design)
+    expect_true(any(grepl(substr(advice$reasons[1L], 1L, 40L), shown, fixed = TRUE)))
+  }
+  expect_match(paste(capture.output(advise(2000)), collapse = " "), "cannot promise")
+})
+
+test_that("what cannot be answered is refused", {
+  skip_without_python()
+  expect_match(message_of(advise()), "'n' is missing")
+  expect_match(message_of(advise(60, goal = "both")), "'goal' must be one of")
+  expect_match(message_of(advise(60, n_fits = 0)), "n_fits")
+  expect_match(message_of(advise(60, loss = "none")), "loss")
+})
