@@ -74,7 +74,7 @@ RECOMMENDED = ("ustatistic", "corrected_t")
 """What is run unless tests are named. The U-statistic test because its variance is an estimate, not
 an assumption; the corrected t test because it costs 10 fits a learner, says something about larger
 learning sets, and is what readers know. In the calibration study their intervals for a difference
-covered 96% and 99%; that of the U-statistic test 83% for squared losses with heavy tails."""
+covered 96% and 99%; that of the U-statistic test 79% for squared losses with heavy tails."""
 
 RECOMMENDED_AUC = ("corrected_t",)
 """The same for the area under the ROC curve, which the U-statistic test does not know. The test by
