@@ -265,6 +265,18 @@ def test_singular_learning_sets_are_left_to_scikit_learn():
         assert n_open <= (5 if name == "gaussian_nb" else 0)
 
 
+@pytest.mark.parametrize("name", ["lda svd", "knn regressor"])
+def test_scores_of_learning_sets_that_are_left_to_scikit_learn(name):
+    sample = breast_cancer(60, 3)
+    # A column that does not vary in every learning set, and rows with equal distances.
+    features = np.column_stack([np.round(4 * sample.matrix), np.arange(60) < 3])
+    sample = make_sample(features, sample.response, as_classes=True)
+    learning = learning_sets(sample, 30, 60)
+    found, expected, n_open = compare(sample, ESTIMATORS[name], "score", learning)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+    assert n_open > 0
+
+
 @pytest.mark.parametrize(
     ("estimator", "reason"),
     [
