@@ -134,9 +134,12 @@ class DualSmoother:
 
     @classmethod
     def of(cls, inner: Any, learning: np.ndarray, *settings: Any) -> "DualSmoother":
-        """From the inner products of all observations; the settings are those of `_operator`."""
-        operator = _operator(np.asarray(inner), learning, *settings)
-        return cls(np.ascontiguousarray(operator.T))
+        """From inner products and one learning set (n,); the settings are the last of `dual`."""
+        members, n_obs = np.flatnonzero(learning), len(learning)
+        matrix = np.zeros((n_obs, n_obs))
+        each = np.eye(len(members))
+        matrix[members] = _one_set(np.asarray(inner), members, n_obs, each, *settings).T
+        return cls(matrix)
 
     def fitted(self, labels: np.ndarray) -> np.ndarray:
         """Fitted values (R, n)."""
@@ -332,36 +335,8 @@ def dual_scores(
     return np.asarray(fitted)[:, : learning.shape[1]]
 
 
-def _operator(
-    inner: np.ndarray,
-    learning: np.ndarray,
-    lam: float,
-    singular: float,
-    mean_scale: bool,
-    penalize_intercept: bool,
-) -> np.ndarray:
-    """What takes the response to the fitted values (n, n), zero for those not learnt from.
-
-    As `dual`, for a single learning set (n,).
-    """
-    members = np.flatnonzero(learning)
-    centred, share = _centred(inner, members, len(learning), penalize_intercept)
-    penalty = lam * (len(members) if mean_scale else 1.0)
-    operator = np.zeros((len(learning), len(learning)))
-    operator[:, members] = share + centred @ _solved(
-        centred[members], penalty, singular, np.eye(len(members))
-    )
-    return operator
-
-
 def _one_by_one(
-    inner: np.ndarray,
-    responses: np.ndarray,
-    learning: np.ndarray,
-    lam: float,
-    singular: float,
-    mean_scale: bool,
-    penalize_intercept: bool,
+    inner: np.ndarray, responses: np.ndarray, learning: np.ndarray, *settings: Any
 ) -> np.ndarray:
     """Fitted values (R, n) as `dual`, by LAPACK: large systems fill the processor alone.
 
@@ -371,12 +346,25 @@ def _one_by_one(
     for row, (learnt, response) in enumerate(zip(learning, responses, strict=True)):
         members = np.flatnonzero(learnt)
         own_inner = inner if inner.ndim == 2 else inner[:, :, row]
-        centred, share = _centred(own_inner, members, len(learnt), penalize_intercept)
-        penalty = lam * (len(members) if mean_scale else 1.0)
-        own = response[members]
-        weights = _solved(centred[members], penalty, singular, own)
-        fitted[row] = share * own.sum() + centred @ weights
+        fitted[row] = _one_set(own_inner, members, len(learnt), response[members], *settings)
     return fitted
+
+
+def _one_set(
+    inner: np.ndarray,
+    members: np.ndarray,
+    n_obs: int,
+    response: np.ndarray,
+    lam: float,
+    singular: float,
+    mean_scale: bool,
+    penalize_intercept: bool,
+) -> np.ndarray:
+    """Fitted values (n,) or (n, P) for the responses (g,) or (g, P) of one learning set."""
+    centred, share = _centred(inner, members, n_obs, penalize_intercept)
+    penalty = lam * (len(members) if mean_scale else 1.0)
+    weights = _solved(centred[members], penalty, singular, response)
+    return share * response.sum(axis=0) + centred @ weights
 
 
 def _centred(

@@ -211,8 +211,10 @@ def translate(
     -----
     LogisticRegression is fitted to the end, until rounding errors stop it (with an l1 penalty:
     until no optimality condition is violated by more than 1e-9), whatever `tol` and `max_iter`
-    are. QuadraticDiscriminantAnalysis goes on where scikit-learn refuses a
-    variance below its absolute `tol`.
+    are. scikit-learn's solvers stop earlier; saga, which looks at the slopes only, leaves an
+    intercept that depends on `random_state` where all of them are zero.
+    QuadraticDiscriminantAnalysis goes on where scikit-learn refuses a variance below its absolute
+    `tol`.
     """
     estimator, standardize = _without_scaler(learner.estimator)
     rule = _RULES.get(_name(estimator))
