@@ -265,6 +265,54 @@ def test_singular_learning_sets_are_left_to_scikit_learn():
         assert n_open <= (5 if name == "gaussian_nb" else 0)
 
 
+@pytest.mark.parametrize("name", [*ESTIMATORS, *SCALED])
+@pytest.mark.parametrize("outlier", [1e4, 1e8])
+def test_learning_sets_without_an_outlier(name, outlier):
+    if any(each in name for each in ("logistic", "knn", "lsqr")):
+        pytest.skip("left to scikit-learn in the units of the outlier")
+    sample = breast_cancer(60, 3)
+    features = sample.matrix.copy()
+    features[0, 0] = outlier
+    sample = make_sample(features, sample.response, as_classes=True)
+    learning = learning_sets(sample, 30, 40)
+    learning[:, 0] = False
+    output = "label" if "centroid" in name else "score"
+    found, expected, n_open = compare(sample, (ESTIMATORS | SCALED)[name], output, learning)
+    np.testing.assert_allclose(found[:, 1:], expected[:, 1:], rtol=1e-9, atol=1e-9)
+    assert n_open == 0
+
+
+def test_least_squares_in_units_that_differ():
+    # A singular value below 1e-6 of the largest is dropped by scikit-learn from 1.9 on.
+    sample = breast_cancer(100, 3)
+    fine = make_sample(sample.matrix * [1.0, 1e3, 1.0], sample.response, as_classes=True)
+    rough = make_sample(sample.matrix * [1.0, 1e4, 1e-3], sample.response, as_classes=True)
+    learning = learning_sets(sample, 40, 20)
+    for each, n_left in ((fine, 0), (rough, 20)):
+        found, expected, n_open = compare(each, LinearRegression(), "score", learning)
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+        assert n_open == n_left
+    labels = np.random.default_rng(0).permuted(np.tile(sample.target, (20, 1)), axis=1)
+    found = []
+    for backend in ("jax", "sklearn"):
+        learner = choose_backend(as_learner(LinearRegression()), backend, rough, "score", 40)
+        evaluator = Evaluator(rough, learner, "score")
+        found.append(evaluator.predict_labelings(labels, np.arange(20), learning[:1]).values)
+    np.testing.assert_allclose(*found, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["lda svd", "knn regressor"])
+def test_scores_of_learning_sets_that_are_left_to_scikit_learn(name):
+    sample = breast_cancer(60, 3)
+    # A column that does not vary in every learning set, and rows with equal distances.
+    features = np.column_stack([np.round(4 * sample.matrix), np.arange(60) < 3])
+    sample = make_sample(features, sample.response, as_classes=True)
+    learning = learning_sets(sample, 30, 60)
+    found, expected, n_open = compare(sample, ESTIMATORS[name], "score", learning)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+    assert n_open > 0
+
+
 @pytest.mark.parametrize(
     ("estimator", "reason"),
     [
@@ -283,6 +331,7 @@ def test_singular_learning_sets_are_left_to_scikit_learn():
         (LogisticRegression(solver="saga", l1_ratio=0.5, C=np.inf), "C=inf"),
         (LinearRegression(positive=True), "positive=True"),
         (LinearRegression(fit_intercept=False), "fit_intercept=False"),
+        (LinearRegression(tol=0.5), "tol=0.5"),
         (LogisticRegression(class_weight={0: 2}), "class_weight={0: 2}"),
         (KNeighborsClassifier(weights="distance"), "weights='distance'"),
         (KNeighborsClassifier(metric="manhattan"), "metric='manhattan'"),
@@ -310,6 +359,26 @@ def test_what_has_no_counterpart_stays(estimator, reason):
     assert str(error.value) == (
         f"backend='jax' has no counterpart of learner {original.name}: {reason}; use backend='auto'"
     )
+
+
+@pytest.mark.parametrize(
+    ("solver", "columns", "reason"),
+    [
+        ("svd", [0, 1e7], "X has a column more than 1000000 standard deviations away from zero"),
+        ("eigen", [0, 1e4], "X has a column more than 1000 standard deviations away from zero"),
+        ("lsqr", [0, 0], "the covariance matrix of X is nearly singular"),
+    ],
+)
+def test_features_with_which_scikit_learn_loses_digits_stay(solver, columns, reason):
+    sample = breast_cancer(100, 2)
+    features = sample.matrix * [1.0, 1e-6] if solver == "lsqr" else sample.matrix + columns
+    sample = make_sample(features, sample.response, as_classes=True)
+    original = as_learner(LinearDiscriminantAnalysis(solver=solver))
+    assert choose_backend(original, "auto", sample, "label", 40) is original
+    with pytest.raises(ValueError, match=f": {reason}; use"):
+        choose_backend(original, "jax", sample, "label", 40)
+    scaled = as_learner(make_pipeline(StandardScaler(), LinearDiscriminantAnalysis(solver=solver)))
+    assert choose_backend(scaled, "jax", sample, "label", 40).backend == "jax"
 
 
 def test_too_many_differences_of_pairs_stay():

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from ucvtest.base import Stopwatch, checked_alternative, make_generator, progres
 from ucvtest.comparison_plan import Group, Plan, Planned, Question, TestSpec, naming
 from ucvtest.learners.translate import Backend
 from ucvtest.loss_evaluation import evaluate_sample, named_learners
-from ucvtest.results import Alternative, TestResult, _plain, _restored
+from ucvtest.results import Alternative, TestResult, _plain, _restored, check_written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -328,16 +328,7 @@ class Comparison:
         ValueError
             If `data` was not written by `to_dict`, or by a newer version of it.
         """
-        if data.get("format") != "ucvtest.Comparison":
-            raise ValueError("data is not a comparison written by Comparison.to_dict")
-        if data.get("version", 0) > FORMAT_VERSION:
-            raise ValueError(
-                f"data has format version {data['version']}, this ucvtest reads up to "
-                f"{FORMAT_VERSION}: upgrade ucvtest"
-            )
-        missing = [item.name for item in fields(cls) if item.name not in data]
-        if missing:
-            raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
+        check_written(data, cls, "comparison", FORMAT_VERSION)
         return cls(
             learners=tuple(data["learners"]),
             results={

@@ -516,6 +516,8 @@ class _TranslatedBatch:
             rows = np.flatnonzero((np.isnan(values) & testing).any(axis=1))
             ties["sklearn_fits"] += len(rows)
             if len(rows):
+                # What comes from JAX is read-only.
+                values = values.copy()
                 learning = np.broadcast_to(learning, testing.shape)[rows]
                 other = None if labels is None else labels[rows]
                 each = (splits[rows], learning, testing[rows], seeds[rows], other)

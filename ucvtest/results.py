@@ -361,18 +361,9 @@ class TestResult:
         ValueError
             If `data` was not written by `to_dict`, or by a newer version of it.
         """
-        if data.get("format") != "ucvtest.TestResult":
-            raise ValueError("data is not a result written by TestResult.to_dict")
-        if data.get("version", 0) > FORMAT_VERSION:
-            raise ValueError(
-                f"data has format version {data['version']}, this ucvtest reads up to "
-                f"{FORMAT_VERSION}: upgrade ucvtest"
-            )
         # Results written before pictures existed have none.
         data = {"pictures": {}, **data}
-        missing = [item.name for item in fields(cls) if item.name not in data]
-        if missing:
-            raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
+        check_written(data, cls, "result", FORMAT_VERSION)
         values = {item.name: _restored(data[item.name]) for item in fields(cls)}
         values["pictures"] = {
             kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
@@ -398,6 +389,35 @@ class TestResult:
         return wald_interval(
             self.estimate, self.se, self.reference, self.df, self.alternative, alpha
         )
+
+
+def check_written(data: Mapping[str, Any], kind: type, what: str, version: int) -> None:
+    """Refuse what the method `to_dict` of a dataclass has not written, or a newer one of it.
+
+    Parameters
+    ----------
+    data : mapping
+    kind : type
+        The dataclass.
+    what : str
+        What the message calls it.
+    version : int
+        The newest format that can be read.
+
+    Raises
+    ------
+    ValueError
+    """
+    if data.get("format") != f"ucvtest.{kind.__name__}":
+        raise ValueError(f"data is not a {what} written by {kind.__name__}.to_dict")
+    if data.get("version", 0) > version:
+        raise ValueError(
+            f"data has format version {data['version']}, this ucvtest reads up to {version}: "
+            "upgrade ucvtest"
+        )
+    missing = [item.name for item in fields(kind) if item.name not in data]
+    if missing:
+        raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
 
 
 def _frozen(value: Any) -> Any:

@@ -98,6 +98,7 @@ def solve_positive_definite(
     right: jax.Array,
     singular: float = SINGULAR,
     count: jax.Array | None = None,
+    least: jax.Array | float = 0.0,
 ) -> jax.Array:
     """Solve A X = B for many symmetric positive definite A, without pivoting.
 
@@ -110,6 +111,8 @@ def solve_positive_definite(
     count : Array, shape (), optional
         All other elements of the rows and columns from this one on are zero, so that there is
         nothing to eliminate: a system that is filled up costs hardly more.
+    least : Array, shape (R,), or float
+        What every pivot of a matrix must exceed besides.
 
     Returns
     -------
@@ -126,7 +129,7 @@ def solve_positive_definite(
         rest, block_pivots, block_rows = _eliminate(rest, min(step, size - start), left)
         pivots.append(block_pivots)
         rows.append(block_rows)
-    regular = (jnp.concatenate(pivots) > singular * diagonal).all(axis=0)
+    regular = (jnp.concatenate(pivots) > jnp.maximum(singular * diagonal, least)).all(axis=0)
     return jnp.where(regular, _substitute(rows, size), jnp.nan)
 
 

@@ -30,6 +30,7 @@ from ucvtest.learners.base import (
     Scale,
     class_members,
     clear_codes,
+    median_centred,
     padded_rows,
     rows_for_cache,
 )
@@ -441,7 +442,7 @@ class GaussianNaiveBayes(Discriminant):
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""
         # Not scaled: what is added to the variances depends on the units of the features.
-        features = sample.matrix - sample.matrix.mean(axis=0)
+        features = median_centred(sample.matrix)
         squares = features**2
         by_class = _by_class(class_members(sample), squares)
         return _moments(sample, features, by_class, np.hstack([squares, _with_constant(features)]))
@@ -467,7 +468,7 @@ class NearestCentroid(Discriminant):
 
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""
-        features = sample.matrix - sample.matrix.mean(axis=0)
+        features = median_centred(sample.matrix)
         squares = features**2 if self.standardize else np.empty((sample.n_obs, 0))
         return _moments(sample, features, squares, _with_constant(features))
 
@@ -487,7 +488,8 @@ def _name(method: str, priors: Priors) -> str:
 
 def _check_rank(name: str, sample: Sample) -> None:
     n_features = sample.matrix.shape[1]
-    rank = int(np.linalg.matrix_rank(_standardised(sample.matrix)))
+    standardised = _standardised(sample.matrix)
+    rank = int(np.linalg.matrix_rank(standardised - standardised.mean(axis=0)))
     if rank < n_features:
         raise ValueError(
             f"learner {name} needs linearly independent columns, but the {n_features} columns of "
@@ -502,7 +504,7 @@ def _check_rank(name: str, sample: Sample) -> None:
 def _standardised(matrix: np.ndarray) -> np.ndarray:
     """Centre and scale the columns: it changes rounding errors, but not the rules."""
     spread = matrix.std(axis=0)
-    return (matrix - matrix.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return median_centred(matrix) / np.where(spread > 0, spread, 1.0)
 
 
 def _by_class(members: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from ucvtest.kernels.linear_algebra import SINGULAR, divisor
 from ucvtest.learners.base import (
     JittedLearner,
     Scale,
+    median_centred,
     padded_rows,
     rows_for_cache,
     squared_distances,
@@ -183,7 +184,7 @@ class KernelRidge(JittedLearner):
     def prepare(self, sample: Sample) -> tuple[Any, Any]:
         """The kernel of all pairs of observations, and the response."""
         if self.standardize:
-            features = sample.matrix - sample.matrix.mean(axis=0)
+            features = median_centred(sample.matrix)
             return to_device((padded_rows(features), padded_rows(sample.target)))
         matrix = kernel_matrix(self, sample.matrix)
         if not np.isfinite(matrix).all():

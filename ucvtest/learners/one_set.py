@@ -51,7 +51,11 @@ def product(rows: np.ndarray, matrix: np.ndarray, least_rows: int = LEAST_ROWS) 
 
 
 def whitened(
-    features: np.ndarray, learning: np.ndarray, penalty: float = 0.0, centre: bool = True
+    features: np.ndarray,
+    learning: np.ndarray,
+    penalty: float = 0.0,
+    centre: bool = True,
+    least: float = 0.0,
 ) -> tuple[np.ndarray, float] | None:
     """Linear combinations of the features, uncorrelated in a learning set but for a penalty.
 
@@ -63,12 +67,15 @@ def whitened(
         Added to the diagonal of X'X of the learning set.
     centre : bool
         Whether means of the learning set are subtracted.
+    least : float
+        Share of the largest diagonal element that every pivot must exceed.
 
     Returns
     -------
     tuple of ndarray, shape (n, p), and float, or None
         Z with Z Z' = X (X'X + penalty I)^-1 X', X'X of the learning set only; and the smallest
-        pivot as a share of its diagonal element. None where that is below `WELL_CONDITIONED`.
+        pivot as a share of its diagonal element. None where that is below `WELL_CONDITIONED`, or
+        a pivot too small.
     """
     centred = features - features[learning].mean(axis=0) if centre else features
     learnt = centred[learning]
@@ -78,8 +85,9 @@ def whitened(
     except np.linalg.LinAlgError:
         return None
     # The pivots of elimination are the squares of the root's diagonal.
-    share = float((root.diagonal() ** 2 / gram.diagonal()).min())
-    if not share > WELL_CONDITIONED:
+    pivots, diagonal = root.diagonal() ** 2, gram.diagonal()
+    share = float((pivots / diagonal).min())
+    if not (share > WELL_CONDITIONED and pivots.min() > least * diagonal.max()):
         return None
     return solve_triangular(root, centred.T, lower=True).T, share
 

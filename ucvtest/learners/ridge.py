@@ -21,6 +21,7 @@ from ucvtest.learners.base import (
     JittedLearner,
     Scale,
     clear_codes,
+    median_centred,
     padded_rows,
     rows_for_cache,
 )
@@ -133,9 +134,12 @@ class DualSmoother:
 
     @classmethod
     def of(cls, inner: Any, learning: np.ndarray, *settings: Any) -> "DualSmoother":
-        """From the inner products of all observations; the settings are those of `_operator`."""
-        operator = _operator(np.asarray(inner), learning, *settings)
-        return cls(np.ascontiguousarray(operator.T))
+        """From inner products and one learning set (n,); the settings are the last of `dual`."""
+        members, n_obs = np.flatnonzero(learning), len(learning)
+        matrix = np.zeros((n_obs, n_obs))
+        each = np.eye(len(members))
+        matrix[members] = _one_set(np.asarray(inner), members, n_obs, each, *settings).T
+        return cls(matrix)
 
     def fitted(self, labels: np.ndarray) -> np.ndarray:
         """Fitted values (R, n)."""
@@ -154,6 +158,8 @@ class Ridge(JittedLearner):
     penalty_scale: PenaltyScale = "sum"
     standardize: bool = False
     careful: bool = False
+    least_pivot: float = 0.0
+    """Share of the largest diagonal element of X'X that every pivot must exceed."""
 
     scale: ClassVar[Scale] = "fitted"
     regression: ClassVar[bool] = True
@@ -208,7 +214,7 @@ class Ridge(JittedLearner):
         if self.penalize_intercept:
             features = np.hstack([np.ones((sample.n_obs, 1)), features])
         else:
-            features = features - features.mean(axis=0)
+            features = median_centred(features)
         inner, response = dual_padded(features @ features.T), dual_padded(sample.target)
         features, y = padded_rows(features), padded_rows(sample.target)
         columns = np.empty((0, 0))
@@ -233,7 +239,8 @@ class Ridge(JittedLearner):
             return state
         features = to_numpy(state.features)[: len(learning)]
         penalty = self.lam * (size if self.penalty_scale == "mean" else 1)
-        found = whitened(features, learning, penalty, not self.penalize_intercept)
+        centre = not self.penalize_intercept
+        found = whitened(features, learning, penalty, centre, self.least_pivot)
         if found is None:
             return state
         left = right = found[0]
@@ -278,7 +285,7 @@ class Ridge(JittedLearner):
         """Codes for the sample's own response, without bringing the fitted values to NumPy."""
         n_obs = learning.shape[1]
         data = (state.features, state.columns, padded_rows(learning, axis=1))
-        codes, open_ = _primal_codes(*data, n_obs, self.cut, *self._settings, self.standardize)
+        codes, open_ = _primal_codes(*data, n_obs, self.cut, *self._primal_settings)
         return None if open_ else np.asarray(codes)[:, :n_obs]
 
     def _scores(
@@ -288,7 +295,7 @@ class Ridge(JittedLearner):
             return dual_scores(state.inner, state.response, learning, labels, *self._settings)
         data = (state.features, state.columns, padded_rows(learning, axis=1))
         other = None if labels is None else padded_rows(labels, axis=1)
-        fitted = _primal(*data, other, *self._settings, self.standardize)
+        fitted = _primal(*data, other, *self._primal_settings)
         return np.asarray(fitted)[:, : learning.shape[1]]
 
     def _is_primal(self, state: RidgeState, learning: np.ndarray) -> bool:
@@ -301,6 +308,11 @@ class Ridge(JittedLearner):
         """Penalty, smallest pivot, and whether the penalty is for the mean, and on all."""
         singular = CAREFUL if self.careful else SINGULAR
         return self.lam, singular, self.penalty_scale == "mean", self.penalize_intercept
+
+    @property
+    def _primal_settings(self) -> tuple[float, float, bool, bool, bool, float]:
+        """The same, whether features are standardised, and the smallest pivot."""
+        return *self._settings, self.standardize, self.least_pivot
 
 
 def dual_scores(
@@ -323,36 +335,8 @@ def dual_scores(
     return np.asarray(fitted)[:, : learning.shape[1]]
 
 
-def _operator(
-    inner: np.ndarray,
-    learning: np.ndarray,
-    lam: float,
-    singular: float,
-    mean_scale: bool,
-    penalize_intercept: bool,
-) -> np.ndarray:
-    """What takes the response to the fitted values (n, n), zero for those not learnt from.
-
-    As `dual`, for a single learning set (n,).
-    """
-    members = np.flatnonzero(learning)
-    centred, share = _centred(inner, members, len(learning), penalize_intercept)
-    penalty = lam * (len(members) if mean_scale else 1.0)
-    operator = np.zeros((len(learning), len(learning)))
-    operator[:, members] = share + centred @ _solved(
-        centred[members], penalty, singular, np.eye(len(members))
-    )
-    return operator
-
-
 def _one_by_one(
-    inner: np.ndarray,
-    responses: np.ndarray,
-    learning: np.ndarray,
-    lam: float,
-    singular: float,
-    mean_scale: bool,
-    penalize_intercept: bool,
+    inner: np.ndarray, responses: np.ndarray, learning: np.ndarray, *settings: Any
 ) -> np.ndarray:
     """Fitted values (R, n) as `dual`, by LAPACK: large systems fill the processor alone.
 
@@ -362,12 +346,25 @@ def _one_by_one(
     for row, (learnt, response) in enumerate(zip(learning, responses, strict=True)):
         members = np.flatnonzero(learnt)
         own_inner = inner if inner.ndim == 2 else inner[:, :, row]
-        centred, share = _centred(own_inner, members, len(learnt), penalize_intercept)
-        penalty = lam * (len(members) if mean_scale else 1.0)
-        own = response[members]
-        weights = _solved(centred[members], penalty, singular, own)
-        fitted[row] = share * own.sum() + centred @ weights
+        fitted[row] = _one_set(own_inner, members, len(learnt), response[members], *settings)
     return fitted
+
+
+def _one_set(
+    inner: np.ndarray,
+    members: np.ndarray,
+    n_obs: int,
+    response: np.ndarray,
+    lam: float,
+    singular: float,
+    mean_scale: bool,
+    penalize_intercept: bool,
+) -> np.ndarray:
+    """Fitted values (n,) or (n, P) for the responses (g,) or (g, P) of one learning set."""
+    centred, share = _centred(inner, members, n_obs, penalize_intercept)
+    penalty = lam * (len(members) if mean_scale else 1.0)
+    weights = _solved(centred[members], penalty, singular, response)
+    return share * response.sum(axis=0) + centred @ weights
 
 
 def _centred(
@@ -461,6 +458,7 @@ def _primal_block(
     mean_scale: bool,
     penalize_intercept: bool,
     standardize: bool,
+    least_pivot: float,
 ) -> jax.Array:
     """Solve (X'X + lam I) b = X'y, a system of p equations for every learning set."""
     p = features.shape[1]
@@ -484,12 +482,14 @@ def _primal_block(
         mean_square = xx[np.flatnonzero(i == j)] / size
         penalty = penalty * divisor(mean_square, mean_x)
     gram = gram + jnp.eye(p)[:, :, None] * penalty
+    least = least_pivot * jnp.diagonal(gram).max(axis=1)
     right = (xy - size * mean_x * mean_y)[:, None]
     if gram.shape[2] < right.shape[2]:
         # One system for all labels.
-        slope = solve_positive_definite(gram, jnp.swapaxes(right, 1, 2), singular)[:, :, 0]
+        several = jnp.swapaxes(right, 1, 2)
+        slope = solve_positive_definite(gram, several, singular, least=least)[:, :, 0]
     else:
-        slope = solve_positive_definite(gram, right, singular)[:, 0]
+        slope = solve_positive_definite(gram, right, singular, least=least)[:, 0]
     fitted = jnp.einsum("pr,np->rn", slope, features, precision="highest")
     return fitted + (mean_y - (slope * mean_x).sum(axis=0))[:, None]
 

@@ -20,6 +20,7 @@ from ucvtest.learners.base import (
     Predictions,
     Scale,
     class_members,
+    median_centred,
     padded_rows,
     rows_for_cache,
 )
@@ -86,7 +87,7 @@ class ScaledNeighbors(JittedLearner):
     @in_float64
     def prepare(self, sample: Sample) -> Any:
         """Squared differences of all pairs, feature by feature."""
-        features = sample.matrix - sample.matrix.mean(axis=0)
+        features = median_centred(sample.matrix)
         # A column that never varies has no influence, and no variance to divide by.
         features = padded_rows(features[:, np.ptp(features, axis=0) > 0])
         differences = (features[:, None] - features[None]) ** 2

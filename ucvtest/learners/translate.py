@@ -51,6 +51,23 @@ LASSO_STEPS = 1000
 MOST_DIFFERENCES = 2**24
 """Differences of all pairs in all features that are kept: 128 MB."""
 
+LSTSQ_TOLERANCE = 1e-6
+"""Share of the largest singular value below which LinearRegression drops a direction."""
+
+LEAST_PIVOT = 1e3 * LSTSQ_TOLERANCE**2
+"""Pivots of X'X above this share of the largest diagonal element leave no such direction."""
+
+MOST_SPREADS = 1e6
+"""Distance of a column from zero, in its standard deviations, at which scikit-learn's sums have
+lost too many digits."""
+
+FEW_SPREADS = 1e3
+"""The same where it computes with squares of such distances."""
+
+UNITS = 1e5
+"""Condition number of the centred features from which on the covariance matrix, whose own is the
+square, has too few digits for scikit-learn's least squares."""
+
 MAXIMUM_LIKELIHOOD = (1, 9)
 """scikit-learn from which on all solvers of both discriminant analyses divide by n."""
 
@@ -194,8 +211,10 @@ def translate(
     -----
     LogisticRegression is fitted to the end, until rounding errors stop it (with an l1 penalty:
     until no optimality condition is violated by more than 1e-9), whatever `tol` and `max_iter`
-    are. QuadraticDiscriminantAnalysis goes on where scikit-learn refuses a
-    variance below its absolute `tol`.
+    are. scikit-learn's solvers stop earlier; saga, which looks at the slopes only, leaves an
+    intercept that depends on `random_state` where all of them are zero.
+    QuadraticDiscriminantAnalysis goes on where scikit-learn refuses a variance below its absolute
+    `tol`.
     """
     estimator, standardize = _without_scaler(learner.estimator)
     rule = _RULES.get(_name(estimator))
@@ -204,6 +223,7 @@ def translate(
     _refuse_other_parameters(estimator, rule)
     _refuse_single_precision(sample)
     case = _Case(learner, estimator, standardize, sample, output)
+    case.needs_columns_near_zero(MOST_SPREADS)
     translated = rule.build(case)
     translated.jitted.check(sample, translated.outputs.get(output, output), learn_size)
     return translated
@@ -251,6 +271,21 @@ class _Case:
                 f"StandardScaler before {type(self.estimator).__name__} with {n_obs} observations "
                 f"of {n_features} features"
             )
+
+    def needs_columns_near_zero(self, most: float) -> None:
+        """Refuse columns this many standard deviations away from zero."""
+        matrix = self.sample.matrix
+        spread = matrix.std(axis=0)
+        # What is left of a constant column is a rounding error.
+        varies = np.ptp(matrix, axis=0) > 0
+        if not self.standardize and (np.abs(matrix).max(axis=0) > most * spread)[varies].any():
+            _refuse(f"X has a column more than {most:.0f} standard deviations away from zero")
+
+    def needs_similar_units(self) -> None:
+        """Refuse features with a nearly singular covariance matrix, as it is in their units."""
+        centred = self.sample.matrix - self.sample.matrix.mean(axis=0)
+        if not self.standardize and np.linalg.cond(centred) > UNITS:
+            _refuse("the covariance matrix of X is nearly singular")
 
     def translated(self, jitted: JittedLearner, **options: Any) -> TranslatedLearner:
         """The translation into this jitted learner."""
@@ -330,6 +365,10 @@ def _divides_by_n() -> bool:
 def _lda(case: _Case) -> TranslatedLearner:
     # A StandardScaler changes nothing: the rule is the same for all invertible linear maps.
     case.needs(case["solver"] != "svd" or _divides_by_n(), "solver")
+    if case["solver"] != "svd":
+        case.needs_columns_near_zero(FEW_SPREADS)
+    if case["solver"] == "lsqr":
+        case.needs_similar_units()
     return case.translated(LinearDiscriminant(careful=True))
 
 
@@ -363,8 +402,12 @@ def _ridge_classifier(case: _Case) -> TranslatedLearner:
 
 
 def _least_squares(case: _Case) -> TranslatedLearner:
-    # A StandardScaler changes nothing: the fit is the same for all invertible linear maps.
-    return case.translated(Ridge(0.0, careful=True))
+    tolerance = getattr(case.estimator, "tol", 0.0)
+    case.needs(isinstance(tolerance, Real) and float(tolerance) <= LSTSQ_TOLERANCE, "tol")
+    # A StandardScaler changes nothing but what is small beside the largest: the fit is the same
+    # for all invertible linear maps.
+    least_pivot = 0.0 if case.standardize else LEAST_PIVOT
+    return case.translated(Ridge(0.0, careful=True, least_pivot=least_pivot))
 
 
 def _ridge_learner(case: _Case) -> Ridge:
@@ -453,7 +496,7 @@ _RULES: Mapping[str, _Rule] = {
         used=("alpha", "solver"),
         free=("copy_X", "random_state", "max_iter", "tol"),
     ),
-    "LinearRegression": _Rule(_least_squares, free=("copy_X", "tol", "n_jobs")),
+    "LinearRegression": _Rule(_least_squares, used=("tol",), free=("copy_X", "n_jobs")),
     "KernelRidge": _Rule(_kernel_ridge, used=("alpha", "kernel", "gamma", "degree", "coef0")),
     "LogisticRegression": _Rule(
         _logistic,
