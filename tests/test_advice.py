@@ -2,6 +2,7 @@
 
 import csv
 import math
+import re
 import sys
 from collections import defaultdict
 from dataclasses import FrozenInstanceError
@@ -280,3 +281,9 @@ def test_named_designs_of_procedures_are_those_of_the_study():
     assert PROCEDURES["corrected_t"].settings(60) == {"design": KFold(10)}
     assert PROCEDURES["ustatistic"].settings(61) == {"learn_size": 29}
     assert PROCEDURES["corrected_t_auc"].settings(60)["loss"] == "auc"
+
+
+def test_r_has_a_function_for_every_test_that_can_be_recommended():
+    code = Path(__file__).parents[1].joinpath("r_bridge/ucvtest/R/advise.R").read_text()
+    classes = {each.test for each in PROCEDURES.values() if each.valid}
+    assert set(re.findall(r'(\w+Test) = "\w+_test"', code)) == classes

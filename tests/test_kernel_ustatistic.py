@@ -14,7 +14,7 @@ from ucvtest.design import (
     learning_sets,
 )
 from ucvtest.enumeration import CompleteSums
-from ucvtest.kernels.ustatistic import Accumulator, OverlapSums, from_pairs
+from ucvtest.kernels.ustatistic import Accumulator, OverlapSums, _groups_of, from_pairs
 
 Z = np.random.default_rng(1).normal(size=12)
 
@@ -263,3 +263,29 @@ class TestFromPairs:
         with pytest.raises(ValueError) as error:
             from_pairs(*change(pairs))
         assert str(error.value) == message
+
+
+def test_pair_effects_are_those_of_a_loop(rng):
+    """tau_ij of every group: E[X 1{i, j in S}] without what i, j and the mean explain."""
+    n, g, m, n_draws = 9, 3, 4, 12
+    draws = draw_halves(rng, n_draws, 2, n, g)
+    sums = Accumulator(n, g, disjoint=True, n_draws=n_draws)
+    sums.add(draws)
+    centre, a, d = sums._blocks[-1].additive
+    expected = np.zeros((sums.n_groups, n, n))
+    for k, d1, d2, l1, l2 in zip(
+        _groups_of(np.arange(n_draws), sums.n_groups), *draws, strict=True
+    ):
+        for differences, learning in zip([*d1, *d2], [*l1, *l2], strict=True):
+            joint, effect, mean = np.zeros((n, n)), np.zeros(n), 0.0
+            for t in np.flatnonzero(~learning):
+                x = (differences[t] - centre[k] - a[k] @ learning - d[k, t]) / (2 * (n - g))
+                inside = learning | (np.arange(n) == t)
+                mean += x
+                effect += x * inside
+                joint += x * np.outer(inside, inside)
+            effect -= m / n * mean
+            tau = joint - (m - 1) / (n - 2) * np.add.outer(effect, effect)
+            expected[k] += tau - m * (m - 1) / (n * (n - 1)) * mean
+    expected[:, np.arange(n), np.arange(n)] = 0.0
+    np.testing.assert_allclose(sums._pair_effects(), expected, atol=1e-12)
