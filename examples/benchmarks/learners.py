@@ -42,8 +42,6 @@ class Case:
     learn_size: int
 
 
-NEWTON = "newton-cholesky"
-
 CASES = (
     Case("lda", LinearDiscriminantAnalysis(), 120, 4, 58),
     Case("lda", LinearDiscriminantAnalysis(), 120, 20, 58),
@@ -58,10 +56,18 @@ CASES = (
     Case("ridge:1.0", Ridge(1.0), 62, 2000, 26),
     # Its Newton steps go on to full precision; scikit-learn's end at its default tolerance.
     Case(
-        "logistic:1.0,standardize=false,scale=sum", LogisticRegression(solver=NEWTON), 100, 10, 50
+        "logistic:1.0,standardize=false,scale=sum",
+        LogisticRegression(solver="newton-cholesky"),
+        n_obs=100,
+        n_features=10,
+        learn_size=50,
     ),
     Case("majority", DummyClassifier(), 120, 4, 58),
 )
+
+FULL = (10240, 200, 20)
+"""Learning sets at a time, those of the plain loop, and repetitions: ten milliseconds of ours each,
+so that some of them meet a machine with nothing else to do."""
 
 COLUMNS = (
     *("learner", "n", "p", "us", "scikit-learn us", "ratio", "ratio of processor time"),
@@ -145,7 +151,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer fits, in less than a minute")
     arguments = parser.parse_args()
-    n_sets, n_loop, repeats = (2048, 30, 2) if arguments.quick else (10240, 200, 20)
+    n_sets, n_loop, repeats = (2048, 30, 2) if arguments.quick else FULL
     # Normal data has no collinear columns; a warning about them would be about rounding.
     warnings.simplefilter("ignore")
     print(f"{versions()}; {n_sets} learning sets at a time")

@@ -48,7 +48,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def fits(quick: bool) -> str:
-    n_sets, n_loop, repeats = (256, 5, 1) if quick else (10240, 200, 20)
+    n_sets, n_loop, repeats = (256, 5, 1) if quick else learners.FULL
     cases = learners.CASES[:1] if quick else learners.CASES
     rows = [learners.measure(case, n_sets, n_loop, repeats)[:7] for case in cases]
     columns = ("learner", "n", "p", "microseconds", "scikit-learn", "ratio", "of processor time")
