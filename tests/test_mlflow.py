@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -39,8 +39,16 @@ import mlflow
 import mlflow.sklearn
 import ucvtest_mlflow as um
 from mlflow import MlflowClient
+from mlflow.store.tracking.dbmodels.models import (
+    SqlDataset,
+    SqlExperiment,
+    SqlInput,
+    SqlInputTag,
+)
 from mlflow.utils import autologging_utils
 from sklearn.tree import DecisionTreeClassifier
+from sqlalchemy import event
+from sqlalchemy.orm import Session
 from typer.testing import CliRunner
 from ucvtest_mlflow import content, delivery
 from ucvtest_mlflow.hook import AutologHook
@@ -390,6 +398,59 @@ def test_two_threads_in_one_run(client: MlflowClient) -> None:
         thread.join()
     found = client.get_run(run_id).data.metrics
     assert sum(name.endswith(".estimate") for name in found) == 4
+
+
+@contextmanager
+def before_the_first_insert(rows: set[type], action: Callable[[], object]) -> Iterator[None]:
+    """Let somebody else act between a store's look at its rows and its insertion of these."""
+    done = []
+
+    def act(session: Session, *_: object) -> None:
+        if not done and {type(new) for new in session.new} == rows:
+            done.append(rows)
+            action()
+
+    event.listen(Session, "before_flush", act)
+    try:
+        yield
+    finally:
+        event.remove(Session, "before_flush", act)
+    assert done == [rows]
+
+
+def test_a_data_set_that_others_log_meanwhile(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool, log_plots=False)
+    other = client.create_run("0", run_name="other").info.run_id
+    mine = client.create_run("0", run_name="mine").info.run_id
+    dataset = content.describe_data(TEST)
+    assert dataset is not None
+
+    def log_into(run_id: str) -> Callable[[], object]:
+        return lambda: delivery._log_dataset(client, run_id, dataset)
+
+    with (
+        mlflow.start_run(run_id=mine),
+        before_the_first_insert({SqlDataset, SqlInput, SqlInputTag}, log_into(other)),
+        # The second attempt finds the data set.
+        before_the_first_insert({SqlInput, SqlInputTag}, log_into(mine)),
+    ):
+        finish()
+    assert list(spool.iterdir()) == []
+    for run_id in (other, mine):
+        (found,) = client.get_run(run_id).inputs.dataset_inputs
+        assert found.dataset.digest == dataset["digest"]
+
+
+def test_an_experiment_that_another_process_made_meanwhile(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    um.autolog(spool_dir=spool, log_plots=False)
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "trial")
+    with before_the_first_insert({SqlExperiment}, lambda: client.create_experiment("trial")):
+        finish()
+    assert list(spool.iterdir()) == []
+    trial = client.get_experiment_by_name("trial").experiment_id
+    assert len(client.search_runs([trial])) == 1
 
 
 def test_a_key_that_another_process_took_meanwhile(client: MlflowClient) -> None:

@@ -247,9 +247,16 @@ def _experiment_id(client: MlflowClient, record: Record) -> str:
     if record.experiment_name is None:
         return "0"
     experiment = client.get_experiment_by_name(record.experiment_name)
-    if experiment is None:
+    if experiment is not None:
+        return str(experiment.experiment_id)
+    try:
         return str(client.create_experiment(record.experiment_name))
-    return str(experiment.experiment_id)
+    except MlflowException:
+        # Another process may have made it meanwhile.
+        experiment = client.get_experiment_by_name(record.experiment_name)
+        if experiment is None:
+            raise
+        return str(experiment.experiment_id)
 
 
 def _log(client: MlflowClient, record: Record, run: Run) -> Logged:
@@ -263,7 +270,7 @@ def _log(client: MlflowClient, record: Record, run: Run) -> Logged:
     if record.log_tables:
         _log_tables(client, run, result, key)
     if record.dataset is not None:
-        client.log_inputs(run_id, [_dataset_input(record.dataset)])
+        _log_dataset(client, run_id, record.dataset)
     # The batch comes last, and its tags last in it: with them, the result has arrived.
     prefix = f"{FOLDER}.{key}."
     client.log_batch(
@@ -284,9 +291,17 @@ def _log_tables(client: MlflowClient, run: Run, result: Outcome, key: str) -> No
             client.log_table(run.info.run_id, table, path)
 
 
-def _dataset_input(dataset: Mapping[str, str]) -> DatasetInput:
+def _log_dataset(client: MlflowClient, run_id: str, dataset: Mapping[str, str]) -> None:
     tag = InputTag(mlflow_tags.MLFLOW_DATASET_CONTEXT, "ucvtest")
-    return DatasetInput(Dataset(**dataset), [tag])
+    inputs = [DatasetInput(Dataset(**dataset), [tag])]
+    # A store looks what it lacks before it adds it, and fails where somebody else adds the
+    # same in between: the data set, once in an experiment, or its link, once in a run.
+    for _ in range(2):
+        try:
+            return client.log_inputs(run_id, inputs)
+        except MlflowException:
+            continue
+    return client.log_inputs(run_id, inputs)
 
 
 def _keys(run: Run) -> list[str]:
