@@ -548,5 +548,16 @@ def _adjusted(pvalues: np.ndarray, correction: str | None) -> list[float]:
     if correction is None or len(pvalues) == 1:
         return pvalues.tolist()
     missing = np.isnan(pvalues)
-    found = multipletests(np.where(missing, 1.0, pvalues), method=correction)[1]
+    values = np.where(missing, 1.0, pvalues)
+    # Holm's is the default, and statsmodels collects garbage in it: a fifth of a second each time.
+    found = _holm(values) if correction == "holm" else multipletests(values, method=correction)[1]
     return np.where(missing, math.nan, found).tolist()
+
+
+def _holm(pvalues: np.ndarray) -> np.ndarray:
+    """Holm's step-down adjustment of Bonferroni's."""
+    order = np.argsort(pvalues)
+    steps = pvalues[order] * np.arange(len(pvalues), 0, -1)
+    adjusted = np.empty(len(pvalues))
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(steps))
+    return adjusted
