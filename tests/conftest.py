@@ -1,5 +1,6 @@
 """Fixtures that all tests share, and the promise that no test leaves a trace in global state."""
 
+import gc
 import importlib.util
 import os
 import random
@@ -45,6 +46,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("requires_r"):
             item.add_marker(pytest.mark.usefixtures("requires_r"))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the modules and tests that stay until the end anyway."""
+    gc.collect()
+    gc.freeze()
 
 
 def _missing_for_r() -> str:
