@@ -241,7 +241,7 @@ def _rotated(features: np.ndarray) -> np.ndarray:
     return left[:, kept] * singular[kept]
 
 
-@partial(jit, static_argnums=(5, 6))
+@partial(jit, static_argnums=6)
 def _newton(
     state: LogisticState, learning: jax.Array, n_obs: jax.Array, *settings: Any
 ) -> "Fitted":
@@ -263,7 +263,7 @@ def _newton(
     return _in_row_blocks(state, fit, learning)
 
 
-@partial(jit, static_argnums=(7, 8))
+@partial(jit, static_argnums=8)
 def _newton_to_the_end(
     state: LogisticState,
     learning: jax.Array,
