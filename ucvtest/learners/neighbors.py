@@ -236,10 +236,15 @@ class NearestNeighbors(JittedLearner):
         """What each observation votes, (V, n): V = 1 for two classes and for numbers."""
         if sample.classes is None:
             return sample.target[None]
-        code_type = np.int8 if self.k <= np.iinfo(np.int8).max else np.int32
+        code_type = self._counted.dtype
         if sample.n_classes == 2:
             return sample.target[None].astype(code_type)
         return class_members(sample).T.astype(code_type)
+
+    @property
+    def _counted(self) -> np.integer:
+        """The number of neighbours, in the type in which votes are counted."""
+        return np.int8(self.k) if self.k <= np.iinfo(np.int8).max else np.int32(self.k)
 
     @in_float64
     def votes(
@@ -247,7 +252,7 @@ class NearestNeighbors(JittedLearner):
     ) -> Votes:
         """What the k nearest members of each learning set say of each observation."""
         padded = padded_rows(learning, axis=1)
-        ties = (self.k, state.equal_distances, state.equal_votes)
+        ties = (self._counted, state.equal_distances, state.equal_votes)
         if labels is None:
             votes = _collect(state.neighbours, padded, None, *ties)
             return Votes(*(np.asarray(array)[..., : learning.shape[1]] for array in votes))
@@ -434,12 +439,12 @@ def _count(tied: np.ndarray, testing: np.ndarray | None) -> int:
     return int(np.count_nonzero(tied if testing is None else tied & testing))
 
 
-@partial(jax.jit, static_argnums=(3, 4, 5))
+@partial(jax.jit, static_argnums=(4, 5))
 def _collect(
     state: Neighbours,
     learning: jax.Array,
     other: jax.Array | None,
-    k: int,
+    k: jax.Array,
     equal_distances: bool,
     equal_votes: bool,
 ) -> Votes:
@@ -451,7 +456,7 @@ def _collect(
     n_values, n_obs = state.values.shape[1:]
     n_sets = learning.shape[0]
     dtype = state.values.dtype
-    count_type = jnp.int8 if k <= np.iinfo(np.int8).max else jnp.int32
+    count_type = k.dtype
     # The last row, no observation at all, is in no learning set.
     members = jnp.concatenate([learning.T, jnp.zeros((1, n_sets), bool)])
     if other is not None:
