@@ -98,6 +98,28 @@ def test_two_hundred_sizes_need_a_handful_of_compilations(name, form, compiled):
     assert len(set(compiled)) <= 2
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("knn:3", "knn:7"),
+        ("logistic:1.0", "logistic:20.0,scale=sum"),
+        ("ridge:1.0", "ridge:0.1,penalize_intercept=false,scale=mean"),
+    ],
+)
+def test_other_numbers_of_a_learner_need_no_other_compilation(name, other, compiled):
+    sample = two_classes(40)
+    learning = learning_sets(sample, 24, 10)
+
+    def fit(learner):
+        evaluator = Evaluator(sample, as_learner(learner), "score")
+        return evaluator.predict(learning, ~learning, np.arange(10)).values
+
+    found, first = fit(name), list(compiled)
+    assert len(first) > 0
+    assert np.nanmax(np.abs(fit(other) - found)) > 1e-3
+    assert compiled == first
+
+
 @pytest.mark.parametrize("name", EVERY_LEARNER)
 def test_company_and_size_change_only_the_last_digits(name):
     """A sample inside a larger one: the observations never learnt from change nothing."""
