@@ -14,7 +14,16 @@ from ucvtest.design import (
     learning_sets,
 )
 from ucvtest.enumeration import CompleteSums
-from ucvtest.kernels.ustatistic import Accumulator, OverlapSums, _groups_of, from_pairs
+from ucvtest.kernels.ustatistic import (
+    MOST_ROUNDING,
+    Accumulator,
+    OverlapSums,
+    _as_counts,
+    _groups_of,
+    _residual_call,
+    _rounded,
+    from_pairs,
+)
 
 Z = np.random.default_rng(1).normal(size=12)
 
@@ -289,3 +298,79 @@ def test_pair_effects_are_those_of_a_loop(rng):
             expected[k] += tau - m * (m - 1) / (n * (n - 1)) * mean
     expected[:, np.arange(n), np.arange(n)] = 0.0
     np.testing.assert_allclose(sums._pair_effects(), expected, atol=1e-12)
+
+
+# --------------------------------------------------------------- sums in single precision
+
+
+def additive_fits(rng, n, scale=0.05):
+    """Two fits as `_AdditiveFit.solve` makes them: a and d sum to zero."""
+    a, d = scale * rng.normal(size=(2, 2, n))
+    return rng.uniform(0, 0.6, 2), a - a.mean(1, keepdims=True), d - d.mean(1, keepdims=True)
+
+
+@pytest.mark.parametrize(("n", "g"), [(4, 1), (9, 3), (20, 9), (60, 15), (120, 58), (120, 5)])
+def test_rounded_fits_are_near_and_sum_to_zero(rng, n, g):
+    fits = additive_fits(rng, n)
+    rounded = _rounded(fits, g)
+    assert {part.dtype for part in rounded} == {np.dtype(np.float32)}
+    for before, after in zip(fits[1:], rounded[1:], strict=True):
+        # Sums of multiples of a power of two: no rounding.
+        assert (after.sum(axis=1, dtype=float) == 0).all()
+        assert np.abs(after - before).max() < MOST_ROUNDING / (n - g)
+    # What they add to the number of errors of one rule over the tested observations.
+    learning = np.argsort(rng.random((2000, n)), axis=1) < g
+    moved = (rounded[1] - fits[1])[0] @ learning.T * (n - g)
+    assert moved.std() < MOST_ROUNDING
+
+
+@pytest.mark.parametrize("n", [240, 500])
+def test_fits_of_many_observations_stay_as_they_are(rng, n):
+    fits = additive_fits(rng, n)
+    assert all(a is b for a, b in zip(fits, _rounded(fits, n // 2 - 1), strict=True))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(("n", "g", "scale"), [(20, 9, 0.5), (120, 58, 0.02), (160, 40, 0.01)])
+def test_single_precision_loses_nothing_of_the_largest_sums(rng, n, g, scale, sign):
+    """Every rule errs everywhere, on sets of the observations with the largest effects."""
+    fits = tuple(np.repeat(part[:1], 2, axis=0) for part in additive_fits(rng, n, scale))
+    fits = _rounded((-sign * fits[0], fits[1], fits[2]), g)
+    assert fits[0].dtype == np.float32
+    l1 = np.zeros((2, 32, 8, n), dtype=bool)
+    order = np.argsort(sign * fits[1][0])
+    l1[..., order[:g]] = True
+    l2 = np.zeros_like(l1)
+    l2[..., order[g : 2 * g]] = True
+    errors = np.full(l1.shape, sign, dtype=np.int8)
+    arrays = (errors, errors, l1, l2, np.ones(l1.shape[:3]))
+    single, double = (
+        _residual_call(*arrays, additive, g, 0, pair_effects=True)
+        for additive in (fits, tuple(part.astype(float) for part in fits))
+    )
+    for key, expected in double.items():
+        np.testing.assert_allclose(single[key], expected, rtol=1e-13, atol=1e-12, err_msg=key)
+
+
+@pytest.mark.parametrize("kind", [np.int8, float, bool])
+def test_errors_are_counted_whatever_their_type(kind):
+    errors = np.array([[0, 1], [1, 0]], dtype=kind)
+    assert _as_counts(errors).dtype == np.int8
+    np.testing.assert_array_equal(_as_counts(errors), errors)
+
+
+@pytest.mark.parametrize("value", [2, 0.5, np.nan, -np.inf])
+def test_other_losses_are_not_counts(value):
+    assert _as_counts(np.array([0.0, -1.0, value])).dtype == float
+    if value == 2:
+        assert _as_counts(np.array([0, 2], dtype=np.int8)).dtype == float
+
+
+def test_many_sets_in_a_draw_are_added_up_in_double_precision(rng):
+    errors = np.zeros((4, 65, 9), dtype=np.int8)
+    sets = np.broadcast_to(np.arange(9) < 3, errors.shape)
+    for n_sets, kind in ((64, np.float32), (65, float)):
+        sums = Accumulator(9, 3, disjoint=True, n_draws=4)
+        d, learning = errors[:, :n_sets], sets[:, :n_sets]
+        sums.add((d, d, learning, learning[..., ::-1]))
+        assert {part.dtype for part in sums._blocks[0].additive} == {np.dtype(kind)}

@@ -19,8 +19,13 @@ and only the residual D - A, much smaller than D, is left to random pairs of lea
 sets. A is fitted to other draws than those it is subtracted from. That leaves the estimates
 within one half of the draws unbiased; products across the halves, of which the jackknife and
 theta_squared also consist, have a bias of order n/N^2 for N draws.
+
+Any A will do. Where all D are -1, 0 or 1 and there are few observations, A is rounded to
+multiples of a power of two: then so are all D - A, and single precision, twice as fast, adds
+them up without error.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -51,18 +56,31 @@ SETS_PER_CALL, SETS_PER_LARGE_CALL = 16, 128
 """Learning sets of each group and side in one jitted call: two fixed shapes, so two compilations.
 A large call keeps the sums of its groups, n x n each, from being written too often."""
 
+SETS_PER_SUM = 64
+"""Learning sets that a matrix product adds up; products are added up in double precision."""
+
+SINGLE = 2.0**24
+"""Whole numbers up to here are exact in single precision."""
+
+MOST_ROUNDING = 0.2
+"""Errors of one rule: the standard deviation that rounding A may add to their number."""
+
 SETS_FOR_FIT = 64
 """Learning sets for each observation after which the additive fit stays as it is."""
 
 Draws = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """D1, D2, L1, L2 of shape (G, s, n): G draws with s learning sets on each of two sides."""
 
+Fits = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Additive fits of K groups: centre (K,), learning effects (K, n) and test effects (K, n). In
+single precision if every sum of residuals is exact in it."""
+
 _ValueIn = Callable[[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray], np.ndarray]
 """From the sums (K,) of a block's groups, their sums (V,) over the groups that are kept, and
 which these are (V, K), to an estimate (V,)."""
 
 Additive = tuple[jax.Array, jax.Array, jax.Array]
-"""Centre, learning effects (n,) and test effects (n,); arrays of them for several groups."""
+"""One row of `Fits`, or all of them."""
 
 
 # --------------------------------------------------------------------------- jitted sums
@@ -101,7 +119,7 @@ class _Side(NamedTuple):
     """The learning sets on one side of M draws, s each."""
 
     x: jax.Array
-    """Residuals D - A, 0 inside the learning sets; (M, s, n)."""
+    """Residuals D - A, 0 inside the learning sets, in the precision of A; (M, s, n)."""
     learning: jax.Array
     """Learning sets as numbers, (M, s, n)."""
     total: jax.Array
@@ -114,6 +132,11 @@ class _Side(NamedTuple):
         x = jnp.where(learning, 0.0, differences - ((learnt @ a + centre)[..., None] + d))
         return cls(x, learnt, x.sum(-1))
 
+    def summed(self, weight: jax.Array, values: jax.Array) -> jax.Array:
+        """Weighted sums of values (M, s, n) over the sets of each draw, (M, n)."""
+        weight = weight.astype(values.dtype)
+        return _double(jnp.einsum("ms,msn->mn", weight, values, precision="highest"))
+
 
 def _products(
     first: _Side, second: _Side, weight: jax.Array, size: jax.Array, common: jax.Array
@@ -125,11 +148,11 @@ def _products(
     """
     pairs = weight[:, :, None] * weight[:, None, :]
     # Of X1, summed inside the second set and outside both; of X2 likewise; (M, s, s).
-    inside1 = jnp.einsum("min,mjn->mij", first.x, second.learning)
-    inside2 = jnp.einsum("min,mjn->mij", first.learning, second.x)
-    outside1, outside2 = first.total[:, :, None] - inside1, second.total[:, None, :] - inside2
-    sums1, sums2 = (jnp.einsum("ms,msn->mn", weight, side.x) for side in (first, second))
-    same = (sums1 * sums2).sum()
+    inside1 = _double(jnp.einsum("min,mjn->mij", first.x, second.learning, precision="highest"))
+    inside2 = _double(jnp.einsum("min,mjn->mij", first.learning, second.x, precision="highest"))
+    outside1 = _double(first.total)[:, :, None] - inside1
+    outside2 = _double(second.total)[:, None, :] - inside2
+    same = (first.summed(weight, first.x) * second.summed(weight, second.x)).sum()
     n_outside, n_inside = first.x.shape[-1] - 2 * size + common, size - common
 
     def mean(total: jax.Array, count: jax.Array) -> jax.Array:
@@ -187,10 +210,11 @@ def _sums_of_group(
     n = d1.shape[-1]
     first, second = _Side.of(d1, l1, additive), _Side.of(d2, l2, additive)
     # Either side counts as half a set; of each the mean over the observations tested with it.
-    share = weight / (2 * (n - size))
-    mean = (share * (first.total + second.total)).sum()
+    share = 1 / (2 * (n - size))
+    mean = share * (weight * _double(first.total + second.total)).sum()
     # Shares in b: the mean of X 1{i in S} over t, less the mean of X times m/n.
-    effect = _inside(first, share) + _inside(second, share) - (size + 1) / n * mean
+    inside = _inside(first, weight) + _inside(second, weight)
+    effect = share * inside - (size + 1) / n * mean
     sums = {
         "count": weight.sum(),
         "mean": mean,
@@ -198,23 +222,38 @@ def _sums_of_group(
         **_products(first, second, weight, size, common),
     }
     if pair_effects:
-        sums["joint"] = _joint(first, second, jnp.concatenate([l1, l2]), share)
+        sums["joint"] = share / 2 * _joint(first, second, jnp.concatenate([l1, l2]), weight)
     return sums
 
 
-def _inside(side: _Side, share: jax.Array) -> jax.Array:
-    """Sum over learning sets of the mean of X 1{i in S} over t, (n,)."""
-    learnt = jnp.einsum("ms,msn->n", share * side.total, side.learning)
-    return learnt + jnp.einsum("ms,msn->n", share, side.x)
+def _inside(side: _Side, weight: jax.Array) -> jax.Array:
+    """Sum over learning sets of the sum of X 1{i in S} over t, (n,)."""
+    learnt = side.summed(weight * side.total, side.learning)
+    return (learnt + side.summed(weight, side.x)).sum(0)
 
 
-def _joint(first: _Side, second: _Side, learning: jax.Array, share: jax.Array) -> jax.Array:
-    """Sum over learning sets of E[X 1{i, j in S}]: (n, n), to be added to its transpose."""
+def _joint(first: _Side, second: _Side, learning: jax.Array, weight: jax.Array) -> jax.Array:
+    """Sum over learning sets of the sum of 2 X 1{i, j in S} over t.
+
+    (n, n), to be added to its transpose, and halved.
+    """
     n = learning.shape[-1]
-    inside = jnp.concatenate([share * side.total / 2 for side in (first, second)])
-    outside = jnp.concatenate([share[..., None] * side.x for side in (first, second)])
-    half = jnp.where(learning, inside[..., None], outside)
-    return learning.reshape(-1, n).astype(half.dtype).T @ half.reshape(-1, n)
+    total, x = (
+        jnp.concatenate([a, b]) for a, b in ((first.total, second.total), (first.x, second.x))
+    )
+    half = jnp.where(learning, total[..., None], 2 * x)
+    half *= jnp.concatenate([weight, weight]).astype(x.dtype)[..., None]
+    rows, learnt = half.reshape(-1, n), learning.reshape(-1, n).astype(half.dtype)
+    step = len(rows) if half.dtype == jnp.float64 else SETS_PER_SUM
+    out = jnp.zeros((n, n))
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        out += _double(jnp.matmul(learnt[part].T, rows[part], precision="highest"))
+    return out
+
+
+def _double(array: jax.Array) -> jax.Array:
+    return array.astype(jnp.float64)
 
 
 _moments_call = in_float64(_additive_moments)
@@ -279,6 +318,47 @@ class _AdditiveFit:
         return centre, on_mean + test / (n - g), test
 
 
+def _rounded(additive: Fits, g: int) -> Fits:
+    """Additive fits of D that are -1, 0 or 1, as multiples of a power of two, in single precision.
+
+    No sum of residuals D - A over the tested observations rounds then, and no sum of
+    `SETS_PER_SUM` such sums. The fits as they are, where they would lose more than `MOST_ROUNDING`.
+    """
+    centre, a, d = additive
+    n = a.shape[1]
+    coarsest = MOST_ROUNDING / (n - g) / math.sqrt(g * (1 - g / n) / 12)
+    ordered = np.sort(a, axis=1)
+    learnt = np.maximum(-ordered[:, :g].sum(axis=1), ordered[:, -g:].sum(axis=1))
+    # Each of the g + 2 numbers that A adds up moves by less than a unit.
+    largest = 1 + (np.abs(centre) + learnt + np.abs(d).max(axis=1)).max() + (g + 2) * coarsest
+    unit = 2.0 ** math.ceil(math.log2(SETS_PER_SUM * (n - g) * largest / SINGLE))
+    if unit > coarsest:
+        return additive
+    whole = np.round(centre / unit), _whole(a / unit), _whole(d / unit)
+    centre, a, d = ((unit * part).astype(np.float32) for part in whole)
+    return centre, a, d
+
+
+def _whole(values: np.ndarray) -> np.ndarray:
+    """Whole numbers less than one away from values (K, n) whose rows sum to zero, as theirs do."""
+    below = np.floor(values)
+    n_up = np.round(-below.sum(axis=1, keepdims=True))
+    rank = np.argsort(np.argsort(below - values, axis=1, kind="stable"), axis=1)
+    return below + (rank < n_up)
+
+
+def _as_counts(differences: np.ndarray) -> np.ndarray:
+    """Differences that are all -1, 0 or 1 as such numbers of errors, in small integers."""
+    magnitude = np.abs(differences)
+    is_count = ((magnitude == 0) | (magnitude == 1)).all()
+    return differences.astype(np.int8 if is_count else float, copy=False)
+
+
+def _are_counts(draws: Draws) -> bool:
+    d1, d2, _, _ = draws
+    return d1.dtype == d2.dtype == np.int8 and d1.shape[1] <= SETS_PER_SUM
+
+
 # ----------------------------------------------------------------------- draws in groups
 
 
@@ -339,7 +419,7 @@ def _groups_of(draw: np.ndarray, n_groups: int) -> np.ndarray:
 class _Block:
     """Sums over the draws that share an additive fit, group by group (arrays of shape (K,))."""
 
-    additive: tuple[np.ndarray, ...]
+    additive: Fits
     sums: dict[str, np.ndarray]
 
     def plus(self, other: "_Block") -> "_Block":
@@ -376,7 +456,7 @@ class Accumulator:
         half = _half(self.n_groups)
         self._halves = [slice(0, half), slice(half, self.n_groups)]
         self._fits = [_AdditiveFit(), _AdditiveFit()]
-        self._settled: tuple[np.ndarray, ...] | None = None
+        self._settled: Fits | None = None
         self._blocks: list[_Block] = []
         self._totals: dict[str, np.ndarray] = {}
 
@@ -396,7 +476,7 @@ class Accumulator:
             D1, D2, L1, L2: loss differences (values inside the learning sets are ignored)
             and learning sets (bool); all s sets of one side against all s of the other.
         weight : ndarray, shape (G, s), optional
-            0 for places that hold no set, on both sides.
+            1, or 0 for places that hold no set, on both sides.
         exchanged : tuple of ndarray, shape (H, n), optional
             D and L of the first set on the second side of the first H draws, with one
             observation exchanged for one of the first set on the first side. The change of
@@ -405,6 +485,8 @@ class Accumulator:
         cluster : ndarray, shape (G,), optional
             Names the draws that belong together; by default they are independent.
         """
+        d1, d2, l1, l2 = draws
+        draws = (_as_counts(d1), _as_counts(d2), l1, l2)
         dealt = _Dealt.deal(draws, self.n_groups, cluster, weight)
         additive = self._additive(dealt)
         sums = self._sum(dealt, additive)
@@ -415,7 +497,7 @@ class Accumulator:
         self,
         draws: Draws,
         exchanged: tuple[np.ndarray, np.ndarray] | None,
-        additive: tuple[np.ndarray, ...],
+        additive: Fits,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Number of exchanges in each group, and the sum of the changes of the products."""
         if exchanged is None:
@@ -423,13 +505,14 @@ class Accumulator:
         n_rows = len(exchanged[0])
         group = _groups_of(np.arange(n_rows), self.n_groups)
         d1, d2, l1, l2 = (part[:n_rows, 0] for part in draws)
-        fits = tuple(part[group] for part in additive)
-        x1 = _residuals_of_rows(d1, l1, fits)
+        centre, a, d = (part[group].astype(float) for part in additive)
+        residuals = partial(_residuals_of_rows, additive=(centre, a, d))
+        x1 = residuals(d1, l1)
 
         def product(differences: np.ndarray, learning: np.ndarray) -> np.ndarray:
             outside = ~(l1 | learning)
             one = np.where(outside, x1, 0.0)
-            other = np.where(outside, _residuals_of_rows(differences, learning, fits), 0.0)
+            other = np.where(outside, residuals(differences, learning), 0.0)
             n_outside = outside.sum(axis=1)
             total = one.sum(axis=1) * other.sum(axis=1) - np.einsum("hn,hn->h", one, other)
             return total / (n_outside * (n_outside - 1.0))
@@ -440,12 +523,12 @@ class Accumulator:
             np.bincount(group, changes, minlength=self.n_groups),
         )
 
-    def _additive(self, dealt: _Dealt) -> tuple[np.ndarray, ...]:
+    def _additive(self, dealt: _Dealt) -> Fits:
         """Additive fit of each group, from all draws so far until there are enough of them."""
         if self._settled is not None:
             return self._settled
         self._fit_additive(dealt)
-        additive = self._crossed_fits()
+        additive = self._crossed_fits(dealt.draws)
         if min(fit.n_sets for fit in self._fits) >= SETS_FOR_FIT * self.n_obs:
             self._settled = additive
         return additive
@@ -457,14 +540,17 @@ class Accumulator:
             for call in dealt.calls(groups):
                 fit.add(*call)
 
-    def _crossed_fits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _crossed_fits(self, draws: Draws) -> Fits:
         """Centre (K,), learning effects (K, n) and test effects (K, n) from the other half."""
-        solved = [fit.solve(self.n_obs, self.learn_size) for fit in reversed(self._fits)]
+        g = self.learn_size
+        solved = [fit.solve(self.n_obs, g) for fit in reversed(self._fits)]
+        centre, a, d = (np.array(part) for part in zip(*solved, strict=True))
+        fits = _rounded((centre, a, d), g) if _are_counts(draws) else (centre, a, d)
         sizes = [groups.stop - groups.start for groups in self._halves]
-        centre, a, d = (np.repeat([s[part] for s in solved], sizes, axis=0) for part in range(3))
+        centre, a, d = (np.repeat(part, sizes, axis=0) for part in fits)
         return centre, a, d
 
-    def _sum(self, dealt: _Dealt, additive: tuple[np.ndarray, ...]) -> dict[str, np.ndarray]:
+    def _sum(self, dealt: _Dealt, additive: Fits) -> dict[str, np.ndarray]:
         sums: dict[str, np.ndarray] = {}
         for call in dealt.calls():
             update = _residual_call(
@@ -476,8 +562,8 @@ class Accumulator:
             _add_up(sums, update)
         return sums
 
-    def _store(self, additive: tuple[np.ndarray, ...], sums: dict[str, np.ndarray]) -> None:
-        centre, a, d = additive
+    def _store(self, additive: Fits, sums: dict[str, np.ndarray]) -> None:
+        centre, a, d = (part.astype(float) for part in additive)
         count, effect = sums["count"], sums["effect"]
         b = self._b_of_additive(a, d)
         totals = {
@@ -708,9 +794,7 @@ def _half(n_groups: int) -> int:
     return n_groups // 2 if n_groups >= 6 else n_groups
 
 
-def _residuals_of_rows(
-    differences: np.ndarray, learning: np.ndarray, additive: tuple[np.ndarray, ...]
-) -> np.ndarray:
+def _residuals_of_rows(differences: np.ndarray, learning: np.ndarray, additive: Fits) -> np.ndarray:
     """D - A with an additive fit for each row (H, n), also inside the learning sets."""
     centre, a, d = additive
     return differences - (np.einsum("hn,hn->h", learning, a) + centre)[:, None] - d
