@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+import jax
 import numpy as np
 import pytest
 from oracles import ustatistic as oracle
@@ -14,6 +15,7 @@ from ucvtest.design import (
     learning_sets,
 )
 from ucvtest.enumeration import CompleteSums
+from ucvtest.kernels import ustatistic as kernel
 from ucvtest.kernels.ustatistic import (
     MOST_ROUNDING,
     Accumulator,
@@ -374,3 +376,38 @@ def test_many_sets_in_a_draw_are_added_up_in_double_precision(rng):
         d, learning = errors[:, :n_sets], sets[:, :n_sets]
         sums.add((d, d, learning, learning[..., ::-1]))
         assert {part.dtype for part in sums._blocks[0].additive} == {np.dtype(kind)}
+
+
+@pytest.mark.parametrize(("factor", "n_sets"), [(0.3, 8), (1.0, 65)])
+def test_sums_over_other_draws_than_those_that_settled_the_fit(rng, monkeypatch, factor, n_sets):
+    """The fit stays as it is, rounded; sums that are not exact are in double precision."""
+    sums = Accumulator(9, 3, disjoint=True, n_draws=32)
+    learning = np.argsort(rng.random((80, 8, 9))) < 3
+    errors = rng.integers(-1, 2, learning.shape)
+    sums.add((errors, errors, learning, learning[..., ::-1]))
+    assert sums._settled[0].dtype == np.float32
+    precisions = []
+
+    def call(*arguments, **settings):
+        precisions.append({part.dtype for part in arguments[5]})
+        return _residual_call(*arguments, **settings)
+
+    monkeypatch.setattr(kernel, "_residual_call", call)
+    sets = np.broadcast_to(learning[:, :1], (80, n_sets, 9))
+    others = factor * rng.integers(-1, 2, sets.shape)
+    sums.add((others, others, sets, sets[..., ::-1]))
+    assert precisions and all(each == {np.dtype(float)} for each in precisions)
+    # One block: they share a fit.
+    assert len(sums._blocks) == 1
+
+
+def test_products_of_residuals_ask_for_all_digits():
+    """Accelerators round the factors of a product in single precision unless told not to."""
+    d, sets = np.zeros((2, 1, 4, 9), dtype=np.int8), np.zeros((2, 1, 4, 9), dtype=bool)
+    fits = tuple(np.zeros(shape, dtype=np.float32) for shape in (2, (2, 9), (2, 9)))
+    with jax.enable_x64(True):
+        traced = kernel._residual_sums.trace(
+            d, d, sets, sets, np.ones((2, 1, 4)), fits, 3, 0, pair_effects=True
+        )
+        text = str(traced.jaxpr)
+    assert text.count("dot_general[") == text.count("precision=(Precision.HIGHEST, ") > 0
