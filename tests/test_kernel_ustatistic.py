@@ -396,7 +396,8 @@ def test_sums_over_other_draws_than_those_that_settled_the_fit(rng, monkeypatch,
     sets = np.broadcast_to(learning[:, :1], (80, n_sets, 9))
     others = factor * rng.integers(-1, 2, sets.shape)
     sums.add((others, others, sets, sets[..., ::-1]))
-    assert precisions and all(each == {np.dtype(float)} for each in precisions)
+    assert precisions
+    assert all(each == {np.dtype(float)} for each in precisions)
     # One block: they share a fit.
     assert len(sums._blocks) == 1
 
