@@ -453,6 +453,20 @@ def test_an_experiment_that_another_process_made_meanwhile(
     assert len(client.search_runs([trial])) == 1
 
 
+def test_an_experiment_that_cannot_be_made(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    um.autolog(spool_dir=spool, log_plots=False)
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "trial")
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise mlflow.MlflowException("no experiments here")
+
+    monkeypatch.setattr(MlflowClient, "create_experiment", refuse)
+    with pytest.warns(UcvtestWarning, match="MlflowException: no experiments here"):
+        finish()
+
+
 def test_one_process_at_a_time_makes_a_client(
     client: MlflowClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -475,6 +489,28 @@ def test_one_process_at_a_time_makes_a_client(
     # Afterwards the folder is free.
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.close(handle)
+
+
+def test_a_folder_is_free_although_a_forked_process_has_its_handle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    real_open, handles = os.open, []
+
+    def open_and_tell(path: Path, flags: int) -> int:
+        handles.append(real_open(path, flags))
+        return handles[0]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", open_and_tell)
+        with records.alone_in(tmp_path):
+            inherited = os.dup(handles[0])
+    with pytest.raises(OSError, match="descriptor"):
+        os.fstat(handles[0])
+    mine = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(mine)
+    os.close(inherited)
 
 
 def test_folders_that_cannot_be_locked(
