@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+import jax
 import numpy as np
 import pytest
 from oracles import ustatistic as oracle
@@ -14,12 +15,16 @@ from ucvtest.design import (
     learning_sets,
 )
 from ucvtest.enumeration import CompleteSums
+from ucvtest.kernels import ustatistic as kernel
 from ucvtest.kernels.ustatistic import (
     MOST_ROUNDING,
+    SETS_PER_SUM,
+    SINGLE,
     Accumulator,
     OverlapSums,
     _as_counts,
     _groups_of,
+    _in_double,
     _residual_call,
     _rounded,
     from_pairs,
@@ -330,6 +335,29 @@ def test_fits_of_many_observations_stay_as_they_are(rng, n):
     assert all(a is b for a, b in zip(fits, _rounded(fits, n // 2 - 1), strict=True))
 
 
+@pytest.mark.parametrize(("n", "g"), [(9, 3), (20, 9), (120, 5), (120, 58), (160, 150)])
+@pytest.mark.parametrize("learning", [-1, 0.1, 1])
+@pytest.mark.parametrize("test", [0.1, 3])
+def test_no_sum_of_residuals_exceeds_single_precision(n, g, learning, test):
+    """Of effects of which one stands out, up or down."""
+    one = np.eye(1, n) - 1 / n
+    n_single = 0
+    for scale in np.geomspace(0.01, 1, 100):
+        fits = _rounded((np.array([-0.5]), learning * scale * one, -test * scale * one), g)
+        if fits[0].dtype == float:
+            continue
+        n_single += 1
+        centre, a, d = (np.round(part.astype(float) * 2**40).astype(int) for part in fits)
+        every = np.concatenate([centre, a[0], d[0], [2**40]])
+        unit = np.gcd.reduce(every)
+        assert unit & (unit - 1) == 0
+        sums = np.sort(a[0])[:g].sum(), np.sort(a[0])[-g:].sum()
+        reached = (centre[0] + total + effect for total in sums for effect in d[0])
+        largest = 2**40 + max(abs(value) for value in reached)
+        assert SETS_PER_SUM * (n - g) * largest <= SINGLE * unit
+    assert n_single > 10
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize(("n", "g", "scale"), [(20, 9, 0.5), (120, 58, 0.02), (160, 40, 0.01)])
 def test_single_precision_loses_nothing_of_the_largest_sums(rng, n, g, scale, sign):
@@ -350,6 +378,26 @@ def test_single_precision_loses_nothing_of_the_largest_sums(rng, n, g, scale, si
     )
     for key, expected in double.items():
         np.testing.assert_allclose(single[key], expected, rtol=1e-13, atol=1e-12, err_msg=key)
+
+
+def test_all_else_is_in_double_precision(rng, monkeypatch):
+    """The estimates are those with the same fits in double precision throughout."""
+    l1, l2 = draw_from_halves(rng, 80, 3, 20, 9)
+    exchanged = exchange_one(rng, l1[:, 0], l2[:, 0])
+    d1, d2 = rng.integers(-1, 2, (2, *l1.shape))
+    d3 = rng.integers(-1, 2, exchanged.shape)
+
+    def estimates():
+        sums = Accumulator(20, 9, disjoint=True, n_draws=80)
+        sums.add((d1, d2, l1, l2), exchanged=(d3, exchanged))
+        kind = {part.dtype for part in sums._blocks[0].additive}
+        return kind, sums.estimates().values
+
+    single, found = estimates()
+    monkeypatch.setattr(kernel, "_rounded", lambda fits, g: _in_double(_rounded(fits, g)))
+    double, expected = estimates()
+    assert (single, double) == ({np.dtype(np.float32)}, {np.dtype(float)})
+    assert found == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", [np.int8, float, bool])
@@ -374,3 +422,39 @@ def test_many_sets_in_a_draw_are_added_up_in_double_precision(rng):
         d, learning = errors[:, :n_sets], sets[:, :n_sets]
         sums.add((d, d, learning, learning[..., ::-1]))
         assert {part.dtype for part in sums._blocks[0].additive} == {np.dtype(kind)}
+
+
+@pytest.mark.parametrize(("factor", "n_sets"), [(0.3, 8), (1.0, 65)])
+def test_sums_over_other_draws_than_those_that_settled_the_fit(rng, monkeypatch, factor, n_sets):
+    """The fit stays as it is, rounded; sums that are not exact are in double precision."""
+    sums = Accumulator(9, 3, disjoint=True, n_draws=32)
+    learning = np.argsort(rng.random((80, 8, 9))) < 3
+    errors = rng.integers(-1, 2, learning.shape)
+    sums.add((errors, errors, learning, learning[..., ::-1]))
+    assert sums._settled[0].dtype == np.float32
+    precisions = []
+
+    def call(*arguments, **settings):
+        precisions.append({part.dtype for part in arguments[5]})
+        return _residual_call(*arguments, **settings)
+
+    monkeypatch.setattr(kernel, "_residual_call", call)
+    sets = np.broadcast_to(learning[:, :1], (80, n_sets, 9))
+    others = factor * rng.integers(-1, 2, sets.shape)
+    sums.add((others, others, sets, sets[..., ::-1]))
+    assert precisions
+    assert all(each == {np.dtype(float)} for each in precisions)
+    # One block: they share a fit.
+    assert len(sums._blocks) == 1
+
+
+def test_products_of_residuals_ask_for_all_digits():
+    """Accelerators round the factors of a product in single precision unless told not to."""
+    d, sets = np.zeros((2, 1, 4, 9), dtype=np.int8), np.zeros((2, 1, 4, 9), dtype=bool)
+    fits = tuple(np.zeros(shape, dtype=np.float32) for shape in (2, (2, 9), (2, 9)))
+    with jax.enable_x64(True):
+        traced = kernel._residual_sums.trace(
+            d, d, sets, sets, np.ones((2, 1, 4)), fits, 3, 0, pair_effects=True
+        )
+        text = str(traced.jaxpr)
+    assert text.count("dot_general[") == text.count("precision=(Precision.HIGHEST, ") > 0

@@ -51,7 +51,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 from typer.testing import CliRunner
-from ucvtest_mlflow import content, delivery
+from ucvtest_mlflow import content, delivery, records
 from ucvtest_mlflow.hook import AutologHook
 from ucvtest_mlflow.records import Record, Spool, default_spool_dir
 
@@ -454,6 +454,76 @@ def test_an_experiment_that_another_process_made_meanwhile(
     assert len(client.search_runs([trial])) == 1
 
 
+def test_an_experiment_that_cannot_be_made(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    um.autolog(spool_dir=spool, log_plots=False)
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "trial")
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise mlflow.MlflowException("no experiments here")
+
+    monkeypatch.setattr(MlflowClient, "create_experiment", refuse)
+    with pytest.warns(UcvtestWarning, match="MlflowException: no experiments here"):
+        finish()
+
+
+def test_one_process_at_a_time_makes_a_client(
+    client: MlflowClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two at once that make the tables of a new store, MLflow lets both fail."""
+    fcntl = pytest.importorskip("fcntl")
+    handle = os.open(tmp_path, os.O_RDONLY)
+    taken = []
+
+    def make(tracking_uri: str) -> MlflowClient:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        taken.append(tracking_uri)
+        return client
+
+    monkeypatch.setattr(delivery, "MlflowClient", make)
+    um.log_result(RESULT)
+    monkeypatch.chdir(tmp_path)
+    delivery._client("sqlite:///mlflow.db")
+    assert taken == [mlflow.get_tracking_uri(), "sqlite:///mlflow.db"]
+    # Afterwards the folder is free.
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(handle)
+
+
+def test_a_folder_is_free_although_a_forked_process_has_its_handle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    real_open, handles = os.open, []
+
+    def open_and_tell(path: Path, flags: int) -> int:
+        handles.append(real_open(path, flags))
+        return handles[0]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", open_and_tell)
+        with records.alone_in(tmp_path):
+            inherited = os.dup(handles[0])
+    with pytest.raises(OSError, match="descriptor"):
+        os.fstat(handles[0])
+    mine = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(mine)
+    os.close(inherited)
+
+
+def test_folders_that_cannot_be_locked(
+    client: MlflowClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with records.alone_in(tmp_path / "missing"):
+        pass
+    monkeypatch.setattr(records, "fcntl", None)
+    with records.alone_in(tmp_path):
+        um.log_result(RESULT)
+
+
 def test_a_key_that_another_process_took_meanwhile(client: MlflowClient) -> None:
     run_id = client.create_run("0", run_name="shared").info.run_id
     before = client.get_run(run_id)
@@ -835,6 +905,48 @@ def test_interruption_keeps_the_result(
     table = mlflow.load_table("ucvtest/ustatistic.1/variances.json", run_ids=[run.info.run_id])
     assert len(table) == 1
     assert list(spool.iterdir()) == []
+
+
+LISTED = "mlflow.loggedArtifacts"
+
+
+def test_the_list_of_tables_has_an_end(client: MlflowClient) -> None:
+    """MLflow cuts a tag at 8000 characters, and its own log_table fails from then on."""
+    run_id = client.create_run("0", run_name="shared").info.run_id
+    um.log_result(RESULT, run_id)
+    first, other = (f"ucvtest/ustatistic.{i}/variances.json" for i in (1, 2))
+    (listed,) = json.loads(client.get_run(run_id).data.tags[LISTED])
+    assert listed == {"path": first, "type": "table"}
+    for full in (json.dumps([{"path": "x" * 4950, "type": "table"}]), '[{"path": "'):
+        client.set_tag(run_id, LISTED, full)
+        key = um.log_result(RESULT, run_id).key
+        assert client.get_run(run_id).data.tags[LISTED] == full
+        assert "variances.json" in files(client, run_id, key)
+    client.delete_tag(run_id, LISTED)
+    delivery._list_tables(client, run_id, [first])
+    delivery._list_tables(client, run_id, [first, other])
+    assert json.loads(client.get_run(run_id).data.tags[LISTED]) == [
+        {"path": path, "type": "table"} for path in (first, other)
+    ]
+    assert len(mlflow.load_table(first, run_ids=[run_id])) == 1
+
+
+def test_one_process_at_a_time_lists_its_tables(
+    client: MlflowClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    handle = os.open(tmp_path, os.O_RDONLY)
+    listed = []
+
+    def list_tables(client: MlflowClient, run_id: str, paths: list[str]) -> None:
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        listed.extend(paths)
+
+    monkeypatch.setattr(delivery, "_list_tables", list_tables)
+    um.log_result(RESULT)
+    os.close(handle)
+    assert listed == ["ucvtest/ustatistic.1/variances.json"]
 
 
 def test_what_has_arrived_is_not_sent_again(client: MlflowClient, spool: Path) -> None:

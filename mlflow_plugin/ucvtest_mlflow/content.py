@@ -29,6 +29,7 @@ __all__ = [
     "tables",
     "tags",
     "write_files",
+    "write_tables",
 ]
 
 METRICS = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high", "n_fits", "elapsed")
@@ -158,6 +159,14 @@ def write_files(result: Outcome, folder: Path, *, log_plots: bool) -> None:
         result.save_plot(folder / "plot.png", kind=first)
         for name in others:
             result.save_plot(folder / f"plot_{_file_name(name)}.png", kind=name)
+
+
+def write_tables(result: Outcome, folder: Path) -> list[str]:
+    """Write the tables as `mlflow.load_table` reads them; the names of the files."""
+    found = {f"{name}.json": table for name, table in tables(result).items()}
+    for name, table in found.items():
+        table.to_json(folder / name, orient="split", index=False)
+    return list(found)
 
 
 def tables(result: Outcome) -> dict[str, pd.DataFrame]:

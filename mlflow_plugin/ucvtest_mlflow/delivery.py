@@ -1,13 +1,14 @@
 """Sending results to a tracking server or store, and reading them back."""
 
 import contextvars
+import json
 import os
 import re
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +26,7 @@ from mlflow.utils import mlflow_tags
 
 from ucvtest_mlflow import content
 from ucvtest_mlflow.pause import quiet
-from ucvtest_mlflow.records import Kept, Outcome, Record, restored
+from ucvtest_mlflow.records import Kept, Outcome, Record, alone_in, restored
 
 __all__ = ["Logged", "Unreachable", "deliver", "destination", "load_result", "log_result"]
 
@@ -172,7 +173,7 @@ def _bounded(tracking_uri: str, work: Callable[[], _T]) -> _T:
 def _send(record: Record, keep: Callable[[Record], None] = lambda record: None) -> Logged:
     """Log a record; `keep` is told of the run that is created for it."""
     require_server(record.tracking_uri)
-    client = MlflowClient(tracking_uri=record.tracking_uri)
+    client = _client(record.tracking_uri)
     if record.run_id is None:
         record = replace(record, run_id=_create_run(client, record), own_run=True)
         # A second attempt must find this run.
@@ -189,6 +190,19 @@ def _send(record: Record, keep: Callable[[Record], None] = lambda record: None) 
         with quiet():
             client.set_terminated(record.run_id)
     return logged
+
+
+def _client(tracking_uri: str) -> MlflowClient:
+    # MLflow gives a new database its tables without a look whether another process is doing so.
+    # Both fail then, and often everything that uses the database later does.
+    with _alone_in_store(tracking_uri):
+        return MlflowClient(tracking_uri=tracking_uri)
+
+
+def _alone_in_store(tracking_uri: str) -> AbstractContextManager[None]:
+    """One process at a time where a file is the store; servers see to themselves."""
+    address = urlsplit(tracking_uri)
+    return alone_in(Path(address.path[1:]).parent) if address.scheme == "sqlite" else nullcontext()
 
 
 def require_server(tracking_uri: str) -> None:
@@ -266,9 +280,12 @@ def _log(client: MlflowClient, record: Record, run: Run) -> Logged:
         return Logged(run_id, key)
     with TemporaryDirectory() as name:
         content.write_files(result, Path(name), log_plots=record.log_plots)
+        tables = content.write_tables(result, Path(name)) if record.log_tables else []
         client.log_artifacts(run_id, name, f"{FOLDER}/{key}")
-    if record.log_tables:
-        _log_tables(client, run, result, key)
+    if tables:
+        # Everybody who logs into the run rewrites the list.
+        with _alone_in_store(record.tracking_uri):
+            _list_tables(client, run_id, [f"{FOLDER}/{key}/{table}" for table in tables])
     if record.dataset is not None:
         _log_dataset(client, run_id, record.dataset)
     # The batch comes last, and its tags last in it: with them, the result has arrived.
@@ -282,13 +299,20 @@ def _log(client: MlflowClient, record: Record, run: Run) -> Logged:
     return Logged(run_id, key)
 
 
-def _log_tables(client: MlflowClient, run: Run, result: Outcome, key: str) -> None:
-    # An attempt that broke off may have left its table, to which log_table would append.
-    present = run.data.tags.get(mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, "")
-    for name, table in content.tables(result).items():
-        path = f"{FOLDER}/{key}/{name}.json"
-        if f'"{path}"' not in present:
-            client.log_table(run.info.run_id, table, path)
+def _list_tables(client: MlflowClient, run_id: str, paths: list[str]) -> None:
+    """Name tables in the tag that `mlflow.load_table` goes by, as long as it has room for them.
+
+    As `MlflowClient.log_table` does, which fails in a run whose tag is full.
+    """
+    tag = client.get_run(run_id).data.tags.get(mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, "[]")
+    try:
+        listed = json.loads(tag)
+    except ValueError:  # cut off by MLflow, so full
+        return
+    entries = [{"path": path, "type": "table"} for path in paths]
+    text = json.dumps(listed + [entry for entry in entries if entry not in listed])
+    if text != tag and len(text) <= content.LONGEST_TAG:
+        client.set_tag(run_id, mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, text)
 
 
 def _log_dataset(client: MlflowClient, run_id: str, dataset: Mapping[str, str]) -> None:

@@ -113,6 +113,11 @@ def autolog(
     See Also
     --------
     flush_spool : sends what could not be sent.
+
+    Notes
+    -----
+    The list by which `mlflow.load_table` finds the tables of a run has room for some 70; further
+    tables are artifacts of the run like the others, but not on it.
     """
     for hook in hooks.installed_hooks():
         if isinstance(hook, (AutologHook, AutologByEnvironment)):

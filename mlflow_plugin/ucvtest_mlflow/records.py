@@ -4,6 +4,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +20,7 @@ try:
 except ImportError:  # Windows has no such locks: two flushes at once may send a result twice.
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Kept", "Outcome", "Record", "Spool", "default_spool_dir", "restored"]
+__all__ = ["Kept", "Outcome", "Record", "Spool", "alone_in", "default_spool_dir", "restored"]
 
 FORMAT = "ucvtest_mlflow.Record"
 FORMAT_VERSION = 1
@@ -229,6 +230,24 @@ def _lock(handle: int) -> bool:
     except OSError:  # a file system without locks
         return True
     return True
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """One process, and one thread of it, at a time in this context for this folder.
+
+    The lock lies on the folder itself and leaves nothing behind. All go on at once where there
+    is no folder, or where it cannot be locked.
+    """
+    with ExitStack() as stack:
+        with suppress(OSError):
+            if fcntl is not None:
+                handle = os.open(folder, os.O_RDONLY)
+                stack.callback(os.close, handle)
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                # Not by its end alone: a process that was forked meanwhile holds on to the handle.
+                stack.callback(fcntl.flock, handle, fcntl.LOCK_UN)
+        yield
 
 
 def _is_at(path: Path, handle: int) -> bool:

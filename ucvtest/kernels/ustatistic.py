@@ -129,7 +129,9 @@ class _Side(NamedTuple):
     def of(cls, differences: jax.Array, learning: jax.Array, additive: Additive) -> "_Side":
         centre, a, d = additive
         learnt = learning.astype(a.dtype)
-        x = jnp.where(learning, 0.0, differences - ((learnt @ a + centre)[..., None] + d))
+        # Here and below: products that accelerators would round by default.
+        effect = jnp.matmul(learnt, a, precision="highest")
+        x = jnp.where(learning, 0.0, differences - ((effect + centre)[..., None] + d))
         return cls(x, learnt, x.sum(-1))
 
     def summed(self, weight: jax.Array, values: jax.Array) -> jax.Array:
@@ -347,6 +349,11 @@ def _whole(values: np.ndarray) -> np.ndarray:
     return below + (rank < n_up)
 
 
+def _in_double(additive: Fits) -> Fits:
+    centre, a, d = (part.astype(float) for part in additive)
+    return centre, a, d
+
+
 def _as_counts(differences: np.ndarray) -> np.ndarray:
     """Differences that are all -1, 0 or 1 as such numbers of errors, in small integers."""
     magnitude = np.abs(differences)
@@ -505,7 +512,7 @@ class Accumulator:
         n_rows = len(exchanged[0])
         group = _groups_of(np.arange(n_rows), self.n_groups)
         d1, d2, l1, l2 = (part[:n_rows, 0] for part in draws)
-        centre, a, d = (part[group].astype(float) for part in additive)
+        centre, a, d = (part[group] for part in _in_double(additive))
         residuals = partial(_residuals_of_rows, additive=(centre, a, d))
         x1 = residuals(d1, l1)
 
@@ -552,6 +559,9 @@ class Accumulator:
 
     def _sum(self, dealt: _Dealt, additive: Fits) -> dict[str, np.ndarray]:
         sums: dict[str, np.ndarray] = {}
+        if not _are_counts(dealt.draws):
+            # Rounded for earlier draws that were: the sums of these are not exact.
+            additive = _in_double(additive)
         for call in dealt.calls():
             update = _residual_call(
                 *call, additive, self.learn_size, self._common, pair_effects=self.pair_effects
@@ -563,7 +573,7 @@ class Accumulator:
         return sums
 
     def _store(self, additive: Fits, sums: dict[str, np.ndarray]) -> None:
-        centre, a, d = (part.astype(float) for part in additive)
+        centre, a, d = _in_double(additive)
         count, effect = sums["count"], sums["effect"]
         b = self._b_of_additive(a, d)
         totals = {
