@@ -137,7 +137,7 @@ class Comparison:
         """Model fits in all: what tests share is counted once."""
         return sum(each.n_fits for each in self.fits)
 
-    # Kept, because statsmodels collects garbage at each adjustment: a fifth of a second.
+    # Kept: statsmodels collects garbage at each adjustment, which takes longer than all else.
     @cached_property
     def adjusted_pvalues(self) -> Mapping[tuple[str, str, str], float]:
         """p-values adjusted for the number of pairs, under the keys of `results`."""

@@ -33,8 +33,8 @@ _OPTIONS_OF_SUMS = _OPTIONS | {"xla_backend_optimization_level": 1}
 if jax.__version_info__ < (0, 11):
     # Unknown options are errors: these are known from 0.8 to 0.10, and no promise of XLA's.
     _OPTIONS_OF_SUMS |= {"xla_cpu_use_fusion_emitters": False}
-    # By default half of each vector unit of 512 bits stays idle; Newton's method gains an eighth.
-    # Processors with narrower ones see no difference.
+    # By default half of each vector unit of 512 bits stays idle; processors with narrower ones see
+    # no difference.
     _OPTIONS |= {"xla_cpu_prefer_vector_width": 512}
 jit = partial(jax.jit, compiler_options=_OPTIONS)
 jit_sums = partial(jax.jit, compiler_options=_OPTIONS_OF_SUMS)
