@@ -401,6 +401,24 @@ def test_two_threads_in_one_run(client: MlflowClient) -> None:
     assert sum(name.endswith(".estimate") for name in found) == 4
 
 
+@pytest.fixture
+def is_locked(tmp_path: Path) -> Iterator[Callable[[], bool]]:
+    """Whether somebody is alone in the folder of the store."""
+    fcntl = pytest.importorskip("fcntl")
+    handle = os.open(tmp_path, os.O_RDONLY)
+
+    def ask() -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        fcntl.flock(handle, fcntl.LOCK_UN)
+        return False
+
+    yield ask
+    os.close(handle)
+
+
 @contextmanager
 def before_the_first_insert(rows: set[type], action: Callable[[], object]) -> Iterator[None]:
     """Let somebody else act between a store's look at its rows and its insertion of these."""
@@ -469,16 +487,16 @@ def test_an_experiment_that_cannot_be_made(
 
 
 def test_one_process_at_a_time_makes_a_client(
-    client: MlflowClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    client: MlflowClient,
+    tmp_path: Path,
+    is_locked: Callable[[], bool],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of two at once that make the tables of a new store, MLflow lets both fail."""
-    fcntl = pytest.importorskip("fcntl")
-    handle = os.open(tmp_path, os.O_RDONLY)
     taken = []
 
     def make(tracking_uri: str) -> MlflowClient:
-        with pytest.raises(BlockingIOError):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        assert is_locked()
         taken.append(tracking_uri)
         return client
 
@@ -487,15 +505,12 @@ def test_one_process_at_a_time_makes_a_client(
     monkeypatch.chdir(tmp_path)
     delivery._client("sqlite:///mlflow.db")
     assert taken == [mlflow.get_tracking_uri(), "sqlite:///mlflow.db"]
-    # Afterwards the folder is free.
-    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    os.close(handle)
+    assert not is_locked()
 
 
 def test_a_folder_is_free_although_a_forked_process_has_its_handle(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, is_locked: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fcntl = pytest.importorskip("fcntl")
     real_open, handles = os.open, []
 
     def open_and_tell(path: Path, flags: int) -> int:
@@ -508,9 +523,7 @@ def test_a_folder_is_free_although_a_forked_process_has_its_handle(
             inherited = os.dup(handles[0])
     with pytest.raises(OSError, match="descriptor"):
         os.fstat(handles[0])
-    mine = os.open(tmp_path, os.O_RDONLY)
-    fcntl.flock(mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    os.close(mine)
+    assert not is_locked()
     os.close(inherited)
 
 
@@ -932,20 +945,16 @@ def test_the_list_of_tables_has_an_end(client: MlflowClient) -> None:
 
 
 def test_one_process_at_a_time_lists_its_tables(
-    client: MlflowClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    client: MlflowClient, is_locked: Callable[[], bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fcntl = pytest.importorskip("fcntl")
-    handle = os.open(tmp_path, os.O_RDONLY)
     listed = []
 
     def list_tables(client: MlflowClient, run_id: str, paths: list[str]) -> None:
-        with pytest.raises(BlockingIOError):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        assert is_locked()
         listed.extend(paths)
 
     monkeypatch.setattr(delivery, "_list_tables", list_tables)
     um.log_result(RESULT)
-    os.close(handle)
     assert listed == ["ucvtest/ustatistic.1/variances.json"]
 
 

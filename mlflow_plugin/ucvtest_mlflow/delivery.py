@@ -321,10 +321,8 @@ def _log_dataset(client: MlflowClient, run_id: str, dataset: Mapping[str, str]) 
     # A store looks what it lacks before it adds it, and fails where somebody else adds the
     # same in between: the data set, once in an experiment, or its link, once in a run.
     for _ in range(2):
-        try:
+        with suppress(MlflowException):
             return client.log_inputs(run_id, inputs)
-        except MlflowException:
-            continue
     return client.log_inputs(run_id, inputs)
 
 
