@@ -9,15 +9,16 @@ import sys
 import threading
 import time
 import types
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
-from ucvtest_r import RConditionError, RLearner, RWarning, interrupts
+from ucvtest_r import RConditionError, RLearner, RWarning, interrupts, session
 from ucvtest_r.conditions import r_condition
-from ucvtest_r.learners import call_r
+from ucvtest_r.learners import RFunctionLearner, call_r
 from ucvtest_r.rinterface import import_rinterface
 from ucvtest_r.thread import on_r_thread
 
@@ -427,28 +428,94 @@ def test_an_rpy2_for_another_r_is_said(tmp_path: Path) -> None:
     )
 
 
-def test_ctrl_c_in_a_deferring_block_arrives_at_its_end() -> None:
+@pytest.fixture
+def ctrl_c_is_the_bridges() -> Iterator[None]:
     before = signal.getsignal(signal.SIGINT)
+    interrupts.take_over()
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+class InterruptedWhenFreed:
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.usefixtures("ctrl_c_is_the_bridges")
+def test_ctrl_c_in_a_deferring_block_arrives_at_its_end() -> None:
     reached = []
-    try:
-        interrupts.take_over()
 
-        def interrupted() -> None:
+    def interrupted() -> None:
+        with interrupts.deferred():
             with interrupts.deferred():
-                with interrupts.deferred():
-                    signal.raise_signal(signal.SIGINT)
-                    reached.append("inner")
-                reached.append("outer")
+                signal.raise_signal(signal.SIGINT)
+                reached.append("inner")
+            reached.append("outer")
 
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert reached == ["inner", "outer"]
+    with interrupts.deferred():
+        pass  # nothing is left over
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+# Python reports what is raised in a finalizer, and goes on as if nothing had happened.
+@pytest.mark.usefixtures("ctrl_c_is_the_bridges")
+def test_ctrl_c_while_something_is_freed_arrives_afterwards() -> None:
+    reached = []
+
+    def interrupted_at_the_next_block() -> None:
+        with interrupts.none_lost():
+            InterruptedWhenFreed()
+            with interrupts.deferred():
+                reached.append("next block")
+            reached.append("too late")
+
+    def interrupted_at_the_end() -> None:
+        with interrupts.none_lost():
+            InterruptedWhenFreed()
+            reached.append("end")
+
+    for interrupted in (interrupted_at_the_next_block, interrupted_at_the_end):
         with pytest.raises(KeyboardInterrupt):
             interrupted()
-        assert reached == ["inner", "outer"]
-        with interrupts.deferred():
-            pass  # nothing is left over
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    assert reached == ["next block", "end"]
+    InterruptedWhenFreed()  # after the last call
+    with interrupts.none_lost():
+        pass
+
+
+@pytest.mark.usefixtures("ctrl_c_is_the_bridges")
+def test_ctrl_c_while_something_is_freed_ends_what_r_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class NoArguments(tuple):
+        names = ()
+
+    monkeypatch.setitem(session.FUNCTIONS, "freeing", lambda: [InterruptedWhenFreed()].clear())
+    assert session._outcome("freeing", NoArguments()) == ("interrupt", None)
+
+
+@pytest.mark.usefixtures("ctrl_c_is_the_bridges")
+def test_what_an_r_learner_returned_is_freed_where_ctrl_c_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Returned(InterruptedWhenFreed):
+        typeof = 16
+
+        def __len__(self) -> int:
+            return 3
+
+    monkeypatch.setattr("ucvtest_r.learners.call_r", lambda *_: Returned())
+    monkeypatch.setattr("ucvtest_r.learners.vector", lambda _: np.array(["b", "a", "b"]))
+    # Without the look into the stack, which is for all that is freed elsewhere.
+    monkeypatch.setattr("ucvtest_r.interrupts._frees_something", lambda _: False)
+    learner = RFunctionLearner("R function", None, np.array([0, 1, 1, 0]))
+    sample = types.SimpleNamespace(response=np.array([0, 1, 1, 0]), classes=np.array(["a", "b"]))
+    with pytest.raises(KeyboardInterrupt):
+        learner.fit_predict(sample, np.array([0]), np.array([1, 2, 3]), "label", 0)
 
 
 def test_r_condition_is_found_behind_other_exceptions() -> None:

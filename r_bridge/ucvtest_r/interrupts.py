@@ -3,9 +3,10 @@
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
-__all__ = ["deferred", "handed_to_r", "take_over"]
+__all__ = ["deferred", "handed_to_r", "none_lost", "take_over"]
 
 
 class _Interrupts:
@@ -15,10 +16,12 @@ class _Interrupts:
         self._depth = 0
         self._waiting = False
 
-    def handle(self, *_: Any) -> None:
-        if self._depth == 0:
-            raise KeyboardInterrupt
-        self._waiting = True
+    def handle(self, _: int, frame: FrameType | None) -> None:
+        if self._depth or _frees_something(frame):
+            self._waiting = True
+            return
+        self._waiting = False
+        raise KeyboardInterrupt
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
@@ -27,9 +30,30 @@ class _Interrupts:
             yield
         finally:
             self._depth -= 1
-            if self._depth == 0 and self._waiting:
-                self._waiting = False
-                raise KeyboardInterrupt
+            if self._depth == 0:
+                self._deliver()
+
+    @contextmanager
+    def none_lost(self) -> Iterator[None]:
+        self._waiting = False
+        try:
+            yield
+        finally:
+            self._deliver()
+
+    def _deliver(self) -> None:
+        if self._waiting:
+            self._waiting = False
+            raise KeyboardInterrupt
+
+
+def _frees_something(frame: FrameType | None) -> bool:
+    """Whether a frame lies inside a finalizer, where Python reports exceptions and goes on."""
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
 
 
 # SIGINT belongs to the process, and only R's own thread gets here.
@@ -48,6 +72,14 @@ def deferred() -> Any:
     R's stack of protected values unbalanced.
     """
     return _interrupts.deferred()
+
+
+def none_lost() -> Any:
+    """A context that ends with the Ctrl-C that came while Python freed something inside it.
+
+    Until then it arrives at the end of the next deferring block.
+    """
+    return _interrupts.none_lost()
 
 
 @contextmanager

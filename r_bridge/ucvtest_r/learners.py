@@ -68,10 +68,16 @@ class RFunctionLearner(SplitLearner):
         response = None
         if rest or not np.array_equal(sample.response, np.tile(self._response, copies)):
             response = sample.response
+        rows = (learning % n_obs + 1, testing % n_obs + 1)
         with interrupts.deferred():
-            rows = (learning % n_obs + 1, testing % n_obs + 1)
-            values = call_r(self._predict, *rows, response)
-            return read_predictions(values, len(testing), output, sample.classes)
+            return self._predictions(rows, response, output, sample.classes)
+
+    def _predictions(
+        self, rows: tuple[np.ndarray, np.ndarray], response: Any, output: str, classes: Any
+    ) -> np.ndarray:
+        # A function of its own, so that what R returned is freed inside the deferring block.
+        values = call_r(self._predict, *rows, response)
+        return read_predictions(values, len(rows[1]), output, classes)
 
 
 class RFunctionLoss:

@@ -100,7 +100,8 @@ def _outcome(name: str, arguments: Any) -> tuple[str, Any]:
             _shutdown()
             return "value", None
         named = dict(zip(arguments.names, arguments, strict=True))
-        return "value", FUNCTIONS[name](**named)
+        with interrupts.none_lost():
+            return "value", FUNCTIONS[name](**named)
     except KeyboardInterrupt:
         return "interrupt", None
     # A SystemExit, for example, would end nothing here but only get lost.
