@@ -1,14 +1,23 @@
+import math
 from itertools import combinations, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import chisquare, hypergeom
 from sklearn import model_selection
 from sklearn.linear_model import LogisticRegression
 
 from ucvtest import designs
-from ucvtest.design import Design
+from ucvtest.design import (
+    Design,
+    _draw_subsets,
+    draw_from_halves,
+    draw_orders,
+    exchange_one,
+    learning_sets,
+)
 
 NAMED = [
     designs.KFold(4, n_repeats=2),
@@ -133,6 +142,54 @@ def test_leave_pair_out_serves_scikit_learn(rng):
         list(designs.LeavePairOut().split(X, [0, 1, 2]))
 
 
+def codes_of(sets):
+    """Sets (..., n) as numbers, the same for the same set."""
+    return sets @ (1 << np.arange(sets.shape[-1]))
+
+
+def test_disjoint_sets_are_all_equally_likely():
+    n_draws = 9000
+    first, second = draw_from_halves(np.random.default_rng(0), n_draws, 1, 6, 2)
+    pairs = codes_of(np.concatenate([first, second], axis=2)[:, 0])
+    counts = np.unique(pairs, return_counts=True)[1]
+    assert len(counts) == 90  # 15 first sets, and 6 second ones for each
+    assert chisquare(counts).pvalue > 0.001
+
+
+# Sets and what they leave out are drawn, by sorting and one by one.
+@pytest.mark.parametrize(("n_members", "size"), [(7, 3), (7, 5), (24, 2), (24, 22)])
+def test_sets_from_one_half_are_independent_and_equally_likely(n_members, size):
+    n_obs, n_draws = 26, 20_000
+    rng = np.random.default_rng(0)
+    order = draw_orders(rng, n_draws, n_obs)[:, :n_members]
+    order[:] = order[:1]
+    is_member = np.isin(np.arange(n_obs), order[0])[None].repeat(n_draws, axis=0)
+    sets = np.empty((n_draws, 2, n_obs), dtype=bool)
+    _draw_subsets(rng, order, is_member, size, sets)
+    n_different = math.comb(n_members, size)
+    for k in range(2):
+        counts = np.unique(codes_of(sets[:, k]), return_counts=True)[1]
+        assert (len(counts), counts.sum()) == (n_different, n_draws)
+        assert chisquare(counts).pvalue > 0.001
+    n_common = (sets[:, 0] & sets[:, 1]).sum(axis=1)
+    least = max(0, 2 * size - n_members)
+    found = np.bincount(n_common - least, minlength=size + 1 - least)
+    expected = n_draws * hypergeom(n_members, size, size).pmf(np.arange(least, size + 1))
+    assert chisquare(found, expected).pvalue > 0.001
+
+
+@pytest.mark.parametrize(("n_obs", "size"), [(6, 3), (30, 2)])
+def test_who_is_exchanged_is_equally_likely(n_obs, size):
+    orders = np.tile(np.random.default_rng(0).permutation(n_obs), (4500, 1))
+    first, second = learning_sets(orders, 0, size), learning_sets(orders, size, size)
+    exchanged = exchange_one(np.random.default_rng(1), first, second)
+    assert ((exchanged & first).sum(axis=1) == 1).all()
+    assert ((exchanged & second).sum(axis=1) == size - 1).all()
+    counts = np.unique(codes_of(exchanged), return_counts=True)[1]
+    assert len(counts) == size**2
+    assert chisquare(counts).pvalue > 0.001
+
+
 # ------------------------------------------------------------------- what is read off a design
 
 
@@ -203,9 +260,9 @@ def test_halves_are_read_off(n_obs, n_splits, n_bisections, seed):
 def test_disjoint_sets_are_read_off(learn_size, n_draws, n_sets, seed):
     found = draw(designs.DisjointSets(learn_size, n_draws, n_sets), 12, seed)
     draws, sets = designs.disjoint_sets_of(found)
-    # Small sets can be disjoint by chance; those drawn together are never taken apart.
     assert draws * sets == n_draws * n_sets
-    assert sets % n_sets == 0
+    # Small sets can be disjoint by chance; those of one half that always meet stay together.
+    assert sets % n_sets == 0 or 4 * learn_size <= 12
 
 
 READERS = [

@@ -38,6 +38,8 @@ def estimate(learner: object, other: object = None, *, y: object = LABELS, **kwa
     return test.fit(n_pairs=20, **({"rng": 0} | fit))
 
 
+# glmnet warns of classes with fewer than 8 observations, which some learning sets have.
+@pytest.mark.filterwarnings("ignore:learner glmnet.* dangerous ground")
 @pytest.mark.parametrize("lam", [0.02, 0.1, 0.5])
 @pytest.mark.parametrize("loss", ["zero_one", "log", "squared"])
 def test_glmnet_and_the_jitted_lasso_give_the_same_test(lam: float, loss: str) -> None:

@@ -21,8 +21,11 @@ __all__ = [
 MEMBER_BITS = 24
 """Bits of a random number that hold an observation's number; the others, 40, are random."""
 
-KEYS_PER_STEP = 2**14
-"""Random numbers drawn at a time."""
+CELLS_PER_STEP = 2**18
+"""Cells (learning sets times observations) that are drawn at a time."""
+
+FEW = 6
+"""So many times as many members as are drawn, and it is quicker to draw them one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,27 +247,52 @@ def draw_from_halves(
         The sets of the first and of the second halves.
     """
     middle = n_obs // 2
-    sides = tuple(np.zeros((n_draws, n_sets, n_obs), dtype=bool) for _ in range(2))
-    first_place = np.arange(n_draws * n_sets).reshape(n_draws, n_sets, 1) * n_obs
+    sides = tuple(np.empty((n_draws, n_sets, n_obs), dtype=bool) for _ in range(2))
     # A few draws at a time: memory that is asked for anew costs more than the numbers in it.
-    step = max(1, KEYS_PER_STEP // (n_sets * n_obs))
+    step = max(1, CELLS_PER_STEP // (n_sets * n_obs))
     for start in range(0, n_draws, step):
         rows = slice(start, min(start + step, n_draws))
-        shape = first_place[rows].shape[:2]
-        order = _members(_random_parts(rng, np.arange(n_obs), middle, (shape[0], n_obs)))
-        in_half = np.zeros((shape[0], n_obs), dtype=bool)
-        in_half.reshape(-1)[first_place[: shape[0], 0] // n_sets + order[:, :middle]] = True
-        for side, half in zip(sides, (order[:, :middle], order[:, middle:]), strict=True):
-            size = half.shape[1]
-            keys = _random_parts(rng, half[:, None], learn_size, (*shape, size))
-            most = 2 * learn_size > size
-            if most:
-                # Quicker to begin with the whole half, and to take the others back.
-                side[rows] = in_half[:, None]
-            chosen = _members(keys[..., learn_size:] if most else keys[..., :learn_size])
-            side.reshape(-1)[first_place[rows] + chosen] = not most
-            in_half = ~in_half
+        keys = _random_parts(rng, np.arange(n_obs), middle, (rows.stop - rows.start, n_obs))
+        order = _members(keys)
+        in_half = np.zeros(order.shape, dtype=bool)
+        np.put_along_axis(in_half, order[:, :middle], True, axis=1)
+        _draw_subsets(rng, order[:, :middle], in_half, learn_size, sides[0][rows])
+        _draw_subsets(rng, order[:, middle:], ~in_half, learn_size, sides[1][rows])
     return sides[0], sides[1]
+
+
+def _draw_subsets(
+    rng: np.random.Generator,
+    members: np.ndarray,
+    is_member: np.ndarray,
+    size: int,
+    subsets: np.ndarray,
+) -> None:
+    """Draw several random subsets of one size from each row of members.
+
+    The members come by number (D, m) and marked (D, n); subsets (D, s, n) are written to.
+    """
+    n_members = members.shape[1]
+    # Whichever are fewer are drawn: the members of a subset, or those that it leaves out.
+    most = 2 * size > n_members
+    n_drawn = n_members - size if most else size
+    subsets[...] = is_member[:, None] if most else False
+    shape = subsets.shape[:2]
+    marks = subsets.reshape(-1)
+    first_mark = np.arange(0, len(marks), subsets.shape[2]).reshape(shape)
+    if FEW * n_drawn > n_members:
+        keys = _random_parts(rng, members[:, None], n_drawn, (*shape, n_members))
+        marks[first_mark[..., None] + _members(keys[..., :n_drawn])] = not most
+        return
+    flat_members = np.ascontiguousarray(members).reshape(-1)
+    first_member = np.arange(0, len(flat_members), n_members)[:, None]
+    # Robert Floyd's way: one of the members up to a last one, or that one itself where the
+    # other was drawn before.
+    for last in range(n_members - n_drawn, n_members):
+        drawn = first_mark + flat_members[first_member + rng.integers(last + 1, size=shape)]
+        repeated = np.nonzero(marks[drawn] != most)
+        drawn[repeated] = first_mark[repeated] + members[repeated[0], last]
+        marks[drawn] = not most
 
 
 def _random_parts(
@@ -301,11 +329,20 @@ def exchange_one(rng: np.random.Generator, first: np.ndarray, second: np.ndarray
         Sets that have one observation in common with the first ones.
     """
     rows = np.arange(len(first))
-    keys = rng.random(first.shape)
     exchanged = second.copy()
-    exchanged[rows, np.where(second, keys, -1).argmax(axis=1)] = False
-    exchanged[rows, np.where(first, keys, -1).argmax(axis=1)] = True
+    exchanged[rows, _one_of_each(rng, second)] = False
+    exchanged[rows, _one_of_each(rng, first)] = True
     return exchanged
+
+
+def _one_of_each(rng: np.random.Generator, sets: np.ndarray) -> np.ndarray:
+    """A random member of each set (R, n): whoever is drawn first and is one."""
+    drawn = rng.integers(sets.shape[1], size=len(sets))
+    outside = np.flatnonzero(~sets[np.arange(len(sets)), drawn])
+    while len(outside):
+        drawn[outside] = rng.integers(sets.shape[1], size=len(outside))
+        outside = outside[~sets[outside, drawn[outside]]]
+    return drawn
 
 
 def all_learning_sets(n_obs: int, learn_size: int, batch_size: int) -> Iterator[np.ndarray]:

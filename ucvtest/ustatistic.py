@@ -596,7 +596,7 @@ class _Run:
         l1, l2 = draw_from_halves(rng, n_draws, n_sets, self.n, self.g)
         n_exchanged = max(1, n_draws // self._exchange_every)
         exchanged = exchange_one(rng, l1[:n_exchanged, 0], l2[:n_exchanged, 0])
-        found = self._differences(np.concatenate([l1[used], l2[used], exchanged]))
+        found = self._differences(np.concatenate([_used(l1, used), _used(l2, used), exchanged]))
         first, second, third = np.split(found, [n_pairs, 2 * n_pairs])
         return {
             "draws": (_in_places(first, used), _in_places(second, used), l1, l2),
@@ -1076,6 +1076,12 @@ def _n_pairs(n_pairs: Any) -> int | str:
     if number < 2:
         raise ValueError(f"n_pairs must be at least 2, got {number}: use 'auto'")
     return number
+
+
+def _used(sets: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """The sets (G, s, n) that are used, as rows."""
+    # Usually all of them, and nothing has to be copied.
+    return sets.reshape(-1, sets.shape[2]) if used.all() else sets[used]
 
 
 def _in_places(values: np.ndarray, used: np.ndarray) -> np.ndarray:
