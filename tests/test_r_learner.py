@@ -9,8 +9,10 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +20,7 @@ import pytest
 from joblib import parallel_config
 from ucvtest_r import RConditionError, RLearner, RWarning, interrupts, session
 from ucvtest_r.conditions import r_condition
-from ucvtest_r.learners import RFunctionLearner, call_r
+from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, call_r
 from ucvtest_r.rinterface import import_rinterface
 from ucvtest_r.thread import on_r_thread
 
@@ -439,8 +441,31 @@ def ctrl_c_is_the_bridges() -> Iterator[None]:
 
 
 class InterruptedWhenFreed:
+    """Ctrl-C at the worst time: Python reports what a finalizer raises, and goes on."""
+
     def __del__(self) -> None:
         signal.raise_signal(signal.SIGINT)
+
+
+def interrupted_finalizer() -> None:
+    InterruptedWhenFreed()
+
+
+def interrupted_weak_reference() -> None:
+    value = np.zeros(1)
+    reference = weakref.ref(value, lambda _: signal.raise_signal(signal.SIGINT))
+    del value
+    assert reference() is None
+
+
+def interrupted_collection() -> None:
+    def interrupt(phase: str, _: object) -> None:
+        if phase == "stop":
+            signal.raise_signal(signal.SIGINT)
+
+    gc.callbacks.append(interrupt)
+    gc.collect()
+    gc.callbacks.remove(interrupt)
 
 
 @pytest.mark.usefixtures("ctrl_c_is_the_bridges")
@@ -463,61 +488,122 @@ def test_ctrl_c_in_a_deferring_block_arrives_at_its_end() -> None:
         signal.raise_signal(signal.SIGINT)
 
 
-# Python reports what is raised in a finalizer, and goes on as if nothing had happened.
 @pytest.mark.usefixtures("ctrl_c_is_the_bridges")
-def test_ctrl_c_while_something_is_freed_arrives_afterwards() -> None:
+@pytest.mark.parametrize(
+    "free", [interrupted_finalizer, interrupted_weak_reference, interrupted_collection]
+)
+def test_ctrl_c_while_something_is_freed_arrives_afterwards(free: Callable[[], None]) -> None:
     reached = []
+    before = sys.unraisablehook
 
     def interrupted_at_the_next_block() -> None:
-        with interrupts.none_lost():
-            InterruptedWhenFreed()
+        with interrupts.delivered_by_the_end():
+            free()
             with interrupts.deferred():
                 reached.append("next block")
             reached.append("too late")
 
     def interrupted_at_the_end() -> None:
-        with interrupts.none_lost():
-            InterruptedWhenFreed()
+        with interrupts.delivered_by_the_end():
+            free()
             reached.append("end")
 
     for interrupted in (interrupted_at_the_next_block, interrupted_at_the_end):
         with pytest.raises(KeyboardInterrupt):
             interrupted()
     assert reached == ["next block", "end"]
-    InterruptedWhenFreed()  # after the last call
-    with interrupts.none_lost():
+    assert sys.unraisablehook is before
+
+
+@pytest.mark.usefixtures("ctrl_c_is_the_bridges")
+def test_ctrl_c_arrives_once() -> None:
+    def interrupted_twice() -> None:
+        with interrupts.delivered_by_the_end():
+            InterruptedWhenFreed()
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_twice()
+    with interrupts.deferred(), interrupts.delivered_by_the_end():
         pass
+
+
+@pytest.mark.usefixtures("ctrl_c_is_the_bridges")
+def test_other_errors_of_finalizers_are_reported_as_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Failing:
+        def __del__(self) -> None:
+            raise ValueError("not freed")
+
+    reported: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda ignored: reported.append(ignored.exc_type))
+    with interrupts.delivered_by_the_end():
+        Failing()
+    assert reported == [ValueError]
+
+
+class NoArguments(tuple):
+    """What R sends where a function takes no arguments."""
+
+    names = ()
 
 
 @pytest.mark.usefixtures("ctrl_c_is_the_bridges")
 def test_ctrl_c_while_something_is_freed_ends_what_r_called(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    class NoArguments(tuple):
-        names = ()
-
-    monkeypatch.setitem(session.FUNCTIONS, "freeing", lambda: [InterruptedWhenFreed()].clear())
+    monkeypatch.setitem(session.FUNCTIONS, "freeing", interrupted_finalizer)
     assert session._outcome("freeing", NoArguments()) == ("interrupt", None)
 
 
 @pytest.mark.usefixtures("ctrl_c_is_the_bridges")
-def test_what_an_r_learner_returned_is_freed_where_ctrl_c_waits(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    class Returned(InterruptedWhenFreed):
-        typeof = 16
+def test_ctrl_c_ends_the_outer_call_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An R learner may itself call a test."""
 
-        def __len__(self) -> int:
-            return 3
+    def outer(interrupt_first: bool) -> None:
+        with interrupts.deferred():
+            if interrupt_first:
+                signal.raise_signal(signal.SIGINT)
+            inner = session._outcome("inner", NoArguments())
+            if inner == ("interrupt", None):
+                raise KeyboardInterrupt  # what R makes of it
 
+    monkeypatch.setitem(session.FUNCTIONS, "before", lambda: outer(True))
+    monkeypatch.setitem(session.FUNCTIONS, "inside", lambda: outer(False))
+    monkeypatch.setitem(session.FUNCTIONS, "inner", lambda: None)
+    assert session._outcome("inside", NoArguments()) == ("value", None)
+    assert session._outcome("before", NoArguments()) == ("interrupt", None)
+    monkeypatch.setitem(session.FUNCTIONS, "inner", interrupted_finalizer)
+    assert session._outcome("inside", NoArguments()) == ("interrupt", None)
+
+
+@pytest.mark.usefixtures("ctrl_c_is_the_bridges")
+def test_a_late_ctrl_c_is_none_for_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interrupts._interrupts, "_waiting", True)
+    monkeypatch.setitem(session.FUNCTIONS, "next", lambda: None)
+    assert session._outcome("next", NoArguments()) == ("value", None)
+
+
+class Returned(InterruptedWhenFreed):
+    """A vector of R."""
+
+    typeof = 16
+
+    def __len__(self) -> int:
+        return 3
+
+
+@pytest.mark.usefixtures("ctrl_c_is_the_bridges")
+def test_what_r_returned_is_freed_where_ctrl_c_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ucvtest_r.learners.call_r", lambda *_: Returned())
-    monkeypatch.setattr("ucvtest_r.learners.vector", lambda _: np.array(["b", "a", "b"]))
-    # Without the look into the stack, which is for all that is freed elsewhere.
-    monkeypatch.setattr("ucvtest_r.interrupts._frees_something", lambda _: False)
-    learner = RFunctionLearner("R function", None, np.array([0, 1, 1, 0]))
-    sample = types.SimpleNamespace(response=np.array([0, 1, 1, 0]), classes=np.array(["a", "b"]))
+    monkeypatch.setattr("ucvtest_r.learners.vector", lambda _: np.array([1, 0, 1]))
+    sample = types.SimpleNamespace(response=np.array([0, 1, 1, 0]), classes=np.array([0, 1]))
+    learner = RFunctionLearner("R function", None, sample.response)
     with pytest.raises(KeyboardInterrupt):
         learner.fit_predict(sample, np.array([0]), np.array([1, 2, 3]), "label", 0)
+    with pytest.raises(KeyboardInterrupt):
+        RFunctionLoss(None)(np.zeros(3), np.zeros(3))
 
 
 def test_r_condition_is_found_behind_other_exceptions() -> None:

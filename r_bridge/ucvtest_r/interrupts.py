@@ -1,12 +1,12 @@
 """Ctrl-C while Python and R hand values to each other."""
 
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Any
 
-__all__ = ["deferred", "handed_to_r", "none_lost", "take_over"]
+__all__ = ["deferred", "delivered_by_the_end", "handed_to_r", "take_over"]
 
 
 class _Interrupts:
@@ -16,12 +16,10 @@ class _Interrupts:
         self._depth = 0
         self._waiting = False
 
-    def handle(self, _: int, frame: FrameType | None) -> None:
-        if self._depth or _frees_something(frame):
-            self._waiting = True
-            return
-        self._waiting = False
-        raise KeyboardInterrupt
+    def handle(self, *_: Any) -> None:
+        if self._depth == 0:
+            raise KeyboardInterrupt
+        self._waiting = True
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
@@ -34,26 +32,29 @@ class _Interrupts:
                 self._deliver()
 
     @contextmanager
-    def none_lost(self) -> Iterator[None]:
-        self._waiting = False
+    def delivered_by_the_end(self) -> Iterator[None]:
+        if self._depth == 0:
+            # One that came after the end of the last call is late; the outer call's is not.
+            self._waiting = False
+        report = sys.unraisablehook
+
+        def keep(ignored: Any) -> None:
+            if ignored.exc_type is KeyboardInterrupt:
+                self._waiting = True
+            else:
+                report(ignored)
+
+        sys.unraisablehook = keep
         try:
             yield
         finally:
+            sys.unraisablehook = report
             self._deliver()
 
     def _deliver(self) -> None:
         if self._waiting:
             self._waiting = False
             raise KeyboardInterrupt
-
-
-def _frees_something(frame: FrameType | None) -> bool:
-    """Whether a frame lies inside a finalizer, where Python reports exceptions and goes on."""
-    while frame is not None:
-        if frame.f_code.co_name == "__del__":
-            return True
-        frame = frame.f_back
-    return False
 
 
 # SIGINT belongs to the process, and only R's own thread gets here.
@@ -74,12 +75,14 @@ def deferred() -> Any:
     return _interrupts.deferred()
 
 
-def none_lost() -> Any:
-    """A context that ends with the Ctrl-C that came while Python freed something inside it.
+def delivered_by_the_end() -> Any:
+    """A context that a Ctrl-C ends, even one that came while Python freed something.
 
-    Until then it arrives at the end of the next deferring block.
+    What a finalizer raises, or another function that Python calls when memory is freed, is
+    reported and forgotten. Such a Ctrl-C arrives at the end of the next deferring block, or at
+    the end of this one: where nothing defers, the work of this block is done first.
     """
-    return _interrupts.none_lost()
+    return _interrupts.delivered_by_the_end()
 
 
 @contextmanager

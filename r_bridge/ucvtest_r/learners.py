@@ -94,6 +94,7 @@ class RFunctionLoss:
             return self._losses(y, prediction)
 
     def _losses(self, y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+        # A function of its own, as for learners.
         truth, predicted = np.broadcast_arrays(np.asarray(y), np.asarray(prediction))
         losses = call_r(self._function, truth.ravel(), predicted.ravel())
         if losses.typeof not in _ATOMIC or len(losses) != truth.size:

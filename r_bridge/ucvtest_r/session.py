@@ -100,7 +100,7 @@ def _outcome(name: str, arguments: Any) -> tuple[str, Any]:
             _shutdown()
             return "value", None
         named = dict(zip(arguments.names, arguments, strict=True))
-        with interrupts.none_lost():
+        with interrupts.delivered_by_the_end():
             return "value", FUNCTIONS[name](**named)
     except KeyboardInterrupt:
         return "interrupt", None
