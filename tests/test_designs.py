@@ -9,12 +9,11 @@ from scipy.stats import chisquare, hypergeom
 from sklearn import model_selection
 from sklearn.linear_model import LogisticRegression
 
-from ucvtest import designs
+from ucvtest import design, designs
 from ucvtest.design import (
     Design,
     _draw_subsets,
     draw_from_halves,
-    draw_orders,
     exchange_one,
     learning_sets,
 )
@@ -156,16 +155,42 @@ def test_disjoint_sets_are_all_equally_likely():
     assert chisquare(counts).pvalue > 0.001
 
 
+@pytest.mark.parametrize("learn_size", [1, 4, 8, 10])
+def test_disjoint_sets_are_drawn_in_parts(monkeypatch, learn_size):
+    monkeypatch.setattr(design, "CELLS_PER_STEP", 200)
+    n_draws, n_sets, n_obs = 301, 2, 21
+    sides = draw_from_halves(np.random.default_rng(0), n_draws, n_sets, n_obs, learn_size)
+    for side in sides:
+        assert side.shape == (n_draws, n_sets, n_obs)
+        assert (side.sum(axis=2) == learn_size).all()
+        # Every part is drawn anew: sets of one observation differ too.
+        assert len(np.unique(codes_of(side[:, 0]))) > 18
+    assert not (sides[0].any(axis=1) & sides[1].any(axis=1)).any()
+
+
+# The order in which partition leaves them depends on the processor's vector units.
+@pytest.mark.parametrize("learn_size", [5, 9])
+def test_disjoint_sets_do_not_depend_on_the_order_of_random_numbers(monkeypatch, learn_size):
+    def drawn():
+        return draw_from_halves(np.random.default_rng(0), 50, 2, 20, learn_size)
+
+    def reversed_parts(rng, members, size, shape):
+        keys = parts(rng, members, size, shape)
+        return np.concatenate([keys[..., :size][..., ::-1], keys[..., size:][..., ::-1]], axis=-1)
+
+    parts, expected = design._random_parts, drawn()
+    monkeypatch.setattr(design, "_random_parts", reversed_parts)
+    np.testing.assert_array_equal(drawn(), expected)
+
+
 # Sets and what they leave out are drawn, by sorting and one by one.
 @pytest.mark.parametrize(("n_members", "size"), [(7, 3), (7, 5), (24, 2), (24, 22)])
 def test_sets_from_one_half_are_independent_and_equally_likely(n_members, size):
     n_obs, n_draws = 26, 20_000
     rng = np.random.default_rng(0)
-    order = draw_orders(rng, n_draws, n_obs)[:, :n_members]
-    order[:] = order[:1]
-    is_member = np.isin(np.arange(n_obs), order[0])[None].repeat(n_draws, axis=0)
+    is_member = np.tile(rng.permutation(n_obs) < n_members, (n_draws, 1))
     sets = np.empty((n_draws, 2, n_obs), dtype=bool)
-    _draw_subsets(rng, order, is_member, size, sets)
+    _draw_subsets(rng, is_member, size, sets)
     n_different = math.comb(n_members, size)
     for k in range(2):
         counts = np.unique(codes_of(sets[:, k]), return_counts=True)[1]

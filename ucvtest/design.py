@@ -24,8 +24,8 @@ MEMBER_BITS = 24
 CELLS_PER_STEP = 2**18
 """Cells (learning sets times observations) that are drawn at a time."""
 
-FEW = 6
-"""So many times as many members as are drawn, and it is quicker to draw them one by one."""
+MANY = 6
+"""Members are drawn one by one where there are so many times as many, or more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,30 +248,27 @@ def draw_from_halves(
     """
     middle = n_obs // 2
     sides = tuple(np.empty((n_draws, n_sets, n_obs), dtype=bool) for _ in range(2))
-    # A few draws at a time: memory that is asked for anew costs more than the numbers in it.
-    step = max(1, CELLS_PER_STEP // (n_sets * n_obs))
+    # A few draws at a time: memory that is asked for anew costs more than the numbers in it. Of a
+    # draw with a single set, the random numbers for the halves are most of that.
+    step = max(1, CELLS_PER_STEP // (max(n_sets, 4) * n_obs))
     for start in range(0, n_draws, step):
         rows = slice(start, min(start + step, n_draws))
         keys = _random_parts(rng, np.arange(n_obs), middle, (rows.stop - rows.start, n_obs))
-        order = _members(keys)
-        in_half = np.zeros(order.shape, dtype=bool)
-        np.put_along_axis(in_half, order[:, :middle], True, axis=1)
-        _draw_subsets(rng, order[:, :middle], in_half, learn_size, sides[0][rows])
-        _draw_subsets(rng, order[:, middle:], ~in_half, learn_size, sides[1][rows])
+        in_half = np.zeros(keys.shape, dtype=bool)
+        np.put_along_axis(in_half, _members(keys[:, :middle]), True, axis=1)
+        _draw_subsets(rng, in_half, learn_size, sides[0][rows])
+        _draw_subsets(rng, ~in_half, learn_size, sides[1][rows])
     return sides[0], sides[1]
 
 
 def _draw_subsets(
-    rng: np.random.Generator,
-    members: np.ndarray,
-    is_member: np.ndarray,
-    size: int,
-    subsets: np.ndarray,
+    rng: np.random.Generator, is_member: np.ndarray, size: int, subsets: np.ndarray
 ) -> None:
-    """Draw several random subsets of one size from each row of members.
+    """Draw several random subsets of one size from each row of members (D, n).
 
-    The members come by number (D, m) and marked (D, n); subsets (D, s, n) are written to.
+    They are marked in `subsets` (D, s, n), which is contiguous.
     """
+    members = _numbers(is_member)
     n_members = members.shape[1]
     # Whichever are fewer are drawn: the members of a subset, or those that it leaves out.
     most = 2 * size > n_members
@@ -280,19 +277,27 @@ def _draw_subsets(
     shape = subsets.shape[:2]
     marks = subsets.reshape(-1)
     first_mark = np.arange(0, len(marks), subsets.shape[2]).reshape(shape)
-    if FEW * n_drawn > n_members:
+    if MANY * n_drawn > n_members:
         keys = _random_parts(rng, members[:, None], n_drawn, (*shape, n_members))
         marks[first_mark[..., None] + _members(keys[..., :n_drawn])] = not most
         return
-    flat_members = np.ascontiguousarray(members).reshape(-1)
-    first_member = np.arange(0, len(flat_members), n_members)[:, None]
+    first_member = np.arange(0, members.size, n_members)[:, None]
     # Robert Floyd's way: one of the members up to a last one, or that one itself where the
     # other was drawn before.
     for last in range(n_members - n_drawn, n_members):
-        drawn = first_mark + flat_members[first_member + rng.integers(last + 1, size=shape)]
+        place = first_member + rng.integers(last + 1, size=shape)
+        drawn = first_mark + members.reshape(-1)[place]
         repeated = np.nonzero(marks[drawn] != most)
         drawn[repeated] = first_mark[repeated] + members[repeated[0], last]
         marks[drawn] = not most
+
+
+def _numbers(is_member: np.ndarray) -> np.ndarray:
+    """The numbers of the members (D, n), as many in each row, in ascending order: (D, m)."""
+    # The order in which partition leaves them would depend on the processor.
+    n_rows, n_obs = is_member.shape
+    numbers = np.flatnonzero(is_member).reshape(n_rows, -1)
+    return numbers - np.arange(0, n_rows * n_obs, n_obs)[:, None]
 
 
 def _random_parts(
@@ -330,19 +335,10 @@ def exchange_one(rng: np.random.Generator, first: np.ndarray, second: np.ndarray
     """
     rows = np.arange(len(first))
     exchanged = second.copy()
-    exchanged[rows, _one_of_each(rng, second)] = False
-    exchanged[rows, _one_of_each(rng, first)] = True
+    for sets, new in ((second, False), (first, True)):
+        members = _numbers(sets)
+        exchanged[rows, members[rows, rng.integers(members.shape[1], size=len(rows))]] = new
     return exchanged
-
-
-def _one_of_each(rng: np.random.Generator, sets: np.ndarray) -> np.ndarray:
-    """A random member of each set (R, n): whoever is drawn first and is one."""
-    drawn = rng.integers(sets.shape[1], size=len(sets))
-    outside = np.flatnonzero(~sets[np.arange(len(sets)), drawn])
-    while len(outside):
-        drawn[outside] = rng.integers(sets.shape[1], size=len(outside))
-        outside = outside[~sets[outside, drawn[outside]]]
-    return drawn
 
 
 def all_learning_sets(n_obs: int, learn_size: int, batch_size: int) -> Iterator[np.ndarray]:

@@ -1080,7 +1080,7 @@ def _n_pairs(n_pairs: Any) -> int | str:
 
 def _used(sets: np.ndarray, used: np.ndarray) -> np.ndarray:
     """The sets (G, s, n) that are used, as rows."""
-    # Usually all of them, and nothing has to be copied.
+    # Usually all of them, which need no copy.
     return sets.reshape(-1, sets.shape[2]) if used.all() else sets[used]
 
 
