@@ -174,12 +174,11 @@ def test_disjoint_sets_do_not_depend_on_the_order_of_random_numbers(monkeypatch,
     def drawn():
         return draw_from_halves(np.random.default_rng(0), 50, 2, 20, learn_size)
 
-    def reversed_parts(rng, members, size, shape):
-        keys = parts(rng, members, size, shape)
-        return np.concatenate([keys[..., :size][..., ::-1], keys[..., size:][..., ::-1]], axis=-1)
+    def reversed_members(*args):
+        return random_members(*args)[..., ::-1]
 
-    parts, expected = design._random_parts, drawn()
-    monkeypatch.setattr(design, "_random_parts", reversed_parts)
+    random_members, expected = design._random_members, drawn()
+    monkeypatch.setattr(design, "_random_members", reversed_members)
     np.testing.assert_array_equal(drawn(), expected)
 
 

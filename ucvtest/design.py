@@ -253,9 +253,9 @@ def draw_from_halves(
     step = max(1, CELLS_PER_STEP // (max(n_sets, 4) * n_obs))
     for start in range(0, n_draws, step):
         rows = slice(start, min(start + step, n_draws))
-        keys = _random_parts(rng, np.arange(n_obs), middle, (rows.stop - rows.start, n_obs))
-        in_half = np.zeros(keys.shape, dtype=bool)
-        np.put_along_axis(in_half, _members(keys[:, :middle]), True, axis=1)
+        in_half = np.zeros((rows.stop - rows.start, n_obs), dtype=bool)
+        half = _random_members(rng, np.arange(n_obs), middle, in_half.shape)
+        np.put_along_axis(in_half, half, True, axis=1)
         _draw_subsets(rng, in_half, learn_size, sides[0][rows])
         _draw_subsets(rng, ~in_half, learn_size, sides[1][rows])
     return sides[0], sides[1]
@@ -278,8 +278,8 @@ def _draw_subsets(
     marks = subsets.reshape(-1)
     first_mark = np.arange(0, len(marks), subsets.shape[2]).reshape(shape)
     if MANY * n_drawn > n_members:
-        keys = _random_parts(rng, members[:, None], n_drawn, (*shape, n_members))
-        marks[first_mark[..., None] + _members(keys[..., :n_drawn])] = not most
+        drawn = _random_members(rng, members[:, None], n_drawn, (*shape, n_members))
+        marks[first_mark[..., None] + drawn] = not most
         return
     first_member = np.arange(0, members.size, n_members)[:, None]
     # Robert Floyd's way: one of the members up to a last one, or that one itself where the
@@ -300,23 +300,16 @@ def _numbers(is_member: np.ndarray) -> np.ndarray:
     return numbers - np.arange(0, n_rows * n_obs, n_obs)[:, None]
 
 
-def _random_parts(
+def _random_members(
     rng: np.random.Generator, members: np.ndarray, size: int, shape: tuple[int, ...]
 ) -> np.ndarray:
-    """Random numbers that carry members, broadcast to a shape.
-
-    The first `size` of each row carry a random subset, the others the rest of it.
-    """
+    """A random subset of each row of members, broadcast to a shape, in any order."""
+    # The smallest random numbers choose; each carries its member.
     keys = rng.integers(2**64, size=shape, dtype=np.uint64)
     keys &= np.uint64(2**64 - 2**MEMBER_BITS)
     keys |= members.view(np.uint64)
-    # The smallest random numbers choose.
     keys.partition(size - 1, axis=-1)
-    return keys
-
-
-def _members(keys: np.ndarray) -> np.ndarray:
-    return (keys & np.uint64(2**MEMBER_BITS - 1)).view(np.int64)
+    return (keys[..., :size] & np.uint64(2**MEMBER_BITS - 1)).view(np.int64)
 
 
 def exchange_one(rng: np.random.Generator, first: np.ndarray, second: np.ndarray) -> np.ndarray:
