@@ -57,7 +57,7 @@ def report(names: list[str], folder: Path) -> None:
     table = pd.concat([table_of(problems()[name], folder) for name in names])
     write_table(table, problems(), ROOT / "ucvtest" / "data")
 
-    from ucvtest.advice import calibration_table
+    from ucvtest.advice.calibration import calibration_table
 
     table = calibration_table()
     draw_picture(table, ROOT / "examples" / "images" / "calibration.png")

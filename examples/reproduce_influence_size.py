@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import stats
 
 import ucvtest as uv
-from ucvtest.learners.discriminant import LinearDiscriminant
+from ucvtest.learners.jitted.discriminant import LinearDiscriminant
 
 SHIFT = 0.823
 LEVEL = 0.05

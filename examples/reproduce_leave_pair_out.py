@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import ucvtest as uv
-from ucvtest.null_distributions import NullDistribution, sample_errors, wilcoxon_null
+from ucvtest.codes.null_distributions import NullDistribution, sample_errors, wilcoxon_null
 
 N, W = 30, 15
 SIZES = (12, 16, 20, 24, 28, 32, 36, 40)

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
-from ucvtest.evaluation import Evaluator
+from ucvtest.data.output import Output
+from ucvtest.data.sample import Sample, make_sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.base import Predictions
-from ucvtest.learners.coerce import as_learner
-from ucvtest.losses import Output
-from ucvtest.sample import Sample, make_sample
 
 N_SETS = 60
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from sklearn.datasets import load_breast_cancer
 
 import ucvtest as uv
-from ucvtest.results import TestResult
+from ucvtest.results.result import TestResult
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[:80, [1, 4, 8]], Y[:80]

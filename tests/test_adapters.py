@@ -13,8 +13,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from ucvtest.learners.adapters import CallableLearner, SklearnLearner
-from ucvtest.sample import make_sample
+from ucvtest.data.sample import make_sample
+from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
 
 
 def coded(sample, first="benign", second="malignant"):

@@ -15,9 +15,10 @@ import pytest
 from scipy import stats
 
 import ucvtest as uv
-from ucvtest.advice import advise_from, calibration_settings, calibration_table
-from ucvtest.designs import KFold
-from ucvtest.procedures import PROCEDURES
+from ucvtest.advice.advise import advise_from
+from ucvtest.advice.calibration import calibration_settings, calibration_table
+from ucvtest.advice.procedures import PROCEDURES
+from ucvtest.designs.named import KFold
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 from calibrating.report import LEAST, LEAST_MEAN, followed_advice, verdict

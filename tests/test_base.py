@@ -6,7 +6,8 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 import ucvtest as uv
-from ucvtest.base import HypothesisTest, read_formula
+from ucvtest.data.formula import read_formula
+from ucvtest.inference.hypothesis_test import HypothesisTest
 
 
 @pytest.fixture

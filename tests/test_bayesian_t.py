@@ -9,7 +9,7 @@ import pytest
 import ucvtest as uv
 from tests.oracles import resampling as oracle
 from tests.resampling_contract import ResamplingContract, X, Y, draw, made_up, random_losses
-from ucvtest.summaries import verdict
+from ucvtest.results.wording import verdict
 
 KEYS = ("p_left", "p_rope", "p_right")
 

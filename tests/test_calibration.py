@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from ucvtest.advice import calibration_table
-from ucvtest.designs import KFold
-from ucvtest.evaluation import Evaluator
-from ucvtest.procedures import PROCEDURES
-from ucvtest.sample import make_sample
+from ucvtest.advice.calibration import calibration_table
+from ucvtest.advice.procedures import PROCEDURES
+from ucvtest.data.sample import make_sample
+from ucvtest.designs.named import KFold
+from ucvtest.evaluation.evaluator import Evaluator
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 from calibrating.problems import Problem

@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 
 import ucvtest as uv
 from ucvtest import cli
-from ucvtest.comparison import Correction
-from ucvtest.comparison_plan import TESTS
-from ucvtest.learners.coerce import SHORT_NAMES
-from ucvtest.losses import LOSSES
-from ucvtest.results import ALTERNATIVES
+from ucvtest.comparison.fields import Correction
+from ucvtest.learners.adapters.coerce import SHORT_NAMES
+from ucvtest.losses.loss import LOSSES
+from ucvtest.methods.registry import TESTS
+from ucvtest.stats.wald import ALTERNATIVES
 
 FEATURES = ["mean_radius", "mean_texture", "mean_smoothness"]
 # Just enough fits for a p-value: these tests look at the wiring, not at the estimates.

@@ -12,10 +12,11 @@ from oracles import leave_pair_out as oracle
 from scipy import stats
 
 import ucvtest as uv
-from ucvtest import code_bounds
-from ucvtest.codes import delsarte_bound, light_code_bounds, residue_class_sizes, spectral_bound
-from ucvtest.critical_values import supremum_critical_value
-from ucvtest.null_distributions import wilcoxon_null
+from ucvtest.codes import programme
+from ucvtest.codes.bounds import light_code_bounds, residue_class_sizes, spectral_bound
+from ucvtest.codes.critical_values import supremum_critical_value
+from ucvtest.codes.null_distributions import wilcoxon_null
+from ucvtest.codes.programme import delsarte_bound
 
 SMALL = [(n, w, W) for n in range(2, 7) for w in range(1, n // 2 + 1) for W in range(w * (n - w))]
 
@@ -84,10 +85,10 @@ class TestBounds:
     def test_whatever_the_solver_says_the_bound_is_valid(self, rng, n, w, W):
         """Random numbers in the place of the dual solution are repaired, and prove less."""
         exact = oracle.largest_light_code(W, n, w)
-        scheme = code_bounds._johnson_scheme(n, w)
+        scheme = programme._johnson_scheme(n, w)
         for _ in range(50):
             dual = [Fraction(float(value)) for value in 30 * rng.normal(size=w)]
-            assert code_bounds._certified(W, scheme, dual) >= exact
+            assert programme._certified(W, scheme, dual) >= exact
 
     def test_unsolved_programme_is_no_failure(self, monkeypatch):
         class Unsolved:
@@ -101,7 +102,7 @@ class TestBounds:
         """Eigenvalues and multiplicities of the distance matrices, by linear algebra."""
         words = oracle.words(n, w).astype(int)
         distance = w - words @ words.T
-        scheme = code_bounds._johnson_scheme(n, w)
+        scheme = programme._johnson_scheme(n, w)
         for i in range(w + 1):
             found = np.sort(np.linalg.eigvalsh((distance == i) * 1.0))
             expected = np.repeat(scheme.eigenvalues[i], scheme.multiplicities)

@@ -6,8 +6,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ucvtest import learners
-from ucvtest.learners.adapters import CallableLearner, SklearnLearner
-from ucvtest.learners.coerce import SHORT_NAMES, as_learner
+from ucvtest.learners.adapters.coerce import SHORT_NAMES, as_learner
+from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
 
 NAMES = (
     "elastic_net, gaussian_nb, kernel_ridge, knn, lasso, lda, logistic, majority, "

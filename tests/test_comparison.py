@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from sklearn.model_selection import ShuffleSplit
 
 import ucvtest as uv
-from ucvtest.comparison import _adjusted
-from ucvtest.comparison_plan import RECOMMENDED, RECOMMENDED_AUC, TESTS, as_specs
+from ucvtest.comparison.comparison import _adjusted
+from ucvtest.comparison.specs import RECOMMENDED, RECOMMENDED_AUC, as_specs
+from ucvtest.methods.registry import TESTS
 
 rng = np.random.default_rng(3)
 Y = np.arange(48) % 2

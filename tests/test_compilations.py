@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 from resampling import learning_sets
 
-from ucvtest.evaluation import Evaluator
-from ucvtest.learners.base import JittedLearner, padded_rows, padded_size
-from ucvtest.learners.coerce import as_learner
-from ucvtest.sample import make_sample
+from ucvtest.data.sample import make_sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.learners.base import JittedLearner
+from ucvtest.learners.batching import padded_rows, padded_size
 
 EVERY_LEARNER = [
     "elastic_net:0.1,0.5",

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 import ucvtest as uv
 from tests.oracles import resampling as oracle
 from tests.resampling_contract import ResamplingContract, X, Y, random_losses
-from ucvtest.resampling.corrected_t import corrected_variance
+from ucvtest.methods.classical.corrected_t import corrected_variance
 
 REPEATED = uv.designs.KFold(10, n_repeats=3)
 SPLITS = uv.designs.RandomSplits(15, test_fraction=0.2)

@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import ucvtest as uv
 from tests.oracles import resampling_wald as oracle
-from ucvtest.placements import placements
+from ucvtest.stats.placements import placements
 
 SIDES = ("two-sided", "less", "greater")
 

@@ -9,14 +9,10 @@ from scipy.stats import chisquare, hypergeom
 from sklearn import model_selection
 from sklearn.linear_model import LogisticRegression
 
-from ucvtest import design, designs
-from ucvtest.design import (
-    Design,
-    _draw_subsets,
-    draw_from_halves,
-    exchange_one,
-    learning_sets,
-)
+from ucvtest import designs
+from ucvtest.designs import design
+from ucvtest.designs.design import Design
+from ucvtest.designs.draws import _draw_subsets, draw_from_halves, exchange_one, learning_sets
 
 NAMED = [
     designs.KFold(4, n_repeats=2),

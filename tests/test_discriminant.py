@@ -9,11 +9,11 @@ from sklearn.discriminant_analysis import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 
-from ucvtest.float64 import in_float64, jit
-from ucvtest.kernels.linear_algebra import UNROLLED, invert_positive_definite
+from ucvtest.common.float64 import in_float64, jit
+from ucvtest.data.sample import make_sample
 from ucvtest.learners import gaussian_nb, lda, nearest_centroid, qda
-from ucvtest.learners.coerce import as_learner
-from ucvtest.sample import make_sample
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.learners.solvers.linear_algebra import UNROLLED, invert_positive_definite
 
 # Maximum likelihood divides by n, which scikit-learn does for all solvers from 1.9 on.
 LDA = LinearDiscriminantAnalysis(solver="lsqr")

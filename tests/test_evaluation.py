@@ -10,9 +10,10 @@ import threadpoolctl
 from resampling import breast_cancer, diabetes, evaluate, iris, learning_sets
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
-from ucvtest.evaluation import _ONE_BLAS_THREAD, Evaluator
-from ucvtest.learners.coerce import as_learner
-from ucvtest.sample import make_sample
+from ucvtest.data.sample import make_sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.evaluation.workers import _ONE_BLAS_THREAD
+from ucvtest.learners.adapters.coerce import as_learner
 
 JITTED = ["lda", "qda", "nearest_centroid", "knn:4", "ridge:1.0", "majority"]
 

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 import ucvtest as uv
 from tests.oracles import resampling as oracle
 from tests.resampling_contract import ResamplingContract, X, Y, draw, made_up, random_losses
-from ucvtest.design import Design
+from ucvtest.designs.design import Design
 
 BOTH = pytest.mark.parametrize("cls", [uv.FiveByTwoTTest, uv.FiveByTwoFTest])
 

@@ -16,8 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
 from tests.oracles import fold_covariance as oracle
-from ucvtest.design import draw_orders, fold_numbers
-from ucvtest.results import TestResult
+from ucvtest.designs.draws import draw_orders, fold_numbers
+from ucvtest.results.result import TestResult
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[:60, [1, 4, 8]], Y[:60]

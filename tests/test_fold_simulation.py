@@ -12,10 +12,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import ucvtest as uv
 from tests.oracles import fold_covariance as oracle
-from ucvtest.evaluation import Evaluator
-from ucvtest.learners.coerce import as_learner
-from ucvtest.many_samples import ManySamples
-from ucvtest.sample import make_sample
+from ucvtest.data.sample import make_sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.simulate.many_samples import ManySamples
 
 
 class Recording:

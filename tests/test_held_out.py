@@ -4,15 +4,9 @@ import numpy as np
 import pytest
 from resampling import diabetes, evaluate
 
-from ucvtest.learners import (
-    hat_matrix,
-    held_out_predictions,
-    kernel_ridge,
-    knn,
-    lda,
-    ridge,
-)
-from ucvtest.sample import make_sample
+from ucvtest.data.sample import make_sample
+from ucvtest.learners import hat_matrix, held_out_predictions, knn, lda
+from ucvtest.learners.jitted import kernel_ridge, ridge
 
 LEARNERS = [
     ridge(0.0),

@@ -17,11 +17,11 @@ from sklearn.model_selection import (
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
-from ucvtest.base import progress_bar
-from ucvtest.design import Design
-from ucvtest.influence import _Run
-from ucvtest.kernels.influence import repeats_needed
-from ucvtest.resamples import draw_bootstrap, draw_folds
+from ucvtest.common.runtime import progress_bar
+from ucvtest.designs.design import Design
+from ucvtest.kernels.influence.sums import repeats_needed
+from ucvtest.methods.influence.resamples import draw_bootstrap, draw_folds
+from ucvtest.methods.influence.test import _Run
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 import reproduce_influence

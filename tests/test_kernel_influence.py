@@ -11,7 +11,8 @@ import pytest
 from oracles import influence as oracle
 
 from ucvtest.kernels import influence
-from ucvtest.kernels.influence import PairSums, Rows
+from ucvtest.kernels.influence.estimate import Rows
+from ucvtest.kernels.influence.sums import PairSums
 
 
 def draw_folds(rng, n_repeats, sizes, n_tested):

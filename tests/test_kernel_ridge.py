@@ -7,9 +7,9 @@ import pytest
 from resampling import breast_cancer, diabetes, evaluate, learning_sets
 from sklearn.kernel_ridge import KernelRidge
 
-from ucvtest.evaluation import Evaluator
-from ucvtest.learners import kernel_ridge, ridge
-from ucvtest.learners.base import rows_for_cache
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.batching import rows_for_cache
+from ucvtest.learners.jitted import kernel_ridge, ridge
 
 KERNELS = [
     ({"kernel": "linear"}, KernelRidge(alpha=0.5)),

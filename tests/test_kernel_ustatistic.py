@@ -7,28 +7,27 @@ import numpy as np
 import pytest
 from oracles import ustatistic as oracle
 
-from ucvtest.design import (
+from ucvtest.designs.draws import (
     all_learning_sets,
     draw_from_halves,
     draw_orders,
     exchange_one,
     learning_sets,
 )
-from ucvtest.enumeration import CompleteSums
 from ucvtest.kernels import ustatistic as kernel
-from ucvtest.kernels.ustatistic import (
+from ucvtest.kernels.ustatistic import from_pairs
+from ucvtest.kernels.ustatistic.accumulator import Accumulator, _as_counts
+from ucvtest.kernels.ustatistic.additive import (
     MOST_ROUNDING,
     SETS_PER_SUM,
     SINGLE,
-    Accumulator,
-    OverlapSums,
-    _as_counts,
-    _groups_of,
-    _in_double,
-    _residual_call,
-    _rounded,
-    from_pairs,
+    in_double,
+    rounded_losses,
 )
+from ucvtest.kernels.ustatistic.groups import groups_of
+from ucvtest.kernels.ustatistic.overlaps import OverlapSums
+from ucvtest.kernels.ustatistic.residuals import residual_call
+from ucvtest.methods.ustatistic.enumeration import CompleteSums
 
 Z = np.random.default_rng(1).normal(size=12)
 
@@ -287,9 +286,7 @@ def test_pair_effects_are_those_of_a_loop(rng):
     sums.add(draws)
     centre, a, d = sums._blocks[-1].additive
     expected = np.zeros((sums.n_groups, n, n))
-    for k, d1, d2, l1, l2 in zip(
-        _groups_of(np.arange(n_draws), sums.n_groups), *draws, strict=True
-    ):
+    for k, d1, d2, l1, l2 in zip(groups_of(np.arange(n_draws), sums.n_groups), *draws, strict=True):
         for differences, learning in zip([*d1, *d2], [*l1, *l2], strict=True):
             joint, effect, mean = np.zeros((n, n)), np.zeros(n), 0.0
             for t in np.flatnonzero(~learning):
@@ -317,7 +314,7 @@ def additive_fits(rng, n, scale=0.05):
 @pytest.mark.parametrize(("n", "g"), [(4, 1), (9, 3), (20, 9), (60, 15), (120, 58), (120, 5)])
 def test_rounded_fits_are_near_and_sum_to_zero(rng, n, g):
     fits = additive_fits(rng, n)
-    rounded = _rounded(fits, g)
+    rounded = rounded_losses(fits, g)
     assert {part.dtype for part in rounded} == {np.dtype(np.float32)}
     for before, after in zip(fits[1:], rounded[1:], strict=True):
         # Sums of multiples of a power of two: no rounding.
@@ -332,7 +329,7 @@ def test_rounded_fits_are_near_and_sum_to_zero(rng, n, g):
 @pytest.mark.parametrize("n", [240, 500])
 def test_fits_of_many_observations_stay_as_they_are(rng, n):
     fits = additive_fits(rng, n)
-    assert all(a is b for a, b in zip(fits, _rounded(fits, n // 2 - 1), strict=True))
+    assert all(a is b for a, b in zip(fits, rounded_losses(fits, n // 2 - 1), strict=True))
 
 
 @pytest.mark.parametrize(("n", "g"), [(9, 3), (20, 9), (120, 5), (120, 58), (160, 150)])
@@ -343,7 +340,7 @@ def test_no_sum_of_residuals_exceeds_single_precision(n, g, learning, test):
     one = np.eye(1, n) - 1 / n
     n_single = 0
     for scale in np.geomspace(0.01, 1, 100):
-        fits = _rounded((np.array([-0.5]), learning * scale * one, -test * scale * one), g)
+        fits = rounded_losses((np.array([-0.5]), learning * scale * one, -test * scale * one), g)
         if fits[0].dtype == float:
             continue
         n_single += 1
@@ -363,7 +360,7 @@ def test_no_sum_of_residuals_exceeds_single_precision(n, g, learning, test):
 def test_single_precision_loses_nothing_of_the_largest_sums(rng, n, g, scale, sign):
     """Every rule errs everywhere, on sets of the observations with the largest effects."""
     fits = tuple(np.repeat(part[:1], 2, axis=0) for part in additive_fits(rng, n, scale))
-    fits = _rounded((-sign * fits[0], fits[1], fits[2]), g)
+    fits = rounded_losses((-sign * fits[0], fits[1], fits[2]), g)
     assert fits[0].dtype == np.float32
     l1 = np.zeros((2, 32, 8, n), dtype=bool)
     order = np.argsort(sign * fits[1][0])
@@ -373,7 +370,7 @@ def test_single_precision_loses_nothing_of_the_largest_sums(rng, n, g, scale, si
     errors = np.full(l1.shape, sign, dtype=np.int8)
     arrays = (errors, errors, l1, l2, np.ones(l1.shape[:3]))
     single, double = (
-        _residual_call(*arrays, additive, g, 0, pair_effects=True)
+        residual_call(*arrays, additive, g, 0, pair_effects=True)
         for additive in (fits, tuple(part.astype(float) for part in fits))
     )
     for key, expected in double.items():
@@ -394,7 +391,7 @@ def test_all_else_is_in_double_precision(rng, monkeypatch):
         return kind, sums.estimates().values
 
     single, found = estimates()
-    monkeypatch.setattr(kernel, "_rounded", lambda fits, g: _in_double(_rounded(fits, g)))
+    monkeypatch.setattr(kernel, "_rounded", lambda fits, g: in_double(rounded_losses(fits, g)))
     double, expected = estimates()
     assert (single, double) == ({np.dtype(np.float32)}, {np.dtype(float)})
     assert found == pytest.approx(expected, rel=1e-12)
@@ -436,7 +433,7 @@ def test_sums_over_other_draws_than_those_that_settled_the_fit(rng, monkeypatch,
 
     def call(*arguments, **settings):
         precisions.append({part.dtype for part in arguments[5]})
-        return _residual_call(*arguments, **settings)
+        return residual_call(*arguments, **settings)
 
     monkeypatch.setattr(kernel, "_residual_call", call)
     sets = np.broadcast_to(learning[:, :1], (80, n_sets, 9))

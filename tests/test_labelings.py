@@ -15,11 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from ucvtest.evaluation import Evaluator
-from ucvtest.learners.coerce import as_learner
-from ucvtest.learners.one_set import LABELINGS, product
-from ucvtest.learners.translate import TranslatedLearner, choose_backend
-from ucvtest.sample import make_sample
+from ucvtest.data.sample import make_sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.learners.adapters.translate import TranslatedLearner, choose_backend
+from ucvtest.learners.jitted.one_set import LABELINGS, product
 
 TWO_CLASSES = {
     "lda": "lda",

@@ -15,10 +15,11 @@ from resampling import breast_cancer, evaluate, learning_sets
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from ucvtest.evaluation import Evaluator
-from ucvtest.learners import elastic_net, lasso
-from ucvtest.learners.lasso import PenalizedLogistic
-from ucvtest.sample import Sample, make_sample
+from ucvtest.data.sample import Sample, make_sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners import elastic_net
+from ucvtest.learners.jitted import lasso
+from ucvtest.learners.jitted.lasso import PenalizedLogistic
 
 # The package has a function of the module's name.
 lasso_module = sys.modules[PenalizedLogistic.__module__]

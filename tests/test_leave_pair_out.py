@@ -18,18 +18,18 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
-from ucvtest import leave_pair_out
-from ucvtest.evaluation import Evaluator
-from ucvtest.exceptions import UcvtestWarning
-from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors, smoother_errors
-from ucvtest.learners.coerce import as_learner
-from ucvtest.null_distributions import (
+from ucvtest.codes.null_distributions import (
     SETTINGS,
     NullDistribution,
     simulated_nulls,
     wilcoxon_null,
 )
-from ucvtest.sample import make_sample
+from ucvtest.common.exceptions import UcvtestWarning
+from ucvtest.data.sample import make_sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors, smoother_errors
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.methods.leave_pair_out import test as leave_pair_out
 
 
 def problem(n, n_positive, seed, shift=0.8, p=3):

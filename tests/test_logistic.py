@@ -5,8 +5,9 @@ import pytest
 from resampling import breast_cancer, evaluate, learning_sets
 from sklearn.linear_model import LogisticRegression
 
-from ucvtest.learners import elastic_net, logistic
-from ucvtest.sample import make_sample
+from ucvtest.data.sample import make_sample
+from ucvtest.learners import elastic_net
+from ucvtest.learners.jitted import logistic
 
 
 def wide(n_columns=55):

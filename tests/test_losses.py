@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ucvtest.losses import LOSSES, Loss, as_loss
+from ucvtest.losses.loss import LOSSES, Loss, as_loss
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@ import pytest
 from resampling import breast_cancer, evaluate, iris, learning_sets
 from sklearn.dummy import DummyClassifier
 
-from ucvtest.learners import majority
-from ucvtest.sample import make_sample
+from ucvtest.data.sample import make_sample
+from ucvtest.learners.jitted import majority
 
 
 @pytest.mark.parametrize("make", [breast_cancer, iris], ids=["two classes", "three classes"])

@@ -12,7 +12,7 @@ from scipy import stats
 
 import ucvtest as uv
 from tests.oracles import resampling_wald as oracle
-from ucvtest.discordance import discordance
+from ucvtest.stats.discordance import discordance
 
 SIDES = ("two-sided", "less", "greater")
 

@@ -9,7 +9,7 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
-from ucvtest.learners import kernel_ridge, polynomial, ridge, smoother
+from ucvtest.learners.jitted import kernel_ridge, polynomial, ridge, smoother
 
 X, Y = load_iris(return_X_y=True)
 X, Y = X[50:, :2] + np.random.default_rng(0).normal(scale=1e-3, size=(100, 2)), Y[50:]
@@ -91,8 +91,8 @@ def test_closed_forms_are_the_refits(learner):
         test = uv.learners.hat_matrix(learner, X_train)
         if len(X_test) == n and np.array_equal(X_train, X_test):
             return test @ y_train
-        from ucvtest.evaluation import Evaluator
-        from ucvtest.sample import make_sample
+        from ucvtest.data.sample import make_sample
+        from ucvtest.evaluation.evaluator import Evaluator
 
         sample = make_sample(both, np.concatenate([y_train, 0 * X_test[:, 0]]), as_classes=False)
         learning = (np.arange(len(both)) < n)[None]

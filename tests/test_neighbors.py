@@ -6,8 +6,8 @@ import pytest
 from resampling import breast_cancer, diabetes, evaluate, iris, learning_sets
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
+from ucvtest.data.sample import make_sample
 from ucvtest.learners import knn
-from ucvtest.sample import make_sample
 
 
 def slow_knn(sample, k, learning):

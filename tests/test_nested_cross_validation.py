@@ -12,8 +12,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 import ucvtest as uv
 from tests.oracles import resampling_wald as oracle
 from tests.resampling_contract import ResamplingContract
-from ucvtest.designs import NestedKFold
-from ucvtest.resampling.nested_cross_validation import bias_factor
+from ucvtest.designs.named import NestedKFold
+from ucvtest.methods.classical.nested_cross_validation import bias_factor
 
 
 class TestContract(ResamplingContract):

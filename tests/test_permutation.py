@@ -14,7 +14,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
-from ucvtest.learners import kernel_ridge, ridge
+from ucvtest.learners.jitted import kernel_ridge, ridge
 
 
 def two_species():

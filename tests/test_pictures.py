@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ucvtest.pictures import Layer, Picture
+from ucvtest.results.pictures import Layer, Picture
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 
-from ucvtest.pictures import Layer, Picture
-from ucvtest.plots import CHOSEN, plot_result, save_plot
-from ucvtest.results import TestResult
+from ucvtest.results.drawing import CHOSEN, plot_result, save_plot
+from ucvtest.results.pictures import Layer, Picture
+from ucvtest.results.result import TestResult
 
 RESULT = TestResult(
     estimate=-0.14,

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import ucvtest as uv
-from ucvtest.learners.coerce import SHORT_NAMES
+from ucvtest.learners.adapters.coerce import SHORT_NAMES
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 

@@ -5,7 +5,12 @@ import numpy as np
 import pytest
 
 from ucvtest.kernels.permutation import SAMPLINGS
-from ucvtest.relabelling import all_labels, draw_labels, n_labellings, reference_labels
+from ucvtest.methods.permutation.labelings import (
+    all_labels,
+    draw_labels,
+    n_labellings,
+    reference_labels,
+)
 
 Y = np.array([2.0, 0.0, 1.0, 0.0, 2.0, 2.0])
 

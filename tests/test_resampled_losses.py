@@ -17,9 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
-from ucvtest import loss_evaluation
-from ucvtest.design import Design
-from ucvtest.learners.coerce import as_learner
+from ucvtest.designs.design import Design
+from ucvtest.evaluation import evaluate
+from ucvtest.learners.adapters.coerce import as_learner
 
 TREE = DecisionTreeClassifier(max_depth=3)
 
@@ -136,15 +136,15 @@ def test_losses_do_not_depend_on_batches_or_workers(cancer, options):
 def test_batches_are_bounded_whatever_is_asked_for(cancer, monkeypatch):
     X, y = cancer
     whole = uv.evaluate("lda", X, y, uv.designs.RandomSplits(9), rng=1)
-    monkeypatch.setattr(loss_evaluation, "BATCH_NUMBERS", 4 * len(y))
+    monkeypatch.setattr(evaluate, "BATCH_NUMBERS", 4 * len(y))
     sizes = []
-    predict = loss_evaluation.Evaluator.predict
+    predict = evaluate.Evaluator.predict
 
     def watched(self, learning, testing, seeds):
         sizes.append(len(learning))
         return predict(self, learning, testing, seeds)
 
-    monkeypatch.setattr(loss_evaluation.Evaluator, "predict", watched)
+    monkeypatch.setattr(evaluate.Evaluator, "predict", watched)
     for batch_size in (None, 10**9):
         found = uv.evaluate("lda", X, y, uv.designs.RandomSplits(9), rng=1, batch_size=batch_size)
         np.testing.assert_array_equal(found.values, whole.values)

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from ucvtest.resamples import Bootstrap, Folds, draw_bootstrap, draw_folds, single_folds
+from ucvtest.methods.influence.resamples import (
+    Bootstrap,
+    Folds,
+    draw_bootstrap,
+    draw_folds,
+    single_folds,
+)
 
 CLASSES = (np.array([0, 3, 4, 7, 9, 10, 11]), np.array([1, 2, 5, 6, 8]))
 

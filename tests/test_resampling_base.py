@@ -9,9 +9,9 @@ from sklearn.model_selection import BaseCrossValidator, KFold, PredefinedSplit, 
 
 import ucvtest as uv
 from ucvtest import hooks
-from ucvtest.design import Design
-from ucvtest.given_losses import sizes_in_words
-from ucvtest.resampling import base
+from ucvtest.designs.design import Design
+from ucvtest.inference.report import sizes_in_words
+from ucvtest.methods.classical import base
 
 RNG = np.random.default_rng(5)
 Y = np.repeat([0, 1], [28, 32])

@@ -9,8 +9,8 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from ucvtest.pictures import Layer, Picture
-from ucvtest.results import TestResult
+from ucvtest.results.pictures import Layer, Picture
+from ucvtest.results.result import TestResult
 
 RESULT = TestResult(
     estimate=-0.14,

@@ -6,8 +6,8 @@ import pytest
 from resampling import breast_cancer, diabetes, evaluate, iris, learning_sets
 from sklearn.linear_model import LinearRegression, Ridge
 
-from ucvtest.learners import ridge
-from ucvtest.sample import make_sample
+from ucvtest.data.sample import make_sample
+from ucvtest.learners.jitted import ridge
 
 
 def wide(n_columns=120):

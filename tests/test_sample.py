@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import ucvtest as uv
-from ucvtest.sample import as_response, make_sample, response_has_classes
+from ucvtest.data.sample import as_response, make_sample, response_has_classes
 
 X = np.arange(12.0).reshape(6, 2)
 LABELS = np.array(["a", "b"])[np.arange(6) % 2]

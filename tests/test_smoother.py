@@ -6,10 +6,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 import ucvtest as uv
-from ucvtest.learners import hat_matrix, polynomial, ridge, smoother
-from ucvtest.learners.coerce import as_learner
-from ucvtest.optimism import find_smoother
-from ucvtest.sample import make_sample
+from ucvtest.data.sample import make_sample
+from ucvtest.learners import hat_matrix
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.learners.jitted import polynomial, ridge, smoother
+from ucvtest.methods.permutation.optimism import find_smoother
 
 
 def one_feature(n_obs=40):
@@ -102,7 +103,7 @@ class TestFindSmoother:
         S, _ = find_smoother(learner, sample)
         other = make_sample(sample.matrix, rng.normal(size=25), as_classes=False)
         learning = np.ones((1, 25), dtype=bool)
-        from ucvtest.evaluation import Evaluator
+        from ucvtest.evaluation.evaluator import Evaluator
 
         fitted = Evaluator(other, learner, "number").predict(learning, learning, np.zeros(1, int))
         np.testing.assert_allclose(fitted.values[0], S @ other.target, atol=1e-9)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from statsmodels.iolib.summary import Summary
 
-from ucvtest.results import TestResult
-from ucvtest.summaries import direction, pvalue_text, summary, verdict
+from ucvtest.results.result import TestResult
+from ucvtest.results.summary import summary
+from ucvtest.results.wording import direction, pvalue_text, verdict
 
 PAIR = TestResult(
     estimate=-0.14,

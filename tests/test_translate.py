@@ -17,10 +17,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import ucvtest as uv
-from ucvtest.evaluation import Evaluator
-from ucvtest.learners.coerce import as_learner
-from ucvtest.learners.translate import _RULES, TranslatedLearner, choose_backend
-from ucvtest.sample import make_sample
+from ucvtest.data.sample import make_sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.learners.adapters.translate import _RULES, TranslatedLearner, choose_backend
 
 # Fitted to the end, as the translation is.
 EXACT_LOGISTIC = LogisticRegression(solver="newton-cholesky", tol=1e-12, max_iter=1000)

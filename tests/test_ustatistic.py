@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
-from ucvtest.learners.coerce import as_learner
-from ucvtest.ustatistic import _Run
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.methods.ustatistic.test import _Run
 
 
 def normal_problem(n, seed, shift=0.6):

@@ -9,30 +9,36 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ucvtest import codes, designs, hooks, kernels, learners, losses, simulate
-    from ucvtest.advice import Advice, advise
+    from ucvtest.advice.advise import Advice, advise
     from ucvtest.autologging import autolog
-    from ucvtest.comparison import Comparison, TestSpec, compare
-    from ucvtest.exceptions import UcvtestWarning
-    from ucvtest.fold_covariance import FoldCovarianceTest
-    from ucvtest.influence import InfluenceFunctionTest
-    from ucvtest.leave_pair_out import LeavePairOutTest
-    from ucvtest.loss_evaluation import evaluate
-    from ucvtest.losses import Loss
-    from ucvtest.model_selection import ModelSelection, select_model
-    from ucvtest.permutation import PermutationComplexityTest
-    from ucvtest.resampled_losses import Losses
-    from ucvtest.resampling.bayesian_t import BayesianTTest
-    from ucvtest.resampling.conservative_z import ConservativeZTest
-    from ucvtest.resampling.corrected_t import CorrectedTTest
-    from ucvtest.resampling.cross_validation_wald import CrossValidationWaldTest
-    from ucvtest.resampling.delong import DeLongTest
-    from ucvtest.resampling.five_by_two import FiveByTwoFTest, FiveByTwoTTest
-    from ucvtest.resampling.hold_out import HoldOutTest
-    from ucvtest.resampling.mcnemar import McNemarTest
-    from ucvtest.resampling.naive_t import NaiveTTest
-    from ucvtest.resampling.nested_cross_validation import NestedCrossValidationTest
-    from ucvtest.results import TestResult
-    from ucvtest.ustatistic import KappaProfile, UStatisticTest, resamples_for_precision
+    from ucvtest.common.exceptions import UcvtestWarning
+    from ucvtest.comparison.comparison import Comparison
+    from ucvtest.comparison.run import compare
+    from ucvtest.comparison.specs import TestSpec
+    from ucvtest.evaluation.evaluate import evaluate
+    from ucvtest.losses.loss import Loss
+    from ucvtest.losses.table import Losses
+    from ucvtest.methods.classical.bayesian_t import BayesianTTest
+    from ucvtest.methods.classical.conservative_z import ConservativeZTest
+    from ucvtest.methods.classical.corrected_t import CorrectedTTest
+    from ucvtest.methods.classical.cross_validation_wald import CrossValidationWaldTest
+    from ucvtest.methods.classical.delong import DeLongTest
+    from ucvtest.methods.classical.five_by_two import FiveByTwoFTest, FiveByTwoTTest
+    from ucvtest.methods.classical.hold_out import HoldOutTest
+    from ucvtest.methods.classical.mcnemar import McNemarTest
+    from ucvtest.methods.classical.naive_t import NaiveTTest
+    from ucvtest.methods.classical.nested_cross_validation import NestedCrossValidationTest
+    from ucvtest.methods.fold_covariance.test import FoldCovarianceTest
+    from ucvtest.methods.influence.test import InfluenceFunctionTest
+    from ucvtest.methods.leave_pair_out.test import LeavePairOutTest
+    from ucvtest.methods.permutation.model_selection import ModelSelection, select_model
+    from ucvtest.methods.permutation.test import PermutationComplexityTest
+    from ucvtest.methods.ustatistic.test import (
+        KappaProfile,
+        UStatisticTest,
+        resamples_for_precision,
+    )
+    from ucvtest.results.result import TestResult
 
 __version__ = "0.1.0"
 
@@ -78,37 +84,37 @@ __all__ = [
 ]
 
 _HOME = {
-    "Advice": "ucvtest.advice",
-    "BayesianTTest": "ucvtest.resampling.bayesian_t",
-    "Comparison": "ucvtest.comparison",
-    "ConservativeZTest": "ucvtest.resampling.conservative_z",
-    "CorrectedTTest": "ucvtest.resampling.corrected_t",
-    "CrossValidationWaldTest": "ucvtest.resampling.cross_validation_wald",
-    "DeLongTest": "ucvtest.resampling.delong",
-    "FiveByTwoFTest": "ucvtest.resampling.five_by_two",
-    "FiveByTwoTTest": "ucvtest.resampling.five_by_two",
-    "FoldCovarianceTest": "ucvtest.fold_covariance",
-    "HoldOutTest": "ucvtest.resampling.hold_out",
-    "InfluenceFunctionTest": "ucvtest.influence",
-    "KappaProfile": "ucvtest.ustatistic",
-    "LeavePairOutTest": "ucvtest.leave_pair_out",
-    "Loss": "ucvtest.losses",
-    "Losses": "ucvtest.resampled_losses",
-    "McNemarTest": "ucvtest.resampling.mcnemar",
-    "ModelSelection": "ucvtest.model_selection",
-    "NaiveTTest": "ucvtest.resampling.naive_t",
-    "NestedCrossValidationTest": "ucvtest.resampling.nested_cross_validation",
-    "PermutationComplexityTest": "ucvtest.permutation",
-    "TestResult": "ucvtest.results",
-    "TestSpec": "ucvtest.comparison",
-    "UStatisticTest": "ucvtest.ustatistic",
-    "UcvtestWarning": "ucvtest.exceptions",
-    "advise": "ucvtest.advice",
+    "Advice": "ucvtest.advice.advise",
+    "BayesianTTest": "ucvtest.methods.classical.bayesian_t",
+    "Comparison": "ucvtest.comparison.comparison",
+    "ConservativeZTest": "ucvtest.methods.classical.conservative_z",
+    "CorrectedTTest": "ucvtest.methods.classical.corrected_t",
+    "CrossValidationWaldTest": "ucvtest.methods.classical.cross_validation_wald",
+    "DeLongTest": "ucvtest.methods.classical.delong",
+    "FiveByTwoFTest": "ucvtest.methods.classical.five_by_two",
+    "FiveByTwoTTest": "ucvtest.methods.classical.five_by_two",
+    "FoldCovarianceTest": "ucvtest.methods.fold_covariance.test",
+    "HoldOutTest": "ucvtest.methods.classical.hold_out",
+    "InfluenceFunctionTest": "ucvtest.methods.influence.test",
+    "KappaProfile": "ucvtest.methods.ustatistic.test",
+    "LeavePairOutTest": "ucvtest.methods.leave_pair_out.test",
+    "Loss": "ucvtest.losses.loss",
+    "Losses": "ucvtest.losses.table",
+    "McNemarTest": "ucvtest.methods.classical.mcnemar",
+    "ModelSelection": "ucvtest.methods.permutation.model_selection",
+    "NaiveTTest": "ucvtest.methods.classical.naive_t",
+    "NestedCrossValidationTest": "ucvtest.methods.classical.nested_cross_validation",
+    "PermutationComplexityTest": "ucvtest.methods.permutation.test",
+    "TestResult": "ucvtest.results.result",
+    "TestSpec": "ucvtest.comparison.specs",
+    "UStatisticTest": "ucvtest.methods.ustatistic.test",
+    "UcvtestWarning": "ucvtest.common.exceptions",
+    "advise": "ucvtest.advice.advise",
     "autolog": "ucvtest.autologging",
-    "compare": "ucvtest.comparison",
-    "evaluate": "ucvtest.loss_evaluation",
-    "resamples_for_precision": "ucvtest.ustatistic",
-    "select_model": "ucvtest.model_selection",
+    "compare": "ucvtest.comparison.run",
+    "evaluate": "ucvtest.evaluation.evaluate",
+    "resamples_for_precision": "ucvtest.methods.ustatistic.test",
+    "select_model": "ucvtest.methods.permutation.model_selection",
 }
 
 

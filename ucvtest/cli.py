@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from ucvtest.exceptions import UcvtestWarning
+from ucvtest.common.exceptions import UcvtestWarning
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ucvtest.comparison import Comparison, TestSpec
-    from ucvtest.results import TestResult
+    from ucvtest.comparison.comparison import Comparison
+    from ucvtest.comparison.specs import TestSpec
+    from ucvtest.results.result import TestResult
 
 __all__ = ["app", "main"]
 
@@ -206,7 +207,7 @@ def compare(
         features, response = _read(data, target, drop or [])
 
         import ucvtest as uv
-        from ucvtest.comparison_plan import common_options
+        from ucvtest.comparison.plan import common_options
 
         if mlflow:
             uv.autolog()
@@ -322,7 +323,7 @@ def _chosen_tests(
 
     `own` holds, for each of these, where it belongs, its name, what was given and its default.
     """
-    from ucvtest.comparison_plan import TestSpec, as_specs
+    from ucvtest.comparison.specs import TestSpec, as_specs
 
     if test and tests is not None:
         raise ValueError("--test and --tests exclude each other: list all in --tests")
@@ -423,9 +424,10 @@ def _report(
 
 
 def _verdict(outcome: "TestResult | Comparison", alpha: float) -> str:
-    from ucvtest import comparison_summary, summaries
-    from ucvtest.results import TestResult
+    from ucvtest.comparison import summary
+    from ucvtest.results import wording
+    from ucvtest.results.result import TestResult
 
     if isinstance(outcome, TestResult):
-        return summaries.verdict(outcome, alpha)
-    return comparison_summary.verdict(outcome, alpha)
+        return wording.verdict(outcome, alpha)
+    return summary.verdict(outcome, alpha)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Protocol, runtime_checkable
 
-from ucvtest.exceptions import UcvtestWarning
+from ucvtest.common.exceptions import UcvtestWarning
 
 __all__ = ["ComparisonHook", "FitHook", "add_hook", "installed_hooks", "remove_hook"]
 

@@ -18,7 +18,7 @@ import numpy as np
 from machine import versions
 
 import ucvtest as uv
-from ucvtest import ustatistic
+from ucvtest.methods.ustatistic import test as ustatistic
 
 
 def problem(n: int) -> tuple[np.ndarray, np.ndarray]:

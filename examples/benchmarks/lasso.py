@@ -29,7 +29,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 import ucvtest as uv
-from ucvtest.sample import Sample, make_sample
+from ucvtest.data.sample import Sample, make_sample
 
 ROOT = Path(__file__).resolve().parents[2]
 LEARN_SIZE = 26

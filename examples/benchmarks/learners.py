@@ -26,9 +26,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from threadpoolctl import threadpool_limits
 
-from ucvtest.evaluation import Evaluator
-from ucvtest.learners.coerce import as_learner
-from ucvtest.sample import Sample, make_sample
+from ucvtest.data.sample import Sample, make_sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.coerce import as_learner
 
 
 @dataclass(frozen=True)

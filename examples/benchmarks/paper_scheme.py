@@ -20,7 +20,7 @@ import pandas as pd
 import sklearn
 
 import ucvtest as uv
-from ucvtest.evaluation import Evaluator
+from ucvtest.evaluation.evaluator import Evaluator
 
 DATA = Path(os.environ.get("UCVTEST_DATA", Path(__file__).parents[3] / "shared" / "data"))
 

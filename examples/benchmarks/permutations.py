@@ -23,9 +23,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_limits
 
 import ucvtest as uv
-from ucvtest.evaluation import Evaluator
-from ucvtest.learners.coerce import as_learner
-from ucvtest.sample import make_sample
+from ucvtest.data.sample import make_sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.coerce import as_learner
 
 LEARNERS = {
     "lda": LinearDiscriminantAnalysis(),

@@ -16,10 +16,10 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
+from ucvtest.data.sample import Sample, make_sample
+from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.base import JittedLearner, Learner
-from ucvtest.learners.coerce import as_learner
-from ucvtest.losses import LOSSES, Loss
-from ucvtest.sample import Sample, make_sample
+from ucvtest.losses.loss import LOSSES, Loss
 
 SIZES = (40, 60, 100, 200, 500)
 LARGEST_SHARE = 0.2

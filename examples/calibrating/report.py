@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from statsmodels.stats.proportion import proportion_confint
 
 from calibrating.table import COLUMNS
-from ucvtest.advice import Advice, advise_from
-from ucvtest.procedures import PROCEDURES
+from ucvtest.advice.advise import Advice, advise_from
+from ucvtest.advice.procedures import PROCEDURES
 
 START, END = (
     "<!-- calibration: written by examples/calibration.py -->",

@@ -5,9 +5,9 @@ from scipy.special import expit
 from scipy.stats import rankdata
 
 from calibrating.problems import Problem
-from ucvtest.evaluation import Evaluator
+from ucvtest.data.sample import make_sample
+from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.base import JittedLearner, Learner
-from ucvtest.sample import make_sample
 
 CELLS = 1_000_000
 """Predictions that are in memory at a time."""

@@ -15,11 +15,11 @@ import pandas as pd
 import ucvtest as uv
 from calibrating.problems import SEED, Problem
 from calibrating.rules import population_rules
-from ucvtest.design import Design
-from ucvtest.designs import KFold, NamedDesign, RandomSplits, SplitHalves
+from ucvtest.advice.procedures import PROCEDURES, Procedure
+from ucvtest.designs.design import Design
+from ucvtest.designs.named import KFold, NamedDesign, RandomSplits, SplitHalves
 from ucvtest.learners.base import JittedLearner, Learner
-from ucvtest.procedures import PROCEDURES, Procedure
-from ucvtest.results import TestResult
+from ucvtest.results.result import TestResult
 
 ALPHA = 0.05
 CHUNK = 20

@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 import ucvtest as uv
 from calibrating.problems import SEED, Problem
 from calibrating.simulation import ALPHA, true_values_of_cells
-from ucvtest.procedures import PROCEDURES
+from ucvtest.advice.procedures import PROCEDURES
 
 DIGITS = 5
 

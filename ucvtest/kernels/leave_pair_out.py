@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ucvtest.float64 import in_float64
+from ucvtest.common.float64 import in_float64
 
 __all__ = ["errors", "nearest_neighbour_errors", "smoother_errors"]
 

@@ -28,7 +28,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ucvtest.float64 import in_float64
+from ucvtest.common.float64 import in_float64
 
 __all__ = [
     "Sampling",

@@ -1,18 +1,18 @@
 """Learners: jitted ones, which fit thousands of learning sets at once, and what they share."""
 
-import ucvtest.float64  # noqa: F401  (before any other module imports JAX: see there)
+import ucvtest.common.float64  # noqa: F401  (before any other module imports JAX: see there)
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner
-from ucvtest.learners.discriminant import gaussian_nb, lda, nearest_centroid, qda
-from ucvtest.learners.held_out import hat_matrix, held_out_predictions
-from ucvtest.learners.kernel_ridge import kernel_ridge
-from ucvtest.learners.lasso import elastic_net, lasso
-from ucvtest.learners.leave_p_out import knn_leave_p_out
-from ucvtest.learners.logistic import logistic
-from ucvtest.learners.majority import majority
-from ucvtest.learners.neighbors import knn
-from ucvtest.learners.polynomial import polynomial
-from ucvtest.learners.ridge import ridge
-from ucvtest.learners.smoother import smoother
+from ucvtest.learners.closed_forms.held_out import hat_matrix, held_out_predictions
+from ucvtest.learners.closed_forms.leave_p_out import knn_leave_p_out
+from ucvtest.learners.jitted.discriminant import gaussian_nb, lda, nearest_centroid, qda
+from ucvtest.learners.jitted.kernel_ridge import kernel_ridge
+from ucvtest.learners.jitted.lasso import elastic_net, lasso
+from ucvtest.learners.jitted.logistic import logistic
+from ucvtest.learners.jitted.majority import majority
+from ucvtest.learners.jitted.neighbors import knn
+from ucvtest.learners.jitted.polynomial import polynomial
+from ucvtest.learners.jitted.ridge import ridge
+from ucvtest.learners.jitted.smoother import smoother
 
 __all__ = [
     "JittedLearner",

@@ -8,36 +8,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import expit
 
-from ucvtest.losses import Output
-from ucvtest.sample import Sample
+from ucvtest.data.output import Output
+from ucvtest.data.sample import Sample
+from ucvtest.learners.batching import RESULT_NUMBERS, power_of_two
 
-__all__ = [
-    "JittedLearner",
-    "Learner",
-    "Predictions",
-    "Scale",
-    "SplitLearner",
-    "class_members",
-    "clear_codes",
-    "median_centred",
-    "padded_rows",
-    "padded_size",
-    "power_of_two",
-    "rows_for_cache",
-    "squared_distances",
-]
+__all__ = ["JittedLearner", "Learner", "Predictions", "Scale", "SplitLearner", "class_members"]
 
-RESULT_NUMBERS = 2**22
-"""Numbers in the scores of one call: 32 MB, however many observations there are."""
-
-MATRIX_NUMBERS = 2**25
-"""Numbers in the matrices of all learning sets of one call, at most, if there are several: 256 MB,
-of which the computation holds a few copies."""
-
-OBS_STEP = 32
-"""Numbers of observations are filled up to a multiple of this with observations of weight zero,
-so that samples of similar size share one compilation; to powers of two it would cost twice as
-much."""
 
 Scale = Literal["log_odds", "share", "fitted", "discriminant"]
 
@@ -320,74 +296,9 @@ class JittedLearner(Learner):
         return scores
 
 
-def median_centred(matrix: np.ndarray) -> np.ndarray:
-    """Columns minus their medians.
-
-    A column that varies little but for a few outliers keeps its digits in the sums of learning
-    sets without them, where the mean would leave a large constant.
-    """
-    return matrix - np.median(matrix, axis=0)
-
-
 def class_members(sample: Sample) -> np.ndarray:
     """Indicators of the classes as floats, shape (n, C)."""
     return (sample.target[:, None] == np.arange(sample.n_classes)).astype(float)
-
-
-def clear_codes(scores: np.ndarray, cut: float, distance: np.ndarray | float) -> np.ndarray | None:
-    """Codes of two classes as small integers, if all scores are this far from the cut, or None."""
-    above = scores > cut + distance
-    n_clear = np.count_nonzero(above) + np.count_nonzero(scores < cut - distance)
-    return above.view(np.int8) if n_clear == scores.size else None
-
-
-def squared_distances(features: np.ndarray) -> np.ndarray:
-    """Squared Euclidean distances of all pairs of rows, (n, n)."""
-    # A tenth of a second, which only some learners need.
-    from scipy.spatial.distance import cdist
-
-    distances: np.ndarray = cdist(features, features, "sqeuclidean")
-    return distances
-
-
-def power_of_two(limit: int) -> int:
-    """The largest power of two that is not above a limit; 1 if there is none."""
-    return 1 << max(limit.bit_length() - 1, 0)
-
-
-def rows_for_cache(numbers: int, cache: int, least: int) -> int:
-    """Learning sets in one call whose matrices stay in the cache.
-
-    Parameters
-    ----------
-    numbers : int
-        In the matrices of one learning set.
-    cache : int
-        Numbers that the matrices of all may hold.
-    least : int
-        Learning sets that are worth more than the cache, as long as their matrices have room.
-
-    Returns
-    -------
-    int
-        A power of two.
-    """
-    return max(power_of_two(cache // numbers), min(least, power_of_two(MATRIX_NUMBERS // numbers)))
-
-
-def padded_size(n_obs: int) -> int:
-    """Number of observations that jitted functions see: the next multiple of `OBS_STEP`."""
-    return -(-n_obs // OBS_STEP) * OBS_STEP
-
-
-def padded_rows(array: np.ndarray, axis: int = 0) -> np.ndarray:
-    """The array with zeros after its observations, as many as `padded_size` asks for."""
-    shape = list(array.shape)
-    shape[axis] = padded_size(shape[axis])
-    # A third of the time of np.pad.
-    padded = np.zeros(shape, array.dtype)
-    padded[tuple(slice(size) for size in array.shape)] = array
-    return padded
 
 
 def _with_missing(labels: np.ndarray, scores: np.ndarray) -> np.ndarray:

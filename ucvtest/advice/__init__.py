@@ -1,0 +1,1 @@
+"""Which test to use, by the calibration table."""

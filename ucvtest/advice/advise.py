@@ -1,0 +1,444 @@
+"""Which test to use: a rule that reads the calibration table."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from ucvtest.advice.calibration import (
+    FEWEST_PROBLEMS,
+    FEWEST_SAMPLES,
+    LOWEST_PROMISED,
+    MEAN_ALL_SIZES,
+    MEAN_PROMISED,
+    MISSING_PROMISED,
+    SIZE_PROMISED,
+    Evidence,
+    calibration_table,
+)
+from ucvtest.advice.procedures import PROCEDURES, About, Procedure
+from ucvtest.common.checks import as_integer
+from ucvtest.losses.loss import LOSSES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ucvtest.inference.hypothesis_test import HypothesisTest
+
+__all__ = ["Advice", "advise", "advise_from"]
+
+
+Goal = Literal["test", "interval"]
+GOALS: tuple[Goal, ...] = get_args(Goal)
+ABOUT: tuple[About, ...] = get_args(About)
+
+REFERENCE = {False: "corrected_t", True: "corrected_t_auc"}
+"""Intervals are compared with those of this procedure: for losses, and for the AUC."""
+
+N_RUNNERS_UP = 3
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A test with all its settings, and why.
+
+    Made by `advise`.
+
+    Parameters
+    ----------
+    n_obs, n_fits : int
+        What was asked: observations, and model fits that can be afforded.
+    loss : str
+    n_learners : int
+    goal : {"test", "interval"}
+    about : {"learner", "rules"}
+    promises : bool
+        Whether the evidence suffices for 93% coverage on average and 88% at least.
+    test : str
+        Name of the class in ucvtest.
+    settings, options : mapping
+        Arguments of its constructor, and of `fit`.
+    evidence : Evidence
+        What the calibration table says of it.
+    runners_up : tuple of Evidence
+    reasons : tuple of str
+    """
+
+    n_obs: int
+    n_fits: int
+    loss: str
+    n_learners: int
+    goal: Goal
+    about: About
+    promises: bool
+    test: str
+    settings: Mapping[str, Any]
+    options: Mapping[str, Any]
+    evidence: Evidence
+    runners_up: tuple[Evidence, ...]
+    reasons: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("settings", "options"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def make(
+        self, X: Any, y: Any, learner: Any, other: Any = None, **arguments: Any
+    ) -> "HypothesisTest":
+        """The test that is recommended, on data; call ``fit(**advice.options)`` on it.
+
+        Parameters
+        ----------
+        X, y, learner, other
+            See the class of the test.
+        **arguments
+            Further arguments of its constructor, such as `alternative` or `pos_label`.
+
+        Returns
+        -------
+        HypothesisTest
+
+        Raises
+        ------
+        ValueError
+            If the number of learners is not that which was asked about, or the test refuses the
+            data.
+        """
+        import ucvtest
+
+        if (other is not None) != (self.n_learners == 2):
+            raise ValueError(
+                f"other: the advice is for {self.n_learners} learner"
+                f"{'s' if self.n_learners == 2 else ''}: ask advise(..., learners=...) again"
+            )
+        learners = (learner,) if other is None else (learner, other)
+        test = getattr(ucvtest, self.test)
+        return test(X, y, *learners, **{**self.settings, **arguments})
+
+    def __str__(self) -> str:
+        promise = "" if self.promises else " (cannot promise: see the reasons)"
+        settings = [f"{name}={value!r}" for name, value in self.settings.items()]
+        options = [f"{name}={value!r}" for name, value in self.options.items()]
+        lines = [
+            f"{self.test}(X, y, ..., {', '.join(settings)}).fit({', '.join(options)}){promise}",
+            *(f"  - {reason}" for reason in self.reasons),
+        ]
+        if self.runners_up:
+            lines.append("  Next:")
+            lines += [f"    {each.in_words}" for each in self.runners_up]
+        return "\n".join(lines)
+
+
+def advise(
+    n: int,
+    n_fits: int = 10_000,
+    *,
+    loss: str = "zero_one",
+    learners: int | Sequence[Any] = 2,
+    goal: Goal = "interval",
+    about: About = "learner",
+) -> Advice:
+    """Recommend a test, its learning-set size and its number of resamples.
+
+    Parameters
+    ----------
+    n : int
+        Observations in the sample.
+    n_fits : int
+        Model fits that can be afforded, each learner and each learning set counted.
+    loss : str
+        Name of the loss, or "auc".
+    learners : int or sequence
+        2 for a difference, 1 for the loss of one learner; or the learners themselves.
+    goal : {"test", "interval"}
+        A p-value, or a confidence interval.
+    about : {"learner", "rules"}
+        Whether the question is about learning from samples like this one, or about the rules
+        that were learnt here.
+
+    Returns
+    -------
+    Advice
+        With reasons, runners-up and a test that can be run; it says where it cannot promise.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used, or no test needs so few fits.
+
+    Notes
+    -----
+    The rule, which has no randomness: of the calibration table (`examples/calibration.py`) take
+    the sample sizes next to `n`, below and above, the problems with this kind of loss (zero-one,
+    AUC, or any other), and the tests that are valid, about what was asked, within `n_fits`.
+    Those with nominal 95% intervals that cover at least 94% on average over problems and 90% in
+    the worst at these sizes, and 95% and 90% at all sizes of the table together, with at most a
+    quarter of samples without an answer in each problem and at most 7.5% of true nulls rejected,
+    can be promised; of these the one with the narrowest intervals is recommended. Where there is
+    none, the one whose worst problem is best is, without promise; nor is there one outside of
+    the sample sizes studied (40 to 500). The limits were set with the first 60 of 200
+    samples of the table in view.
+
+    Narrow means narrow for its own estimand: a test may be about smaller learning sets than
+    another, which the reasons say.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> advice = uv.advise(100, 20, goal="interval")
+    >>> advice.evidence.n_fits <= 20
+    True
+    >>> advice.test in uv.__all__
+    True
+    """
+    return advise_from(
+        calibration_table(), n, n_fits, loss=loss, learners=learners, goal=goal, about=about
+    )
+
+
+def advise_from(
+    table: "pd.DataFrame",
+    n: int,
+    n_fits: int,
+    *,
+    loss: str = "zero_one",
+    learners: int | Sequence[Any] = 2,
+    goal: Goal = "interval",
+    about: About = "learner",
+) -> Advice:
+    """`advise` by another calibration table, for example without some problems.
+
+    Parameters
+    ----------
+    table : DataFrame
+        See `calibration_table`.
+    n, n_fits, loss, learners, goal, about
+        See `advise`.
+
+    Returns
+    -------
+    Advice
+    """
+    n_learners = _n_learners(learners)
+    _check(n, n_fits, loss, goal, about)
+    sizes, outside = _sizes_about(n, table)
+    found = _evidence(table, sizes, n, loss, n_learners, goal, about)
+    affordable = [each for each in found if each.n_fits <= n_fits]
+    if not affordable:
+        cheapest = min((each.n_fits for each in found), default=None)
+        remedy = "nothing suits" if cheapest is None else f"use at least {cheapest}"
+        raise ValueError(f"n_fits={n_fits} is too few for any test of this kind: {remedy}")
+    ranked = sorted(affordable, key=_rank)
+    best = ranked[0]
+    promises = best.promises and not outside
+    procedure = PROCEDURES[best.procedure]
+    settings = procedure.settings(n)
+    takes_loss = procedure.test not in ("InfluenceFunctionTest",) and not procedure.zero_one
+    if takes_loss and not procedure.auc and loss != "zero_one":
+        settings["loss"] = loss
+    return Advice(
+        n_obs=n,
+        n_fits=n_fits,
+        loss=loss,
+        n_learners=n_learners,
+        goal=goal,
+        about=about,
+        promises=promises,
+        test=procedure.test,
+        settings=settings,
+        options=procedure.options,
+        evidence=best,
+        runners_up=tuple(ranked[1 : 1 + N_RUNNERS_UP]),
+        reasons=_reasons(best, procedure, ranked, sizes, outside, n_learners),
+    )
+
+
+def _n_learners(learners: Any) -> int:
+    if isinstance(learners, (list, tuple, dict)):
+        return _n_learners(len(learners))
+    number = as_integer("learners", learners)
+    if number not in (1, 2):
+        raise ValueError(f"learners must be 1 or 2 (compare more of them in pairs), got {number}")
+    return number
+
+
+def _check(n: int, n_fits: int, loss: Any, goal: Any, about: Any) -> None:
+    if as_integer("n", n) < 2:
+        raise ValueError(f"n must be at least 2, got {n}")
+    as_integer("n_fits", n_fits)
+    if not isinstance(loss, str) or loss not in (*LOSSES, "auc"):
+        raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, auc")
+    if goal not in GOALS:
+        raise ValueError(f"goal={goal!r} is unknown: use one of {', '.join(GOALS)}")
+    if about not in ABOUT:
+        raise ValueError(f"about={about!r} is unknown: use one of {', '.join(ABOUT)}")
+
+
+def _sizes_about(n: int, table: "pd.DataFrame") -> tuple[tuple[int, ...], bool]:
+    """Sample sizes of the table on both sides of n, and whether n lies outside of them all."""
+    sizes = np.unique(table["n_obs"].to_numpy()).tolist()
+    below, above = [s for s in sizes if s <= n], [s for s in sizes if s >= n]
+    found = {*below[-1:], *above[:1]}
+    return tuple(sorted(found)), not (below and above)
+
+
+def _evidence(
+    table: "pd.DataFrame",
+    sizes: tuple[int, ...],
+    n: int,
+    loss: str,
+    n_learners: int,
+    goal: Goal,
+    about: About,
+) -> list[Evidence]:
+    auc = loss == "auc"
+    target = "difference" if n_learners == 2 else "error"
+    kept = table["target"].to_numpy() == target
+    if not auc:
+        kept &= (table["loss"].to_numpy() == "zero_one") == (loss == "zero_one")
+    by_name: dict[str, list[Any]] = {}
+    for cell in table[kept].itertuples(index=False):
+        by_name.setdefault(str(cell.procedure), []).append(cell)
+    widths = {(cell.problem, cell.n_obs): cell.width for cell in by_name.get(REFERENCE[auc], [])}
+    found = []
+    for name, cells in by_name.items():
+        procedure = PROCEDURES[name]
+        near = [cell for cell in cells if cell.n_obs in sizes]
+        if _suits(procedure, auc, loss, goal, about) and any(cell.answered for cell in near):
+            everywhere = _coverage(cells)
+            found.append(_summary(procedure, near, everywhere, widths, n))
+    return found
+
+
+def _coverage(cells: list[Any]) -> dict[str, float]:
+    """Of each problem where the test answered at all."""
+    answered, covered = Counter[str](), Counter[str]()
+    for cell in cells:
+        answered[cell.problem] += cell.answered
+        covered[cell.problem] += cell.covered
+    return {name: covered[name] / count for name, count in answered.items() if count}
+
+
+def _mean(coverage: Mapping[str, float]) -> float:
+    return sum(coverage.values()) / len(coverage)
+
+
+def _suits(procedure: Procedure, auc: bool, loss: str, goal: Goal, about: About) -> bool:
+    if not procedure.valid or procedure.auc != auc or procedure.about != about:
+        return False
+    if procedure.zero_one and loss != "zero_one":
+        return False
+    # A test without an interval has no evidence but at a true null, and an interval without a
+    # p-value is no test.
+    return procedure.interval and (procedure.pvalue or goal == "interval")
+
+
+def _summary(
+    procedure: Procedure,
+    cells: list[Any],
+    everywhere: Mapping[str, float],
+    widths: Mapping[tuple[str, int], float],
+    n: int,
+) -> Evidence:
+    samples, answered = Counter[str](), Counter[str]()
+    for cell in cells:
+        samples[cell.problem] += cell.samples
+        answered[cell.problem] += cell.answered
+    coverage = _coverage(cells)
+    worst = min(coverage, key=lambda name: coverage[name])
+    nulls = [(cell.rejected, cell.tested) for cell in cells if cell.equal]
+    rejected, tested = (sum(each) for each in zip(*nulls, strict=True)) if nulls else (0, 0)
+    return Evidence(
+        procedure=procedure.name,
+        learn_size=procedure.learn_size(n),
+        n_fits=max(int(cell.n_fits) for cell in cells),
+        n_problems=len(coverage),
+        n_samples=sum(answered.values()),
+        coverage=_mean(coverage),
+        lowest_coverage=coverage[worst],
+        worst=worst,
+        all_sizes=_mean(everywhere),
+        lowest_all_sizes=min(everywhere.values()),
+        missing=max(1 - answered[name] / count for name, count in samples.items()),
+        size=rejected / tested if tested else math.nan,
+        width=_relative_width(cells, widths),
+    )
+
+
+def _relative_width(cells: list[Any], widths: Mapping[tuple[str, int], float]) -> float:
+    ratios = [
+        cell.width / widths[cell.problem, cell.n_obs]
+        for cell in cells
+        if widths.get((cell.problem, cell.n_obs), 0) > 0 and cell.width > 0
+    ]
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
+
+
+def _rank(each: Evidence) -> tuple[Any, ...]:
+    """Promised ones first, the narrowest first; of the others the best in its worst problem."""
+    if each.promises:
+        return (0, each.width, each.n_fits)
+    return (1, -min(each.lowest_coverage, each.lowest_all_sizes), each.n_fits)
+
+
+def _reasons(
+    best: Evidence,
+    procedure: Procedure,
+    ranked: list[Evidence],
+    sizes: tuple[int, ...],
+    outside: bool,
+    n_learners: int,
+) -> tuple[str, ...]:
+    at = " and ".join(map(str, sizes))
+    what = "the difference of two learners" if n_learners == 2 else "one learner"
+    if procedure.about == "rules":
+        estimand = f"It is about the rules learnt from {best.learn_size} of your observations."
+    else:
+        estimand = f"It is about {what} with learning sets of {best.learn_size}."
+    reasons = [
+        f"On {best.n_problems} problems with n = {at} its 95% intervals covered "
+        f"{best.coverage:.1%} on average, {best.lowest_coverage:.1%} in the worst "
+        f"({best.worst}); {best.n_samples} samples.",
+        estimand,
+        f"It needs {best.n_fits} model fits.",
+    ]
+    if np.isfinite(best.width) and abs(best.width - 1) >= 0.005:
+        word = "narrower" if best.width < 1 else "wider"
+        reasons.append(
+            f"Its intervals are {abs(best.width - 1):.0%} {word} than those of the corrected t "
+            "test."
+        )
+    if 0.01 < best.missing <= MISSING_PROMISED:
+        reasons.append(f"It gave no answer in {best.missing:.0%} of the samples of one problem.")
+    liberal = [each.procedure for each in ranked if not each.promises]
+    if best.promises and liberal:
+        reasons.append(f"Not good enough in the table: {', '.join(liberal)}.")
+    return (*reasons, *_doubts(best, outside))
+
+
+def _doubts(best: Evidence, outside: bool) -> list[str]:
+    """Why nothing can be promised."""
+    doubts = []
+    if outside:
+        doubts.append("This sample size lies outside of those studied.")
+    if best.n_problems < FEWEST_PROBLEMS:
+        doubts.append(f"Only {best.n_problems} problems of this kind were studied.")
+    if best.n_samples < FEWEST_SAMPLES:
+        doubts.append(f"Only {best.n_samples} samples are behind it.")
+    mean, lowest = best.all_sizes, best.lowest_all_sizes
+    low = min(best.lowest_coverage, lowest) < LOWEST_PROMISED
+    if low or best.coverage < MEAN_PROMISED or mean < MEAN_ALL_SIZES:
+        doubts.append(
+            "No test that suits covered 94% on average and 90% in the worst problem at this size, "
+            f"and 95% and 90% at all sizes together (this one there {mean:.1%} and {lowest:.1%}); "
+            "this one is best in its worst."
+        )
+    if best.missing > MISSING_PROMISED:
+        doubts.append(f"It gave no answer in {best.missing:.0%} of the samples of some problem.")
+    if best.size > SIZE_PROMISED:
+        doubts.append(f"It rejected {best.size:.1%} of true nulls at the 5% level.")
+    return [f"Cannot promise: {doubt}" for doubt in doubts]

@@ -1,0 +1,151 @@
+"""The calibration table, and what it says of a procedure."""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "FEWEST_PROBLEMS",
+    "FEWEST_SAMPLES",
+    "LOWEST_PROMISED",
+    "MEAN_ALL_SIZES",
+    "MEAN_PROMISED",
+    "MISSING_PROMISED",
+    "SIZE_PROMISED",
+    "Evidence",
+    "calibration_table",
+]
+
+
+MEAN_PROMISED, LOWEST_PROMISED = 0.94, 0.90
+"""Coverage over the problems of the table, on average and in the worst one, that is asked of a
+test before it is recommended with a promise; more than is promised (93% and 88%), since the
+problems of users are not those of the table."""
+
+SIZE_PROMISED = 0.075
+"""Most true nulls that may be rejected at the 5% level."""
+
+MEAN_ALL_SIZES = 0.95
+"""Mean coverage over problems with the samples of all sizes together: what intervals are called."""
+
+MISSING_PROMISED = 0.25
+"""Largest share of samples without an answer, in any problem. Learners that often agree in all
+their predictions leave a test nothing to say, which is no harm if it is said."""
+
+FEWEST_PROBLEMS, FEWEST_SAMPLES = 3, 100
+"""Evidence from fewer problems, or fewer samples in all, promises nothing."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the calibration table says of one test at about this sample size.
+
+    Parameters
+    ----------
+    procedure : str
+        Key in the calibration table.
+    learn_size : int
+        Observations that learn.
+    n_fits : int
+        Model fits, each learner and each learning set counted.
+    n_problems, n_samples : int
+        Behind the numbers.
+    coverage : float
+        Of nominal 95% intervals, mean over problems.
+    lowest_coverage : float
+        In the worst problem, whose name is `worst`.
+    worst : str
+    all_sizes, lowest_all_sizes : float
+        The same coverages with the samples of all sizes of the table together: those of one
+        size alone are few, and some test looks good in them by chance.
+    missing : float
+        Largest share of samples without an answer in any problem.
+    size : float
+        Share of true nulls rejected at the 5% level; NaN where none was tested.
+    width : float
+        Width of the intervals over that of the corrected t test on the same samples,
+        geometric mean.
+    """
+
+    procedure: str
+    learn_size: int
+    n_fits: int
+    n_problems: int
+    n_samples: int
+    coverage: float
+    lowest_coverage: float
+    worst: str
+    all_sizes: float
+    lowest_all_sizes: float
+    missing: float
+    size: float
+    width: float
+
+    @property
+    def promises(self) -> bool:
+        """Whether it is good enough in every problem to be promised for another one."""
+        return (
+            self.n_problems >= FEWEST_PROBLEMS
+            and self.n_samples >= FEWEST_SAMPLES
+            and self.coverage >= MEAN_PROMISED
+            and self.all_sizes >= MEAN_ALL_SIZES
+            and min(self.lowest_coverage, self.lowest_all_sizes) >= LOWEST_PROMISED
+            and self.missing <= MISSING_PROMISED
+            and not self.size > SIZE_PROMISED
+        )
+
+    @property
+    def in_words(self) -> str:
+        """One line for summaries."""
+        return (
+            f"{self.procedure}: coverage {self.coverage:.3f}, lowest {self.lowest_coverage:.3f} "
+            f"({self.worst}), width {self.width:.2f}, {self.n_fits} fits, learning sets of "
+            f"{self.learn_size}"
+        )
+
+
+def calibration_table() -> "pd.DataFrame":
+    """The results of the calibration study, a new copy.
+
+    Returns
+    -------
+    DataFrame
+        One row for each problem, sample size, target ("difference" of two learners, "error" of
+        the first, "independence") and procedure: size of the learning sets, model fits, true
+        value and its standard error; samples, how many were answered and covered, with Clopper
+        and Pearson's 95% limits; whether both learners are equally good; p-values, how many were
+        at most 0.05, with limits; median width of the intervals.
+
+    Examples
+    --------
+    >>> from ucvtest.advice.calibration import calibration_table
+    >>> table = calibration_table()
+    >>> len(set(table["problem"])) >= 12
+    True
+    """
+    return _table().copy()
+
+
+def calibration_settings() -> dict[str, Any]:
+    """Seed, level, versions and problems of the calibration study."""
+    return json.loads(resources.files("ucvtest.advice").joinpath("calibration.json").read_text())
+
+
+@cache
+def _table() -> "pd.DataFrame":
+    import pandas as pd
+
+    with resources.files("ucvtest.advice").joinpath("calibration.csv").open() as file:
+        return pd.read_csv(file).merge(_losses_of_problems(), on="problem")
+
+
+def _losses_of_problems() -> "pd.DataFrame":
+    import pandas as pd
+
+    known = calibration_settings()["problems"]
+    return pd.DataFrame([{"problem": name, "loss": each["loss"]} for name, each in known.items()])

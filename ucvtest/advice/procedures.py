@@ -1,0 +1,183 @@
+"""Tests with all their settings, as the calibration study runs them and `advise` recommends."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from ucvtest.designs.named import (
+    HoldOut,
+    KFold,
+    NamedDesign,
+    NestedKFold,
+    RandomSplits,
+    SplitHalves,
+)
+
+__all__ = ["PROCEDURES", "Procedure"]
+
+About = Literal["learner", "rules"]
+"""Whether the estimand is an expectation over learning sets, or about the rules learnt here."""
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """A test with its design and its options.
+
+    Parameters
+    ----------
+    name : str
+        Key in the calibration table.
+    test : str
+        Name of the class in ucvtest.
+    design : NamedDesign, optional
+        For tests on the losses of one design.
+    learn_share : str, optional
+        "half" or "nine_tenths" of the observations learn, for `UStatisticTest`.
+    arguments : mapping
+        Further arguments of the constructor.
+    options : mapping
+        Arguments of `fit`.
+    about : {"learner", "rules"}
+        What the estimand is about; see `ucvtest.procedures.About`.
+    auc : bool
+        Whether the estimand is an AUC; otherwise it is an expected loss.
+    interval, pvalue : bool
+        Whether there is a confidence interval, and a p-value that belongs to it.
+    single : bool
+        Whether one learner alone can be tested.
+    zero_one : bool
+        Whether the loss must be zero_one.
+    valid : bool
+        False for tests that are here to be compared only.
+    """
+
+    name: str
+    test: str
+    design: NamedDesign | None = None
+    learn_share: Literal["half", "nine_tenths"] | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    about: About = "learner"
+    auc: bool = False
+    interval: bool = True
+    pvalue: bool = True
+    single: bool = True
+    zero_one: bool = False
+    valid: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("arguments", "options"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def settings(self, n_obs: int) -> dict[str, Any]:
+        """Arguments of the constructor, beside data, learners and loss."""
+        found = dict(self.arguments)
+        if self.design is not None:
+            found["design"] = self.design
+        if self.learn_share is not None:
+            found["learn_size"] = _LEARN_SIZES[self.learn_share](n_obs)
+        if self.auc and self.test != "InfluenceFunctionTest":
+            found["loss"] = "auc"
+        return found
+
+    def learn_size(self, n_obs: int) -> int:
+        """The learning-set size that the estimand is about."""
+        settings = self.settings(n_obs)
+        if self.test == "NestedCrossValidationTest":
+            return n_obs  # what it corrects its estimate to
+        if self.design is not None:
+            drawn = self.design.draw(n_obs, np.random.default_rng(0))
+            return int(drawn.learning[0].sum())
+        if "n_folds" in settings:
+            return n_obs - n_obs // settings["n_folds"]
+        return int(settings["learn_size"])
+
+
+_LEARN_SIZES = {"half": lambda n: n // 2 - 1, "nine_tenths": lambda n: 9 * n // 10}
+
+PRECISE = {"tol": 0.2, "max_fits": 50_000}
+"""For `UStatisticTest`: draws until the Monte-Carlo error of the variance is below 20% of it, below
+25% being what a result needs; with fewer fits it often has no answer."""
+
+_TEN_FOLDS = KFold(10)
+
+PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
+    {
+        each.name: each
+        for each in (
+            Procedure("naive_t", "NaiveTTest", _TEN_FOLDS, valid=False),
+            Procedure("corrected_t", "CorrectedTTest", _TEN_FOLDS),
+            Procedure("corrected_t_repeated", "CorrectedTTest", KFold(10, n_repeats=10)),
+            Procedure("corrected_t_splits", "CorrectedTTest", RandomSplits(15, 0.1)),
+            Procedure("bayesian_t", "BayesianTTest", _TEN_FOLDS, pvalue=False),
+            Procedure("fold_covariance", "FoldCovarianceTest", arguments={"n_folds": 10}),
+            Procedure("conservative_z", "ConservativeZTest", SplitHalves()),
+            Procedure("five_by_two_t", "FiveByTwoTTest", KFold(2, n_repeats=5)),
+            Procedure(
+                "five_by_two_f",
+                "FiveByTwoFTest",
+                KFold(2, n_repeats=5),
+                interval=False,
+                single=False,
+            ),
+            Procedure("wald_all_pairs", "CrossValidationWaldTest", _TEN_FOLDS, about="rules"),
+            Procedure(
+                "wald_within_fold",
+                "CrossValidationWaldTest",
+                _TEN_FOLDS,
+                options={"variance": "within_fold"},
+                about="rules",
+            ),
+            Procedure("nested", "NestedCrossValidationTest", NestedKFold(10, n_repeats=20)),
+            Procedure("ustatistic", "UStatisticTest", learn_share="half", options=PRECISE),
+            Procedure(
+                "ustatistic_paper",
+                "UStatisticTest",
+                learn_share="half",
+                options={**PRECISE, "variance": "unbiased"},
+            ),
+            Procedure(
+                "ustatistic_jackknife",
+                "UStatisticTest",
+                learn_share="nine_tenths",
+                options={**PRECISE, "variance": "jackknife"},
+            ),
+            Procedure(
+                "influence_error",
+                "InfluenceFunctionTest",
+                arguments={"n_folds": 5, "metric": "error"},
+                zero_one=True,
+            ),
+            Procedure("hold_out", "HoldOutTest", HoldOut(1 / 3), about="rules"),
+            Procedure(
+                "mcnemar",
+                "McNemarTest",
+                HoldOut(1 / 3),
+                about="rules",
+                single=False,
+                zero_one=True,
+            ),
+            Procedure(
+                "mcnemar_folds",
+                "McNemarTest",
+                _TEN_FOLDS,
+                about="rules",
+                single=False,
+                zero_one=True,
+            ),
+            Procedure("delong", "DeLongTest", HoldOut(1 / 3), about="rules", auc=True),
+            Procedure("delong_folds", "DeLongTest", KFold(5), about="rules", auc=True),
+            Procedure("corrected_t_auc", "CorrectedTTest", KFold(5), auc=True),
+            Procedure(
+                "influence_auc",
+                "InfluenceFunctionTest",
+                arguments={"n_folds": 5, "metric": "auc"},
+                auc=True,
+            ),
+        )
+    }
+)
+"""By name, in the order of the calibration table."""

@@ -1,0 +1,100 @@
+"""The one place that turns on JAX's float64 mode, turns it off again, and knows the devices.
+
+The user's global JAX configuration stays as it is. The mode is local to a
+thread and to the ``with`` block, so a float64 JAX array that leaves the block
+would be demoted silently by the next operation on it: everything that leaves
+is converted to NumPy here.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial, wraps
+from typing import Any, ParamSpec
+
+import numpy as np
+
+# While it is imported, JAX draws from NumPy's global generator (waiting times of its cluster
+# code); put the user's state back. Packages with JAX code import this module first.
+_state = np.random.get_state()  # noqa: NPY002
+import jax  # noqa: E402
+
+np.random.set_state(_state)  # noqa: NPY002
+
+__all__ = ["count_devices", "in_float64", "jit", "jit_sums", "on_device", "to_device", "to_numpy"]
+
+P = ParamSpec("P")
+
+# A fifth less time to compile, and results as fast: the expensive passes find nothing more to do
+# in loops over batches.
+_OPTIONS: dict[str, Any] = {"xla_llvm_disable_expensive_passes": True}
+# Half the time or less to compile, and sums as fast. Not for learners: their loops would take twice
+# as long, and the last digit of a fit would depend on how far its system is filled up.
+_OPTIONS_OF_SUMS = _OPTIONS | {"xla_backend_optimization_level": 1}
+if jax.__version_info__ < (0, 11):
+    # Unknown options are errors: these are known from 0.8 to 0.10, and no promise of XLA's.
+    _OPTIONS_OF_SUMS |= {"xla_cpu_use_fusion_emitters": False}
+    # By default half of each vector unit of 512 bits stays idle; processors with narrower ones see
+    # no difference.
+    _OPTIONS |= {"xla_cpu_prefer_vector_width": 512}
+jit = partial(jax.jit, compiler_options=_OPTIONS)
+jit_sums = partial(jax.jit, compiler_options=_OPTIONS_OF_SUMS)
+
+
+def count_devices() -> int:
+    """How many devices share the work: all of this process, or the one that the user chose."""
+    chosen = jax.config.jax_default_device  # type: ignore[attr-defined]
+    return jax.local_device_count() if chosen is None else 1
+
+
+def on_device(number: int) -> AbstractContextManager[Any]:
+    """Let this thread compute on one of `count_devices` devices inside a ``with`` block."""
+    if count_devices() == 1:
+        return nullcontext()
+    return jax.default_device(jax.local_devices()[number])
+
+
+def to_numpy(tree: Any) -> Any:
+    """Turn every array of a (nested) container of JAX arrays into a NumPy array."""
+    return jax.tree_util.tree_map(np.asarray, tree)
+
+
+def to_device(tree: Any) -> Any:
+    """Turn every array of a (nested) container into a JAX array that keeps its 64 bits.
+
+    For what many calls share; to be used inside functions decorated with `in_float64` only. The
+    arrays may share their memory, so that the ones given must not be changed any more.
+    """
+    with jax.enable_x64(True):
+        # Unlike jnp.asarray it compiles nothing.
+        return jax.device_put(tree)
+
+
+def in_float64(function: Callable[P, Any]) -> Callable[P, Any]:
+    """Run a function that uses JAX in float64 and return its arrays as NumPy arrays.
+
+    Parameters
+    ----------
+    function : callable
+        Its NumPy arguments keep float64 inside. A JAX array that it stores
+        somewhere instead of returning it keeps its 64 bits but must only be
+        used inside another function decorated in the same way.
+
+    Returns
+    -------
+    callable
+        The same function with NumPy arrays (or containers of them) as results.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp, numpy as np
+    >>> from ucvtest.common.float64 import in_float64
+    >>> in_float64(jnp.sin)(np.ones(2)).dtype
+    dtype('float64')
+    """
+
+    @wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> Any:
+        with jax.enable_x64(True):
+            return to_numpy(function(*args, **kwargs))
+
+    return wrapper

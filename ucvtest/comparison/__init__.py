@@ -1,0 +1,1 @@
+"""Several tests, or several learners, side by side: fitted once, in one table."""

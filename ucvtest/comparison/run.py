@@ -1,0 +1,217 @@
+"""`compare`: fits what a plan needs, once, and runs its tests."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+from typing import Any, get_args
+
+import numpy as np
+
+from ucvtest import hooks
+from ucvtest.common.runtime import Stopwatch, make_generator, progress_bar
+from ucvtest.comparison.comparison import Comparison
+from ucvtest.comparison.fields import Correction, Fits, Pair
+from ucvtest.comparison.plan import Group, Plan, Planned, Question, naming
+from ucvtest.evaluation.evaluate import evaluate_sample, named_learners
+from ucvtest.inference.hypothesis_test import checked_alternative
+from ucvtest.learners.adapters.translate import Backend
+from ucvtest.results.result import TestResult
+from ucvtest.stats.wald import Alternative
+
+__all__ = ["compare"]
+
+
+OWN = "drawn by the test itself"
+"""The design of tests that share none."""
+
+
+def compare(
+    X: Any,
+    y: Any,
+    learners: Any,
+    tests: Any = "recommended",
+    *,
+    loss: Any = None,
+    alternative: Alternative = "two-sided",
+    correction: Correction | None = "holm",
+    pos_label: Any = None,
+    backend: Backend = "auto",
+    rng: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    batch_size: int | None = None,
+    progress: bool | None = None,
+) -> Comparison:
+    """Compare two learners by several tests, or several learners in pairs.
+
+    H0 of every test and pair: the expected loss (or AUC) of both learners is the same, at
+    learning sets of the test's design. Learners are fitted once for each different design,
+    whatever the number of tests and pairs that use it; tests that draw their own learning sets
+    ("ustatistic", "influence") are fitted by themselves.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+    learners : sequence or mapping
+        At least two; of a mapping the keys are the names.
+    tests : "recommended", str, test class, TestSpec, a list of these, or a mapping
+        Short names such as "corrected_t", classes such as ``uv.CorrectedTTest``, or
+        ``uv.TestSpec(name, constructor, fit)`` with options; of a mapping the keys are the
+        labels in the table.
+    loss : str, callable, Loss or matrix, optional
+        One for all tests; "auc" compares areas under the ROC curve.
+    alternative : {"two-sided", "less", "greater"}
+        H1: the first learner's loss (or AUC) differs from, is below, or is above the second's.
+    correction : str or None
+        How p-values are adjusted for the number of pairs within each test, as
+        `statsmodels.stats.multitest.multipletests` names it; None leaves them.
+    pos_label, backend : optional
+        See the tests.
+    rng : None, int or numpy Generator
+        Decides all draws. Every design is drawn with the same seed, so that each result is that
+        of the test by itself with this `rng`, whatever tests stand beside it.
+    n_jobs : int, optional
+        joblib's workers, for learners that are not jitted.
+    batch_size : int, optional
+        Learning sets evaluated at once: bounds the memory, changes no result.
+    progress : bool, optional
+        Show progress bars; by default on terminals, after three seconds.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used, or a test cannot answer the question; before the first
+        fit. Later only if a learner fails on a split.
+
+    Notes
+    -----
+    Different tests of the same difference are no family, and their p-values are not adjusted
+    for their number: decide before looking which one counts. Cost: for each design its
+    learning sets times the number of learners; "ustatistic" goes on until its Monte-Carlo error is
+    small, which ``TestSpec("ustatistic", fit={"max_fits": 2000})`` bounds for slow learners.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tests = ["corrected_t", "fold_covariance"]
+    >>> found = uv.compare(X[50:, :2], y[50:], ["lda", "knn:1", "majority"], tests, rng=0)
+    >>> len(found.pairs), found.n_fits
+    (3, 30)
+    >>> found.frame[["test", "learner", "other", "pvalue", "pvalue_adjusted"]].shape
+    (6, 5)
+    """
+    stopwatch = Stopwatch()
+    checked_alternative(alternative)
+    if correction is not None and correction not in get_args(Correction):
+        raise ValueError(
+            f"correction={correction!r} is unknown: use one of {', '.join(get_args(Correction))}, "
+            "or None"
+        )
+    named = named_learners(learners)
+    if len(named) < 2:
+        raise ValueError(
+            f"learners has {len(named)} learner, and a comparison needs two: use a test class for "
+            "the error of one, such as uv.UStatisticTest(X, y, learner)"
+        )
+    generator, seed = make_generator(rng)
+    seed = int(generator.integers(2**32)) if seed is None else seed
+    question = Question(X, y, named, loss, alternative, pos_label, backend)
+    run = _Run(Plan(question, tests, seed), n_jobs, batch_size, progress)
+    results, fits = run.results(), run.fits
+    plan, first = run.plan, run.plan.first
+    comparison = Comparison(
+        learners=tuple(named),
+        results={
+            (label, *pair): results[label, pair] for label in plan.specs for pair in run.pairs
+        },
+        fits=tuple(fits),
+        correction=correction,
+        elapsed=stopwatch.seconds,
+        settings={
+            "learners": list(named),
+            "tests": {label: spec.words for label, spec in plan.specs.items()},
+            "loss": "auc" if first.loss is None else first.loss.name,
+            "alternative": alternative,
+            "correction": correction,
+            "pos_label": first._settings()["pos_label"],
+            "backend": backend,
+            "rng": seed,
+        },
+    )
+    hooks.announce_comparison(first, comparison)
+    return comparison
+
+
+class _Run:
+    """Fits what a plan needs, design by design, and runs its tests."""
+
+    def __init__(
+        self, plan: Plan, n_jobs: int | None, batch_size: int | None, progress: bool | None
+    ) -> None:
+        self.plan = plan
+        self.n_jobs, self.batch_size, self.progress = n_jobs, batch_size, progress
+        self.pairs = tuple(combinations(plan.question.learners, 2))
+        self.fits: list[Fits] = []
+
+    def results(self) -> dict[tuple[str, Pair], TestResult]:
+        """The results by test and pair."""
+        found: dict[tuple[str, Pair], TestResult] = {}
+        # One design after the other, so that the losses of one are kept at a time.
+        for group in self.plan.groups:
+            found |= dict(self._of_group(group))
+        for test in self.plan.alone:
+            found |= dict(self._alone(test))
+        return found
+
+    def _of_group(self, group: Group) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+        first = group.tests[0].made[0]
+        learners = group.fitting(self.plan.question.learners)
+        words = group.design.words
+        with hooks.fitting(first), progress_bar(self.progress, words, "fit") as bar:
+            losses = evaluate_sample(
+                first.sample,
+                learners,
+                group.drawn,
+                first.loss,
+                group.rng,
+                settings={"design": words, "rng": self.plan.seed},
+                n_jobs=self.n_jobs,
+                batch_size=self.batch_size,
+                bar=bar,
+                say_names=True,
+            )
+        labels = tuple(test.label for test in group.tests)
+        sizes = group.drawn.learn_sizes
+        self.fits.append(Fits(words, sizes, group.drawn.n_resamples, losses.n_fits, labels))
+        for test in group.tests:
+            for pair in self.pairs:
+                with naming(test.label):
+                    one: Any = test.from_losses(losses, *pair)
+                    one._announced = False
+                    yield (test.label, pair), one.fit(**test.fit_options)
+
+    def _alone(self, test: Planned) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+        n_fits, sizes = 0, set()
+        for pair in self.pairs:
+            with naming(test.label):
+                one: Any = self.plan.question.test(test.spec, *pair)
+                one._announced = False
+                result = one.fit(
+                    **test.spec.fit,
+                    rng=self.plan.seed,
+                    n_jobs=self.n_jobs,
+                    batch_size=self.batch_size,
+                    progress=self.progress,
+                )
+            n_fits += result.n_fits
+            sizes.add(result.settings.get("learn_size"))
+            names = dict(zip(("learner", "other"), pair, strict=True))
+            yield (test.label, pair), replace(result, settings={**result.settings, **names})
+        known = tuple(sorted(size for size in sizes if isinstance(size, int)))
+        self.fits.append(Fits(OWN, known, None, n_fits, (test.label,)))

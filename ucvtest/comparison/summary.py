@@ -1,0 +1,387 @@
+"""A comparison in words and tables."""
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import partial
+from string import ascii_uppercase
+from typing import TYPE_CHECKING
+
+from ucvtest.results.grids import (
+    Grid,
+    GridSummary,
+    decimals_of,
+    escape_markdown,
+    hanging,
+    in_two_columns,
+    number_column,
+    wrapped_rows,
+)
+from ucvtest.results.result import TestResult
+from ucvtest.results.wording import _posterior as posterior
+from ucvtest.results.wording import direction
+from ucvtest.results.wording import verdict as verdict_of_one
+
+if TYPE_CHECKING:
+    from ucvtest.comparison.comparison import Comparison
+    from ucvtest.comparison.fields import Fits
+
+__all__ = ["ComparisonSummary", "is_valid", "label_of", "pair_text", "verdict"]
+
+NAME_LENGTH = 14
+"""Characters of a learner's name in tables of pairs."""
+
+NO_DIFFERENCE = "no difference"
+PROBABILITIES = "probabilities instead of a p-value"
+NO_PVALUE = "no p-value"
+NOTHING = (NO_DIFFERENCE, PROBABILITIES, NO_PVALUE)
+"""Findings that are none, in the order in which they are told."""
+
+REUSED = "Nothing was fitted for this test"
+"""How the note of tests on given losses starts; the list of fits says more."""
+
+
+def verdict(comparison: "Comparison", alpha: float = 0.05) -> str:
+    """What the tests find, in a sentence for two learners, and one for each test of more.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    alpha : float
+        Significance level; of several pairs the adjusted p-values are compared with it.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is outside (0, 1).
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
+    if len(comparison.results) == 1:
+        return verdict_of_one(comparison.result(), alpha)
+    level = f"{100 * alpha:.10g}% level"
+    if len(comparison.pairs) == 1:
+        return f"At the {level} {_of_two(comparison, alpha)}."
+    adjusted = f", p-values adjusted ({comparison.correction})," if comparison.correction else ""
+    found = (f"{label} {_of_pairs(comparison, test, alpha)}" for test, label in _labels(comparison))
+    return f"At the {level}{adjusted} {'; '.join(found)}."
+
+
+def _labels(comparison: "Comparison") -> list[tuple[str, str]]:
+    """The tests, and what they are called in words."""
+    labels = {test: label_of(test, each) for (test, *_), each in comparison.results.items()}
+    return list(labels.items())
+
+
+def _of_two(comparison: "Comparison", alpha: float) -> str:
+    found: dict[str, list[str]] = {}
+    invalid = []
+    for (test, *pair), result in comparison.results.items():
+        finding = _finding(result, result.pvalue, pair, alpha)
+        if is_valid(result):
+            found.setdefault(finding, []).append(test)
+        else:
+            invalid.append(f"{test}, which is not valid and not counted, {_verb(finding, 1)}")
+    n_tests = sum(map(len, found.values()))
+    # What was found comes first.
+    ordered = sorted(found, key=lambda claim: 1 + NOTHING.index(claim) if claim in NOTHING else 0)
+    counted = [
+        f"{_share(len(found[claim]), n_tests)} {_verb(claim, len(found[claim]))} "
+        f"({', '.join(found[claim])})"
+        for claim in ordered
+    ]
+    return "; ".join([*counted, *invalid])
+
+
+def is_valid(result: TestResult) -> bool:
+    """Whether the test is one to rely on; one that is not says so in its name."""
+    return "not valid" not in result.method
+
+
+def label_of(test: str, result: TestResult) -> str:
+    """The label of a test, marked where it is not valid."""
+    return test if is_valid(result) else f"{test} (not valid)"
+
+
+def _share(count: int, total: int) -> str:
+    if count < total or total == 1:
+        return f"{count} of {total} test{'s' if total > 1 else ''}"
+    return f"all {total} tests"
+
+
+def _verb(claim: str, count: int) -> str:
+    """What tests do with a claim: find it, or give what they have instead."""
+    several = "" if count > 1 else "s"
+    if claim in (PROBABILITIES, NO_PVALUE):
+        return f"give{several} {claim}"
+    return f"find{several} {claim}" if claim == NO_DIFFERENCE else f"find{several} that {claim}"
+
+
+def _of_pairs(comparison: "Comparison", test: str, alpha: float) -> str:
+    adjusted = comparison.adjusted_pvalues
+    findings = [
+        _finding(result, adjusted[key], key[1:], alpha)
+        for key, result in comparison.results.items()
+        if key[0] == test
+    ]
+    kinds = set(findings)
+    if len(kinds) == 1 and not kinds.isdisjoint(NOTHING):
+        return _verb(findings[0], 1)
+    claims = [each for each in findings if each not in NOTHING]
+    text = _verb(", ".join(claims) or NO_DIFFERENCE, 1)
+    missing = findings.count(NO_PVALUE)
+    if not missing:
+        return text
+    return f"{text} ({'one pair has' if missing == 1 else f'{missing} pairs have'} no p-value)"
+
+
+def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: float) -> str:
+    """The claim that a p-value supports, if it supports one."""
+    if not math.isnan(result.diagnostics.get("p_left", math.nan)):
+        return PROBABILITIES
+    if math.isnan(pvalue):
+        return NO_PVALUE
+    sides = direction(result)
+    # At p = alpha exactly the test rejects, as everywhere.
+    if pvalue > alpha or sides is None:
+        return NO_DIFFERENCE
+    below = result.alternative == "less" or (
+        result.alternative == "two-sided" and result.estimate < result.null_value
+    )
+    better, worse = pair if (sides.below if below else sides.above) == "first" else pair[::-1]
+    return f"{better} is better than {worse}"
+
+
+def pair_text(comparison: "Comparison", pair: Sequence[str]) -> str:
+    """Two learners as their difference; a long name is cut, and told by its place."""
+    return " - ".join(_short(comparison, name) for name in pair)
+
+
+def _short(comparison: "Comparison", name: str) -> str:
+    if len(name) <= NAME_LENGTH:
+        return name
+    place = f"... ({comparison.learners.index(name) + 1})"
+    return name[: NAME_LENGTH - len(place)] + place
+
+
+def _listed(comparison: "Comparison") -> str:
+    """All learners, with their places where tables tell some by these."""
+    names = comparison.learners
+    if max(map(len, names)) <= NAME_LENGTH or len(comparison.pairs) == 1:
+        return ", ".join(names)
+    return ", ".join(f"({place}) {name}" for place, name in enumerate(names, start=1))
+
+
+class ComparisonSummary(GridSummary):
+    """A statsmodels Summary of a `Comparison`.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    alpha : float
+        One minus the confidence level of the intervals, and the level of the verdict.
+    with_verdict : bool
+        Whether the verdict stands below the tables.
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is outside (0, 1).
+    """
+
+    def __init__(
+        self, comparison: "Comparison", alpha: float, *, with_verdict: bool = True
+    ) -> None:
+        super().__init__()
+        self._comparison, self._alpha = comparison, alpha
+        self._verdict = verdict(comparison, alpha)
+        grids = [
+            Grid(wrapped_rows(_words(comparison)), aligns="l", title=_title(comparison)),
+            Grid(in_two_columns(_facts(comparison)), aligns="rlr"),
+            *_main_grids(comparison, alpha),
+        ]
+        self._set(grids, partial(self._closing, with_verdict=with_verdict))
+
+    def as_markdown(self) -> str:
+        """Verdict, tables, fits and notes as Markdown."""
+        comparison = self._comparison
+        words, facts = _words(comparison), _facts(comparison)
+        parts = [
+            f"## {escape_markdown(_title(comparison))}",
+            f"**{escape_markdown(self._verdict)}**",
+        ]
+        for grid in _main_grids(comparison, self._alpha):
+            parts += [f"### {escape_markdown(grid.title)}"] if grid.title else []
+            parts.append(grid.markdown())
+        parts.append(
+            Grid(
+                [list(pair) for pair in [*words[1:], *facts]], list(words[0]), aligns="l"
+            ).markdown()
+        )
+        notes = [*_fit_lines(comparison), *_notes(comparison)]
+        parts += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in notes)]
+        return "\n\n".join(parts) + "\n"
+
+    def _closing(self, width: int, *, with_verdict: bool) -> list[str]:
+        comparison = self._comparison
+        lines = [*hanging(f"Verdict: {self._verdict}", width), ""] if with_verdict else []
+        lines.append("Fits:")
+        for line in _fit_lines(comparison):
+            lines += hanging(line, width)
+        lines += ["", "Notes:"]
+        for index, note in enumerate(_notes(comparison), start=1):
+            lines += hanging(f"[{index}] {note}", width)
+        return lines
+
+
+def _title(comparison: "Comparison") -> str:
+    n_learners, n_tests = len(comparison.learners), len(comparison.tests)
+    return f"Comparison of {n_learners} learners by {n_tests} test{'s' if n_tests > 1 else ''}"
+
+
+def _words(comparison: "Comparison") -> list[tuple[str, str]]:
+    words = [("Learners", _listed(comparison))]
+    if len(comparison.pairs) == 1:
+        words.append(("Estimates", "the first learner minus the second"))
+    estimands: dict[str, list[str]] = {}
+    for (test, _, _), result in comparison.results.items():
+        tests = estimands.setdefault(result.estimand, [])
+        if test not in tests:
+            tests.append(test)
+    for estimand, tests in estimands.items():
+        added = f" ({', '.join(tests)})" if len(estimands) > 1 else ""
+        words.append(("Estimand", f"{estimand}{added}"))
+    for (test, *pair), result in comparison.results.items():
+        where = test if len(comparison.pairs) == 1 else f"{test}, {pair_text(comparison, pair)}"
+        if not math.isnan(result.diagnostics.get("p_left", math.nan)):
+            words.append(("Posterior", f"{where}: {posterior(result)}"))
+        if result.status != "ok":
+            words.append(("STATUS", f"{where}: {result.status}"))
+    return words
+
+
+def _facts(comparison: "Comparison") -> list[tuple[str, str]]:
+    facts = [
+        ("Observations", str(comparison.n_obs)),
+        ("Model fits in all", str(comparison.n_fits)),
+        ("Loss", str(comparison.settings.get("loss"))),
+        ("Alternative", str(comparison.settings.get("alternative"))),
+        ("Seconds", f"{comparison.elapsed:.2f}"),
+    ]
+    if len(comparison.pairs) > 1:
+        facts.append(("Correction", comparison.correction or "none"))
+    return facts
+
+
+def _main_grids(comparison: "Comparison", alpha: float) -> list[Grid]:
+    """One table of tests for two learners; one table of pairs for each test of more."""
+    if len(comparison.pairs) == 1:
+        names = [label_of(test, each) for (test, *_), each in comparison.results.items()]
+        return [_grid(comparison, list(comparison.results), names, alpha)]
+    grids = []
+    for test in comparison.tests:
+        keys = [key for key in comparison.results if key[0] == test]
+        method = comparison.results[keys[0]].method
+        title = f"{test}: {method}"
+        grids.append(
+            _grid(comparison, keys, [pair_text(comparison, key[1:]) for key in keys], alpha, title)
+        )
+    return grids
+
+
+def _grid(
+    comparison: "Comparison",
+    keys: Sequence[tuple[str, str, str]],
+    names: Iterable[str],
+    alpha: float,
+    title: str = "",
+) -> Grid:
+    results = [comparison.results[key] for key in keys]
+    lows, highs = zip(*(result._quiet_interval(alpha) for result in results), strict=True)
+    estimates, errors = ([getattr(each, name) for each in results] for name in ("estimate", "se"))
+    units = decimals_of([*estimates, *errors, *lows, *highs])
+    level = f"{100 * (1 - alpha):.10g}%"
+    columns = {
+        "estimate": number_column(estimates, units),
+        "std err": number_column(errors, units),
+        "p-value": number_column([result.pvalue for result in results], 4),
+    }
+    if len(comparison.pairs) > 1 and comparison.correction is not None:
+        adjusted = comparison.adjusted_pvalues
+        columns["adjusted"] = number_column([adjusted[key] for key in keys], 4)
+    columns |= {
+        f"{level} low": number_column(lows, units),
+        f"{level} high": number_column(highs, units),
+        "fits": [
+            f"{result.n_fits} {_letter(comparison, key[0])}"
+            for result, key in zip(results, keys, strict=True)
+        ],
+    }
+    rows = [list(cells) for cells in zip(names, *columns.values(), strict=True)]
+    return Grid(rows, ["", *columns], title=title)
+
+
+def _letter(comparison: "Comparison", test: str) -> str:
+    """The letter of what was fitted for a test."""
+    places = (place for place, fits in enumerate(comparison.fits) if test in fits.tests)
+    return _letters(next(places))
+
+
+def _letters(place: int) -> str:
+    return ascii_uppercase[place % 26] * (place // 26 + 1)
+
+
+def _fit_lines(comparison: "Comparison") -> list[str]:
+    return [f"{_letters(place)}: {_of_fits(each)}" for place, each in enumerate(comparison.fits)]
+
+
+def _of_fits(fits: "Fits") -> str:
+    sizes = " or ".join(map(str, fits.learn_sizes))
+    if fits.n_resamples is None:
+        learnt = f"learning sets{' of ' if sizes else ''}{sizes}, {fits.design}"
+    else:
+        several = "s" if fits.n_resamples > 1 else ""
+        learnt = f"{fits.design}, {fits.n_resamples} learning set{several} of {sizes}"
+    shared = "shared by" if len(fits.tests) > 1 else "for"
+    return f"{learnt}: {fits.n_fits} fits, {shared} {', '.join(fits.tests)}"
+
+
+def _notes(comparison: "Comparison") -> list[str]:
+    notes = []
+    if len(comparison.tests) > 1:
+        notes.append(
+            "The tests look at the same learners, each for the estimand stated, and are no "
+            "family: p-values are not adjusted for their number. Decide beforehand which counts."
+        )
+    if len(comparison.pairs) > 1:
+        how = (
+            f"adjusted ({comparison.correction}) for the {len(comparison.pairs)} pairs of learners "
+            "within each test"
+            if comparison.correction
+            else "not adjusted for the number of pairs"
+        )
+        notes.append(f"p-values are {how}; intervals are not.")
+    of_tests: dict[str, list[str]] = {}
+    for test in comparison.tests:
+        for note in _notes_of(comparison, test):
+            of_tests.setdefault(note, []).append(test)
+    for note, tests in of_tests.items():
+        notes.append(f"{', '.join(tests)}: {note}" if len(comparison.tests) > 1 else note)
+    return notes
+
+
+def _notes_of(comparison: "Comparison", test: str) -> list[str]:
+    """What a test notes of every pair, and that there is more."""
+    lists = [
+        [note for note in result.notes if not note.startswith(REUSED)]
+        for (each, _, _), result in comparison.results.items()
+        if each == test
+    ]
+    first, *others = lists
+    common = [note for note in first if all(note in notes for notes in others)]
+    if any(len(notes) > len(common) for notes in lists):
+        common.append("Further notes on single pairs are in their own summaries.")
+    return common

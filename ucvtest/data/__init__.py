@@ -1,0 +1,1 @@
+"""The observed sample: features, response, and how they are read."""

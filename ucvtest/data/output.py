@@ -1,0 +1,9 @@
+"""What a learner predicts."""
+
+from typing import Literal, get_args
+
+__all__ = ["OUTPUTS", "Output"]
+
+
+Output = Literal["label", "number", "probability", "score"]
+OUTPUTS: tuple[Output, ...] = get_args(Output)

@@ -1,0 +1,47 @@
+"""Resampling designs by name, and what structure a drawn design has.
+
+A named design says what to draw; `draw` gives a `Design`, whose rows are the learning sets in a
+documented order. What reads the structure off a drawn design is in `ucvtest.designs.structure`.
+"""
+
+from ucvtest.designs.adapters import as_design
+from ucvtest.designs.design import Design
+from ucvtest.designs.named import (
+    DisjointSets,
+    HoldOut,
+    KFold,
+    LeavePairOut,
+    NamedDesign,
+    NestedKFold,
+    RandomSplits,
+    SplitHalves,
+)
+from ucvtest.designs.structure import (
+    disjoint_sets_of,
+    folds_of,
+    halves_of,
+    n_folds_of,
+    nested_folds_of,
+    pairs_of,
+    random_splits_of,
+)
+
+__all__ = [
+    "Design",
+    "DisjointSets",
+    "HoldOut",
+    "KFold",
+    "LeavePairOut",
+    "NamedDesign",
+    "NestedKFold",
+    "RandomSplits",
+    "SplitHalves",
+    "as_design",
+    "disjoint_sets_of",
+    "folds_of",
+    "halves_of",
+    "n_folds_of",
+    "nested_folds_of",
+    "pairs_of",
+    "random_splits_of",
+]

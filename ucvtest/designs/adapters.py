@@ -1,0 +1,128 @@
+"""Designs from what people have: fold numbers, scikit-learn splitters, lists of splits."""
+
+import copy
+import reprlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ucvtest.designs.design import Design
+from ucvtest.designs.named import KFold, NamedDesign
+
+__all__ = ["as_design"]
+
+
+GROUPED = (
+    "it splits by groups, and no test here allows for several rows of one patient; keep one row "
+    "for each, or average them, and use one of uv.designs"
+)
+
+
+@dataclass(frozen=True)
+class _Drawn(NamedDesign):
+    """A design that has been drawn already."""
+
+    design: Design
+
+    @property
+    def words(self) -> str:
+        return f"a design of {self.design.n_resamples} learning sets"
+
+    @property
+    def n_resamples(self) -> int:
+        return self.design.n_resamples
+
+    def check(self, n_obs: int) -> None:
+        if self.design.n_obs != n_obs:
+            raise ValueError(
+                f"design is for {self.design.n_obs} observations, but the sample has {n_obs}"
+            )
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        return self.design
+
+
+# Compared by identity: neither splitters nor data can be compared otherwise.
+@dataclass(frozen=True, eq=False)
+class _Splitter(NamedDesign):
+    """A scikit-learn splitter with the data that it may look at."""
+
+    splitter: Any
+    X: Any
+    y: Any
+
+    @property
+    def words(self) -> str:
+        return repr(self.splitter)
+
+    @property
+    def n_resamples(self) -> int:
+        count = getattr(self.splitter, "get_n_splits", None)
+        return 1 if count is None else int(count(self.X, self.y))
+
+    def check(self, n_obs: int) -> None:
+        try:
+            next(iter(self._seeded(np.random.default_rng(0)).split(self.X, self.y)))
+        except (ValueError, TypeError, StopIteration) as error:
+            reason = GROUPED if "groups" in str(error) else error
+            raise ValueError(f"design {self.words} cannot be used: {reason}") from error
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        return Design.from_indices(self._seeded(rng).split(self.X, self.y), n_obs)
+
+    def _seeded(self, rng: np.random.Generator) -> Any:
+        """A copy, so that no state moves: ours in the user's object, the user's, or global."""
+        splitter = copy.deepcopy(self.splitter)
+        if getattr(splitter, "random_state", 0) is None:
+            splitter.random_state = int(rng.integers(2**31 - 1))
+        return splitter
+
+
+def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
+    """The named design that a user means.
+
+    Parameters
+    ----------
+    design : NamedDesign, Design, int, scikit-learn splitter, or list of splits
+        An integer is the number of folds. A `Design` is used as it is. A splitter is an object
+        with a ``split(X, y)`` method; if its random_state is None it gets one drawn from rng.
+        Splits are pairs of row numbers, (learning, testing), as splitters yield them.
+    X, y : optional
+        The data, which splitters look at, and whose number of rows splits are checked with.
+
+    Returns
+    -------
+    NamedDesign
+
+    Raises
+    ------
+    ValueError
+        If it is none of these, or splits do not suit the data.
+    """
+    if isinstance(design, NamedDesign):
+        return design
+    if isinstance(design, Design):
+        return _Drawn(design)
+    if isinstance(design, (int, np.integer)) and not isinstance(design, bool):
+        return KFold(int(design))
+    if callable(getattr(design, "split", None)) and not isinstance(design, str):
+        return _Splitter(design, X, y)
+    if isinstance(design, (list, tuple, Iterator)) and y is not None:
+        return _Drawn(_of_splits(design, len(y)))
+    raise ValueError(
+        f"design={reprlib.repr(design)} is unknown: use a number of folds, one of uv.designs "
+        "(KFold, RandomSplits, HoldOut, SplitHalves, NestedKFold, DisjointSets, LeavePairOut), a "
+        "scikit-learn splitter, or a list of splits, (learning, testing)"
+    )
+
+
+def _of_splits(splits: Any, n_obs: int) -> Design:
+    # Taken once: an iterator has no second time.
+    pairs = list(splits)
+    if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+        raise ValueError(
+            f"design={reprlib.repr(pairs)} must hold pairs of row numbers, (learning, testing)"
+        )
+    return Design.from_indices(pairs, n_obs)

@@ -1,0 +1,131 @@
+"""Which observations are learnt from and which are tested, as 0/1 matrices."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Design"]
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A resampling design.
+
+    Parameters
+    ----------
+    learning : ndarray of bool, shape (R, n)
+        Row r marks the observations of learning set r.
+    testing : ndarray of bool, shape (R, n)
+        Row r marks the observations that the rule learnt on set r is tested on.
+    """
+
+    learning: np.ndarray
+    testing: np.ndarray
+
+    @property
+    def n_obs(self) -> int:
+        """Observations of the sample."""
+        return int(self.learning.shape[1])
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets, each with its test set."""
+        return len(self.learning)
+
+    @property
+    def learn_sizes(self) -> tuple[int, ...]:
+        """The sizes of the learning sets, without repetition, ascending."""
+        return tuple(np.unique(self.learning.sum(axis=1)).tolist())
+
+    @property
+    def test_sizes(self) -> tuple[int, ...]:
+        """The sizes of the test sets, without repetition, ascending."""
+        return tuple(np.unique(self.testing.sum(axis=1)).tolist())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Design):
+            return NotImplemented
+        same_learning = np.array_equal(self.learning, other.learning)
+        return same_learning and np.array_equal(self.testing, other.testing)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have none
+
+    def rows(self, index: np.ndarray | slice) -> "Design":
+        """Some of the learning sets, with their test sets."""
+        return Design(self.learning[index], self.testing[index])
+
+    @classmethod
+    def from_indices(cls, splits: Iterable[tuple[np.ndarray, np.ndarray]], n_obs: int) -> "Design":
+        """The design of pairs of row numbers, (learning, testing), as scikit-learn has them.
+
+        Raises
+        ------
+        ValueError
+            If there are no splits, or one learns from or tests nothing, tests what it learns,
+            or names rows that do not exist.
+        """
+        rows = [
+            (_marked(learnt, n_obs, split), _marked(tested, n_obs, split))
+            for split, (learnt, tested) in enumerate(splits)
+        ]
+        if not rows:
+            raise ValueError("the design has no splits: pass at least one")
+        learning, testing = (np.array(side) for side in zip(*rows, strict=True))
+        return cls.checked(learning, testing)
+
+    @classmethod
+    def checked(cls, learning: Any, testing: Any = None) -> "Design":
+        """A design from matrices that somebody else made, (R, n); by default the rest is tested.
+
+        Raises
+        ------
+        ValueError
+            If they are no 0/1 matrices of one shape, or a row learns from or tests nothing, or
+            tests what it learns from.
+        """
+        learning = _zero_one_matrix("learning", learning)
+        testing = ~learning if testing is None else _zero_one_matrix("testing", testing)
+        if learning.shape != testing.shape or not len(learning):
+            raise ValueError(
+                "learning and testing must have the same shape (R, n) with R >= 1, got "
+                f"{learning.shape} and {testing.shape}"
+            )
+        for problem, bad in (
+            ("learns from nothing", ~learning.any(axis=1)),
+            ("tests nothing", ~testing.any(axis=1)),
+            ("tests observations that it learns from", (learning & testing).any(axis=1)),
+        ):
+            if bad.any():
+                raise ValueError(f"split {int(bad.argmax())} of the design {problem}")
+        return cls(learning, testing)
+
+    @classmethod
+    def leave_rest_out(cls, learning: np.ndarray) -> "Design":
+        """Test every rule on all observations that it has not seen."""
+        return cls(learning, ~learning)
+
+
+def _marked(index: Any, n_obs: int, split: int) -> np.ndarray:
+    """The observations of row numbers, or of a mask, as a row of bool."""
+    numbers = np.asarray(index)
+    row = np.zeros(n_obs, dtype=bool)
+    if numbers.dtype == bool and numbers.shape == row.shape:
+        return numbers
+    # Negative numbers would count from the end, and so hide a mistake.
+    whole = numbers.ndim == 1 and numbers.dtype.kind in "iu"
+    if numbers.size and not (whole and numbers.min() >= 0 and numbers.max() < n_obs):
+        raise ValueError(
+            f"split {split} of the design must hold row numbers from 0 to {n_obs - 1} "
+            f"(n_obs = {n_obs})"
+        )
+    row[numbers.astype(int)] = True
+    return row
+
+
+def _zero_one_matrix(name: str, matrix: Any) -> np.ndarray:
+    array = np.asarray(matrix)
+    if array.ndim != 2 or not np.isin(array, (0, 1)).all():
+        raise ValueError(f"{name} must be a 0/1 matrix of shape (R, n), got shape {array.shape}")
+    return array.astype(bool)

@@ -1,0 +1,230 @@
+"""Random learning sets, drawn in NumPy, row by row."""
+
+from collections.abc import Iterator
+from itertools import combinations, islice
+
+import numpy as np
+
+__all__ = [
+    "all_learning_sets",
+    "draw_from_halves",
+    "draw_orders",
+    "exchange_one",
+    "fold_numbers",
+    "learning_sets",
+]
+
+
+MEMBER_BITS = 24
+"""Bits of a random number that hold an observation's number; the others, 40, are random."""
+
+CELLS_PER_STEP = 2**18
+"""Cells (learning sets times observations) that are drawn at a time."""
+
+MANY = 6
+"""Members are drawn one by one where there are so many times as many, or more."""
+
+
+def draw_orders(rng: np.random.Generator, n_draws: int, n_obs: int) -> np.ndarray:
+    """Draw random orders of the observations, from which learning sets are cut.
+
+    Drawn order by order, so that they do not depend on how many are asked for at a time.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    n_draws, n_obs : int
+
+    Returns
+    -------
+    ndarray of int, shape (n_draws, n_obs)
+    """
+    return rng.permuted(np.tile(np.arange(n_obs), (n_draws, 1)), axis=1)
+
+
+def learning_sets(orders: np.ndarray, start: int, size: int) -> np.ndarray:
+    """The learning sets of some consecutive places of random orders.
+
+    Sets from places that do not overlap are disjoint; each is uniformly distributed over
+    all sets of its size.
+
+    Parameters
+    ----------
+    orders : ndarray of int, shape (R, n)
+    start, size : int
+
+    Returns
+    -------
+    ndarray of bool, shape (R, n)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs.draws import draw_orders, learning_sets
+    >>> orders = draw_orders(np.random.default_rng(0), 1000, 9)
+    >>> first, second = learning_sets(orders, 0, 4), learning_sets(orders, 4, 4)
+    >>> bool((first & second).any()), set(first.sum(axis=1).tolist())
+    (False, {4})
+    """
+    learning = np.zeros(orders.shape, dtype=bool)
+    np.put_along_axis(learning, orders[:, start : start + size], True, axis=1)
+    return learning
+
+
+def fold_numbers(orders: np.ndarray, n_folds: int) -> np.ndarray:
+    """Folds of K-fold cross-validation, cut from random orders.
+
+    Sizes differ by at most one. The folds take no account of classes, so that all
+    observations are treated alike.
+
+    Parameters
+    ----------
+    orders : ndarray of int, shape (R, n)
+    n_folds : int
+
+    Returns
+    -------
+    ndarray of int, shape (R, n)
+        Number of the fold of each observation, from 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs.draws import fold_numbers
+    >>> fold_numbers(np.array([[0, 1, 2, 3, 4], [4, 0, 3, 1, 2]]), 2)
+    array([[0, 0, 0, 1, 1],
+           [0, 1, 1, 0, 0]])
+    """
+    n_obs = orders.shape[1]
+    folds = np.empty(orders.shape, dtype=int)
+    np.put_along_axis(folds, orders, np.arange(n_obs)[None] * n_folds // n_obs, axis=1)
+    return folds
+
+
+def draw_from_halves(
+    rng: np.random.Generator, n_draws: int, n_sets: int, n_obs: int, learn_size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Split the sample into random halves and draw several learning sets from each.
+
+    Every set from one half is disjoint from every set from the other: s + s fits give
+    s * s pairs, each uniformly distributed over all pairs of disjoint sets.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    n_draws, n_sets, n_obs : int
+    learn_size : int
+        At most half of n_obs.
+
+    Returns
+    -------
+    tuple of ndarray of bool, shape (n_draws, n_sets, n_obs)
+        The sets of the first and of the second halves.
+    """
+    middle = n_obs // 2
+    sides = tuple(np.empty((n_draws, n_sets, n_obs), dtype=bool) for _ in range(2))
+    # A few draws at a time: memory that is asked for anew costs more than the numbers in it. Of a
+    # draw with a single set, the random numbers for the halves are most of that.
+    step = max(1, CELLS_PER_STEP // (max(n_sets, 4) * n_obs))
+    for start in range(0, n_draws, step):
+        rows = slice(start, min(start + step, n_draws))
+        in_half = np.zeros((rows.stop - rows.start, n_obs), dtype=bool)
+        half = _random_members(rng, np.arange(n_obs), middle, in_half.shape)
+        np.put_along_axis(in_half, half, True, axis=1)
+        _draw_subsets(rng, in_half, learn_size, sides[0][rows])
+        _draw_subsets(rng, ~in_half, learn_size, sides[1][rows])
+    return sides[0], sides[1]
+
+
+def _draw_subsets(
+    rng: np.random.Generator, is_member: np.ndarray, size: int, subsets: np.ndarray
+) -> None:
+    """Draw several random subsets of one size from each row of members (D, n).
+
+    They are marked in `subsets` (D, s, n), which is contiguous.
+    """
+    members = _numbers(is_member)
+    n_members = members.shape[1]
+    # Whichever are fewer are drawn: the members of a subset, or those that it leaves out.
+    most = 2 * size > n_members
+    n_drawn = n_members - size if most else size
+    subsets[...] = is_member[:, None] if most else False
+    shape = subsets.shape[:2]
+    marks = subsets.reshape(-1)
+    first_mark = np.arange(0, len(marks), subsets.shape[2]).reshape(shape)
+    if MANY * n_drawn > n_members:
+        drawn = _random_members(rng, members[:, None], n_drawn, (*shape, n_members))
+        marks[first_mark[..., None] + drawn] = not most
+        return
+    first_member = np.arange(0, members.size, n_members)[:, None]
+    # Robert Floyd's way: one of the members up to a last one, or that one itself where the
+    # other was drawn before.
+    for last in range(n_members - n_drawn, n_members):
+        place = first_member + rng.integers(last + 1, size=shape)
+        drawn = first_mark + members.reshape(-1)[place]
+        repeated = np.nonzero(marks[drawn] != most)
+        drawn[repeated] = first_mark[repeated] + members[repeated[0], last]
+        marks[drawn] = not most
+
+
+def _numbers(is_member: np.ndarray) -> np.ndarray:
+    """The numbers of the members (D, n), as many in each row, in ascending order: (D, m)."""
+    # The order in which partition leaves them would depend on the processor.
+    n_rows, n_obs = is_member.shape
+    numbers = np.flatnonzero(is_member).reshape(n_rows, -1)
+    return numbers - np.arange(0, n_rows * n_obs, n_obs)[:, None]
+
+
+def _random_members(
+    rng: np.random.Generator, members: np.ndarray, size: int, shape: tuple[int, ...]
+) -> np.ndarray:
+    """A random subset of each row of members, broadcast to a shape, in any order."""
+    # The smallest random numbers choose; each carries its member.
+    keys = rng.integers(2**64, size=shape, dtype=np.uint64)
+    keys &= np.uint64(2**64 - 2**MEMBER_BITS)
+    keys |= members.view(np.uint64)
+    keys.partition(size - 1, axis=-1)
+    return (keys[..., :size] & np.uint64(2**MEMBER_BITS - 1)).view(np.int64)
+
+
+def exchange_one(rng: np.random.Generator, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The second sets with one random observation exchanged for one of the first sets.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    first, second : ndarray of bool, shape (R, n)
+        Disjoint row by row.
+
+    Returns
+    -------
+    ndarray of bool, shape (R, n)
+        Sets that have one observation in common with the first ones.
+    """
+    rows = np.arange(len(first))
+    exchanged = second.copy()
+    for sets, new in ((second, False), (first, True)):
+        members = _numbers(sets)
+        exchanged[rows, members[rows, rng.integers(members.shape[1], size=len(rows))]] = new
+    return exchanged
+
+
+def all_learning_sets(n_obs: int, learn_size: int, batch_size: int) -> Iterator[np.ndarray]:
+    """All learning sets of one size in lexicographic order, in batches.
+
+    Yields
+    ------
+    ndarray of bool, shape (at most batch_size, n_obs)
+
+    Examples
+    --------
+    >>> from ucvtest.designs.draws import all_learning_sets
+    >>> [len(batch) for batch in all_learning_sets(5, 2, 4)]
+    [4, 4, 2]
+    """
+    subsets = combinations(range(n_obs), learn_size)
+    while batch := list(islice(subsets, batch_size)):
+        index = np.array(batch, dtype=int)
+        learning = np.zeros((len(index), n_obs), dtype=bool)
+        learning[np.arange(len(index))[:, None], index] = True
+        yield learning

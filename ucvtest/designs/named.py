@@ -1,0 +1,497 @@
+"""Resampling designs by name, and what structure a drawn design has.
+
+A named design says what to draw; `draw` gives a `Design`, whose rows are the learning sets in a
+documented order. What reads the structure off a drawn design is in `ucvtest.design_structure`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.checks import as_integer
+from ucvtest.designs.design import Design
+from ucvtest.designs.draws import draw_from_halves, draw_orders, fold_numbers
+from ucvtest.designs.structure import unions_of_pairs
+
+__all__ = [
+    "DisjointSets",
+    "HoldOut",
+    "KFold",
+    "LeavePairOut",
+    "NamedDesign",
+    "NestedKFold",
+    "RandomSplits",
+    "SplitHalves",
+]
+
+
+DRAW_CELLS = 2_000_000
+"""Cells (splits times observations) that are drawn at a time."""
+
+
+class NamedDesign(ABC):
+    """What to draw, whatever the number of observations."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The design as summaries name it, for example "10-fold cross-validation"."""
+
+    @property
+    @abstractmethod
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+
+    @abstractmethod
+    def check(self, n_obs: int) -> None:
+        """Refuse numbers of observations that are too small.
+
+        Raises
+        ------
+        ValueError
+        """
+
+    @abstractmethod
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw learning and test sets.
+
+        Parameters
+        ----------
+        n_obs : int
+        rng : numpy Generator
+
+        Returns
+        -------
+        Design
+        """
+
+
+@dataclass(frozen=True)
+class KFold(NamedDesign):
+    """K-fold cross-validation, repeated with new random folds.
+
+    Folds take no account of classes, and sizes differ by at most one. Rows are ordered by
+    repetition, then by fold.
+
+    Parameters
+    ----------
+    n_folds : int
+        K, at least 2.
+    n_repeats : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs.named import KFold
+    >>> KFold(5, n_repeats=2).draw(12, np.random.default_rng(0)).learning.sum(axis=1)
+    array([ 9, 10,  9, 10, 10,  9, 10,  9, 10, 10])
+    """
+
+    n_folds: int = 10
+    n_repeats: int = 1
+
+    def __post_init__(self) -> None:
+        _at_least("n_folds", self.n_folds, 2)
+        _at_least("n_repeats", self.n_repeats, 1)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        name = f"{self.n_folds}-fold cross-validation"
+        return name if self.n_repeats == 1 else f"{name}, {self.n_repeats} times"
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return self.n_repeats * self.n_folds
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples smaller than the number of folds."""
+        _check_folds(n_obs, self.n_folds, self.n_repeats)
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the folds; every repetition tests each observation once."""
+        self.check(n_obs)
+        folds = fold_numbers(draw_orders(rng, self.n_repeats, n_obs), self.n_folds)
+        testing = folds[:, None] == np.arange(self.n_folds)[:, None]
+        testing = testing.reshape(-1, n_obs)
+        return Design(~testing, testing)
+
+
+@dataclass(frozen=True)
+class RandomSplits(NamedDesign):
+    """Random splits into a learning and a test set (Monte-Carlo cross-validation).
+
+    Parameters
+    ----------
+    n_splits : int
+        J, at least 2.
+    test_fraction : float
+        Share of the observations that are tested; rounded up to whole observations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs.named import RandomSplits
+    >>> RandomSplits(3, test_fraction=0.1).draw(21, np.random.default_rng(0)).testing.sum(axis=1)
+    array([3, 3, 3])
+    """
+
+    n_splits: int = 15
+    test_fraction: float = 0.1
+
+    def __post_init__(self) -> None:
+        _at_least("n_splits", self.n_splits, 2)
+        _check_fraction(self.test_fraction)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return f"{self.n_splits} random splits, {self.test_fraction:.3g} of the sample tested"
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return self.n_splits
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples that leave nothing to learn from."""
+        _test_size(n_obs, self.test_fraction)
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw test sets of the same size, independently of each other."""
+        return _splits(n_obs, self.n_splits, _test_size(n_obs, self.test_fraction), rng)
+
+
+@dataclass(frozen=True)
+class HoldOut(NamedDesign):
+    """One random split into a learning and a test set.
+
+    Parameters
+    ----------
+    test_fraction : float
+        Share of the observations that are tested; rounded up to whole observations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs.named import HoldOut
+    >>> HoldOut(0.25).draw(8, np.random.default_rng(0)).testing.sum(axis=1)
+    array([2])
+    """
+
+    test_fraction: float = 1 / 3
+
+    def __post_init__(self) -> None:
+        _check_fraction(self.test_fraction)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return f"one random split, {self.test_fraction:.3g} of the sample tested"
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return 1
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples that leave nothing to learn from."""
+        _test_size(n_obs, self.test_fraction)
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the test set."""
+        return _splits(n_obs, 1, _test_size(n_obs, self.test_fraction), rng)
+
+
+@dataclass(frozen=True)
+class SplitHalves(NamedDesign):
+    """Random splits of the sample, and of the two halves of random bisections.
+
+    The design of the conservative z test (Nadeau and Bengio 2003): J splits of the whole
+    sample with n/10 tested; then M times a random bisection, and J splits of each half
+    with as many tested. The splits of two halves are independent of each other.
+    Rows are ordered: whole sample; then for each bisection the first half and the second half.
+
+    Parameters
+    ----------
+    n_splits : int
+        J, at least 2.
+    n_bisections : int
+        M, at least 1.
+    test_fraction : float
+        Share of the whole sample that is tested; rounded up to whole observations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs.named import SplitHalves
+    >>> design = SplitHalves(2, n_bisections=1).draw(20, np.random.default_rng(0))
+    >>> design.learning.sum(axis=1), design.testing.sum(axis=1)
+    (array([18, 18,  8,  8,  8,  8]), array([2, 2, 2, 2, 2, 2]))
+    """
+
+    n_splits: int = 15
+    n_bisections: int = 10
+    test_fraction: float = 0.1
+
+    def __post_init__(self) -> None:
+        _at_least("n_splits", self.n_splits, 2)
+        _at_least("n_bisections", self.n_bisections, 1)
+        _check_fraction(self.test_fraction)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return (
+            f"{self.n_splits} random splits of the sample and of the halves of "
+            f"{self.n_bisections} bisections, {self.test_fraction:.3g} of the sample tested"
+        )
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return self.n_splits * (1 + 2 * self.n_bisections)
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples whose halves leave nothing to learn from."""
+        size = _test_size(n_obs, self.test_fraction)
+        if n_obs // 2 - size < 1:
+            raise ValueError(
+                f"test_fraction={self.test_fraction} tests {size} of {n_obs} observations, which "
+                "leaves nothing to learn from in half of the sample: use a smaller one"
+            )
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the splits of the whole sample, then those of the halves."""
+        self.check(n_obs)
+        size = _test_size(n_obs, self.test_fraction)
+        whole = _splits(n_obs, self.n_splits, size, rng)
+        learning, testing = [whole.learning], [whole.testing]
+        for order in draw_orders(rng, self.n_bisections, n_obs):
+            # With an odd number of observations one is in neither half.
+            for members in (order[: n_obs // 2], order[n_obs // 2 : 2 * (n_obs // 2)]):
+                part = _splits(len(members), self.n_splits, size, rng)
+                for kept, found in ((learning, part.learning), (testing, part.testing)):
+                    rows = np.zeros((self.n_splits, n_obs), dtype=bool)
+                    rows[:, members] = found
+                    kept.append(rows)
+        return Design(np.concatenate(learning), np.concatenate(testing))
+
+
+@dataclass(frozen=True)
+class NestedKFold(NamedDesign):
+    """K-fold cross-validation, and the same inside each learning set, with shared fits.
+
+    The rule learnt without folds i and j serves as the inner fit for both: K fits without one
+    fold, which test it, and K(K - 1)/2 without two, which test both; K(K + 1)/2 in all.
+    Rows are ordered by repetition; in each, fold after fold, then the pairs (0, 1), (0, 2), ...
+
+    Parameters
+    ----------
+    n_folds : int
+        K, at least 3.
+    n_repeats : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs.named import NestedKFold
+    >>> NestedKFold(3, n_repeats=1).draw(9, np.random.default_rng(0)).testing.sum(axis=1)
+    array([3, 3, 3, 6, 6, 6])
+    """
+
+    n_folds: int = 10
+    n_repeats: int = 20
+
+    def __post_init__(self) -> None:
+        _at_least("n_folds", self.n_folds, 3)
+        _at_least("n_repeats", self.n_repeats, 1)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return f"nested {self.n_folds}-fold cross-validation, {self.n_repeats} times"
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return self.n_repeats * self.n_folds * (self.n_folds + 1) // 2
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples smaller than the number of folds."""
+        _check_folds(n_obs, self.n_folds, self.n_repeats)
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the folds; every repetition has K(K + 1)/2 rows."""
+        self.check(n_obs)
+        folds = fold_numbers(draw_orders(rng, self.n_repeats, n_obs), self.n_folds)
+        single = folds[:, None] == np.arange(self.n_folds)[:, None]
+        testing = np.concatenate([single, unions_of_pairs(single)], axis=1).reshape(-1, n_obs)
+        return Design(~testing, testing)
+
+
+@dataclass(frozen=True)
+class DisjointSets(NamedDesign):
+    """Learning sets of one size in disjoint pairs, each tested on all others.
+
+    The design of `UStatisticTest`: in each draw the sample is split into random halves, and
+    some learning sets are drawn from each, so that every one of the first half is disjoint from
+    every one of the second. Rows are ordered by draw; in each, the sets of the first half, then
+    those of the second.
+
+    Parameters
+    ----------
+    learn_size : int
+        Observations to learn from, g; n >= 2g + 2 is needed.
+    n_draws : int
+        Draws that are independent of each other.
+    n_sets : int
+        Learning sets on each side of a draw: n_sets^2 disjoint pairs from 2 n_sets fits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs.named import DisjointSets
+    >>> design = DisjointSets(3, n_draws=2, n_sets=1).draw(9, np.random.default_rng(0))
+    >>> first, second = design.learning[::2], design.learning[1::2]
+    >>> first.sum(axis=1), bool((first & second).any())
+    (array([3, 3]), False)
+    """
+
+    learn_size: int
+    n_draws: int = 500
+    n_sets: int = 1
+
+    def __post_init__(self) -> None:
+        _at_least("learn_size", self.learn_size, 1)
+        _at_least("n_draws", self.n_draws, 1)
+        _at_least("n_sets", self.n_sets, 1)
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return (
+            f"{self.n_draws} draws of disjoint learning sets of {self.learn_size}, "
+            f"{self.n_sets} on each side"
+        )
+
+    @property
+    def n_resamples(self) -> int:
+        """Learning sets that are drawn."""
+        return 2 * self.n_sets * self.n_draws
+
+    def check(self, n_obs: int) -> None:
+        """Refuse samples with less than two observations outside of two learning sets."""
+        if n_obs < 2 * self.learn_size + 2:
+            raise ValueError(
+                f"learn_size={self.learn_size} needs at least {2 * self.learn_size + 2} "
+                f"observations, got {n_obs}: use learn_size <= {n_obs // 2 - 1}"
+            )
+
+    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw the halves and the learning sets."""
+        self.check(n_obs)
+        sides = draw_from_halves(rng, self.n_draws, self.n_sets, n_obs, self.learn_size)
+        return Design.leave_rest_out(np.stack(sides, axis=1).reshape(-1, n_obs))
+
+
+@dataclass(frozen=True)
+class LeavePairOut:
+    """Every pair of a positive and a negative observation left out once: a splitter.
+
+    It needs the labels, so that it is no named design but a splitter as scikit-learn has them;
+    it also serves as ``cv=`` there. Rows are ordered by the observation of the second class
+    (in ascending order, the positive one), then by that of the first.
+
+    Examples
+    --------
+    >>> from ucvtest.designs.named import LeavePairOut
+    >>> for learnt, tested in LeavePairOut().split(None, ["a", "b", "a"]):
+    ...     print(learnt, tested)
+    [2] [0 1]
+    [0] [1 2]
+    """
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Number of pairs.
+
+        Raises
+        ------
+        ValueError
+            If `y` has no two classes.
+        """
+        positive = self._positive(y)
+        return int(positive.sum()) * int((~positive).sum())
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The rows to learn from and the two rows to test, pair by pair.
+
+        Parameters
+        ----------
+        X : ignored
+        y : array-like, shape (n,)
+        groups : ignored
+        """
+        positive = self._positive(y)
+        everything = np.arange(len(positive))
+        for first in np.flatnonzero(positive):
+            for second in np.flatnonzero(~positive):
+                tested = np.sort([first, second])
+                yield np.delete(everything, tested), tested
+
+    @staticmethod
+    def _positive(y: Any) -> np.ndarray:
+        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        if len(classes) != 2:
+            raise ValueError(f"LeavePairOut needs two classes, y has {len(classes)}")
+        return codes == 1
+
+
+def _splits(n_obs: int, n_splits: int, test_size: int, rng: np.random.Generator) -> Design:
+    testing = np.zeros((n_splits, n_obs), dtype=bool)
+    step = max(1, DRAW_CELLS // n_obs)
+    for start in range(0, n_splits, step):
+        part = testing[start : start + step]
+        orders = draw_orders(rng, len(part), n_obs)
+        np.put_along_axis(part, orders[:, :test_size], True, axis=1)
+    return Design(~testing, testing)
+
+
+def _check_folds(n_obs: int, n_folds: int, n_repeats: int) -> None:
+    if n_folds > n_obs:
+        raise ValueError(
+            f"n_folds={n_folds} needs at least {n_folds} observations, got {n_obs}: use fewer folds"
+        )
+    if n_folds == n_obs and n_repeats > 1:
+        raise ValueError(
+            f"n_repeats={n_repeats} repeats the same leave-one-out splits: use "
+            "n_repeats=1, or fewer folds"
+        )
+
+
+def _test_size(n_obs: int, fraction: float) -> int:
+    # The fraction that is meant: in floating point 0.1 * 30 lies above 3, and 1/3 * 30 below 10.
+    exact = Fraction(float(fraction)).limit_denominator(10**6)
+    size = max(1, ceil(exact * n_obs))
+    if size >= n_obs:
+        raise ValueError(
+            f"test_fraction={fraction} tests all of {n_obs} observations: use a smaller one"
+        )
+    return size
+
+
+def _check_fraction(fraction: Any) -> None:
+    if not isinstance(fraction, Real) or not 0 < float(fraction) < 1:
+        raise ValueError(f"test_fraction must lie between 0 and 1, got {fraction!r}: use 0.1")
+
+
+def _at_least(name: str, value: Any, least: int) -> None:
+    if as_integer(name, value) < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")

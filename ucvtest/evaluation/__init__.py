@@ -1,0 +1,1 @@
+"""Learners fitted on the learning sets of a design, and what they cost where tested."""

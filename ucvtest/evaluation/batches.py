@@ -1,0 +1,143 @@
+"""How learners predict some learning sets at a time."""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from ucvtest.common.float64 import count_devices, on_device
+from ucvtest.data.output import Output
+from ucvtest.data.sample import Sample
+from ucvtest.evaluation.workers import SplitBatch
+from ucvtest.learners.adapters.translate import TranslatedLearner
+from ucvtest.learners.base import JittedLearner, Predictions
+
+__all__ = ["Batch", "JittedBatch", "TranslatedBatch"]
+
+
+class Batch(Protocol):
+    """How a learner predicts some learning sets at a time."""
+
+    size: int | None
+    """Most learning sets at a time; None for all."""
+    most_labelings: int | None
+    """The same for labelings of one learning set."""
+    n_devices: int
+    """Devices that can do batches at the same time."""
+
+    def predict(
+        self,
+        splits: np.ndarray,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        seeds: np.ndarray,
+        labels: np.ndarray | None,
+        device: int,
+    ) -> Predictions:
+        """Values (R, n), anything where not tested, for the splits of these numbers.
+
+        With labels (R, n) the learning set may be one for all, (n,).
+        """
+
+
+class JittedBatch:
+    """Fits of a jitted learner, always in calls of the same shape.
+
+    Another shape would be compiled anew, and would round differently: the last bit of a
+    score can decide a tie, so that results would depend on the size of the batches. Labelings
+    of one learning set may have a form to which the shape does not matter.
+    """
+
+    def __init__(
+        self, sample: Sample, learner: JittedLearner | TranslatedLearner, output: Output
+    ) -> None:
+        self._sample = sample
+        self._learner = learner
+        self._output: Output = output
+        self.n_devices = count_devices()
+        self._states = {0: learner.prepare(sample)}
+        self._shape = learner.rows_per_call(sample)
+        self.size: int | None = self._shape
+        self._labelings = learner.labelings_per_call(sample)
+        self.most_labelings: int | None = self._labelings
+        self._common: dict[int, tuple[np.ndarray, Any]] = {}
+
+    def predict(
+        self,
+        splits: np.ndarray,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        seeds: np.ndarray,
+        labels: np.ndarray | None,
+        device: int,
+    ) -> Predictions:
+        """See `Batch`."""
+        with on_device(device):
+            base = self._state_on(device)
+            common = learning.ndim == 1
+            state = self._common_state(base, device, learning) if common else base
+            shape = self._labelings if common else self._shape
+            learning = learning[None] if common else _lengthened(learning, shape)
+            size = len(testing)
+            if size < shape and state is base:
+                labels = None if labels is None else _lengthened(labels, shape)
+                # What is repeated must not have its ties counted again.
+                testing = np.pad(testing, ((0, shape - size), (0, 0)))
+            predictions = self._learner.predict(state, learning, self._output, testing, labels)
+        return Predictions(predictions.values[:size], predictions.ties)
+
+    def _state_on(self, device: int) -> Any:
+        """What all fits share; a second device gets it when there is work for it."""
+        if device not in self._states:
+            self._states[device] = self._learner.prepare(self._sample)
+        return self._states[device]
+
+    def _common_state(self, base: Any, device: int, learning: np.ndarray) -> Any:
+        """What all labelings of one learning set share, kept for as long as they come."""
+        last, state = self._common.get(device, (None, None))
+        if last is None or not np.array_equal(last, learning):
+            state = self._learner.prepare_labelings(base, learning)
+            self._common[device] = learning.copy(), state
+        return state
+
+
+class TranslatedBatch:
+    """Fits of a jitted learner, and of scikit-learn where that one leaves a prediction open."""
+
+    def __init__(
+        self, sample: Sample, learner: TranslatedLearner, output: Output, n_jobs: int | None
+    ) -> None:
+        self._jitted = JittedBatch(sample, learner, output)
+        self._original = SplitBatch(sample, learner.original, output, None, n_jobs)
+        self.size = self._jitted.size
+        self.n_devices = self._jitted.n_devices
+        self.most_labelings = self._jitted.most_labelings
+
+    def predict(
+        self,
+        splits: np.ndarray,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        seeds: np.ndarray,
+        labels: np.ndarray | None,
+        device: int,
+    ) -> Predictions:
+        """See `Batch`."""
+        predictions = self._jitted.predict(splits, learning, testing, seeds, labels, device)
+        values, ties = predictions.values, predictions.ties
+        if np.isnan(values.sum()):
+            rows = np.flatnonzero((np.isnan(values) & testing).any(axis=1))
+            ties["sklearn_fits"] += len(rows)
+            if len(rows):
+                # What comes from JAX is read-only.
+                values = values.copy()
+                learning = np.broadcast_to(learning, testing.shape)[rows]
+                other = None if labels is None else labels[rows]
+                each = (splits[rows], learning, testing[rows], seeds[rows], other)
+                values[rows] = self._original.predict(*each, device).values
+        return Predictions(values, ties)
+
+
+def _lengthened(rows: np.ndarray, count: int) -> np.ndarray:
+    """The rows, the last one repeated until there are as many."""
+    missing = count - len(rows)
+    return np.concatenate([rows, np.repeat(rows[-1:], missing, axis=0)]) if missing > 0 else rows

@@ -1,0 +1,343 @@
+"""Learners on the resamples of one design: fitted once, tested many times."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from ucvtest import hooks
+from ucvtest.common.checks import as_integer
+from ucvtest.common.runtime import Stopwatch, make_generator, progress_bar
+from ucvtest.data.sample import Sample
+from ucvtest.designs.adapters import as_design
+from ucvtest.designs.design import Design
+from ucvtest.designs.named import NamedDesign
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.inference.hypothesis_test import HypothesisTest
+from ucvtest.learners.base import Learner
+from ucvtest.losses.loss import Loss, losses_where_tested
+from ucvtest.losses.table import AUC, Losses, resample_means
+
+__all__ = [
+    "check_two_classes",
+    "draw_design",
+    "evaluate",
+    "evaluate_sample",
+    "named_learners",
+]
+
+BATCH_NUMBERS = 2**22
+"""Predictions held at a time before the tested ones are kept: 32 MB."""
+
+MAX_BYTES = 2**32
+"""Memory that a design and its losses may take, unless more is allowed: 4.3 GB."""
+
+
+def evaluate(
+    learners: Any,
+    X: Any,
+    y: Any,
+    design: Any = 10,
+    loss: Any = None,
+    *,
+    pos_label: Any = None,
+    backend: Any = "auto",
+    rng: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    batch_size: int | None = None,
+    progress: bool | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> Losses:
+    """Fit learners on the learning sets of one design, and keep every loss on the test sets.
+
+    Parameters
+    ----------
+    learners : learner, list, tuple or mapping
+        One or several; of a mapping the keys are the names. Otherwise learners are called what
+        they call themselves, with a number where two call themselves the same.
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+    design : int, uv.designs object, scikit-learn splitter, or list of splits
+        An integer is the number of folds.
+    loss : str, callable, Loss or matrix, optional
+        As for the tests; "auc" keeps decision scores, from which AUCs are computed.
+    pos_label, backend : optional
+        See the tests.
+    rng : None, int or numpy Generator
+        Decides the design and the seeds of learners with randomness of their own; the same
+        for every learner, `n_jobs` and `batch_size`.
+    n_jobs : int, optional
+        joblib's workers, for learners that are not jitted.
+    batch_size : int, optional
+        Learning sets evaluated at once: bounds the memory, changes no result.
+    progress : bool, optional
+        Show a progress bar; by default on terminals, after three seconds.
+    max_bytes : int
+        Memory that the design and its losses may take; more is refused before the first fit.
+
+    Returns
+    -------
+    Losses
+        Kept are the tested observations, 8 bytes for each, learner and resample, and the
+        design, 2 bytes for each resample and observation of the sample.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used; always before the first fit.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> losses = uv.evaluate(["lda", "knn:3"], X[50:, :2], y[50:], design=10, rng=0)
+    >>> losses
+    Losses(learners=('lda', 'knn:3'), loss='zero_one', n_obs=100, n_resamples=10)
+    >>> losses.means.mean(axis=1).round(2)
+    array([0.31, 0.33])
+    """
+    named = named_learners(learners)
+    auc = isinstance(loss, str) and loss == AUC
+    # Checks data and learners as every test does.
+    test = HypothesisTest(
+        X,
+        y,
+        next(iter(named.values())),
+        loss=None if auc else loss,
+        output="score" if auc else None,
+        pos_label=pos_label,
+        backend=backend,
+    )
+    check_two_classes(auc, test.sample)
+    plan = as_design(design, test.sample.features, test.sample.response)
+    generator, seed = make_generator(rng)
+    drawn = draw_design(plan, test.sample.n_obs, len(named), generator, max_bytes=max_bytes)
+    fitting = {
+        name: test._fitting_learner(learner, drawn.learn_sizes[0])
+        for name, learner in named.items()
+    }
+    with hooks.fitting(test), progress_bar(progress, "evaluate", "fit") as bar:
+        return evaluate_sample(
+            test.sample,
+            fitting,
+            drawn,
+            test.loss,
+            generator,
+            settings={"design": plan.words, "rng": seed},
+            n_jobs=n_jobs,
+            batch_size=batch_size,
+            bar=bar,
+            say_names=True,
+        )
+
+
+def check_two_classes(auc: bool, sample: Sample) -> None:
+    """Refuse the AUC where there are not two classes.
+
+    Raises
+    ------
+    ValueError
+    """
+    if auc and sample.n_classes != 2:
+        raise ValueError(
+            f"loss='auc' needs two classes, y has {sample.n_classes}: merge classes, or use "
+            "loss='zero_one'"
+        )
+
+
+def draw_design(
+    plan: NamedDesign,
+    n_obs: int,
+    n_learners: int,
+    rng: np.random.Generator,
+    *,
+    max_bytes: int = MAX_BYTES,
+) -> Design:
+    """Draw a design whose losses will fit into memory.
+
+    Parameters
+    ----------
+    plan : NamedDesign
+    n_obs, n_learners : int
+    rng : numpy Generator
+    max_bytes : int
+
+    Returns
+    -------
+    Design
+
+    Raises
+    ------
+    ValueError
+        If the sample is too small for the design, or the losses would take more memory.
+    """
+    plan.check(n_obs)
+    as_integer("max_bytes", max_bytes)
+    matrices = 2 * plan.n_resamples * n_obs
+    _refuse_bytes(matrices, plan, max_bytes)
+    design = plan.draw(n_obs, rng)
+    _refuse_bytes(matrices + 8 * n_learners * int(design.testing.sum()), plan, max_bytes)
+    return design
+
+
+def _refuse_bytes(needed: int, plan: NamedDesign, max_bytes: int) -> None:
+    if needed > max_bytes:
+        raise ValueError(
+            f"design ({plan.words}) and its losses take {needed / 1e9:.3g} GB of memory, and "
+            f"max_bytes allows {max_bytes / 1e9:.3g} GB: use fewer resamples, or uv.evaluate with "
+            "a larger max_bytes"
+        )
+
+
+def evaluate_sample(
+    sample: Sample,
+    learners: Mapping[str, Learner],
+    design: Design,
+    loss: Loss | None,
+    rng: np.random.Generator,
+    *,
+    settings: Mapping[str, Any],
+    n_jobs: int | None = None,
+    batch_size: int | None = None,
+    bar: Any = None,
+    say_names: bool = False,
+) -> Losses:
+    """`evaluate` for data and learners that have been checked.
+
+    Parameters
+    ----------
+    sample : Sample
+    learners : mapping of str to Learner
+    design : Design
+    loss : Loss or None
+        None keeps decision scores, for the AUC.
+    rng : numpy Generator
+        Draws one seed for each learning set, the same for every learner.
+    settings : mapping
+        How the design was drawn, kept with the losses.
+    n_jobs, batch_size : optional
+    bar : progress bar, optional
+    say_names : bool
+        Whether the errors of learners say their names: those that the user gave.
+
+    Returns
+    -------
+    Losses
+    """
+    stopwatch = Stopwatch()
+    if loss is not None and loss.name == AUC:
+        raise ValueError("loss is called 'auc', which means the AUC here: give it another name")
+    seeds = rng.integers(2**31 - 1, size=design.n_resamples)
+    output = "score" if loss is None else loss.output
+    evaluators = [
+        Evaluator(sample, learner, output, n_jobs=n_jobs, batch_size=batch_size)
+        for learner in learners.values()
+    ]
+    kept = np.empty((len(evaluators), int(design.testing.sum())))
+    counts = {}
+    for (name, learner), evaluator, row in zip(learners.items(), evaluators, kept, strict=True):
+        with _naming(name) if say_names and name != learner.name else nullcontext():
+            counts[name] = _fill(row, evaluator, sample, design, loss, seeds, batch_size, bar)
+    kept.flags.writeable = False
+    return Losses(
+        design=design,
+        learners=tuple(learners),
+        loss=AUC if loss is None else loss.name,
+        means=resample_means(kept, design, sample.target if loss is None else None),
+        values=kept,
+        target=sample.target,
+        in_words="AUC" if loss is None else loss.in_words,
+        bounds=None if loss is None else loss.bounds,
+        settings={
+            **settings,
+            "backends": {name: learner.backend for name, learner in learners.items()},
+        },
+        diagnostics=counts,
+        elapsed=stopwatch.seconds,
+    )
+
+
+def _fill(
+    row: np.ndarray,
+    evaluator: Evaluator,
+    sample: Sample,
+    design: Design,
+    loss: Loss | None,
+    seeds: np.ndarray,
+    batch_size: int | None,
+    bar: Any,
+) -> dict[str, int]:
+    """Write one learner's losses (scores) of all tested observations; learning sets and ties."""
+    places = np.concatenate([[0], np.cumsum(design.testing.sum(axis=1))])
+    ties: Counter[str] = Counter()
+    for start, stop in _batches(design, batch_size):
+        part = design.rows(slice(start, stop))
+        found = evaluator.predict(part.learning, part.testing, seeds[start:stop])
+        values = found.values
+        if loss is not None:
+            values = losses_where_tested(loss, sample, values, part.testing)
+        row[places[start] : places[stop]] = values[part.testing]
+        ties.update(found.ties)
+        if bar is not None:
+            bar.update(part.n_resamples)
+    return {"one_class_fits": evaluator.one_class_fits, **ties}
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Say of errors which learner they are about."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{name!r}: {error}") from error
+
+
+def _batches(design: Design, batch_size: int | None) -> list[tuple[int, int]]:
+    """First and last row of each batch; never more than fits into a bounded memory."""
+    most = max(1, BATCH_NUMBERS // design.n_obs)
+    size = most if batch_size is None else min(batch_size, most)
+    n_rows = design.n_resamples
+    return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
+def named_learners(learners: Any) -> dict[str, Any]:
+    """Names and learners in their order; the names of jitted ones are their own.
+
+    Parameters
+    ----------
+    learners : learner, list, tuple or mapping
+
+    Returns
+    -------
+    dict of str to Learner
+
+    Raises
+    ------
+    ValueError
+        If there is none, a name is none, or a learner cannot be used.
+    """
+    from ucvtest.learners.adapters.coerce import as_learner
+
+    if isinstance(learners, Mapping):
+        for name in learners:
+            if not isinstance(name, str) or not name.strip():
+                raise ValueError(f"learners has the key {name!r}: names must be strings with text")
+        named = {name: as_learner(learner) for name, learner in learners.items()}
+        if not named:
+            raise ValueError("learners is empty: pass at least one")
+        return named
+    several = isinstance(learners, (list, tuple))
+    found = [as_learner(learner) for learner in (learners if several else [learners])]
+    if not found:
+        raise ValueError("learners is empty: pass at least one")
+    named = {}
+    for learner in found:
+        name, number = learner.name, 1
+        while name in named:
+            number += 1
+            name = f"{learner.name} ({number})"
+        named[name] = learner
+    return named

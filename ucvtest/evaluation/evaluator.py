@@ -1,0 +1,357 @@
+"""A learner fitted to many learning sets of one sample, in batches, with what may go wrong."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from ucvtest.common.checks import check_workers
+from ucvtest.data.output import Output
+from ucvtest.data.sample import Sample
+from ucvtest.evaluation.batches import Batch, JittedBatch, TranslatedBatch
+from ucvtest.evaluation.workers import SplitBatch
+from ucvtest.learners.adapters.translate import TranslatedLearner
+from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members
+
+__all__ = ["Evaluator"]
+
+
+class Evaluator:
+    """Predictions of one learner, learnt on many learning sets of one sample.
+
+    A learning set with a single class is not fitted: the rule is to predict that class.
+
+    Parameters
+    ----------
+    sample : Sample
+    learner : Learner
+    output : {"label", "number", "probability", "score"}
+        What is predicted.
+    n_jobs : int, optional
+        Workers for learners that are fitted to one learning set at a time; None means one,
+        unless a `joblib.parallel_config` context says otherwise. Jitted learners use the
+        processor's cores by themselves, and all of JAX's devices where there are several.
+    batch_size : int, optional
+        Most learning sets that are shared out to the workers at a time. Results do not
+        depend on it; jitted learners have a size of their own, which fits the processor.
+
+    Raises
+    ------
+    ValueError
+        If `n_jobs` is 0, or `batch_size` is not positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.evaluation.evaluator import Evaluator
+    >>> from ucvtest.learners.adapters.coerce import as_learner
+    >>> from ucvtest.data.sample import make_sample
+    >>> sample = make_sample(np.arange(6.0)[:, None], list("aaabbb"), as_classes=True)
+    >>> learning = np.array([[1, 1, 0, 0, 1, 1]], dtype=bool)
+    >>> evaluator = Evaluator(sample, as_learner("nearest_centroid"), "label")
+    >>> evaluator.predict(learning, ~learning, seeds=np.array([0])).values
+    array([[nan, nan,  0.,  1., nan, nan]])
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        learner: Learner,
+        output: Output,
+        *,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+    ) -> None:
+        check_workers(n_jobs, batch_size)
+        self._sample = sample
+        self._learner = learner
+        self._output: Output = output
+        self._batch: Batch
+        if isinstance(learner, JittedLearner):
+            self._batch = JittedBatch(sample, learner, output)
+        elif isinstance(learner, TranslatedLearner):
+            self._batch = TranslatedBatch(sample, learner, output, n_jobs)
+        elif isinstance(learner, SplitLearner):
+            self._batch = SplitBatch(sample, learner, output, batch_size, n_jobs)
+        else:
+            raise TypeError(
+                f"{type(learner).__name__} is no JittedLearner, TranslatedLearner or SplitLearner"
+            )
+        if sample.n_classes:
+            members = class_members(sample).T > 0
+        else:
+            members = np.ones((1, sample.n_obs), dtype=bool)
+        self._members = _words(members)
+        self._n_splits = 0
+        self._one_class_fits = 0
+
+    @property
+    def one_class_fits(self) -> int:
+        """Learning sets with a single class so far."""
+        return self._one_class_fits
+
+    def predict(self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray) -> Predictions:
+        """Learn on every learning set and predict the observations tested with it.
+
+        Parameters
+        ----------
+        learning, testing : ndarray of bool, shape (R, n)
+        seeds : ndarray of int, shape (R,)
+            One for each fit, for learners with randomness of their own.
+
+        Returns
+        -------
+        Predictions
+            Values (R, n), NaN where an observation is not tested; ties among those tested.
+
+        Raises
+        ------
+        ValueError
+            If a learner fails on a split, or predicts what the loss cannot use: the message
+            names learner and split, counted from 0 over all calls.
+        """
+        found = self.predict_all(learning, testing, seeds)
+        return _blanked(found, testing)
+
+    def predict_all(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> Predictions:
+        """The same as `predict`, with anything where an observation is not tested.
+
+        Class codes may then be small integers, which are quicker to go through.
+        """
+        single, code = self._single_classes(learning)
+        splits = np.arange(self._n_splits, self._n_splits + len(learning))
+        self._n_splits += len(learning)
+        self._one_class_fits += int(single.sum())
+        return self._fit_several(splits, learning, testing, seeds, single, code)
+
+    def predict_labelings(
+        self,
+        labels: np.ndarray,
+        seeds: np.ndarray,
+        learning: np.ndarray | None = None,
+        testing: np.ndarray | None = None,
+    ) -> Predictions:
+        """Learn other responses than the sample's, permuted ones for example, and predict.
+
+        Parameters
+        ----------
+        labels : ndarray, shape (P, n)
+            Row r is what the learner sees as the response in fit r: codes of the sample's
+            classes, or real values if the sample has no classes.
+        seeds : ndarray of int, shape (P,)
+            One for each fit, for learners with randomness of their own.
+        learning, testing : ndarray of bool, shape (P, n) or (1, n), optional
+            A single row stands for all fits, which is faster: what does not depend on the
+            labels is computed once. By default all observations learn, and all are predicted.
+
+        Returns
+        -------
+        Predictions
+            Values (P, n), NaN where an observation is not tested; ties among those tested.
+
+        Raises
+        ------
+        ValueError
+            As in `predict`; also if shapes do not match, or labels are not codes of classes or
+            finite numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ucvtest.evaluation.evaluator import Evaluator
+        >>> from ucvtest.learners.adapters.coerce import as_learner
+        >>> from ucvtest.data.sample import make_sample
+        >>> sample = make_sample(np.arange(4.0)[:, None], list("aabb"), as_classes=True)
+        >>> evaluator = Evaluator(sample, as_learner("nearest_centroid"), "label")
+        >>> permuted = np.array([[0, 0, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]])
+        >>> evaluator.predict_labelings(permuted, seeds=np.arange(3)).values
+        array([[0., 0., 1., 1.],
+               [1., 1., 0., 0.],
+               [0., 0., 0., 0.]])
+        """
+        labels, members = self._usable_labels(labels)
+        everything = np.ones((1, self._sample.n_obs), dtype=bool)
+        learning = everything if learning is None else learning
+        tested = everything if testing is None else testing
+        testing = np.broadcast_to(tested, labels.shape)
+        single, code = self._single_classes(learning, members)
+        # A vector, so that what is common cannot be mistaken for the set of a single fit.
+        learning = learning[0] if len(learning) == 1 else learning
+        splits = np.arange(self._n_splits, self._n_splits + len(labels))
+        self._n_splits += len(labels)
+        self._one_class_fits += int(single.sum())
+        found = self._fit_several(splits, learning, testing, seeds, single, code, labels)
+        return _blanked(found, tested)
+
+    def _usable_labels(self, labels: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        """The labels as numbers, and where each class is; one class for a real response."""
+        labels = np.asarray(labels, dtype=float)
+        n_obs, n_classes = self._sample.n_obs, self._sample.n_classes
+        if labels.ndim != 2 or labels.shape[1] != n_obs:
+            raise ValueError(f"labels must have shape (P, {n_obs}), got {labels.shape}")
+        if not n_classes:
+            if not np.isfinite(labels).all():
+                raise ValueError("labels must be finite numbers")
+            return labels, [np.ones(labels.shape, dtype=bool)]
+        members = [labels == code for code in range(n_classes)]
+        if sum(np.count_nonzero(each) for each in members) < labels.size:
+            raise ValueError(f"labels must be codes of classes, whole numbers 0 to {n_classes - 1}")
+        return labels, members
+
+    def _fit_several(
+        self,
+        splits: np.ndarray,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        seeds: np.ndarray,
+        single: np.ndarray,
+        code: np.ndarray,
+        labels: np.ndarray | None = None,
+    ) -> Predictions:
+        """Fit the learning sets with several classes, and predict `code` after the others."""
+        if not single.any():
+            return self._fit(splits, learning, testing, seeds, labels)
+        rest = ~single
+        fitted = self._fit(
+            splits[rest],
+            learning if learning.ndim == 1 else learning[rest],
+            testing[rest],
+            seeds[rest],
+            None if labels is None else labels[rest],
+        )
+        values = np.repeat(code[:, None].astype(fitted.values.dtype), testing.shape[1], axis=1)
+        values[rest] = fitted.values
+        return Predictions(values, fitted.ties)
+
+    def _single_classes(
+        self, learning: np.ndarray, members: list[np.ndarray] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Which learning sets have a single class, and what is then predicted."""
+        if members is not None:
+            present = np.stack([(learning & each).any(axis=1) for each in members])
+        else:
+            present = self._present(learning)
+        # Classes go first: along a short last axis every sum would take as long as a long one.
+        n_present = present.sum(axis=0)
+        if not n_present.all():
+            raise ValueError(f"learning set {self._n_splits + int(n_present.argmin())} is empty")
+        if not self._sample.n_classes:
+            return np.zeros(len(n_present), dtype=bool), np.zeros(len(n_present))
+        code = present.argmax(axis=0)
+        return n_present == 1, np.zeros_like(code) if self._output == "score" else code
+
+    def _present(self, learning: np.ndarray) -> np.ndarray:
+        """Which classes are present in each learning set, (C, R); one for a real response."""
+        words = _words(learning)
+        present = np.empty((self._members.shape[1], len(learning)), dtype=bool)
+        for members, found in zip(self._members.T, present, strict=True):
+            common = words[0] & members[0]
+            for word, member in zip(words[1:], members[1:], strict=True):
+                common |= word & member
+            np.not_equal(common, 0, out=found)
+        return present
+
+    def _fit(
+        self,
+        splits: np.ndarray,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        seeds: np.ndarray,
+        labels: np.ndarray | None,
+    ) -> Predictions:
+        common = learning.ndim == 1
+        most = self._batch.most_labelings if common else self._batch.size
+        size = most or max(len(splits), 1)
+        batches = [slice(start, start + size) for start in range(0, len(splits), size)]
+
+        def predict(rows: slice, device: int) -> Predictions:
+            return self._batch.predict(
+                splits[rows],
+                learning if common else learning[rows],
+                testing[rows],
+                seeds[rows],
+                None if labels is None else labels[rows],
+                device,
+            )
+
+        parts = []
+        ties: Counter[str] = Counter()
+        found = _dealt_out(predict, batches, self._batch.n_devices)
+        for rows, part in zip(batches, found, strict=True):
+            self._refuse_unusable(part.values, testing[rows], splits[rows])
+            parts.append(part.values)
+            ties.update(part.ties)
+        return Predictions(np.concatenate(parts) if parts else np.zeros(testing.shape), ties)
+
+    def _refuse_unusable(self, values: np.ndarray, testing: np.ndarray, splits: np.ndarray) -> None:
+        """Refuse predictions that the loss cannot score, naming the first split with one."""
+        if values.dtype == np.int8:
+            return
+        jitted = not isinstance(self._learner, SplitLearner)
+        with np.errstate(invalid="ignore"):
+            # The usual case needs no more than one pass: no NaN or infinity in the sum, so none.
+            if jitted and np.isfinite(values.sum()):
+                return
+        tested = np.where(testing, values, 0.0)
+        bad = np.isnan(tested)
+        if self._output in ("number", "probability"):
+            bad |= np.isinf(tested)
+        if self._output == "probability":
+            bad |= (tested < 0) | (tested > 1)
+        if not bad.any():
+            return
+        row, column = np.argwhere(bad)[0]
+        learner = self._learner
+        reason = f"this loss needs {_EXPECTED[self._output]}"
+        raise ValueError(
+            f"learner {learner.name} predicts {tested[row, column]} on split {splits[row]} for "
+            f"observation {column}: "
+            f"{learner.no_solution if isinstance(learner, JittedLearner) else reason}"
+        )
+
+
+def _dealt_out(
+    predict: Callable[[slice, int], Predictions], batches: list[slice], n_devices: int
+) -> Iterator[Predictions]:
+    """The predictions for all batches in their order, batch i by device i modulo their number."""
+    n_devices = min(n_devices, len(batches))
+    if n_devices < 2:
+        for rows in batches:
+            yield predict(rows, 0)
+        return
+
+    def work(device: int) -> list[Predictions]:
+        return [predict(rows, device) for rows in batches[device::n_devices]]
+
+    # One thread for each device, as what a thread asks for is done at once.
+    with ThreadPoolExecutor(n_devices) as pool:
+        by_device = list(pool.map(work, range(n_devices)))
+    for number in range(len(batches)):
+        yield by_device[number % n_devices][number // n_devices]
+
+
+def _words(rows: np.ndarray) -> np.ndarray:
+    """Rows of bool (R, n) as bits, 64 of them in a number: (ceil(n / 64), R)."""
+    packed = np.packbits(rows, axis=1)
+    filled = np.zeros((len(rows), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    filled[:, : packed.shape[1]] = packed
+    return filled.view(np.uint64).T
+
+
+def _blanked(predictions: Predictions, testing: np.ndarray) -> Predictions:
+    """The predictions with NaN where nothing is tested."""
+    # Adding NaN is faster than any copy by a random mask.
+    return Predictions(predictions.values + _BLANK[testing.astype(np.int8)], predictions.ties)
+
+
+_BLANK = np.array([np.nan, 0.0])
+
+_EXPECTED: dict[Output, str] = {
+    "label": "one of the labels",
+    "number": "finite numbers",
+    "probability": "probabilities of the positive class, between 0 and 1",
+    "score": "scores that are not NaN",
+}

@@ -1,0 +1,169 @@
+"""Fits of one learning set at a time, shared out to joblib's workers."""
+
+import os
+from collections import Counter
+from contextlib import nullcontext
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ucvtest.data.output import Output
+from ucvtest.data.sample import Sample
+from ucvtest.learners.base import Predictions, SplitLearner
+
+if TYPE_CHECKING:
+    from joblib import Parallel
+
+__all__ = ["SplitBatch"]
+
+
+TASKS_PER_JOB = 8
+"""Tasks for each worker: enough to even out slow ones, few enough for the sample to travel
+seldom."""
+
+SPLITS_PER_TASK = 256
+"""About the most splits of one task, so that an interrupt or an error does not wait for long."""
+
+
+class _OneBlasThread:
+    """Limits BLAS and OpenMP to one thread while anybody is inside.
+
+    Fits in several threads may overlap in any order. Some libraries have one limit for the whole
+    process, some one for each thread: the limits that were there before the first of them are
+    set again by every thread that leaves.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._before: list[threadpool_limits] = []
+
+    def __enter__(self) -> None:
+        with self._lock:
+            # Only the first one in sees what was there before.
+            self._before.append(self._before[0] if self._before else threadpool_limits(1))
+            if len(self._before) > 1:
+                threadpool_limits(1)
+
+    def __exit__(self, *exception: object) -> None:
+        with self._lock:
+            self._before.pop().restore_original_limits()
+
+
+_ONE_BLAS_THREAD = _OneBlasThread()
+
+
+class SplitBatch:
+    """Fits of one learning set at a time, shared out to joblib's workers."""
+
+    def __init__(
+        self,
+        sample: Sample,
+        learner: SplitLearner,
+        output: Output,
+        batch_size: int | None,
+        n_jobs: int | None,
+    ) -> None:
+        self._sample = sample
+        self._learner = learner
+        self._output: Output = output
+        self._n_jobs = n_jobs
+        self.size = self.most_labelings = batch_size
+        self.n_devices = 1
+
+    def predict(
+        self,
+        splits: np.ndarray,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        seeds: np.ndarray,
+        labels: np.ndarray | None,
+        device: int,
+    ) -> Predictions:
+        """See `Batch`."""
+        from joblib import delayed
+
+        fit = delayed(_fit_splits)
+        learning = np.broadcast_to(learning, testing.shape)
+        # The limit is set here for threads, which share it, and again in every worker process.
+        with _ONE_BLAS_THREAD:
+            parts = self._workers()(
+                fit(
+                    self._learner,
+                    self._sample,
+                    self._output,
+                    splits[task],
+                    learning[task],
+                    testing[task],
+                    seeds[task],
+                    None if labels is None else labels[task],
+                    os.getpid(),
+                )
+                for task in self._tasks(len(splits))
+            )
+        return Predictions(np.concatenate(parts), Counter())
+
+    def _workers(self) -> "Parallel":
+        from joblib import Parallel
+
+        if self._learner.calling_thread_only:
+            return Parallel(n_jobs=1, backend="sequential")
+        return Parallel(n_jobs=self._n_jobs)
+
+    def _tasks(self, n_splits: int) -> list[np.ndarray]:
+        from joblib import effective_n_jobs
+
+        n_jobs = effective_n_jobs(self._n_jobs)
+        n_tasks = 1 if n_jobs == 1 else n_jobs * TASKS_PER_JOB
+        n_tasks = max(n_tasks, n_splits // SPLITS_PER_TASK)
+        return np.array_split(np.arange(n_splits), min(n_tasks, n_splits))
+
+
+def _fit_splits(
+    learner: SplitLearner,
+    sample: Sample,
+    output: Output,
+    splits: np.ndarray,
+    learning: np.ndarray,
+    testing: np.ndarray,
+    seeds: np.ndarray,
+    labels: np.ndarray | None,
+    parent: int,
+) -> np.ndarray:
+    """Fit some splits in a worker, one BLAS thread each: (len(splits), n), NaN if not tested."""
+    values = np.full(testing.shape, np.nan)
+    with nullcontext() if os.getpid() == parent else _ONE_BLAS_THREAD:
+        for row, split in enumerate(splits):
+            learnt, tested = np.flatnonzero(learning[row]), np.flatnonzero(testing[row])
+            if not len(tested):
+                continue
+            seen = sample if labels is None else sample.relabelled(labels[row])
+            values[row, tested] = _fit_split(
+                learner, seen, output, split, learnt, tested, int(seeds[row])
+            )
+    return values
+
+
+def _fit_split(
+    learner: SplitLearner,
+    sample: Sample,
+    output: Output,
+    split: int,
+    learnt: np.ndarray,
+    tested: np.ndarray,
+    seed: int,
+) -> np.ndarray:
+    try:
+        predicted = learner.fit_predict(sample, learnt, tested, output, seed)
+    except Exception as error:
+        raise ValueError(
+            f"learner {learner.name} failed on split {split}: {type(error).__name__}: {error}"
+        ) from error
+    # A single column is as good as a vector; some libraries return one.
+    if np.shape(predicted) not in ((len(tested),), (len(tested), 1)):
+        raise ValueError(
+            f"learner {learner.name} returned predictions of shape {np.shape(predicted)} on split "
+            f"{split}, which tests {len(tested)} observations: it must return one value for each"
+        )
+    return np.reshape(predicted, -1)

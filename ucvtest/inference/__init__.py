@@ -1,0 +1,1 @@
+"""The frame that all tests share: from a question to a result."""

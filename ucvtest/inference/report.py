@@ -1,0 +1,50 @@
+"""Notes and words that several tests share."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ucvtest.losses.table import LossDifference
+
+__all__ = ["INDEPENDENCE", "one_class_and_tie_notes", "reuse_notes", "sizes_in_words", "tie_notes"]
+
+
+INDEPENDENCE = "labels and features are independent"
+"""What tests that permute labels call their null hypothesis, in results."""
+
+
+def tie_notes(counts: Mapping[str, Any]) -> list[str]:
+    """The note on predictions that a rule for ties decided, if there were any."""
+    n_ties = counts.get("score_ties")
+    if not n_ties:
+        return []
+    return [
+        f"{n_ties} predictions were ties between the classes, decided by the learner's rule (the "
+        "first class unless it says otherwise)."
+    ]
+
+
+def one_class_and_tie_notes(counts: Mapping[str, int]) -> list[str]:
+    """Notes on learning sets with one class, and on ties."""
+    notes = tie_notes(counts)
+    if not counts.get("one_class_fits"):
+        return notes
+    number = counts["one_class_fits"]
+    return [f"{number} fits had a learning set with a single class and predict it.", *notes]
+
+
+def reuse_notes(observed: LossDifference | None) -> list[str]:
+    """The note that nothing was fitted for this result; none where it was."""
+    if observed is None:
+        return []
+    seconds = observed.losses.elapsed
+    took = "" if math.isnan(seconds) else f" (all of them took {seconds:.3g} s)"
+    return [
+        f"Nothing was fitted for this test: its {observed.n_fits} fits are those behind the losses "
+        f"that it was given{took}, and may be shared with other tests."
+    ]
+
+
+def sizes_in_words(sizes: tuple[int, ...]) -> str:
+    """Sizes of learning sets: one, two, or the range of several."""
+    return f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 2 else " or ".join(map(str, sizes))

@@ -1,0 +1,118 @@
+"""Influence values of an estimate, and its standard error."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+__all__ = ["Influence", "Rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """An estimate, what each observation contributes to its error, and what chance adds.
+
+    Parameters
+    ----------
+    estimate : float
+        AUC or mean loss, or a difference of two.
+    first, second, third : ndarray, shape (n,)
+        Terms I, II and III of each observation.
+    by_group, first_by_group : ndarray, shape (G, n)
+        What each group of repeats adds to the influence values and to term I, to first order.
+    rows : ndarray, shape (R,)
+        AUC or mean loss of every single test.
+    effects : ndarray, shape (M,)
+        What each repeat adds to the estimate, to first order; their sum is zero.
+    divisor : ndarray, shape (n,)
+        Number of observations in the class of each (in all, for the error rate).
+    """
+
+    estimate: float
+    first: np.ndarray
+    second: np.ndarray
+    third: np.ndarray
+    by_group: np.ndarray
+    first_by_group: np.ndarray
+    rows: np.ndarray
+    effects: np.ndarray
+    divisor: np.ndarray
+
+    @property
+    def values(self) -> np.ndarray:
+        """U = I + II - III of each observation, (n,)."""
+        return self.first + self.second - self.third
+
+    @property
+    def variance(self) -> float:
+        """(18): sum of squared influence values over squared sample sizes."""
+        return self._variance(self.values)
+
+    @property
+    def term_1_variance(self) -> float:
+        """The same from term I alone: how the training sets vary is left out."""
+        return self._variance(self.first)
+
+    @property
+    def mc_se(self) -> float:
+        """Monte-Carlo standard error of the estimate; NaN for a single repeat."""
+        m = len(self.effects)
+        return float(np.sqrt((self.effects**2).sum() * m / (m - 1))) if m > 1 else np.nan
+
+    @property
+    def mc_bias_variance(self) -> float:
+        """What the Monte-Carlo noise of the influence values adds to the variance."""
+        k = len(self.by_group)
+        if k < 2:
+            return np.nan
+        noise = self.by_group - self.by_group.mean(axis=0)
+        return self._variance(noise) * k / (k - 1)
+
+    @property
+    def mc_se_variance(self) -> float:
+        """Monte-Carlo standard error of `variance`, rough: from the spread of the groups."""
+        return self._mc_se(self.values, self.by_group)
+
+    @property
+    def mc_se_term_1_variance(self) -> float:
+        """Monte-Carlo standard error of `term_1_variance`."""
+        return self._mc_se(self.first, self.first_by_group)
+
+    def minus(self, other: "Influence") -> "Influence":
+        """The difference of two estimates from the same splits: everything here is linear."""
+        mine = {
+            item.name: getattr(self, item.name) - getattr(other, item.name)
+            for item in fields(self)
+            if item.name != "divisor"
+        }
+        return Influence(**mine, divisor=self.divisor)
+
+    def _mc_se(self, values: np.ndarray, by_group: np.ndarray) -> float:
+        k = len(by_group)
+        if k < 2:
+            return np.nan
+        noise = (by_group - by_group.mean(axis=0)) / self.divisor
+        linear = 2 * noise @ (values / self.divisor)
+        # The square of the noise varies as well, by its covariance matrix of rank k - 1.
+        squared = 2 * ((noise @ noise.T) ** 2).sum() * (k / (k - 1)) ** 2
+        return float(np.sqrt((linear**2).sum() * k / (k - 1) + squared))
+
+    def _variance(self, values: np.ndarray) -> float:
+        return float((values**2 / self.divisor**2).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some tests: what is tested, how often each observation is learnt from, which repeat.
+
+    Parameters
+    ----------
+    tested : ndarray of bool, shape (R, n)
+    counts : ndarray, shape (R, n)
+        Numbers of times that each observation is in the training set.
+    repeat : ndarray of int, shape (R,)
+        Rows of one repeat were drawn together.
+    """
+
+    tested: np.ndarray
+    counts: np.ndarray
+    repeat: np.ndarray

@@ -1,0 +1,81 @@
+"""The jitted sums behind the influence values."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+from ucvtest.common.float64 import in_float64
+
+__all__ = ["counted_call", "lost_call", "ranked_call", "weighted_call"]
+
+
+def _pair_index(
+    first: jax.Array, second: jax.Array, group: jax.Array, shape: tuple[int, ...]
+) -> jax.Array:
+    _, n1, n0 = shape
+    return (group[:, None, None] * n1 + first[:, :, None]) * n0 + second[:, None, :]
+
+
+@partial(jax.jit, static_argnames="shape")
+def _counted(
+    first: jax.Array,
+    second: jax.Array,
+    weight1: jax.Array,
+    weight0: jax.Array,
+    group: jax.Array,
+    shape: tuple[int, ...],
+) -> jax.Array:
+    """C of every group, (G, n1, n0): how often each pair is tested."""
+    weight = weight1[:, :, None] * weight0[:, None, :]
+    empty = jnp.zeros(shape[0] * shape[1] * shape[2], dtype=weight.dtype)
+    return empty.at[_pair_index(first, second, group, shape)].add(weight).reshape(shape)
+
+
+@partial(jax.jit, static_argnames="shape")
+def _ranked(
+    scores1: jax.Array,
+    scores0: jax.Array,
+    first: jax.Array,
+    second: jax.Array,
+    weight1: jax.Array,
+    weight0: jax.Array,
+    group: jax.Array,
+    inverse: jax.Array,
+    shape: tuple[int, ...],
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """N of every group, a and the AUC of every row; inverse = 1/C, (n1, n0)."""
+    s1, s0 = scores1[:, :, None], scores0[:, None, :]
+    weight = weight1[:, :, None] * weight0[:, None, :]
+    # Comparisons, not differences: infinite scores have none.
+    psi = ((s1 > s0).astype(weight.dtype) + (s1 >= s0)) / 2 * weight
+    empty = jnp.zeros(shape[0] * shape[1] * shape[2], dtype=weight.dtype)
+    n = empty.at[_pair_index(first, second, group, shape)].add(psi).reshape(shape)
+    a = (psi * inverse[first[:, :, None], second[:, None, :]]).sum((1, 2))
+    return n, a, psi.sum((1, 2)) / jnp.maximum(weight.sum((1, 2)), 1.0)
+
+
+@jax.jit
+def _weighted(
+    first: jax.Array, second: jax.Array, weight1: jax.Array, weight0: jax.Array, matrix: jax.Array
+) -> jax.Array:
+    """Sum of a matrix (n1, n0) over the tested pairs of every row."""
+    weight = weight1[:, :, None] * weight0[:, None, :]
+    return (weight * matrix[first[:, :, None], second[:, None, :]]).sum((1, 2))
+
+
+@partial(jax.jit, static_argnames="n_groups")
+def _lost(
+    losses: jax.Array, tested: jax.Array, group: jax.Array, inverse: jax.Array, n_groups: int
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Sums of losses of every group (G, n), a and the mean loss of every row."""
+    shown = jnp.where(tested, losses, 0.0)
+    sums = jnp.zeros((n_groups, losses.shape[1]), dtype=shown.dtype).at[group].add(shown)
+    n_tested = jnp.maximum(tested.sum(1), 1)
+    return sums, shown @ inverse, shown.sum(1) / n_tested
+
+
+counted_call = in_float64(_counted)
+ranked_call = in_float64(_ranked)
+weighted_call = in_float64(_weighted)
+lost_call = in_float64(_lost)

@@ -1,0 +1,113 @@
+"""The U-statistic estimate of a loss difference and its variances."""
+
+from typing import Any
+
+import numpy as np
+
+from ucvtest.kernels.ustatistic.accumulator import Accumulator
+
+__all__ = ["from_pairs"]
+
+
+def from_pairs(D1: Any, D2: Any, L1: Any, L2: Any, cluster: Any = None) -> dict[str, float]:
+    """Complete error (difference) and its unbiased variance from pairs of learning sets.
+
+    Parameters
+    ----------
+    D1, D2 : array, shape (G, n)
+        Loss, or paired difference of two losses, at every observation, of the rules
+        learnt on the two learning sets of each pair. Values inside a learning set are
+        ignored.
+    L1, L2 : array of 0/1, shape (G, n)
+        Learning sets, all of one size g with n >= 2g + 2, drawn at random and disjoint
+        row by row.
+    cluster : array, shape (G,), optional
+        Names the rows that were drawn together, for example several pairs from one split
+        of the sample into halves; by default rows were drawn independently.
+
+    Returns
+    -------
+    dict
+        estimate: Delta-hat; theta_squared: unbiased estimate of the squared expectation;
+        variance: v-hat = Delta-hat^2 - Theta^2 of the complete statistic, may be negative;
+        mc_se_estimate, mc_se_variance: Monte-Carlo standard errors.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, sets are not 0/1, of one size and disjoint, or fewer than two
+        clusters are given.
+
+    Notes
+    -----
+    Unbiased for random pairs. The Monte-Carlo errors come from leaving out one of at most
+    32 groups of clusters at a time and are rough below 20 clusters. Cost O(G n^2).
+
+    References
+    ----------
+    Fuchs, Hornung, De Bin and Boulesteix (2013), Definition 3.7; the identity
+    v-hat = Delta-hat^2 - Theta^2 follows from Remark 3.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.kernels import ustatistic
+    >>> rng = np.random.default_rng(0)
+    >>> order = rng.permuted(np.tile(np.arange(10), (500, 1)), axis=1)
+    >>> L1, L2 = np.zeros((2, 500, 10))
+    >>> rows = np.arange(500)[:, None]
+    >>> L1[rows, order[:, :3]] = L2[rows, order[:, 3:6]] = 1
+    >>> z = np.arange(10.0)
+    >>> D = np.tile(z, (500, 1))    # a loss that does not depend on the learning set
+    >>> result = ustatistic.from_pairs(D, D, L1, L2)
+    >>> print(f"{result['estimate']:.2f}, {result['variance'] / (z.var(ddof=1) / 10):.2f}")
+    4.50, 1.00
+    """
+    d1, d2 = np.asarray(D1, dtype=float), np.asarray(D2, dtype=float)
+    l1, l2 = np.asarray(L1), np.asarray(L2)
+    size = _check_pairs(d1, d2, l1, l2)
+    names = np.arange(len(d1)) if cluster is None else np.asarray(cluster)
+    if names.shape != (len(d1),):
+        raise ValueError(f"cluster must have shape ({len(d1)},), got {names.shape}")
+    n_draws = len(np.unique(names))
+    if n_draws < 2:
+        raise ValueError(f"at least two clusters of pairs are needed, got {n_draws}: draw more")
+    sums = Accumulator(d1.shape[1], size, disjoint=True, n_draws=n_draws)
+    draws = (d1[:, None], d2[:, None], l1[:, None] > 0, l2[:, None] > 0)
+    sums.add(draws, cluster=names)
+    found = sums.estimates()
+    return {
+        "estimate": found.values["estimate"],
+        "theta_squared": found.values["theta_squared"],
+        "variance": found.values["unbiased"],
+        "mc_se_estimate": found.mc_se["estimate"],
+        "mc_se_variance": found.mc_se["unbiased"],
+    }
+
+
+def _check_pairs(d1: np.ndarray, d2: np.ndarray, l1: np.ndarray, l2: np.ndarray) -> int:
+    """The common size of the learning sets."""
+    if d1.ndim != 2 or not d1.shape == d2.shape == l1.shape == l2.shape:
+        raise ValueError(
+            "D1, D2, L1 and L2 must have one shape (G, n), got "
+            f"{d1.shape}, {d2.shape}, {l1.shape} and {l2.shape}"
+        )
+    if not (np.isin(l1, (0, 1)).all() and np.isin(l2, (0, 1)).all()):
+        raise ValueError("L1 and L2 must hold 0 and 1 only")
+    sizes = np.unique(np.concatenate([l1.sum(axis=1), l2.sum(axis=1)]))
+    if len(sizes) != 1:
+        raise ValueError(
+            f"learning sets must have one size, got sizes from {sizes.min():.0f} "
+            f"to {sizes.max():.0f}"
+        )
+    size = int(sizes[0])
+    if (l1.astype(bool) & l2.astype(bool)).any():
+        raise ValueError("L1 and L2 must be disjoint row by row")
+    if size < 1 or d1.shape[1] < 2 * size + 2:
+        raise ValueError(
+            f"learning sets of size {size} need at least {2 * size + 2} observations, "
+            f"got {d1.shape[1]}"
+        )
+    if not (np.isfinite(d1[l1 == 0]).all() and np.isfinite(d2[l2 == 0]).all()):
+        raise ValueError("D1 and D2 must be finite outside the learning sets")
+    return size

@@ -1,0 +1,153 @@
+"""The additive part of loss differences, and its moments."""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
+
+from ucvtest.common.float64 import in_float64, jit_sums
+
+__all__ = ["SETS_PER_SUM", "Additive", "AdditiveFit", "Fits", "in_double", "rounded_losses"]
+
+
+SETS_PER_SUM = 64
+"""Learning sets that a matrix product adds up; products are added up in double precision."""
+
+SINGLE = 2.0**24
+"""Whole numbers up to here are exact in single precision."""
+
+MOST_ROUNDING = 0.2
+"""Errors of one rule: the standard deviation that rounding A may add to their number."""
+
+Fits = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Additive fits of K groups: centre (K,), learning effects (K, n) and test effects (K, n). In
+single precision if every sum of residuals is exact in it."""
+
+Additive = tuple[jax.Array, jax.Array, jax.Array]
+"""One row of `Fits`, or all of them."""
+
+
+@jit_sums
+def _additive_moments(
+    d1: jax.Array, d2: jax.Array, l1: jax.Array, l2: jax.Array, weight: jax.Array
+) -> dict[str, jax.Array]:
+    """Sums over learning sets that the least-squares fit of an additive A needs.
+
+    d1, d2, l1, l2 (..., n), differences and learning sets of both sides; weight (...).
+    """
+    n = d1.shape[-1]
+    weight = jnp.concatenate([weight.ravel(), weight.ravel()])
+    learning = jnp.concatenate([l1.reshape(-1, n), l2.reshape(-1, n)])
+    differences = jnp.concatenate([d1.reshape(-1, n), d2.reshape(-1, n)])
+    values = jnp.where(learning, 0.0, differences)
+    size = learning.sum(-1)
+    mean_loss = weight * values.sum(-1) / (n - size)
+    learnt = learning.astype(weight.dtype)
+    # Of zeros and ones, so single precision counts exactly.
+    half = learning.astype(jnp.float32)
+    return {
+        "count": weight.sum(),
+        "learning": weight @ learnt,
+        "gram": (half * weight[:, None].astype(half.dtype)).T @ half,
+        "mean_loss": mean_loss.sum(),
+        "learning_loss": mean_loss @ learnt,
+        "test_loss": weight @ values,
+        "tested": weight.sum() - weight @ learnt,
+    }
+
+
+_moments_call = in_float64(_additive_moments)
+
+
+@dataclass
+class AdditiveFit:
+    """Running sums for the additive approximation A."""
+
+    sums: dict[str, np.ndarray] | None = None
+
+    def add(
+        self,
+        d1: np.ndarray,
+        d2: np.ndarray,
+        l1: np.ndarray,
+        l2: np.ndarray,
+        weight: np.ndarray,
+    ) -> None:
+        """Add the learning sets of both sides; weight 0 for places that hold none."""
+        update = _moments_call(d1, d2, l1, l2, weight)
+        if self.sums is None:
+            # Further sums of counts would not stay exact in single precision.
+            self.sums = update | {"gram": update["gram"].astype(float)}
+        else:
+            self.sums = {key: self.sums[key] + update[key] for key in update}
+
+    @property
+    def n_sets(self) -> float:
+        """Learning sets so far."""
+        return 0.0 if self.sums is None else float(self.sums["count"])
+
+    def solve(self, n: int, g: int) -> tuple[float, np.ndarray, np.ndarray]:
+        """Centre c, learning effects a and test effects d; zeros where nothing was seen."""
+        if self.sums is None:
+            return 0.0, np.zeros(n), np.zeros(n)
+        s = self.sums
+        count = max(float(s["count"]), 1.0)
+        centre = float(s["mean_loss"]) / count
+        share = s["learning"] / count
+        gram = s["gram"] - count * np.outer(share, share)
+        # A ridge penalty worth n learning sets keeps few draws from adding noise. Any a and d
+        # leave the estimators unbiased; good ones make the residual small.
+        penalty = np.trace(gram) / count + 1e-9
+        response = s["learning_loss"] - share * float(s["mean_loss"])
+        gram += penalty * np.eye(n)
+        # Conjugate gradients: well conditioned. Not by BLAS, whose threads would go on waiting for
+        # work for a tenth of a second with full load, in the way of JAX's.
+        product = LinearOperator((n, n), partial(np.einsum, "ij,j->i", gram))
+        on_mean, _ = cg(product, response, rtol=1e-8)
+        on_mean -= on_mean.mean()
+        tested = s["tested"] / (s["tested"] + 4.0)
+        marginal = tested * (s["test_loss"] / np.maximum(s["tested"], 1.0) - centre)
+        marginal -= marginal.mean()
+        # The mean of A over the observations outside L is c + sum_L (a - d/(n - g)), and the
+        # mean of A_L(t) over the sets L without t is c + d_t - g a_t/(n - 1): solved for a, d.
+        test = (marginal + g * on_mean / (n - 1)) / (1 - g / ((n - 1) * (n - g)))
+        return centre, on_mean + test / (n - g), test
+
+
+def rounded_losses(additive: Fits, g: int) -> Fits:
+    """Additive fits of D that are -1, 0 or 1, as multiples of a power of two, in single precision.
+
+    No sum of residuals D - A over the tested observations rounds then, and no sum of
+    `SETS_PER_SUM` such sums. The fits as they are, where they would lose more than `MOST_ROUNDING`.
+    """
+    centre, a, d = additive
+    n = a.shape[1]
+    coarsest = MOST_ROUNDING / (n - g) / math.sqrt(g * (1 - g / n) / 12)
+    ordered = np.sort(a, axis=1)
+    learnt = np.maximum(-ordered[:, :g].sum(axis=1), ordered[:, -g:].sum(axis=1))
+    # Each of the g + 2 numbers that A adds up moves by less than a unit.
+    largest = 1 + (np.abs(centre) + learnt + np.abs(d).max(axis=1)).max() + (g + 2) * coarsest
+    unit = 2.0 ** math.ceil(math.log2(SETS_PER_SUM * (n - g) * largest / SINGLE))
+    if unit > coarsest:
+        return additive
+    whole = np.round(centre / unit), _whole(a / unit), _whole(d / unit)
+    centre, a, d = ((unit * part).astype(np.float32) for part in whole)
+    return centre, a, d
+
+
+def _whole(values: np.ndarray) -> np.ndarray:
+    """Whole numbers less than one away from values (K, n) whose rows sum to zero, as theirs do."""
+    below = np.floor(values)
+    n_up = np.round(-below.sum(axis=1, keepdims=True))
+    rank = np.argsort(np.argsort(below - values, axis=1, kind="stable"), axis=1)
+    return below + (rank < n_up)
+
+
+def in_double(additive: Fits) -> Fits:
+    """The fits in double precision."""
+    centre, a, d = (part.astype(float) for part in additive)
+    return centre, a, d

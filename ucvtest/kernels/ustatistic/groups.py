@@ -1,0 +1,84 @@
+"""Groups of draws, whose spread gives Monte-Carlo errors."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["Dealt", "Draws", "groups_of", "groups_of_draws", "one_half"]
+
+
+N_GROUPS = 32
+"""Groups of draws: products of different groups are unbiased, and leaving one out at a
+time gives the Monte-Carlo errors."""
+
+N_GROUPS_LARGE, LARGE_OBS = 8, 500
+"""Groups where there are more observations than that: each needs n x n sums."""
+
+SETS_PER_CALL, SETS_PER_LARGE_CALL = 16, 128
+"""Learning sets of each group and side in one jitted call: two fixed shapes, so two compilations.
+A large call keeps the sums of its groups, n x n each, from being written too often."""
+
+Draws = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""D1, D2, L1, L2 of shape (G, s, n): G draws with s learning sets on each of two sides."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """Draws dealt to groups: row numbers (K, M), -1 where a group has fewer."""
+
+    draws: Draws
+    weight: np.ndarray
+    index: np.ndarray
+
+    @classmethod
+    def deal(
+        cls,
+        draws: Draws,
+        n_groups: int,
+        cluster: np.ndarray | None = None,
+        weight: np.ndarray | None = None,
+    ) -> "Dealt":
+        """Deal draws to groups; rows of one cluster stay together."""
+        n_rows, n_sets = draws[0].shape[:2]
+        draw = np.arange(n_rows) if cluster is None else np.unique(cluster, return_inverse=True)[1]
+        group = groups_of(draw, n_groups)
+        position = np.empty(n_rows, dtype=int)
+        for k in range(n_groups):
+            members = np.flatnonzero(group == k)
+            position[members] = np.arange(len(members))
+        depth = max(1, SETS_PER_CALL // n_sets)
+        index = np.full((n_groups, -(-(int(position.max(initial=0)) + 1) // depth) * depth), -1)
+        index[group, position] = np.arange(n_rows)
+        if weight is None:
+            weight = np.ones((n_rows, n_sets))
+        return cls(draws, weight, index)
+
+    def calls(self, groups: slice = slice(None)) -> Iterator[tuple[np.ndarray, ...]]:
+        """d1, d2, l1, l2 of shape (K, M, s, n) and weights (K, M, s), M at a time."""
+        n_sets, start = self.draws[0].shape[1], 0
+        large, small = (max(1, n // n_sets) for n in (SETS_PER_LARGE_CALL, SETS_PER_CALL))
+        while start < self.index.shape[1]:
+            depth = large if start + large <= self.index.shape[1] else small
+            rows = self.index[groups, start : start + depth]
+            weight = self.weight[rows] * (rows >= 0)[..., None]
+            d1, d2, l1, l2 = (part[rows] for part in self.draws)
+            yield d1, d2, l1, l2, weight
+            start += depth
+
+
+def groups_of(draw: np.ndarray, n_groups: int) -> np.ndarray:
+    """The group of each draw; the halves in turn, so that a few draws reach both."""
+    half = one_half(n_groups)
+    turns = sorted(range(n_groups), key=lambda k: (k % half, k))
+    return np.array(turns)[draw % n_groups]
+
+
+def groups_of_draws(n_obs: int, n_draws: int) -> int:
+    """Groups that so many draws are dealt to."""
+    return min(N_GROUPS if n_obs <= LARGE_OBS else N_GROUPS_LARGE, n_draws)
+
+
+def one_half(n_groups: int) -> int:
+    """Groups in the first half; all where a half would lack products once one is left out."""
+    return n_groups // 2 if n_groups >= 6 else n_groups

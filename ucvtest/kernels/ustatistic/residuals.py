@@ -1,0 +1,165 @@
+"""Sums of products of residuals, by groups of draws."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ucvtest.common.float64 import in_float64, jit_sums
+from ucvtest.kernels.ustatistic.additive import SETS_PER_SUM, Additive, Fits
+
+__all__ = ["residual_call", "residuals_of_rows"]
+
+
+class _Side(NamedTuple):
+    """The learning sets on one side of M draws, s each."""
+
+    x: jax.Array
+    """Residuals D - A, 0 inside the learning sets, in the precision of A; (M, s, n)."""
+    learning: jax.Array
+    """Learning sets as numbers, (M, s, n)."""
+    total: jax.Array
+    """Sums of the residuals, (M, s)."""
+
+    @classmethod
+    def of(cls, differences: jax.Array, learning: jax.Array, additive: Additive) -> "_Side":
+        centre, a, d = additive
+        learnt = learning.astype(a.dtype)
+        # Here and below: products that accelerators would round by default.
+        effect = jnp.matmul(learnt, a, precision="highest")
+        x = jnp.where(learning, 0.0, differences - ((effect + centre)[..., None] + d))
+        return cls(x, learnt, x.sum(-1))
+
+    def summed(self, weight: jax.Array, values: jax.Array) -> jax.Array:
+        """Weighted sums of values (M, s, n) over the sets of each draw, (M, n)."""
+        weight = weight.astype(values.dtype)
+        return _double(jnp.einsum("ms,msn->mn", weight, values, precision="highest"))
+
+
+def _products(
+    first: _Side, second: _Side, weight: jax.Array, size: jax.Array, common: jax.Array
+) -> dict[str, jax.Array]:
+    """Sums of the means of X1(t) X2(t') for sets of the first and of the second side.
+
+    By where t and t' lie: different and outside both sets (product); one of them inside the
+    other set (crossed); equal (diagonal); both inside the other set (swapped).
+    """
+    pairs = weight[:, :, None] * weight[:, None, :]
+    # Of X1, summed inside the second set and outside both; of X2 likewise; (M, s, s).
+    inside1 = _double(jnp.einsum("min,mjn->mij", first.x, second.learning, precision="highest"))
+    inside2 = _double(jnp.einsum("min,mjn->mij", first.learning, second.x, precision="highest"))
+    outside1 = _double(first.total)[:, :, None] - inside1
+    outside2 = _double(second.total)[:, None, :] - inside2
+    same = (first.summed(weight, first.x) * second.summed(weight, second.x)).sum()
+    n_outside, n_inside = first.x.shape[-1] - 2 * size + common, size - common
+
+    def mean(total: jax.Array, count: jax.Array) -> jax.Array:
+        return total / jnp.maximum(count, 1)
+
+    different = (pairs * outside1 * outside2).sum() - same
+    crossed = (pairs * (inside1 * outside2 + outside1 * inside2)).sum()
+    return {
+        "n_products": pairs.sum(),
+        "product": mean(different, n_outside * (n_outside - 1)),
+        "crossed": mean(crossed / 2, n_inside * n_outside),
+        "diagonal": mean(same, n_outside),
+        "swapped": mean((pairs * inside1 * inside2).sum(), n_inside**2),
+    }
+
+
+@partial(jit_sums, static_argnames="pair_effects")
+def _residual_sums(
+    d1: jax.Array,
+    d2: jax.Array,
+    l1: jax.Array,
+    l2: jax.Array,
+    weight: jax.Array,
+    additive: Additive,
+    size: jax.Array,
+    common: jax.Array,
+    pair_effects: bool,
+) -> dict[str, jax.Array]:
+    """Sums over the draws of each group, from the residuals of an additive fit.
+
+    d1, d2, l1, l2 (K, M, s, n): M draws in each of K groups, s sets on each side; weight
+    (K, M, s); additive: centre (K,), a (K, n), d (K, n); size of all sets, and observations
+    that any two of different sides have in common.
+    """
+
+    def of_group(group: tuple[Any, ...]) -> dict[str, jax.Array]:
+        return _sums_of_group(*group, size=size, common=common, pair_effects=pair_effects)
+
+    # Group by group: what one of them needs stays in the processor's cache.
+    return jax.lax.map(of_group, (d1, d2, l1, l2, weight, additive))
+
+
+def _sums_of_group(
+    d1: jax.Array,
+    d2: jax.Array,
+    l1: jax.Array,
+    l2: jax.Array,
+    weight: jax.Array,
+    additive: Additive,
+    *,
+    size: jax.Array,
+    common: jax.Array,
+    pair_effects: bool,
+) -> dict[str, jax.Array]:
+    n = d1.shape[-1]
+    first, second = _Side.of(d1, l1, additive), _Side.of(d2, l2, additive)
+    # Either side counts as half a set; of each the mean over the observations tested with it.
+    share = 1 / (2 * (n - size))
+    mean = share * (weight * _double(first.total + second.total)).sum()
+    # Shares in b: the mean of X 1{i in S} over t, less the mean of X times m/n.
+    inside = _inside(first, weight) + _inside(second, weight)
+    effect = share * inside - (size + 1) / n * mean
+    sums = {
+        "count": weight.sum(),
+        "mean": mean,
+        "effect": effect,
+        **_products(first, second, weight, size, common),
+    }
+    if pair_effects:
+        sums["joint"] = share / 2 * _joint(first, second, jnp.concatenate([l1, l2]), weight)
+    return sums
+
+
+def _inside(side: _Side, weight: jax.Array) -> jax.Array:
+    """Sum over learning sets of the sum of X 1{i in S} over t, (n,)."""
+    learnt = side.summed(weight * side.total, side.learning)
+    return (learnt + side.summed(weight, side.x)).sum(0)
+
+
+def _joint(first: _Side, second: _Side, learning: jax.Array, weight: jax.Array) -> jax.Array:
+    """Sum over learning sets of the sum of 2 X 1{i, j in S} over t.
+
+    (n, n), to be added to its transpose, and halved.
+    """
+    n = learning.shape[-1]
+    total, x = (
+        jnp.concatenate([a, b]) for a, b in ((first.total, second.total), (first.x, second.x))
+    )
+    half = jnp.where(learning, total[..., None], 2 * x)
+    half *= jnp.concatenate([weight, weight]).astype(x.dtype)[..., None]
+    rows, learnt = half.reshape(-1, n), learning.reshape(-1, n).astype(half.dtype)
+    step = len(rows) if half.dtype == jnp.float64 else SETS_PER_SUM
+    out = jnp.zeros((n, n))
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        out += _double(jnp.matmul(learnt[part].T, rows[part], precision="highest"))
+    return out
+
+
+def _double(array: jax.Array) -> jax.Array:
+    return array.astype(jnp.float64)
+
+
+residual_call = in_float64(_residual_sums)
+
+
+def residuals_of_rows(differences: np.ndarray, learning: np.ndarray, additive: Fits) -> np.ndarray:
+    """D - A with an additive fit for each row (H, n), also inside the learning sets."""
+    centre, a, d = additive
+    return differences - (np.einsum("hn,hn->h", learning, a) + centre)[:, None] - d

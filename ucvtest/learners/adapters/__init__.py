@@ -1,0 +1,1 @@
+"""Estimators, strings and callables as learners, and jitted ones in their place."""

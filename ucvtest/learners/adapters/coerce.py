@@ -1,0 +1,145 @@
+"""From what a user writes to a learner: objects, short strings, estimators, callables."""
+
+import inspect
+from collections.abc import Callable
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from ucvtest import learners
+from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
+from ucvtest.learners.base import Learner
+
+__all__ = ["SHORT_NAMES", "as_learner"]
+
+SHORT_NAMES = (
+    "elastic_net",
+    "gaussian_nb",
+    "kernel_ridge",
+    "knn",
+    "lasso",
+    "lda",
+    "logistic",
+    "majority",
+    "nearest_centroid",
+    "polynomial",
+    "qda",
+    "ridge",
+)
+"""Factories in `ucvtest.learners` that a short string may name."""
+
+
+def as_learner(learner: Any) -> Learner:
+    """The learner that a user means.
+
+    Parameters
+    ----------
+    learner : Learner, str, scikit-learn estimator, or callable
+        A short string is a name and its arguments in order or by keyword, for example
+        "lda", "knn:3", "ridge:1.0" or "ridge:0.1,scale=mean". A callable
+        ``(X_train, y_train, X_test)`` returns what the loss scores: labels, numbers,
+        probabilities of the positive class, or scores.
+
+    Returns
+    -------
+    Learner
+
+    Raises
+    ------
+    ValueError
+        If it is none of these, or a short string cannot be read.
+
+    Examples
+    --------
+    >>> from ucvtest.learners.adapters.coerce import as_learner
+    >>> as_learner("knn:3").name
+    'knn:3'
+    >>> as_learner("knn:0")
+    Traceback (most recent call last):
+    ...
+    ValueError: learner 'knn:0' cannot be made: k must be a positive integer, got 0
+    """
+    if isinstance(learner, Learner):
+        return learner
+    if isinstance(learner, str):
+        return _parse(learner)
+    if isinstance(learner, type):
+        raise ValueError(
+            f"learner is the class {learner.__name__}: pass an object, {learner.__name__}(...)"
+        )
+    if hasattr(learner, "fit") and hasattr(learner, "get_params"):
+        return SklearnLearner(learner)
+    if inspect.isroutine(getattr(learner, "fit", None)):
+        raise ValueError(
+            f"learner {type(learner).__name__} has fit but no get_params, so it cannot be cloned "
+            "for each learning set: derive it from sklearn.base.BaseEstimator, or pass a callable "
+            "(X_train, y_train, X_test) -> predictions"
+        )
+    if callable(learner):
+        return CallableLearner(learner)
+    raise ValueError(
+        f"learner must be a scikit-learn estimator, an object from ucvtest.learners, a short "
+        f"string such as 'knn:3', or a callable (X_train, y_train, X_test) -> predictions, got "
+        f"{learner!r}"
+    )
+
+
+def _parse(text: str) -> Learner:
+    """Read "name:argument,keyword=argument"."""
+    name, _, arguments = text.partition(":")
+    if name not in SHORT_NAMES:
+        raise ValueError(
+            f"learner {text!r} is unknown: use one of {', '.join(SHORT_NAMES)}, as in 'lda', "
+            "'knn:3' or 'ridge:1.0'"
+        )
+    factory = getattr(learners, name)
+    try:
+        return factory(**_arguments(factory, arguments))
+    except ValueError as error:
+        raise ValueError(f"learner {text!r} cannot be made: {error}") from error
+
+
+def _arguments(factory: Callable[..., Learner], text: str) -> dict[str, Any]:
+    parameters = inspect.signature(factory).parameters
+    ordered = [name for name, each in parameters.items() if each.kind is not each.KEYWORD_ONLY]
+    hints = get_type_hints(factory)
+    found: dict[str, Any] = {}
+    for position, part in enumerate(text.split(",") if text else ()):
+        key, separator, value = part.strip().rpartition("=")
+        if not separator:
+            key = ordered[position] if position < len(ordered) else ""
+        if key not in parameters or key in found:
+            problem = "no argument, or given twice" if separator else "one argument too many"
+            raise ValueError(f"{part.strip()!r} is {problem}: {_usage(factory)}")
+        found[key] = _value(key, value.strip(), hints[key])
+    missing = [
+        name
+        for name, parameter in parameters.items()
+        if parameter.default is parameter.empty and name not in found
+    ]
+    if missing:
+        raise ValueError(f"{' and '.join(missing)} must be given: {_usage(factory)}")
+    return found
+
+
+def _value(key: str, text: str, hint: Any) -> Any:
+    """The text as a value of the annotated type."""
+    choices = {"true": True, "false": False} if hint is bool else None
+    if get_origin(hint) is Literal:
+        choices = {str(choice): choice for choice in get_args(hint)}
+    if NoneType in get_args(hint):
+        (hint,) = (each for each in get_args(hint) if each is not NoneType)
+    try:
+        return choices[text] if choices else hint(text)
+    except (KeyError, ValueError) as error:
+        kind = " or ".join(choices) if choices else {int: "an integer"}.get(hint, "a number")
+        raise ValueError(f"{key} must be {kind}, got {text!r}") from error
+
+
+def _usage(factory: Callable[..., Learner]) -> str:
+    """How the short string of a factory is written."""
+    parts = []
+    for name, parameter in inspect.signature(factory).parameters.items():
+        required = parameter.default is parameter.empty
+        parts.append(name if required else f"{name}={str(parameter.default).lower()}")
+    written = f"{factory.__name__}:{','.join(parts)}" if parts else factory.__name__
+    return f"write '{written}'"

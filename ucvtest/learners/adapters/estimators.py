@@ -1,0 +1,236 @@
+"""Learners that are fitted to one learning set at a time: estimators and callables."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ucvtest.data.output import Output
+from ucvtest.data.sample import Sample
+from ucvtest.learners.base import SplitLearner
+
+__all__ = ["CallableLearner", "SklearnLearner"]
+
+NAME_LENGTH = 200
+"""Longest name of an estimator, in characters."""
+
+
+@dataclass(frozen=True, eq=False)
+class SklearnLearner(SplitLearner):
+    """A scikit-learn classifier, regressor or pipeline, cloned for every fit.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Every parameter `random_state` that is None, also of nested estimators, gets the
+        seed of the fit, so that results can be repeated and no global state moves.
+
+    Raises
+    ------
+    ValueError
+        If it is neither a classifier nor a regressor.
+
+    Notes
+    -----
+    Two classes: a regressor gets the codes 0 and 1, and under a loss for labels its
+    prediction is cut at 1/2 (exactly 1/2 is the first class). Probabilities are
+    `predict_proba` of the positive class; scores are `decision_function` where there is
+    one, otherwise that probability, otherwise a regressor's prediction.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from ucvtest.learners.adapters.estimators import SklearnLearner
+    >>> SklearnLearner(LogisticRegression(C=0.1)).name
+    'LogisticRegression(C=0.1)'
+    """
+
+    backend: ClassVar[str] = "sklearn"
+
+    estimator: Any
+
+    def __post_init__(self) -> None:
+        from sklearn.base import is_classifier, is_regressor
+
+        import ucvtest.learners.adapters.quiet_imports  # noqa: F401  (see there)
+
+        if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
+            raise ValueError(
+                f"learner {self.name} is neither a classifier nor a regressor: pass one, or a "
+                "callable (X_train, y_train, X_test) -> predictions"
+            )
+
+    @cached_property
+    def name(self) -> str:
+        """The estimator as scikit-learn writes it, on one line."""
+        text = " ".join(repr(self.estimator).split())
+        return text if len(text) <= NAME_LENGTH else f"{text[: NAME_LENGTH - 3]}..."
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse estimators that cannot predict what the loss needs."""
+        if sample.classes is None:
+            if not self._regresses:
+                raise ValueError(
+                    f"learner {self.name} is a classifier, but y holds real values: use a "
+                    "regressor, or a loss for labels such as loss='zero_one'"
+                )
+            return
+        if sample.n_classes > 2 and (self._regresses or output != "label"):
+            what = "is a regressor, which" if self._regresses else "with this loss"
+            amounts = ", or pass loss='squared' if y holds amounts" if self._regresses else ""
+            raise ValueError(
+                f"learner {self.name} {what} needs two classes, y has {sample.n_classes}: use a "
+                f"classifier with loss='zero_one', or merge classes{amounts}"
+            )
+        if self._regresses and output == "probability":
+            raise ValueError(
+                f"learner {self.name} is a regressor and gives no probability: use a classifier, "
+                "or loss='zero_one'"
+            )
+        if self._regresses or output == "label":
+            return
+        if hasattr(self.estimator, "predict_proba"):
+            return
+        if output == "score" and hasattr(self.estimator, "decision_function"):
+            return
+        raise ValueError(
+            f"learner {self.name} has no predict_proba, which this loss needs: use "
+            "loss='zero_one', or wrap it in sklearn.calibration.CalibratedClassifierCV"
+        )
+
+    def fit_predict(
+        self,
+        sample: Sample,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        output: Output,
+        seed: int,
+    ) -> np.ndarray:
+        """Clone, seed, fit and predict."""
+        from sklearn.base import clone
+
+        fitted = clone(self.estimator)
+        if self._unseeded:
+            fitted.set_params(**dict.fromkeys(self._unseeded, int(seed) % 2**32))
+        response = sample.target if self._regresses else sample.response
+        fitted.fit(sample.rows(learning), response[learning])
+        return self._predict(fitted, sample, sample.rows(testing), output)
+
+    def _predict(self, fitted: Any, sample: Sample, features: Any, output: Output) -> np.ndarray:
+        if self._regresses:
+            number = np.asarray(fitted.predict(features), dtype=float)
+            return _cut(number) if output == "label" else number
+        if output == "label":
+            return _codes(fitted.predict(features), sample)
+        positive = np.asarray(sample.classes)[-1]
+        if output == "score" and hasattr(fitted, "decision_function"):
+            score = np.asarray(fitted.decision_function(features), dtype=float)
+            return score if fitted.classes_[-1] == positive else -score
+        column = int(np.flatnonzero(fitted.classes_ == positive)[0])
+        return np.asarray(fitted.predict_proba(features), dtype=float)[:, column]
+
+    @cached_property
+    def _regresses(self) -> bool:
+        from sklearn.base import is_regressor
+
+        return bool(is_regressor(self.estimator))
+
+    @cached_property
+    def _unseeded(self) -> tuple[str, ...]:
+        """Names of the parameters that need a seed for every fit."""
+        parameters = self.estimator.get_params(deep=True)
+        return tuple(
+            name
+            for name, value in parameters.items()
+            if value is None and name.rpartition("__")[2] == "random_state"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CallableLearner(SplitLearner):
+    """A function that learns and predicts.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X_train, y_train, X_test)`` returns one value for each row of `X_test`:
+        a label (zero_one loss), a number (squared, absolute), the probability of the
+        positive class (log), or a score that rises with the positive class. `y_train`
+        holds the user's own labels; numbers where the loss scores numbers.
+
+    Notes
+    -----
+    Randomness inside it is its own: seed it there.
+
+    Examples
+    --------
+    >>> from ucvtest.learners.adapters.estimators import CallableLearner
+    >>> def first_label(X_train, y_train, X_test):
+    ...     return [y_train[0]] * len(X_test)
+    >>> CallableLearner(first_label).name
+    'first_label'
+    """
+
+    function: Callable[[Any, np.ndarray, Any], Any]
+
+    @property
+    def name(self) -> str:
+        """The function's name; of a partial function, that of the function inside."""
+        return _function_name(self.function)
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse only what no function could mean."""
+        if sample.n_classes > 2 and output != "label":
+            raise ValueError(
+                f"learner {self.name} with this loss needs two classes, y has {sample.n_classes}: "
+                "use loss='zero_one', or merge classes"
+            )
+
+    def fit_predict(
+        self,
+        sample: Sample,
+        learning: np.ndarray,
+        testing: np.ndarray,
+        output: Output,
+        seed: int,
+    ) -> np.ndarray:
+        """Call the function and code the labels that it returns."""
+        response = sample.target if output == "number" else sample.response
+        returned = self.function(sample.rows(learning), response[learning], sample.rows(testing))
+        if output == "label":
+            return _codes(returned, sample)
+        return np.asarray(returned, dtype=float)
+
+
+def _cut(number: np.ndarray) -> np.ndarray:
+    """The second class above 1/2; NaN stays NaN, to be refused by name of the split."""
+    return np.where(np.isnan(number), np.nan, number > 0.5)
+
+
+def _codes(labels: Any, sample: Sample) -> np.ndarray:
+    """Positions of labels among the classes."""
+    array = np.asarray(labels)
+    if array.ndim == 0 or array.size != len(array):
+        # The evaluation refuses the shape, and names the split.
+        return np.empty(array.shape)
+    import pandas as pd
+
+    classes = np.asarray(sample.classes)
+    codes = pd.Index(classes).get_indexer(pd.Index(array.reshape(-1)))
+    unknown = np.flatnonzero(codes < 0)
+    if len(unknown):
+        label = array.reshape(-1).tolist()[unknown[0]]
+        known = ", ".join(repr(value) for value in classes.tolist())
+        raise ValueError(f"the prediction {label!r} is none of the labels {known}")
+    return codes.astype(float)
+
+
+def _function_name(function: Any) -> str:
+    if isinstance(function, functools.partial):
+        given = [repr(value) for value in function.args]
+        given += [f"{key}={value!r}" for key, value in function.keywords.items()]
+        return f"{_function_name(function.func)}({', '.join(given)})"
+    return getattr(function, "__name__", type(function).__name__)

@@ -1,0 +1,433 @@
+"""Discriminant analysis, naive Bayes and nearest centroid, many learning sets at once.
+
+Sizes, means and covariances of all classes in all learning sets are one matrix product, of
+the learning sets (R, n) with columns that they share; the scores of all observations are
+another.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ucvtest.common.float64 import in_float64, to_numpy
+from ucvtest.data.output import Output
+from ucvtest.data.sample import Sample
+from ucvtest.learners.base import JittedLearner, Scale, class_members
+from ucvtest.learners.batching import clear_codes, median_centred, rows_for_cache
+from ucvtest.learners.jitted.discriminant_rules import (
+    CAREFUL,
+    Moments,
+    Rules,
+    TotalScatter,
+    careful_lda_rules,
+    centroid_rules,
+    class_moments,
+    labels_of_rules,
+    lda_rules,
+    naive_bayes_rules,
+    qda_rules,
+    scores_of_rules,
+    split_by_class,
+    standardised_features,
+    with_constant,
+)
+from ucvtest.learners.jitted.one_set import LABELINGS, OPEN, product, replace_open_rows, whitened
+from ucvtest.learners.solvers.linear_algebra import products
+
+__all__ = [
+    "GaussianNaiveBayes",
+    "LinearDiscriminant",
+    "NearestCentroid",
+    "Priors",
+    "QuadraticDiscriminant",
+    "gaussian_nb",
+    "lda",
+    "nearest_centroid",
+    "qda",
+]
+
+
+Priors = Literal["empirical", "equal"]
+PRIORS: tuple[Priors, ...] = ("empirical", "equal")
+
+CACHE_NUMBERS = 2**18
+"""Numbers that the matrices of one call may hold: about a processor's second-level cache."""
+
+LEAST_ROWS = 32
+"""Learning sets in one call, at least: the minor axis must fill the vector units."""
+
+
+def lda(priors: Priors = "empirical") -> "LinearDiscriminant":
+    """Linear discriminant analysis.
+
+    Parameters
+    ----------
+    priors : {"empirical", "equal"}
+        Class probabilities: the shares in the learning set, or all equal.
+
+    Returns
+    -------
+    LinearDiscriminant
+
+    Raises
+    ------
+    ValueError
+        If `priors` is something else.
+
+    Notes
+    -----
+    Normal classes with a common covariance matrix. Its estimate is that of maximum
+    likelihood, sums of squares divided by the number of observations, as in scikit-learn's
+    LinearDiscriminantAnalysis (solver "lsqr"; all solvers from 1.9 on); R's MASS::lda
+    divides by the degrees of freedom.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.lda().name, uv.learners.lda(priors="equal").name
+    ('lda', 'lda:equal')
+    """
+    return LinearDiscriminant(priors)
+
+
+def qda(priors: Priors = "empirical") -> "QuadraticDiscriminant":
+    """Quadratic discriminant analysis.
+
+    Parameters
+    ----------
+    priors : {"empirical", "equal"}
+        Class probabilities: the shares in the learning set, or all equal.
+
+    Returns
+    -------
+    QuadraticDiscriminant
+
+    Raises
+    ------
+    ValueError
+        If `priors` is something else.
+
+    Notes
+    -----
+    Normal classes, each with its own covariance matrix, estimated by maximum likelihood as
+    in scikit-learn from 1.9 on; R's MASS::qda divides by n_k - 1. Every learning set must hold more
+    observations of each class than there are features; where chance gives it fewer, the
+    evaluation stops with an error that says so.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.qda().name
+    'qda'
+    """
+    return QuadraticDiscriminant(priors)
+
+
+def gaussian_nb(priors: Priors = "empirical") -> "GaussianNaiveBayes":
+    """Gaussian naive Bayes: normal features, independent of each other within a class.
+
+    Parameters
+    ----------
+    priors : {"empirical", "equal"}
+        Class probabilities: the shares in the learning set, or all equal.
+
+    Returns
+    -------
+    GaussianNaiveBayes
+
+    Raises
+    ------
+    ValueError
+        If `priors` is something else.
+
+    Notes
+    -----
+    As in scikit-learn's GaussianNB, 1e-9 times the largest variance of a feature in the
+    learning set is added to all variances.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.gaussian_nb().name
+    'gaussian_nb'
+    """
+    return GaussianNaiveBayes(priors)
+
+
+def nearest_centroid() -> "NearestCentroid":
+    """Predict the class whose mean is nearest in Euclidean distance.
+
+    Returns
+    -------
+    NearestCentroid
+        Its score is the squared distance from the mean of the first class minus that from
+        the mean of the second.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.nearest_centroid().name
+    'nearest_centroid'
+    """
+    return NearestCentroid()
+
+
+class Discriminant(JittedLearner):
+    """A learner whose scores are functions of the classes' sums over a learning set."""
+
+    multiclass: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def _rules(self) -> tuple["Rules", bool]:
+        """The rules, and whether all classes are equally probable beforehand."""
+
+    @in_float64
+    def scores(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Log-odds, or a difference of squared distances; for more classes one score each."""
+        return scores_of_rules(*self._rules, state, learning, labels)
+
+    def codes(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
+        """Predicted codes of two classes; see `JittedLearner.codes`."""
+        return labels_of_rules(*self._rules, state, learning, labels)
+
+
+@dataclass(frozen=True)
+class LinearDiscriminant(Discriminant):
+    """Linear discriminant analysis; made by `lda`.
+
+    A careful one gives NaN already where rounding errors could reach the eighth digit.
+    """
+
+    priors: Priors = "empirical"
+    careful: bool = False
+
+    scale: ClassVar[Scale] = "log_odds"
+    no_solution: ClassVar[str] = (
+        "the pooled covariance matrix of that learning set is singular: raise learn_size, drop "
+        "columns that are nearly constant or nearly combinations of others, or use ridge"
+    )
+
+    def __post_init__(self) -> None:
+        _check_priors(self.priors)
+
+    @property
+    def name(self) -> str:
+        """``lda`` or ``lda:equal``."""
+        return _name("lda", self.priors)
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse also covariance matrices that are bound to be singular."""
+        super().check(sample, output, learn_size)
+        _check_rank(self.name, sample)
+        needed = sample.matrix.shape[1] + sample.n_classes
+        if learn_size < needed:
+            raise ValueError(
+                f"learner {self.name} needs learn_size >= {needed} (features plus classes), got "
+                f"learn_size={learn_size}: raise it, use fewer features, or use ridge"
+            )
+
+    def rows_per_call(self, sample: Sample) -> int:
+        """Fewer for more features, so that the matrices of one call stay in the cache."""
+        fitting = rows_for_cache(sample.matrix.shape[1] ** 2, CACHE_NUMBERS, LEAST_ROWS)
+        return min(super().rows_per_call(sample), fitting)
+
+    def prepare(self, sample: Sample) -> Moments:
+        """Columns that all learning sets share."""
+        features = standardised_features(sample.matrix)
+        return class_moments(sample, features, products(features), with_constant(features))
+
+    def labelings_per_call(self, sample: Sample) -> int:
+        """Few, which are quick, for two classes."""
+        most = super().labelings_per_call(sample)
+        return min(most, LABELINGS) if sample.n_classes == 2 else most
+
+    def prepare_labelings(self, state: Moments, learning: np.ndarray) -> Moments:
+        """The total scatter matrix, which no labels change, for two classes."""
+        features = to_numpy(state.terms)[: len(learning), :-1]
+        found = whitened(features, learning) if state.n_classes == 2 else None
+        if found is None:
+            return state
+        white, share = found
+        terms = with_constant(white)
+        return TotalScatter(
+            *(state.columns, state.terms, state.n_classes, state.n_features),
+            learnt=terms * learning[:, None],
+            white=np.ascontiguousarray(terms.T),
+            size=int(learning.sum()),
+            share=share,
+        )
+
+    @in_float64
+    def scores(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Log-odds; discriminant scores where there are more than two classes."""
+        if labels is None or not isinstance(state, TotalScatter):
+            return super().scores(state, learning, labels)
+        coefficients, largest = state.coefficients(labels, self.priors == "equal")
+        each = partial(scores_of_rules, *self._rules, state, learning)
+        scores = product(coefficients, state.white)
+        return replace_open_rows(scores, self.cut, OPEN * largest[:, 0], labels, each)
+
+    def codes(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
+        """Predicted codes of two classes; see `JittedLearner.codes`."""
+        if labels is not None and isinstance(state, TotalScatter):
+            coefficients, largest = state.coefficients(labels, self.priors == "equal")
+            return clear_codes(product(coefficients / largest, state.white), self.cut, OPEN)
+        return super().codes(state, learning, labels)
+
+    @property
+    def _rules(self) -> tuple["Rules", bool]:
+        return careful_lda_rules if self.careful else lda_rules, self.priors == "equal"
+
+
+@dataclass(frozen=True)
+class QuadraticDiscriminant(Discriminant):
+    """Quadratic discriminant analysis; made by `qda`.
+
+    A careful one gives NaN already where rounding errors could reach the eighth digit.
+    """
+
+    priors: Priors = "empirical"
+    careful: bool = False
+
+    scale: ClassVar[Scale] = "log_odds"
+    no_solution: ClassVar[str] = (
+        "the covariance matrix of a class in that learning set is singular, it needs more "
+        "observations of each class than features: raise learn_size, use fewer features, or use "
+        "lda"
+    )
+
+    def __post_init__(self) -> None:
+        _check_priors(self.priors)
+
+    @property
+    def name(self) -> str:
+        """``qda`` or ``qda:equal``."""
+        return _name("qda", self.priors)
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse also covariance matrices that are bound to be singular."""
+        super().check(sample, output, learn_size)
+        _check_rank(self.name, sample)
+        needed = sample.n_classes * (sample.matrix.shape[1] + 1)
+        if learn_size < needed:
+            raise ValueError(
+                f"learner {self.name} needs learn_size >= {needed} (features plus one, for each "
+                f"class), got learn_size={learn_size}: raise it, use fewer features, or use lda"
+            )
+
+    def rows_per_call(self, sample: Sample) -> int:
+        """Fewer for more features, so that the matrices of one call stay in the cache."""
+        fitting = rows_for_cache(2 * sample.matrix.shape[1] ** 2, CACHE_NUMBERS, LEAST_ROWS)
+        return min(super().rows_per_call(sample), fitting)
+
+    def prepare(self, sample: Sample) -> Moments:
+        """Columns that all learning sets share."""
+        features = standardised_features(sample.matrix)
+        pairs = products(features)
+        by_class = split_by_class(class_members(sample), pairs)
+        return class_moments(
+            sample, features, by_class, np.hstack([pairs, with_constant(features)])
+        )
+
+    @property
+    def _rules(self) -> tuple["Rules", bool]:
+        return _careful_qda_rules if self.careful else qda_rules, self.priors == "equal"
+
+
+@dataclass(frozen=True)
+class GaussianNaiveBayes(Discriminant):
+    """Gaussian naive Bayes; made by `gaussian_nb`, or on features standardised in each set."""
+
+    priors: Priors = "empirical"
+    standardize: bool = False
+
+    scale: ClassVar[Scale] = "log_odds"
+    no_solution: ClassVar[str] = (
+        "no feature varies in that learning set: raise learn_size, or drop columns that are "
+        "nearly constant"
+    )
+
+    def __post_init__(self) -> None:
+        _check_priors(self.priors)
+
+    @property
+    def name(self) -> str:
+        """``gaussian_nb`` or ``gaussian_nb:equal``."""
+        return _name("gaussian_nb", self.priors)
+
+    def prepare(self, sample: Sample) -> Moments:
+        """Columns that all learning sets share."""
+        # Not scaled: what is added to the variances depends on the units of the features.
+        features = median_centred(sample.matrix)
+        squares = features**2
+        by_class = split_by_class(class_members(sample), squares)
+        return class_moments(
+            sample, features, by_class, np.hstack([squares, with_constant(features)])
+        )
+
+    @property
+    def _rules(self) -> tuple["Rules", bool]:
+        rules = _standardised_naive_bayes_rules if self.standardize else naive_bayes_rules
+        return rules, self.priors == "equal"
+
+
+@dataclass(frozen=True)
+class NearestCentroid(Discriminant):
+    """Nearest class mean; made by `nearest_centroid`, or on features standardised in each set."""
+
+    standardize: bool = False
+
+    scale: ClassVar[Scale] = "discriminant"
+
+    @property
+    def name(self) -> str:
+        """``nearest_centroid``."""
+        return "nearest_centroid"
+
+    def prepare(self, sample: Sample) -> Moments:
+        """Columns that all learning sets share."""
+        features = median_centred(sample.matrix)
+        squares = features**2 if self.standardize else np.empty((sample.n_obs, 0))
+        return class_moments(sample, features, squares, with_constant(features))
+
+    @property
+    def _rules(self) -> tuple["Rules", bool]:
+        return _standardised_centroid_rules if self.standardize else centroid_rules, True
+
+
+def _check_priors(priors: str) -> None:
+    if priors not in PRIORS:
+        raise ValueError(f"priors={priors!r} is unknown: use one of {', '.join(PRIORS)}")
+
+
+def _name(method: str, priors: Priors) -> str:
+    return method if priors == "empirical" else f"{method}:{priors}"
+
+
+def _check_rank(name: str, sample: Sample) -> None:
+    n_features = sample.matrix.shape[1]
+    standardised = standardised_features(sample.matrix)
+    rank = int(np.linalg.matrix_rank(standardised - standardised.mean(axis=0)))
+    if rank < n_features:
+        raise ValueError(
+            f"learner {name} needs linearly independent columns, but the {n_features} columns of "
+            f"X, centred, have rank {rank}: drop columns that are constant or combinations of "
+            "others, raise the number of observations, or use ridge"
+        )
+
+
+_careful_qda_rules = partial(qda_rules, singular=CAREFUL)
+_standardised_naive_bayes_rules = partial(naive_bayes_rules, standardize=True)
+_standardised_centroid_rules = partial(centroid_rules, standardize=True)

@@ -1,0 +1,366 @@
+"""Discriminant rules from class moments, for many learning sets at once."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ucvtest.common.float64 import in_float64, jit, to_device
+from ucvtest.data.sample import Sample
+from ucvtest.learners.base import class_members
+from ucvtest.learners.batching import median_centred, padded_rows
+from ucvtest.learners.jitted.blocks import codes_in_blocks
+from ucvtest.learners.jitted.one_set import WELL_CONDITIONED, product
+from ucvtest.learners.solvers.linear_algebra import (
+    SINGULAR,
+    divisor,
+    invert_positive_definite,
+    quadratic_form,
+    solve_positive_definite,
+    symmetric,
+)
+
+__all__ = [
+    "CAREFUL",
+    "Moments",
+    "Rules",
+    "TotalScatter",
+    "careful_lda_rules",
+    "centroid_rules",
+    "class_moments",
+    "labels_of_rules",
+    "lda_rules",
+    "naive_bayes_rules",
+    "qda_rules",
+    "scores_of_rules",
+    "split_by_class",
+    "standardised_features",
+    "with_constant",
+]
+
+
+SMOOTHING = 1e-9
+"""Share of the largest variance that naive Bayes adds to all."""
+
+CAREFUL = 1e-6
+"""Pivots below this share of their diagonal element lose more than eight digits."""
+
+ROWS_PER_BLOCK = 128
+"""Learning sets labelled at a time within one call."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What all learning sets share; the N >= n observations of the arrays end with empty ones."""
+
+    columns: Any
+    """JAX array (N, K): indicators of the C classes, their products with the p features, and
+    what else the method sums over learning sets."""
+    terms: Any
+    """JAX array (N, T): the terms of the scores as functions of x, the constant last."""
+    n_classes: int
+    n_features: int
+
+
+@dataclass(frozen=True, eq=False)
+class TotalScatter(Moments):
+    """What all labelings of one learning set share besides, for linear discriminant analysis.
+
+    Of two classes the scatter matrix within is that of the whole set minus one of rank one, that
+    between: S_W = S_T - c d d' with the difference d of the means and c = n_0 n_1 / n. By the
+    formula of Sherman and Morrison S_W^-1 d = S_T^-1 d / (1 - c d' S_T^-1 d), and there is
+    nothing to invert but S_T.
+    """
+
+    learnt: Any
+    """ndarray (n, p + 1): features with S_T = I and mean zero in the learning set, and the
+    constant; zero for those not learnt from."""
+    white: Any
+    """ndarray (p + 1, n): the same of all observations."""
+    size: int
+    share: float
+    """The smallest pivot of S_T as a share of its diagonal element."""
+
+    def coefficients(self, labels: np.ndarray, equal: bool) -> tuple[np.ndarray, np.ndarray]:
+        """What `white` is multiplied with for log-odds (R, p + 1), and the size of those (R, 1).
+
+        NaN where S_W is nearly singular.
+        """
+        sums = product(labels, self.learnt)
+        # The sum over both classes is zero.
+        total, second = sums[:, :-1], sums[:, -1].copy()
+        first, square = self.size - second, np.einsum("rk,rk->r", total, total)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = self.size / (first * second)
+            within = 1.0 - ratio * square
+            # No pivot of S_W is below this share of that of S_T.
+            regular = self.share * within > WELL_CONDITIONED
+            factor = np.where(regular, self.size * ratio / within, np.nan)
+            constant = 0.5 * factor * square * (1.0 / first - 1.0 / second)
+            if not equal:
+                constant = constant + np.log(second / first)
+        # White features of observations that are learnt from have a norm of at most one.
+        largest = 1.0 + np.abs(constant) + factor * np.sqrt(square)
+        total *= factor[:, None]
+        sums[:, -1] = constant
+        return sums, largest[:, None]
+
+
+def standardised_features(matrix: np.ndarray) -> np.ndarray:
+    """Centre and scale the columns: it changes rounding errors, but not the rules."""
+    spread = matrix.std(axis=0)
+    return median_centred(matrix) / np.where(spread > 0, spread, 1.0)
+
+
+def split_by_class(members: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """The columns of each class in turn, zero for observations of the others: (n, C K)."""
+    return (members[:, :, None] * columns[:, None, :]).reshape(len(columns), -1)
+
+
+def with_constant(features: np.ndarray) -> np.ndarray:
+    """The features with a column of ones."""
+    return np.hstack([features, np.ones((len(features), 1))])
+
+
+def class_moments(
+    sample: Sample, features: np.ndarray, second: np.ndarray, terms: np.ndarray
+) -> Moments:
+    """Sums of first and second moments of every class, for all learning sets to share."""
+    members = class_members(sample)
+    columns = np.hstack([members, split_by_class(members, features), second])
+    columns, terms = to_device((padded_rows(columns), padded_rows(terms)))
+    return Moments(columns, terms, sample.n_classes, features.shape[1])
+
+
+Rules = Callable[[jax.Array, jax.Array, jax.Array, jax.Array], jax.Array]
+"""From the sizes (C, R) and means (C, p, R) of the classes, further sums (K', R) and the log
+priors (C, R) to the coefficients of the terms, (C, T, R)."""
+
+
+def scores_of_rules(
+    rules: Rules,
+    equal: bool,
+    state: Moments,
+    learning: np.ndarray,
+    labels: np.ndarray | None,
+) -> np.ndarray:
+    """Scores of the positive class by every rule, (R, n)."""
+    scores = _jitted_scores(*_arguments(rules, equal, state, learning, labels))
+    return np.asarray(scores)[:, : learning.shape[1]]
+
+
+@in_float64
+def labels_of_rules(
+    rules: Rules,
+    equal: bool,
+    state: Moments,
+    learning: np.ndarray,
+    labels: np.ndarray | None,
+) -> np.ndarray | None:
+    """Codes of the classes that every rule predicts, (R, n), and which are ties."""
+    if state.n_classes > 2 or labels is not None:
+        return None
+    n_obs = learning.shape[1]
+    codes, open_ = _jitted_codes(*_arguments(rules, equal, state, learning, None), n_obs)
+    return None if open_ else np.asarray(codes)[:, :n_obs]
+
+
+def _arguments(
+    rules: Rules, equal: bool, state: Moments, learning: np.ndarray, labels: np.ndarray | None
+) -> tuple[Any, ...]:
+    padded = padded_rows(learning, axis=1)
+    other = None if labels is None else padded_rows(labels, axis=1)
+    shape = (state.n_classes, state.n_features, equal)
+    return (rules, state.columns, state.terms, padded, other, *shape)
+
+
+@partial(jit, static_argnums=(0, 5, 6, 7))
+def _jitted_codes(*arguments: Any) -> tuple[jax.Array, jax.Array]:
+    """Which scores are positive, and whether some are neither that nor negative."""
+    rules, columns, terms, learning, _, *shape, n_obs = arguments
+
+    def scores(rows: jax.Array) -> jax.Array:
+        return _all_scores(rules, columns, terms, rows, None, *shape)
+
+    return codes_in_blocks(scores, learning, ROWS_PER_BLOCK, 0.0, n_obs)
+
+
+def _all_scores(
+    rules: Rules,
+    columns: jax.Array,
+    terms: jax.Array,
+    learning: jax.Array,
+    labels: jax.Array | None,
+    n_classes: int,
+    n_features: int,
+    equal: bool,
+) -> jax.Array:
+    weights = learning.astype(columns.dtype)
+    if labels is None:
+        sums = _sums(columns, weights)
+    else:
+        sums = _relabelled_sums(columns, terms, weights, labels, n_classes, n_features)
+    first, second = n_classes, n_classes * (1 + n_features)
+    size = sums[:first]
+    mean = sums[first:second].reshape(n_classes, n_features, -1) / _at_least_one(size)[:, None]
+    # An absent class gets minus infinity here, and so as its score.
+    prior = (size > 0).astype(columns.dtype) if equal else size
+    log_prior = jnp.log(prior / prior.sum(axis=0))
+    coefficients = rules(size, mean, sums[second:], log_prior)
+    if n_classes > 2:
+        return jnp.einsum("ctr,nt->rnc", coefficients, terms, precision="highest")
+    contrast = coefficients[1] - coefficients[0]
+    return jnp.einsum("tr,nt->rn", contrast, terms, precision="highest")
+
+
+_jitted_scores = partial(jit, static_argnums=(0, 5, 6, 7))(_all_scores)
+
+
+def _sums(columns: jax.Array, weights: jax.Array) -> jax.Array:
+    """Sums (K, R) of columns (N, K) over the observations of learning sets (R, N)."""
+    return jnp.einsum("nk,rn->kr", columns, weights, precision="highest")
+
+
+def _relabelled_sums(
+    columns: jax.Array,
+    terms: jax.Array,
+    weights: jax.Array,
+    labels: jax.Array,
+    n_classes: int,
+    n_features: int,
+) -> jax.Array:
+    """The sums of `columns` (K, R) as they are when set r has the classes of row r (R, N).
+
+    What is summed over all classes needs no labels, and one sum where one set is common.
+    """
+    n_sets = labels.shape[0]
+    members = [weights * (labels == code) for code in range(n_classes)]
+    n_second = terms.shape[1] - n_features - 1
+    each = jnp.stack([_sums(terms, member) for member in members])
+    size, first, by_class = each[:, -1], each[:, n_second:-1], each[:, :n_second]
+    parts = [size, first.reshape(-1, n_sets), by_class.reshape(-1, n_sets)]
+    if not n_second:
+        pooled = _sums(columns[:, n_classes * (1 + n_features) :], weights)
+        parts.append(jnp.broadcast_to(pooled, (pooled.shape[0], n_sets)))
+    return jnp.concatenate(parts)
+
+
+def _covariance(
+    second: jax.Array, between: jax.Array, size: jax.Array, n_features: int, singular: float
+) -> jax.Array:
+    """Covariance matrices (p, p, R); NaN where a variance is a rounding error of its mean square.
+
+    What is left of a constant column can be anything, so that no comparison with itself tells.
+    """
+    i, j = np.triu_indices(n_features)
+    squares = np.flatnonzero(i == j)
+    packed = second - between
+    varies = (packed[squares] > singular * second[squares]).all(axis=0)
+    return symmetric(jnp.where(varies, packed / size, jnp.nan), n_features)
+
+
+def lda_rules(
+    size: jax.Array,
+    mean: jax.Array,
+    second: jax.Array,
+    log_prior: jax.Array,
+    singular: float = SINGULAR,
+) -> jax.Array:
+    """Linear discriminants with a pooled covariance."""
+    n_features = mean.shape[1]
+    between = sum(n * _products_of_rows(m) for n, m in zip(size, mean, strict=True))
+    covariance = _covariance(second, between, size.sum(axis=0), n_features, singular)
+    slope = solve_positive_definite(covariance, jnp.swapaxes(mean, 0, 1), singular)
+    slope = jnp.swapaxes(slope, 0, 1)
+    constant = log_prior - 0.5 * (slope * mean).sum(axis=1)
+    return jnp.concatenate([slope, constant[:, None]], axis=1)
+
+
+def qda_rules(
+    size: jax.Array,
+    mean: jax.Array,
+    second: jax.Array,
+    log_prior: jax.Array,
+    singular: float = SINGULAR,
+) -> jax.Array:
+    """Quadratic discriminants."""
+    n_classes, n_features, n_sets = mean.shape
+    # All classes of all sets side by side: one inversion to compile, not one for each class.
+    n, means = size.reshape(-1), _side_by_side(mean)
+    sums = _side_by_side(second.reshape(n_classes, -1, n_sets))
+    covariance = _covariance(sums, n * _products_of_rows(means), n, n_features, singular)
+    # An absent class must not turn the scores of the others into NaN.
+    identity = jnp.eye(n_features, dtype=mean.dtype)[:, :, None]
+    covariance = jnp.where(n > 0, covariance, identity)
+    precision, log_determinant = invert_positive_definite(covariance, singular)
+    slope = (precision * means).sum(axis=1)
+    constant = log_prior.reshape(-1) - 0.5 * (log_determinant + (slope * means).sum(axis=0))
+    coefficients = jnp.concatenate([-0.5 * quadratic_form(precision), slope, constant[None]])
+    return jnp.swapaxes(coefficients.reshape(-1, n_classes, n_sets), 0, 1)
+
+
+def _side_by_side(by_class: jax.Array) -> jax.Array:
+    """Arrays (C, K, R) as (K, C R)."""
+    return jnp.swapaxes(by_class, 0, 1).reshape(by_class.shape[1], -1)
+
+
+def naive_bayes_rules(
+    size: jax.Array,
+    mean: jax.Array,
+    second: jax.Array,
+    log_prior: jax.Array,
+    standardize: bool = False,
+) -> jax.Array:
+    """Discriminants of independent normal features."""
+    squares = second.reshape(mean.shape)
+    mean_square, overall_mean = _overall_moments(size, mean, squares.sum(axis=0))
+    largest = (mean_square - overall_mean**2).max(axis=0)
+    added = SMOOTHING * (divisor(mean_square, overall_mean) if standardize else largest)
+    variance = squares / _at_least_one(size)[:, None] - mean**2 + added
+    # Rounding may leave a variance of zero just above or below it.
+    variance = jnp.where(largest > 0, jnp.maximum(variance, added), jnp.nan)
+    curve = -0.5 / variance
+    slope = mean / variance
+    constant = log_prior - 0.5 * (jnp.log(variance) + mean * slope).sum(axis=1)
+    return jnp.concatenate([curve, slope, constant[:, None]], axis=1)
+
+
+def centroid_rules(
+    size: jax.Array,
+    mean: jax.Array,
+    second: jax.Array,
+    log_prior: jax.Array,
+    standardize: bool = False,
+) -> jax.Array:
+    """Distances to the class means."""
+    slope = mean
+    if standardize:
+        slope = mean / divisor(*_overall_moments(size, mean, second))
+    constant = jnp.where(size > 0, -(slope * mean).sum(axis=1), -jnp.inf)
+    return jnp.concatenate([2.0 * slope, constant[:, None]], axis=1)
+
+
+# Made once: a rule is part of the key under which its compilation is found again.
+careful_lda_rules = partial(lda_rules, singular=CAREFUL)
+
+
+def _overall_moments(
+    size: jax.Array, mean: jax.Array, squares: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Mean squares and means (p, R) in the whole learning sets, from sums of squares."""
+    total = size.sum(axis=0)
+    return squares / total, (size[:, None] * mean).sum(axis=0) / total
+
+
+def _at_least_one(size: jax.Array) -> jax.Array:
+    return jnp.maximum(size, 1.0)
+
+
+def _products_of_rows(vectors: jax.Array) -> jax.Array:
+    """Products of all pairs of rows i <= j, in the order of `products`."""
+    i, j = np.triu_indices(vectors.shape[0])
+    return vectors[i] * vectors[j]

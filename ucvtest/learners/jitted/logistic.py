@@ -1,0 +1,456 @@
+"""Logistic regression with a ridge penalty, many learning sets at once, by Newton's method."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ucvtest.common.checks import is_integer
+from ucvtest.common.float64 import in_float64, jit, to_device
+from ucvtest.data.output import Output
+from ucvtest.data.sample import Sample
+from ucvtest.learners.base import JittedLearner, Scale
+from ucvtest.learners.batching import padded_rows, rows_for_cache
+from ucvtest.learners.jitted.blocks import decided, in_blocks
+from ucvtest.learners.jitted.ridge import SCALES, PenaltyScale
+from ucvtest.learners.solvers.linear_algebra import (
+    divisor,
+    invert_positive_definite,
+    products,
+    solve_positive_definite,
+    symmetric,
+    times_vectors,
+)
+
+__all__ = ["RidgeLogistic", "logistic"]
+
+MOST_COEFFICIENTS = 300
+"""Systems of more equations take longer, and more memory, than one fit at a time would."""
+
+RANK = 1e-11
+"""Share of the largest singular value below which a direction is rounding error."""
+
+CONVERGED = 1e-6
+"""Largest change of a coefficient in the last step, in standard units and relative to the
+largest one. The error after a Newton step is about its square."""
+
+NEAR = 1e-3
+"""The same in single precision, whose result the last steps start from."""
+
+SETTLED = 1e-10
+"""The same for steps with the Hessian of single precision, each of which leaves about a
+thousandth of the error of the one before."""
+
+CHEAP_STEPS = 6
+"""Such steps, at most; a fit that needs more goes on with Newton's method."""
+
+OVERSHOT = 0.5
+"""Share of the slope at the start that the slope at the end of a step may have, uphill."""
+
+CACHE_NUMBERS = 2**17
+"""Numbers that the matrices of one call may hold: half a processor's second-level cache."""
+
+ROWS_PER_BLOCK = 128
+"""Learning sets fitted at a time within one call; each block takes the steps that it needs."""
+
+LEAST_ROWS = 32
+"""Learning sets in one call, at least: the minor axis must fill the vector units."""
+
+
+def logistic(
+    lam: float, standardize: bool = True, scale: PenaltyScale = "mean", *, max_iter: int = 50
+) -> "RidgeLogistic":
+    """Logistic regression with a ridge penalty.
+
+    Parameters
+    ----------
+    lam : float
+        Weight of the penalty, not negative.
+    standardize : bool
+        Whether the features are standardised inside each learning set (standard deviation
+        with divisor g), as in glmnet.
+    scale : {"mean", "sum"}
+        Minimise the mean negative log-likelihood + lam/2 |b|^2, or the sum of it + lam/2 |b|^2.
+    max_iter : int
+        Newton steps that one fit may take; a fit that needs more has no solution, which the
+        evaluation reports as an error.
+
+    Returns
+    -------
+    RidgeLogistic
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    ``logistic(lam)`` is R's glmnet with ``alpha = 0`` at one lambda;
+    ``logistic(1 / C, standardize=False, scale="sum")`` is scikit-learn's
+    ``LogisticRegression(C=C)``, fitted to the end. The intercept is not penalised. Without a
+    penalty there is no solution where the classes can be separated.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> uv.learners.logistic(0.1).name, uv.learners.logistic(1.0, scale="sum").name
+    ('logistic:0.1', 'logistic:1.0,scale=sum')
+    """
+    return RidgeLogistic(float(lam), standardize, scale, max_iter)
+
+
+class LogisticState(NamedTuple):
+    """What all learning sets share, as JAX arrays; N >= n observations, the last ones empty."""
+
+    design: Any
+    """(N, q): 1 and the features in standard units."""
+    pairs: Any
+    """(N, q (q + 1)/2): products of these columns."""
+    response: Any
+    """(N,): 0 or 1; (N, R) for one of each learning set."""
+    unit: Any
+    """(q - 1,): what the features were divided by."""
+    start: Any
+    """(q,): the coefficients where Newton's method starts."""
+
+
+@dataclass(frozen=True)
+class RidgeLogistic(JittedLearner):
+    """Logistic regression with a ridge penalty; made by `logistic`."""
+
+    lam: float
+    standardize: bool = True
+    penalty_scale: PenaltyScale = "mean"
+    max_iter: int = 50
+
+    scale: ClassVar[Scale] = "log_odds"
+    batch_rows: ClassVar[int] = 512
+    no_solution: ClassVar[str] = (
+        "Newton's method has not converged: raise lam (without a penalty, classes that can be "
+        "separated have no solution), or raise max_iter"
+    )
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.lam) and self.lam >= 0):
+            raise ValueError(f"lam must be a finite number >= 0, got {self.lam!r}")
+        if self.penalty_scale not in SCALES:
+            raise ValueError(
+                f"scale={self.penalty_scale!r} is unknown: use one of {', '.join(SCALES)}"
+            )
+        if not is_integer(self.max_iter) or self.max_iter < 1:
+            raise ValueError(f"max_iter must be a positive integer, got {self.max_iter!r}")
+
+    @property
+    def name(self) -> str:
+        """``logistic:lam``, and what differs from the defaults."""
+        options = [str(self.lam)]
+        if not self.standardize:
+            options.append("standardize=false")
+        if self.penalty_scale != "mean":
+            options.append(f"scale={self.penalty_scale}")
+        if self.max_iter != 50:
+            options.append(f"max_iter={self.max_iter}")
+        return f"logistic:{','.join(options)}"
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse also too many coefficients, for the method or for the learning sets."""
+        super().check(sample, output, learn_size)
+        needed = sample.matrix.shape[1] + 1
+        if self.lam == 0 and learn_size < needed:
+            raise ValueError(
+                f"learner {self.name} without a penalty needs learn_size >= {needed} (features "
+                f"plus one), got learn_size={learn_size}: raise lam above 0"
+            )
+        n_coefficients = 1 + (
+            sample.matrix.shape[1] if self.standardize else min(sample.matrix.shape)
+        )
+        if n_coefficients > MOST_COEFFICIENTS:
+            remedy = "use standardize=False, " if sample.n_obs < MOST_COEFFICIENTS else ""
+            raise ValueError(
+                f"learner {self.name} has {n_coefficients} coefficients, more than "
+                f"{MOST_COEFFICIENTS}: {remedy}use fewer features, lasso, or scikit-learn's "
+                "LogisticRegression"
+            )
+
+    def rows_per_call(self, sample: Sample) -> int:
+        """Fewer for more features, so that the matrices of one call stay in the cache."""
+        size = 1 + min(sample.matrix.shape[1], MOST_COEFFICIENTS)
+        fitting = rows_for_cache(size**2, CACHE_NUMBERS, LEAST_ROWS)
+        return min(super().rows_per_call(sample), fitting)
+
+    def prepare(self, sample: Sample) -> LogisticState:
+        """Standard units, products of columns, and the fit to all observations as the start."""
+        features = sample.matrix - sample.matrix.mean(axis=0)
+        if not self.standardize and features.shape[1] >= features.shape[0]:
+            features = _rotated(features)
+        spread = features.std(axis=0)
+        unit = np.where(spread > 0, spread, 1.0)
+        design = np.hstack([np.ones((sample.n_obs, 1)), features / unit])
+        arrays = [padded_rows(each) for each in (design, products(design), sample.target)]
+        state = LogisticState(*to_device((*arrays, unit, np.zeros(design.shape[1]))))
+        # The same fit as often as a call has rows: it needs no compilation of its own.
+        everything = np.ones((self.rows_per_call(sample), sample.n_obs), dtype=bool)
+        fitted = self._fit(state, everything, None)
+        start = np.where(fitted.done[0], fitted.b[0], 0.0)
+        return state._replace(start=to_device(start))
+
+    def scores(
+        self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Log-odds; NaN where a fit did not converge."""
+        return self._fit(state, learning, labels).scores[:, : learning.shape[1]]
+
+    def codes(
+        self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray | None:
+        """Predicted codes of the sample's own response; see `JittedLearner.codes`."""
+        if labels is not None:
+            return None
+        fitted = self._fit(state, learning, None)
+        return None if fitted.open.any() else fitted.codes[:, : learning.shape[1]]
+
+    @property
+    def _settings(self) -> tuple[float, int, bool, bool]:
+        """Penalty, most steps, and whether the penalty is for the mean, and standardised."""
+        return self.lam, self.max_iter, self.penalty_scale == "mean", self.standardize
+
+    @in_float64
+    def _fit(
+        self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None
+    ) -> "Fitted":
+        weights = padded_rows(learning, axis=1)
+        if labels is not None:
+            # The fit to the sample's own response says nothing of other labels.
+            start = np.zeros(len(state.start))
+            state = state._replace(response=padded_rows(labels, axis=1).T, start=start)
+        last = (learning.shape[1], *self._settings)
+        fitted = _newton(state, weights, *last)
+        if not np.asarray(fitted.done).all():
+            fitted = _newton_to_the_end(state, weights, fitted.b, fitted.done, *last)
+        return fitted
+
+
+def _rotated(features: np.ndarray) -> np.ndarray:
+    """Principal components: as many as observations, for the same |b| and fitted values."""
+    left, singular, _ = np.linalg.svd(features, full_matrices=False)
+    kept = singular > RANK * singular[0]
+    return left[:, kept] * singular[kept]
+
+
+@partial(jit, static_argnums=6)
+def _newton(
+    state: LogisticState, learning: jax.Array, n_obs: jax.Array, *settings: Any
+) -> "Fitted":
+    """Fits that end after a few cheap steps, and where the other ones have come.
+
+    One function for scores and codes, so that it is compiled once.
+    """
+
+    def fit(rows: jax.Array) -> Fitted:
+        exact, begin = _likelihood(state, rows, *settings)
+        # Single precision is twice as fast, and near enough for the last steps to be few.
+        rough = Likelihood(*(array.astype(jnp.float32) for array in exact))
+        at_start, none = begin.astype(jnp.float32), jnp.zeros(begin.shape[1], dtype=bool)
+        near, _ = _descend(rough, at_start, none, max_iter=settings[1], tolerance=NEAR)
+        near = jnp.where(jnp.isfinite(near).all(axis=0), near, begin)
+        inverse = _inverse_hessian(rough, near.astype(jnp.float32))
+        return _fitted(state, *_polished(exact, near, inverse), n_obs)
+
+    return _in_row_blocks(state, fit, learning)
+
+
+@partial(jit, static_argnums=8)
+def _newton_to_the_end(
+    state: LogisticState,
+    learning: jax.Array,
+    b: jax.Array,
+    done: jax.Array,
+    n_obs: jax.Array,
+    *settings: Any,
+) -> "Fitted":
+    """Go on with fits that `_newton` left unfinished; compiled where there are any, a few."""
+
+    def fit(rows: jax.Array, b: jax.Array, done: jax.Array) -> Fitted:
+        exact, _ = _likelihood(state, rows, *settings)
+        ended = _descend(exact, b.T, done[:, 0], max_iter=settings[1], tolerance=CONVERGED)
+        return _fitted(state, *ended, n_obs)
+
+    return _in_row_blocks(state, fit, learning, b, done[:, None])
+
+
+class Fitted(NamedTuple):
+    """Fits to R learning sets."""
+
+    b: Any
+    """(R, q) coefficients in standard units."""
+    done: Any
+    """(R,) whether they have converged."""
+    scores: Any
+    """(R, N) log-odds, NaN where they have not."""
+    codes: Any
+    """(R, N); see `codes_in_blocks`."""
+    open: Any
+    """(B,) whether one of the codes is open, in each block."""
+
+
+def _in_row_blocks(state: LogisticState, fit: Callable[..., Fitted], *arrays: jax.Array) -> Fitted:
+    """Fit the rows of the arrays block by block; all at once where each has its own response."""
+    if state.response.ndim > 1:
+        return fit(*arrays)
+    blocks = [in_blocks(array, ROWS_PER_BLOCK) for array in arrays]
+    found = jax.lax.map(lambda block: fit(*block), blocks)
+    return Fitted(*(array.reshape(-1, *array.shape[2:]) for array in found))
+
+
+def _fitted(state: LogisticState, b: jax.Array, done: jax.Array, n_obs: jax.Array) -> Fitted:
+    converged = jnp.where(done, b, jnp.nan)
+    scores = jnp.einsum("qr,nq->rn", converged, state.design, precision="highest")
+    codes, is_open = decided(scores, 0.0, n_obs)
+    return Fitted(b.T, done, scores, codes, is_open[None])
+
+
+def _likelihood(
+    state: LogisticState,
+    learning: jax.Array,
+    lam: float,
+    max_iter: int,
+    mean_scale: bool,
+    standardize: bool,
+) -> tuple["Likelihood", jax.Array]:
+    """Sum of the negative log-likelihood plus half the weighted squares of b; a start (q, R)."""
+    weight = learning.T.astype(state.design.dtype)
+    penalty = _penalty(state.design, weight, lam, state.unit, mean_scale, standardize)
+    response = state.response.reshape(len(weight), -1)
+    n_sets = max(weight.shape[1], response.shape[1])
+    begin = jnp.broadcast_to(state.start[:, None], (len(state.start), n_sets))
+    return Likelihood(state.design, state.pairs, response, weight, penalty), begin
+
+
+class Likelihood(NamedTuple):
+    """A penalised likelihood for each learning set."""
+
+    design: jax.Array
+    """(n, q)"""
+    pairs: jax.Array
+    """(n, q (q + 1)/2)"""
+    response: jax.Array
+    """(n, 1) or (n, R)"""
+    weight: jax.Array
+    """(n, R), or (n, 1) for all"""
+    penalty: jax.Array
+    """(q, R) or (q, 1)"""
+
+    def gradient(self, b: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Gradient (q, R) at a point (q, R), and the shares of the positive class (n, R)."""
+        share = jax.nn.sigmoid(jnp.einsum("nq,qr->nr", self.design, b, precision="highest"))
+        error = self.weight * (share - self.response)
+        gradient = jnp.einsum("nq,nr->qr", self.design, error, precision="highest")
+        return gradient + self.penalty * b, share
+
+    def hessian(self, share: jax.Array) -> jax.Array:
+        """Hessian (q, q, R) where the shares are these."""
+        curvature = self.weight * share * (1.0 - share)
+        q = self.design.shape[1]
+        packed = jnp.einsum("nk,nr->kr", self.pairs, curvature, precision="highest")
+        on_diagonal = jnp.eye(q, dtype=self.design.dtype)[:, :, None] * self.penalty
+        return symmetric(packed, q) + on_diagonal
+
+
+def _descend(
+    likelihood: Likelihood,
+    begin: jax.Array,
+    done: jax.Array,
+    *,
+    max_iter: int,
+    tolerance: float,
+) -> tuple[jax.Array, jax.Array]:
+    """Newton's method from `begin`, in the precision of the arrays: (q, R), and where it ended.
+
+    Fits that are done stay where they are.
+    """
+    n_sets = begin.shape[1]
+
+    def unfinished(carry: tuple[Any, ...]) -> jax.Array:
+        return (carry[0] < max_iter) & ~carry[-1].all()
+
+    def iterate(carry: tuple[Any, ...]) -> tuple[Any, ...]:
+        count, b, step, slope, done = carry
+        gradient, share = likelihood.gradient(b)
+        # The loss is convex: a slope that is steep uphill means that the step was too long.
+        overshot = (gradient * step).sum(axis=0) > OVERSHOT * slope
+        hessian = likelihood.hessian(share)
+        newton = -solve_positive_definite(hessian, gradient[:, None])[:, 0]
+        step = jnp.where(overshot, 0.5 * step, newton)
+        slope = jnp.where(overshot, 0.5 * slope, jnp.abs((gradient * newton).sum(axis=0)))
+        change = jnp.where(done, 0.0, jnp.where(overshot, -step, step))
+        largest = jnp.abs(change).max(axis=0)
+        settled = largest <= tolerance * (1.0 + jnp.abs(b).max(axis=0))
+        # A fit that failed has ended as well.
+        done = done | (settled & ~overshot) | jnp.isnan(largest)
+        return count + 1, b + change, step, slope, done
+
+    carry = (0, begin, jnp.zeros_like(begin), jnp.zeros(n_sets, begin.dtype), done)
+    _, b, _, _, done = jax.lax.while_loop(unfinished, iterate, carry)
+    return b, done
+
+
+def _inverse_hessian(likelihood: Likelihood, b: jax.Array) -> jax.Array:
+    """Inverse Hessian (q, q, R) at a point (q, R); NaN where it is singular."""
+    share = jax.nn.sigmoid(jnp.einsum("nq,qr->nr", likelihood.design, b, precision="highest"))
+    return invert_positive_definite(likelihood.hessian(share))[0]
+
+
+def _polished(
+    likelihood: Likelihood, begin: jax.Array, inverse: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Steps with exact gradients and the inverse Hessian of the start, in single precision.
+
+    Returns
+    -------
+    b : Array, shape (q, R)
+        Where the steps have not settled, `begin`.
+    done : Array, shape (R,)
+    """
+
+    def unfinished(carry: tuple[Any, ...]) -> jax.Array:
+        return (carry[0] < CHEAP_STEPS) & ~carry[-1].all()
+
+    def step(carry: tuple[Any, ...]) -> tuple[Any, ...]:
+        count, b, done = carry
+        gradient, _ = likelihood.gradient(b)
+        # Scaled, so that small gradients keep their digits in single precision.
+        unit = jnp.maximum(jnp.abs(gradient).max(axis=0), np.finfo(float).tiny)
+        direction = times_vectors(inverse, (gradient / unit).astype(inverse.dtype))
+        change = jnp.where(done, 0.0, -direction * unit)
+        settled = jnp.abs(change).max(axis=0) <= SETTLED * (1.0 + jnp.abs(b).max(axis=0))
+        return count + 1, b + change, done | settled
+
+    carry = (0, begin, jnp.zeros(begin.shape[1], dtype=bool))
+    _, b, done = jax.lax.while_loop(unfinished, step, carry)
+    return jnp.where(done, b, begin), done
+
+
+def _penalty(
+    design: jax.Array,
+    weight: jax.Array,
+    lam: float,
+    unit: jax.Array,
+    mean_scale: bool,
+    standardize: bool,
+) -> jax.Array:
+    """Weights of the squared coefficients, (q, R), for features in standard units."""
+    size = weight.sum(axis=0)
+    total = lam * jnp.where(mean_scale, size, 1.0)
+    if standardize:
+        x = design[:, 1:]
+        mean = jnp.einsum("np,nr->pr", x, weight, precision="highest") / size
+        mean_square = jnp.einsum("np,nr->pr", x**2, weight, precision="highest") / size
+        slopes = total * divisor(mean_square, mean)
+    else:
+        slopes = total / unit[:, None] ** 2
+    return jnp.concatenate([jnp.zeros_like(slopes[:1]), slopes])

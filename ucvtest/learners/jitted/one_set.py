@@ -1,0 +1,127 @@
+"""Many labelings of one learning set: what does not depend on the labels, computed once.
+
+Ridge regression and the discriminant of two classes then take a product of the labels with a
+thin matrix, and one of what results with another, instead of a system of equations each.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ucvtest.learners.batching import RESULT_NUMBERS, power_of_two
+
+__all__ = ["LABELINGS", "OPEN", "WELL_CONDITIONED", "product", "replace_open_rows", "whitened"]
+
+LABELINGS = 512
+"""Labelings in one call: many, so that the call itself hardly counts, but few enough for their
+scores to stay in a processor's cache."""
+
+WELL_CONDITIONED = 1e-5
+"""Pivots below this share of their diagonal element are left to elimination, which says of each
+labeling whether there is a solution."""
+
+OPEN = 1e-10
+"""Distance from the cut, relative to the largest score, within which two forms of a score may be
+on different sides: well-conditioned systems lose no more than five of sixteen digits."""
+
+ONE_THREAD = 2**18
+"""Multiplications in a matrix product up to which BLAS starts no threads, which would take
+longer to meet than to multiply."""
+
+LEAST_ROWS = 4
+"""Rows of a matrix product, at least."""
+
+
+def product(rows: np.ndarray, matrix: np.ndarray, least_rows: int = LEAST_ROWS) -> np.ndarray:
+    """Matrix product (R, m) of (R, k) and (k, m), always the same few rows at a time.
+
+    A row of the result then does not depend on how many others there are, to the last bit.
+    """
+    few = max(power_of_two(ONE_THREAD // matrix.size), least_rows)
+    found = np.empty((len(rows), matrix.shape[1]))
+    whole = len(rows) // few * few
+    blocks = found[:whole].reshape(-1, few, matrix.shape[1])
+    np.matmul(rows[:whole].reshape(-1, few, len(matrix)), matrix, out=blocks)
+    if whole < len(rows):
+        last = np.zeros((few, len(matrix)))
+        last[: len(rows) - whole] = rows[whole:]
+        found[whole:] = (last @ matrix)[: len(rows) - whole]
+    return found
+
+
+def whitened(
+    features: np.ndarray,
+    learning: np.ndarray,
+    penalty: float = 0.0,
+    centre: bool = True,
+    least: float = 0.0,
+) -> tuple[np.ndarray, float] | None:
+    """Linear combinations of the features, uncorrelated in a learning set but for a penalty.
+
+    Parameters
+    ----------
+    features : ndarray, shape (n, p)
+    learning : ndarray of bool, shape (n,)
+    penalty : float
+        Added to the diagonal of X'X of the learning set.
+    centre : bool
+        Whether means of the learning set are subtracted.
+    least : float
+        Share of the largest diagonal element that every pivot must exceed.
+
+    Returns
+    -------
+    tuple of ndarray, shape (n, p), and float, or None
+        Z with Z Z' = X (X'X + penalty I)^-1 X', X'X of the learning set only; and the smallest
+        pivot as a share of its diagonal element. None where that is below `WELL_CONDITIONED`, or
+        a pivot too small.
+    """
+    centred = features - features[learning].mean(axis=0) if centre else features
+    learnt = centred[learning]
+    gram = learnt.T @ learnt + penalty * np.eye(features.shape[1])
+    try:
+        root = np.linalg.cholesky(gram)
+    except np.linalg.LinAlgError:
+        return None
+    # The pivots of elimination are the squares of the root's diagonal.
+    pivots, diagonal = root.diagonal() ** 2, gram.diagonal()
+    share = float((pivots / diagonal).min())
+    if not (share > WELL_CONDITIONED and pivots.min() > least * diagonal.max()):
+        return None
+    return solve_triangular(root, centred.T, lower=True).T, share
+
+
+def replace_open_rows(
+    scores: np.ndarray,
+    cut: float,
+    distance: np.ndarray | float,
+    labels: np.ndarray,
+    each: Callable[[np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """Scores, in place by another form in rows with one that is missing or close to the cut.
+
+    Ties are then the same, whatever the form.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (R, n)
+    cut : float
+    distance : ndarray, shape (R,), or float
+        What is close.
+    labels : ndarray, shape (R, n)
+    each : callable
+        Scores of R labelings in the other form.
+
+    Returns
+    -------
+    ndarray, shape (R, n)
+    """
+    nearest = np.abs(scores - cut).min(axis=1)
+    rows = np.flatnonzero(~(nearest > distance))
+    # Always as many: another number would be compiled anew, and round differently.
+    count = min(LABELINGS, power_of_two(RESULT_NUMBERS // scores.shape[1]))
+    for start in range(0, len(rows), count):
+        some = rows[start : start + count]
+        scores[some] = each(labels[np.resize(some, count)])[: len(some)]
+    return scores

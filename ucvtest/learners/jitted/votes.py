@@ -1,0 +1,307 @@
+"""Votes of neighbours, counted in bits."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+__all__ = [
+    "WORD",
+    "Election",
+    "Neighbours",
+    "Votes",
+    "collect_votes",
+    "complete_sets",
+    "count_votes",
+    "elect",
+    "groups_of_neighbours",
+]
+
+
+DISTANCE_DIGITS = 8 * np.finfo(float).eps
+"""Rounding error of a squared distance, for each feature and relative to the largest square."""
+
+WORD = 64
+"""Learning sets in a word."""
+
+LOWEST_BITS = np.uint64(0x0101010101010101)
+"""The lowest bit of each byte of a word."""
+
+BYTE_EXCHANGES = (
+    (4, np.uint64(0x00000000FFFFFFFF)),
+    (2, np.uint64(0x0000FFFF0000FFFF)),
+    (1, np.uint64(0x00FF00FF00FF00FF)),
+)
+"""Rounds of exchanges between words: how far apart these are, and the bytes that move."""
+
+RANKS_PER_STEP = 4
+"""Neighbours looked at between two questions whether all votes are in."""
+
+
+class Neighbours(NamedTuple):
+    """What all learning sets share, as JAX arrays; N observations, the last ones empty."""
+
+    order: Any
+    """(N, N): the observations by their distance from each one; N stands for none."""
+    tied: Any
+    """(N, N): whether as far away as the one before."""
+    values: Any
+    """(N, V, N): what these neighbours vote."""
+    empty: Any
+    """(N,): the observations that only fill up."""
+
+
+class Votes(NamedTuple):
+    """What the k nearest members of each learning set say of each observation.
+
+    While they are collected the last two axes are the other way round.
+    """
+
+    count: Any
+    """(R, n): votes so far, at most k."""
+    total: Any
+    """(V, R, n): sums of the values."""
+    first: Any
+    """(V, R, n): position of the first neighbour that voted for this class, k if none did."""
+    open: Any
+    """(R, n): whether the next neighbour may be as near as the last that voted."""
+    tied: Any
+    """(R, n): whether the order of the rows decided who voted."""
+
+
+class Election(NamedTuple):
+    """Labels of two classes, and what decided them; (R, n)."""
+
+    labels: Any
+    """Whether more votes than asked for are for the second class, as int8."""
+    vote_ties: Any
+    """Whether as many votes were for the first class; None where that cannot be."""
+    distance_ties: Any
+    """Whether the order of the rows decided who voted; None where that cannot be."""
+    short: Any
+    """Whether some learning set was smaller than k."""
+
+
+def groups_of_neighbours(distance: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Ranks (n, n) of the squared distances in each row, the same for those equal but rounding."""
+    largest = np.square(matrix).sum(axis=1).max()
+    tolerance = DISTANCE_DIGITS * matrix.shape[1] * largest
+    order = np.argsort(distance, axis=1)
+    steps = np.diff(np.take_along_axis(distance, order, axis=1), axis=1) > tolerance
+    rank = np.pad(steps.cumsum(axis=1), ((0, 0), (1, 0)))
+    groups = np.empty_like(rank)
+    np.put_along_axis(groups, order, rank, axis=1)
+    return groups
+
+
+def complete_sets(predictions: np.ndarray, votes: Votes, k: int) -> np.ndarray:
+    """NaN where the learning set was smaller than k."""
+    missing = votes.count < k
+    if missing.any():
+        predictions[missing] = np.nan
+    return predictions
+
+
+def count_votes(tied: np.ndarray, testing: np.ndarray | None) -> int:
+    """Tied votes among the tested observations."""
+    return int(np.count_nonzero(tied if testing is None else tied & testing))
+
+
+@partial(jax.jit, static_argnums=(4, 5))
+def collect_votes(
+    state: Neighbours,
+    learning: jax.Array,
+    other: jax.Array | None,
+    k: jax.Array,
+    equal_distances: bool,
+    equal_votes: bool,
+) -> Votes:
+    """Walk through all neighbours, nearest first, until every observation has its k votes.
+
+    They vote what `state` says, or the columns of `other` (V, R, N); one learning set may then
+    stand for all. What only ties need is left out where there can be none.
+    """
+    n_values, n_obs = state.values.shape[1:]
+    n_sets = learning.shape[0]
+    dtype = state.values.dtype
+    count_type = k.dtype
+    # The last row, no observation at all, is in no learning set.
+    members = jnp.concatenate([learning.T, jnp.zeros((1, n_sets), bool)])
+    if other is not None:
+        other = jnp.pad(jnp.swapaxes(other, 1, 2), ((0, 0), (0, 1), (0, 0)))
+
+    def look(votes: Votes, rank: jax.Array) -> Votes:
+        near = state.order[rank]
+        member = members[near]
+        votes_now = member & (votes.count < k)
+        values = state.values[rank][:, :, None] if other is None else other[:, near]
+        values = values * votes_now.astype(dtype)
+        first, open_, tied = votes.first, votes.open, votes.tied
+        if equal_votes:
+            first = jnp.where((first == k) & (values > 0), votes.count, first)
+        if equal_distances:
+            open_ = open_ & state.tied[rank][:, None]
+            tied = tied | (member & ~votes_now & open_)
+            open_ = open_ | votes_now
+        count = votes.count + votes_now.astype(count_type)
+        return Votes(count, votes.total + values, first, open_, tied)
+
+    def step(carry: tuple[jax.Array, Votes]) -> tuple[jax.Array, Votes]:
+        rank, votes = carry
+        for offset in range(RANKS_PER_STEP):
+            votes = look(votes, rank + offset)
+        return rank + RANKS_PER_STEP, votes
+
+    def unfinished(carry: tuple[jax.Array, Votes]) -> jax.Array:
+        rank, votes = carry
+        waiting = (votes.count < k) | votes.open
+        return (rank < state.order.shape[0]) & waiting.any()
+
+    shape = (n_obs, n_sets)
+    voted = shape if other is None else (n_obs, other.shape[2])
+    start = Votes(
+        # Nobody waits for the votes of an empty observation.
+        jnp.broadcast_to(jnp.where(state.empty, k, 0)[:, None].astype(count_type), shape),
+        jnp.zeros((n_values, *voted), dtype),
+        jnp.full((n_values, *voted), k, count_type),
+        jnp.zeros(shape, bool),
+        jnp.zeros(shape, bool),
+    )
+    _, votes = jax.lax.while_loop(unfinished, step, (jnp.zeros((), int), start))
+    # The walk goes through memory along the learning sets; the predictions have them first.
+    return Votes(*(jnp.swapaxes(array, -1, -2) for array in votes))
+
+
+@partial(jax.jit, static_argnums=(3, 4, 5, 6))
+def elect(
+    state: Neighbours,
+    learning: jax.Array,
+    n_sets: jax.Array,
+    k: int,
+    above: int,
+    equal_distances: bool,
+    equal_votes: bool,
+) -> Election:
+    """The same walk as in `collect_votes`, over words of 64 learning sets, for two classes.
+
+    Numbers of votes are lists of their bits, the lowest first, each an array (n, R / 64).
+    Learning sets, and what is found for them, are numbers (R, n / 8) of eight bytes each.
+    """
+    n_rows, n_obs = learning.shape[0], len(state.empty)
+    everyone = np.uint64(2**WORD - 1)
+    nobody = jnp.zeros((n_obs, n_rows // WORD), jnp.uint64)
+    # The last row, no observation at all, is in no learning set.
+    members = jnp.concatenate([_as_bits(learning), nobody[:1]])
+    # Nobody waits for the votes of an empty observation, or of sets that only fill up a word.
+    is_set = (jnp.arange(n_rows) < n_sets).reshape(-1, WORD).astype(jnp.uint64)
+    sets = (is_set << jnp.arange(WORD, dtype=jnp.uint64)).sum(axis=1, dtype=jnp.uint64)
+    done = jnp.where(state.empty[:, None], everyone, ~sets)
+
+    def masks(flags: jax.Array) -> jax.Array:
+        return jnp.where(flags, everyone, np.uint64(0))[:, None]
+
+    def look(carry: tuple[Any, ...], rank: jax.Array) -> tuple[Any, ...]:
+        count, total, first, open_, tied = carry
+        member = members[state.order[rank]]
+        votes_now = member & ~(_equal(count, k) | done)
+        for_second = votes_now & masks(state.values[rank, 0] > 0)
+        if equal_votes:
+            first = first | (for_second & _equal(count, 0))
+        if equal_distances:
+            open_ = open_ & masks(state.tied[rank])
+            tied = tied | (member & ~votes_now & open_)
+            open_ = open_ | votes_now
+        return _plus(count, votes_now), _plus(total, for_second), first, open_, tied
+
+    def step(carry: tuple[jax.Array, tuple[Any, ...]]) -> tuple[jax.Array, tuple[Any, ...]]:
+        rank, votes = carry
+        for offset in range(RANKS_PER_STEP):
+            votes = look(votes, rank + offset)
+        return rank + RANKS_PER_STEP, votes
+
+    def unfinished(carry: tuple[jax.Array, tuple[Any, ...]]) -> jax.Array:
+        rank, (count, _, _, open_, _) = carry
+        waiting = ~(_equal(count, k) | done) | open_
+        return (rank < n_obs) & (waiting != 0).any()
+
+    zero = (nobody,) * k.bit_length()
+    start = (zero, zero, nobody, nobody, nobody)
+    _, (count, total, first, _, tied) = jax.lax.while_loop(
+        unfinished, step, (jnp.zeros((), int), start)
+    )
+    ahead, equal = _above(total, above), nobody
+    if equal_votes:
+        equal = _equal(total, k // 2)
+        ahead = ahead | (equal & first)
+
+    return Election(
+        _as_bytes(ahead),
+        _as_bytes(equal & ~done) if equal_votes else None,
+        _as_bytes(tied & ~done) if equal_distances else None,
+        (~(_equal(count, k) | done) != 0).any(),
+    )
+
+
+def _as_bits(rows: jax.Array) -> jax.Array:
+    """Bits (n, R / 64), 64 rows in a number, of bytes 0 or 1 (R, n / 8), eight in a number."""
+    parts = rows.reshape(-1, 8, rows.shape[1])
+    # Eight rows share the bits of each byte: bytes of one word are still of eight columns.
+    eight = parts[:, 0]
+    for bit in range(1, 8):
+        eight = eight | (parts[:, bit] << np.uint64(bit))
+    blocks = eight.reshape(-1, 8, rows.shape[1])
+    columns = _exchanged_bytes([blocks[:, each].T for each in range(8)])
+    return jnp.stack(columns, axis=1).reshape(-1, blocks.shape[0])
+
+
+def _as_bytes(bits: jax.Array) -> jax.Array:
+    """The inverse of `_as_bits`."""
+    columns = bits.reshape(-1, 8, bits.shape[1])
+    blocks = _exchanged_bytes([columns[:, each].T for each in range(8)])
+    eight = jnp.stack(blocks, axis=1).reshape(-1, 1, columns.shape[0])
+    rows = (eight >> jnp.arange(8, dtype=jnp.uint64)[:, None]) & LOWEST_BITS
+    return rows.reshape(-1, columns.shape[0])
+
+
+def _exchanged_bytes(words: list[jax.Array]) -> list[jax.Array]:
+    """Eight words of eight bytes, byte i of word j exchanged with byte j of word i."""
+    for distance, mask in BYTE_EXCHANGES:
+        for first in range(8):
+            if first & distance:
+                continue
+            one, other = words[first], words[first + distance]
+            shift = np.uint64(8 * distance)
+            moved = ((one >> shift) ^ other) & mask
+            words[first] = one ^ (moved << shift)
+            words[first + distance] = other ^ moved
+    return words
+
+
+def _plus(number: tuple[jax.Array, ...], bit: jax.Array) -> tuple[jax.Array, ...]:
+    """A number in bits, plus one where a bit is set; what overflows is lost."""
+    found = []
+    for digit in number:
+        found.append(digit ^ bit)
+        bit = digit & bit
+    return tuple(found)
+
+
+def _equal(number: tuple[jax.Array, ...], constant: int) -> jax.Array:
+    """Where a number in bits equals a constant."""
+    same = ~jnp.zeros_like(number[0])
+    for place, digit in enumerate(number):
+        same = same & (digit if constant >> place & 1 else ~digit)
+    return same
+
+
+def _above(number: tuple[jax.Array, ...], constant: int) -> jax.Array:
+    """Where a number in bits is larger than a constant."""
+    larger, same = jnp.zeros_like(number[0]), ~jnp.zeros_like(number[0])
+    for place, digit in reversed(list(enumerate(number))):
+        if constant >> place & 1:
+            same = same & digit
+        else:
+            larger, same = larger | (same & digit), same & ~digit
+    return larger

@@ -1,0 +1,1 @@
+"""Linear algebra and optimisation behind the jitted learners."""

@@ -1,0 +1,72 @@
+"""Ridge regression on many samples at once, each with the same learning sets."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+from ucvtest.common.float64 import in_float64
+from ucvtest.learners.solvers.linear_algebra import SINGULAR, solve_positive_definite
+
+__all__ = ["ridge_predictions"]
+
+
+@in_float64
+@partial(jax.jit, static_argnames=("mean_scale", "penalize_intercept"))
+def ridge_predictions(
+    features: jax.Array,
+    response: jax.Array,
+    learning: jax.Array,
+    lam: float,
+    mean_scale: bool,
+    penalize_intercept: bool,
+) -> jax.Array:
+    """Fit every learning set of every sample and predict all its observations.
+
+    Parameters
+    ----------
+    features : Array, shape (B, n, p)
+    response : Array, shape (B, n)
+    learning : Array of bool, shape (R, n)
+        The learning sets, the same in all samples.
+    lam : float
+        Penalty.
+    mean_scale : bool
+        Whether the penalty is multiplied by the size of the learning set.
+    penalize_intercept : bool
+
+    Returns
+    -------
+    Array, shape (B, R, n)
+        Fitted values; NaN where a system of equations is singular.
+
+    Notes
+    -----
+    Normal equations, all fits along the minor axis. Cost: O(B R (n p^2 + p^3)).
+    """
+    n_samples, n, _ = features.shape
+    n_sets = learning.shape[0]
+    if penalize_intercept:
+        x = jnp.concatenate([jnp.ones((n_samples, n, 1)), features], axis=2)
+    else:
+        x = features - features.mean(axis=1, keepdims=True)
+    p = x.shape[2]
+    weights = learning.astype(x.dtype)
+    size = weights.sum(axis=1)
+    total = jnp.einsum("bn,rn->br", response, weights, precision="highest")
+    sum_x = jnp.einsum("bni,rn->ibr", x, weights, precision="highest")
+    learnt = x[:, None] * weights[..., None]
+    sum_xy = jnp.einsum("brni,bn->ibr", learnt, response, precision="highest")
+    sum_xx = jnp.einsum("brni,bnj->ijbr", learnt, x, precision="highest")
+    mean_x, mean_y = jnp.zeros_like(sum_x), jnp.zeros_like(total)
+    if not penalize_intercept:
+        mean_x, mean_y = sum_x / size, total / size
+    gram = sum_xx - size * mean_x[:, None] * mean_x
+    gram = gram + jnp.eye(p)[:, :, None, None] * (lam * jnp.where(mean_scale, size, 1.0))
+    right = (sum_xy - size * mean_x * mean_y)[:, None]
+    flat = n_samples * n_sets
+    slope = solve_positive_definite(gram.reshape(p, p, flat), right.reshape(p, 1, flat), SINGULAR)
+    slope = slope.reshape(p, n_samples, n_sets)
+    intercept = mean_y - (slope * mean_x).sum(axis=0)
+    fitted = jnp.einsum("pbr,bnp->brn", slope, x, precision="highest")
+    return fitted + intercept[..., None]

@@ -1,0 +1,262 @@
+"""Losses by name: what a prediction costs, and what kind of prediction that needs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ucvtest.data.output import OUTPUTS, Output
+
+if TYPE_CHECKING:
+    from ucvtest.data.sample import Sample
+
+__all__ = ["LOSSES", "Loss", "as_loss", "losses_where_tested", "matrix_loss"]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss function with the kind of prediction that it scores.
+
+    Parameters
+    ----------
+    name : str
+        Shown in summaries.
+    function : callable
+        ``function(y, prediction)`` element by element on arrays that broadcast,
+        ``y`` of shape (n,), ``prediction`` of shape (R, n); returns (R, n).
+    output : {"label", "number", "probability", "score"}
+        What the learner must predict: a class, a number, the probability of the positive
+        class, or a score that rises with it.
+    original_labels : bool
+        Whether `function` sees the labels that the user gave instead of their
+        codes 0, 1, ...
+    estimand : str
+        The expected loss in words.
+    bounds : tuple of float, optional
+        The smallest and the largest value that the loss can have, where there are both. They
+        bound its variance, which some methods use.
+    matrix : ndarray, optional
+        Of a loss made by `matrix_loss`, shape (C, C).
+
+    Raises
+    ------
+    ValueError
+        If `function` is not callable, `output` is unknown, or the bounds are out of order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.losses.loss import LOSSES
+    >>> LOSSES["zero_one"].function(np.array([0, 1]), np.array([[1, 1], [0, 0.5]]))
+    array([[1. , 0. ],
+           [0. , 0.5]])
+    """
+
+    name: str
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    output: Output
+    original_labels: bool = False
+    estimand: str = ""
+    bounds: tuple[float, float] | None = None
+    matrix: np.ndarray | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ValueError(f"function must be callable, got {self.function!r}")
+        if self.output not in OUTPUTS:
+            raise ValueError(f"output={self.output!r} is unknown: use one of {', '.join(OUTPUTS)}")
+        if self.bounds is not None and not -np.inf < self.bounds[0] < self.bounds[1] < np.inf:
+            raise ValueError(f"bounds must be two finite numbers in order, got {self.bounds!r}")
+
+    @property
+    def in_words(self) -> str:
+        """The expected loss, as summaries name it."""
+        return self.estimand or f"expected {self.name} loss"
+
+    @property
+    def plural(self) -> str:
+        """The expected losses of two learners, as summaries name them."""
+        return self.in_words + ("es" if self.in_words.endswith("s") else "s")
+
+
+def _zero_one(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    # A code half-way between two classes is a tie that the learner left open: it costs 1/2.
+    undecided = prediction != np.floor(prediction)
+    return np.where(undecided, 0.5, (prediction != y).astype(float))
+
+
+def _squared(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    return (prediction - y) ** 2
+
+
+def _absolute(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    return np.abs(prediction - y)
+
+
+def _log(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    # The smallest positive step below 1 keeps a certain but wrong prediction finite (36.0).
+    tiny = np.finfo(float).eps
+    probability = np.clip(prediction, tiny, 1 - tiny)
+    return -np.where(y == 1, np.log(probability), np.log1p(-probability))
+
+
+LOSSES = {
+    loss.name: loss
+    for loss in (
+        Loss("zero_one", _zero_one, "label", estimand="error rate", bounds=(0.0, 1.0)),
+        Loss("squared", _squared, "number", estimand="mean squared error"),
+        Loss("absolute", _absolute, "number", estimand="mean absolute error"),
+        Loss("log", _log, "probability", estimand="log loss"),
+    )
+}
+
+
+def matrix_loss(matrix: Any) -> Loss:
+    """The loss of predicting one class for another, from a matrix.
+
+    Parameters
+    ----------
+    matrix : array, shape (C, C)
+        ``matrix[true, predicted]``, classes in ascending order, the positive one last.
+
+    Returns
+    -------
+    Loss
+
+    Raises
+    ------
+    ValueError
+        If it is no square matrix of finite numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.losses.loss import matrix_loss
+    >>> loss = matrix_loss([[0, 1], [5, 0]])  # to miss the second class is five times worse
+    >>> loss.function(np.array([0, 1]), np.array([[1, 0], [1, 0.5]]))
+    array([[1. , 5. ],
+           [1. , 2.5]])
+    """
+    try:
+        costs = np.array(matrix, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError("loss must be a matrix of numbers, loss[true, predicted]") from error
+    if costs.ndim != 2 or costs.shape[0] != costs.shape[1]:
+        raise ValueError(
+            f"loss must be a matrix of shape (C, C) for C classes, got shape {costs.shape}"
+        )
+    if not np.isfinite(costs).all():
+        raise ValueError("loss is a matrix with NaN or infinity: every cost must be finite")
+    costs.flags.writeable = False
+
+    def cost(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+        true = y.astype(int)
+        below, above = np.floor(prediction).astype(int), np.ceil(prediction).astype(int)
+        # A code half-way between two classes is a tie left open: it costs the mean of both.
+        return (costs[true, below] + costs[true, above]) / 2
+
+    low, high = float(costs.min()), float(costs.max())
+    bounds = (low, high) if low < high else None
+    return Loss("matrix", cost, "label", estimand="expected cost", bounds=bounds, matrix=costs)
+
+
+def as_loss(loss: Any, *, has_classes: bool) -> Loss:
+    """The loss that a user means by a name, a callable, a `Loss`, or None.
+
+    Parameters
+    ----------
+    loss : str, callable, Loss, matrix or None
+        None means zero_one for classes and squared error for a real response.
+        A matrix holds the loss of each prediction for each class: see `matrix_loss`.
+        A callable ``loss(y, prediction)`` gets the user's own labels (or numbers).
+    has_classes : bool
+        Whether the response holds class labels.
+
+    Returns
+    -------
+    Loss
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or a matrix not square.
+    """
+    if isinstance(loss, (np.ndarray, list, tuple)) or hasattr(loss, "to_numpy"):
+        return matrix_loss(loss)
+    if loss is None:
+        return LOSSES["zero_one" if has_classes else "squared"]
+    if isinstance(loss, Loss):
+        return loss
+    if callable(loss):
+        name = getattr(loss, "__name__", type(loss).__name__)
+        name = "custom" if name == "<lambda>" else name
+        return Loss(name, loss, "label" if has_classes else "number", original_labels=True)
+    if isinstance(loss, str) and loss in LOSSES:
+        return LOSSES[loss]
+    raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, or a callable")
+
+
+def losses_where_tested(
+    loss: Loss, sample: "Sample", predictions: np.ndarray, testing: np.ndarray
+) -> np.ndarray:
+    """What predictions of a sample cost; 0 where they are not tested.
+
+    Parameters
+    ----------
+    loss : Loss
+    sample : Sample
+    predictions : ndarray, shape (R, n)
+        Codes, numbers, probabilities or scores; anything where not tested.
+    testing : ndarray of bool, shape (R, n)
+
+    Returns
+    -------
+    ndarray of float, shape (R, n)
+
+    Raises
+    ------
+    ValueError
+        If the loss function returns another shape, NaN, infinity, or a value outside of its
+        bounds.
+    """
+    # Where nothing is tested the loss gets to see a prediction that it can score.
+    shown = np.take_along_axis(predictions, testing.argmax(axis=1)[:, None], axis=1)
+    scored = _scored(loss, sample, np.where(testing, predictions, shown))
+    found = np.asarray(scored, dtype=float)
+    if found.shape != testing.shape:
+        raise ValueError(
+            f"loss {loss.name} returned shape {found.shape} for predictions of shape "
+            f"{testing.shape}: it must work element by element on arrays"
+        )
+    if loss.bounds is not None:
+        _check_bounds(loss, found[testing])
+    found = np.where(testing, found, 0.0)
+    if not np.isfinite(found).all():
+        raise ValueError(f"loss {loss.name} returned NaN or infinity: bound it")
+    return found
+
+
+def _scored(loss: Loss, sample: "Sample", predictions: np.ndarray) -> Any:
+    """What the loss function makes of codes, numbers or probabilities."""
+    if not loss.original_labels:
+        return loss.function(sample.target, predictions)
+    if loss.output != "label" or sample.classes is None:
+        return loss.function(sample.response, predictions)
+    below = np.floor(predictions).astype(int)
+    found = loss.function(sample.response, sample.classes[below])
+    undecided = predictions != below
+    if not undecided.any():
+        return found
+    # A code half-way between two classes is a tie left open: it costs the mean of both.
+    other = loss.function(sample.response, sample.classes[below + undecided])
+    return (np.asarray(found, dtype=float) + np.asarray(other, dtype=float)) / 2
+
+
+def _check_bounds(loss: Loss, values: np.ndarray) -> None:
+    low, high = loss.bounds or (-np.inf, np.inf)
+    if values.size and (values.min() < low or values.max() > high):
+        raise ValueError(
+            f"loss {loss.name} returned values from {values.min()} to {values.max()}, outside of "
+            f"its bounds {loss.bounds}: correct the bounds"
+        )

@@ -1,0 +1,670 @@
+"""Losses of several learners on the resamples of one design, as tests take them."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ucvtest.data.sample import as_response, code_labels, response_has_classes
+from ucvtest.designs.design import Design
+from ucvtest.losses import files
+from ucvtest.losses.loss import LOSSES, Loss
+
+__all__ = ["AUC", "LossDifference", "Losses", "resample_means"]
+
+AUC = "auc"
+"""Instead of a loss: what is kept are decision scores, and the mean of a resample is its AUC."""
+
+SCORES_ONLY = (
+    "loss='auc' keeps decision scores, and this test needs the loss of every observation: use "
+    "loss='zero_one' or 'log'"
+)
+
+SCORES = {
+    "accuracy": ("zero_one", 1.0, -1.0),
+    "neg_log_loss": ("log", 0.0, -1.0),
+    "neg_mean_absolute_error": ("absolute", 0.0, -1.0),
+    "neg_mean_squared_error": ("squared", 0.0, -1.0),
+    "roc_auc": (AUC, 0.0, 1.0),
+}
+"""scikit-learn's scores that are means over the tested observations (or the AUC): the loss, and
+the line that turns the one into the other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """Losses of learners on every tested observation of every resample of one design.
+
+    Made by `evaluate`, `Losses.from_arrays` or `Losses.from_sklearn`; tests take it by their
+    ``from_losses``, and say which designs they admit.
+
+    Parameters
+    ----------
+    design : Design
+        Learning and test sets, (R, n).
+    learners : tuple of str
+        Names, all different.
+    loss : str
+        Name of the loss, or "auc": then `values` are decision scores and `means` AUCs.
+    means : ndarray, shape (L, R)
+        Mean loss of each learner in each resample, or its AUC there; NaN where a resample tests
+        one class only.
+    values : ndarray, shape (L, T), optional
+        Losses (scores) of all T tested observations, resample by resample, observations
+        ascending; None where only the means are known.
+    target : ndarray, shape (n,), optional
+        Codes of the classes, or the real response; needed by tests about the AUC.
+    in_words : str
+        The expected loss in words.
+    bounds : tuple of float, optional
+        The smallest and the largest value that the loss can have.
+    settings : mapping
+        How the losses came about: seed, backends, design in words.
+    diagnostics : mapping of str to (mapping of str to int)
+        For each learner: learning sets with one class, ties.
+    elapsed : float
+        Seconds that the fits took.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not match, names repeat, a number is not finite that must be, or `means`
+        are not those of `values`.
+    """
+
+    design: Design
+    learners: tuple[str, ...]
+    loss: str
+    means: np.ndarray
+    values: np.ndarray | None = None
+    target: np.ndarray | None = None
+    in_words: str = ""
+    bounds: tuple[float, float] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    diagnostics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    elapsed: float = math.nan
+
+    def __post_init__(self) -> None:
+        for name in ("means", "values", "target"):
+            array = getattr(self, name)
+            object.__setattr__(self, name, None if array is None else _fixed(array))
+        design = Design(_view(self.design.learning), _view(self.design.testing))
+        object.__setattr__(self, "design", design)
+        object.__setattr__(self, "learners", _names(self.learners, len(self.learners)))
+        object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
+        counts = {name: MappingProxyType(dict(each)) for name, each in self.diagnostics.items()}
+        object.__setattr__(self, "diagnostics", MappingProxyType(counts))
+        _check_shapes(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Mapping proxies cannot be pickled; plain dictionaries can.
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        values["settings"] = dict(self.settings)
+        values["diagnostics"] = {name: dict(each) for name, each in self.diagnostics.items()}
+        return _restored, (values,)
+
+    def __repr__(self) -> str:
+        return (
+            f"Losses(learners={self.learners}, loss={self.loss!r}, n_obs={self.design.n_obs}, "
+            f"n_resamples={self.design.n_resamples})"
+        )
+
+    @property
+    def n_fits(self) -> int:
+        """Model fits behind the losses: each learner and each learning set counted."""
+        return len(self.learners) * self.design.n_resamples
+
+    @property
+    def array(self) -> np.ndarray:
+        """Losses (scores) as an array (L, R, n), NaN where not tested.
+
+        Raises
+        ------
+        ValueError
+            If only the means are known.
+        """
+        return np.stack([_spread(row, self.design) for row in self.known_values])
+
+    @property
+    def known_values(self) -> np.ndarray:
+        """The values, where they are known.
+
+        Raises
+        ------
+        ValueError
+            If only the means are.
+        """
+        if self.values is None:
+            raise ValueError(
+                "these losses hold only the mean of each resample (from_sklearn): use "
+                "uv.evaluate, or Losses.from_arrays, where every observation's loss is needed"
+            )
+        return self.values
+
+    def number_of(self, learner: str | int) -> int:
+        """The place of a learner, by its name or its place.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        if isinstance(learner, str) and learner in self.learners:
+            return self.learners.index(learner)
+        whole = isinstance(learner, (int, np.integer)) and not isinstance(learner, bool)
+        if whole and 0 <= int(learner) < len(self.learners):
+            return int(learner)
+        raise ValueError(
+            f"learner {learner!r} is none of {', '.join(self.learners)}, nor a place from 0 to "
+            f"{len(self.learners) - 1}"
+        )
+
+    def difference(
+        self, learner: str | int = 0, other: str | int | None = None
+    ) -> "LossDifference":
+        """Losses of one learner, or those of one minus those of another.
+
+        Parameters
+        ----------
+        learner, other : str or int
+            Names or places; `other` None means one learner alone.
+
+        Returns
+        -------
+        LossDifference
+
+        Raises
+        ------
+        ValueError
+            If there is no such learner, or both are the same.
+        """
+        first = self.number_of(learner)
+        second = None if other is None else self.number_of(other)
+        if first == second:
+            raise ValueError(
+                f"learner and other are both {self.learners[first]!r}: name two different ones"
+            )
+        return LossDifference(self, first, second)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        values: Any,
+        learning: Any,
+        testing: Any = None,
+        *,
+        learners: Sequence[str] | None = None,
+        loss: str = "zero_one",
+        y: Any = None,
+        pos_label: Any = None,
+    ) -> "Losses":
+        """Losses that were computed elsewhere.
+
+        Parameters
+        ----------
+        values : array, shape (L, R, n) or (R, n)
+            Loss of each learner after each fit at each observation; anything where not tested.
+            Decision scores for ``loss="auc"``.
+        learning, testing : array of 0/1, shape (R, n)
+            Who was learnt from and who was tested; by default the rest is tested.
+        learners : sequence of str, optional
+            By default "learner 1", "learner 2", ...
+        loss : str
+            A name that ucvtest knows ("zero_one", "squared", "absolute", "log"), "auc", or any
+            other for a loss of your own.
+        y : array-like, shape (n,), optional
+            Labels of any type, or real values; two classes are needed for "auc".
+        pos_label : optional
+            The positive class; by default the largest label.
+
+        Raises
+        ------
+        ValueError
+            If shapes do not match, values that are tested are not finite or outside of the
+            bounds of the loss, or `y` is missing.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import ucvtest as uv
+        >>> learning = np.kron(1 - np.eye(2, dtype=int), np.ones((1, 3), dtype=int))
+        >>> values = np.array([[[1, 0, 0, 0, 0, 0]] * 2, [[1, 1, 1, 0, 0, 1]] * 2])
+        >>> losses = uv.Losses.from_arrays(values, learning, learners=["lda", "knn"])
+        >>> losses.means.round(3)
+        array([[0.333, 0.   ],
+               [1.   , 0.333]])
+
+        Out-of-fold predictions, one for each observation, with the number of its fold:
+
+        >>> y = np.array([0, 1, 0, 1, 0, 1])
+        >>> fold = np.array([0, 0, 1, 1, 2, 2])
+        >>> lda, knn = np.array([0, 1, 0, 1, 1, 1]), np.array([1, 1, 0, 0, 1, 1])
+        >>> testing = fold == np.arange(3)[:, None]
+        >>> errors = np.array([lda != y, knn != y])[:, None] * testing
+        >>> losses = uv.Losses.from_arrays(errors, ~testing, testing, learners=["lda", "knn"])
+        >>> losses.means
+        array([[0. , 0. , 0.5],
+               [0.5, 0.5, 0.5]])
+        """
+        design = Design.checked(learning, testing)
+        array = np.asarray(values, dtype=float)
+        array = array[None] if array.ndim == 2 else array
+        if array.ndim != 3 or array.shape[1:] != design.testing.shape:
+            raise ValueError(
+                f"values must have shape (L, R, n) = (L, {design.n_resamples}, {design.n_obs}), "
+                f"got {np.shape(values)}"
+            )
+        names = _names(learners, len(array))
+        known = LOSSES.get(loss)
+        kept = array[:, design.testing]
+        if not np.isfinite(kept).all():
+            raise ValueError(
+                "values holds NaN or infinity where observations are tested: every tested "
+                "observation needs a finite number"
+            )
+        bounds = None if known is None else known.bounds
+        if bounds and (kept.min() < bounds[0] or kept.max() > bounds[1]):
+            raise ValueError(
+                f"values go from {kept.min():.3g} to {kept.max():.3g}, and loss={loss!r} lies "
+                f"between {bounds[0]:g} and {bounds[1]:g}: name your loss otherwise"
+            )
+        target = None if y is None else _target(y, pos_label)
+        if target is not None and target.shape != (design.n_obs,):
+            raise ValueError(f"y must have shape ({design.n_obs},), got {target.shape}")
+        if loss == AUC and (target is None or set(target.tolist()) != {0.0, 1.0}):
+            raise ValueError("loss='auc' needs y with labels of two classes")
+        return cls(
+            design=design,
+            learners=names,
+            loss=loss,
+            means=resample_means(kept, design, target if loss == AUC else None),
+            values=kept,
+            target=target,
+            in_words=_in_words(loss, known),
+            bounds=bounds,
+            settings={"source": "arrays"},
+        )
+
+    @classmethod
+    def from_sklearn(
+        cls,
+        results: Mapping[str, Mapping[str, Any]],
+        n_obs: int,
+        *,
+        score: str,
+        test_score: str | None = None,
+    ) -> "Losses":
+        """The mean losses in what scikit-learn's ``cross_validate`` returned.
+
+        They suffice for the tests that need no more than the mean of each resample.
+
+        Parameters
+        ----------
+        results : mapping
+            Name of each learner and what ``cross_validate(..., return_indices=True)`` returned
+            for it, with the same splits for all.
+        n_obs : int
+            Observations in the data.
+        score : {"accuracy", "neg_log_loss", "neg_mean_absolute_error", \
+"neg_mean_squared_error", "roc_auc"}
+            What was scored.
+        test_score : str, optional
+            The key of the scores, by default "test_score" or "test_" and the score's name.
+
+        Raises
+        ------
+        ValueError
+            If indices lack or differ between learners, the score is none of these, or a score
+            is NaN or impossible for it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+        >>> from sklearn.model_selection import KFold, cross_validate
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> import ucvtest as uv
+        >>> X, y = load_iris(return_X_y=True)
+        >>> folds = KFold(10, shuffle=True, random_state=0)
+        >>> results = {
+        ...     name: cross_validate(model, X, y, cv=folds, return_indices=True)
+        ...     for name, model in (
+        ...         ("lda", LinearDiscriminantAnalysis()), ("knn", KNeighborsClassifier())
+        ...     )
+        ... }
+        >>> uv.Losses.from_sklearn(results, 150, score="accuracy").means.shape
+        (2, 10)
+        """
+        if score not in SCORES:
+            raise ValueError(f"score={score!r} is unknown: use one of {', '.join(SCORES)}")
+        loss, shift, slope = SCORES[score]
+        designs, means = [], []
+        for name, result in results.items():
+            if not isinstance(result, Mapping) or "indices" not in result:
+                raise ValueError(f"results[{name!r}] has no indices: pass return_indices=True")
+            indices = result["indices"]
+            designs.append(
+                Design.from_indices(zip(indices["train"], indices["test"], strict=True), n_obs)
+            )
+            scores = _scores_of(result, name, score, test_score)
+            _check_scores(scores, name, score, designs[-1].n_resamples)
+            means.append(shift + slope * scores)
+        if not designs:
+            raise ValueError("results is empty: pass at least one learner's")
+        if any(design != designs[0] for design in designs):
+            raise ValueError("results have different splits: pass the same cv= to all learners")
+        return cls(
+            design=designs[0],
+            learners=_names(list(results), len(designs)),
+            loss=loss,
+            means=np.array(means),
+            in_words=_in_words(loss, LOSSES.get(loss)),
+            bounds=LOSSES[loss].bounds if loss in LOSSES else None,
+            settings={"source": "scikit-learn", "score": score},
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """A dictionary that `json.dumps` accepts: 0/1 matrices as lists of row numbers."""
+        return files.to_dict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Losses":
+        """The losses that `to_dict` was called on.
+
+        Raises
+        ------
+        ValueError
+            If `data` was not written by `to_dict`, or by a newer version of it.
+        """
+        return cls(**files.fields_of(data))
+
+    def save(self, path: str | Path) -> None:
+        """Write to a file that `load` reads: .npz, or .json.
+
+        Nothing in it is pickled, so a file from elsewhere can be read without risk.
+
+        Raises
+        ------
+        ValueError
+            If the name ends otherwise.
+        """
+        files.write(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Losses":
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        ValueError
+            If the file holds something else, is damaged, or was written by a newer version.
+        """
+        return cls(**files.read(path))
+
+
+@dataclass(frozen=True, eq=False)
+class LossDifference:
+    """Losses of one learner, or paired differences of two, on the resamples of a design.
+
+    Parameters
+    ----------
+    losses : Losses
+    learner : int
+    other : int or None
+        Places in `losses`.
+    """
+
+    losses: Losses
+    learner: int
+    other: int | None
+
+    @property
+    def design(self) -> Design:
+        """Learning and test sets."""
+        return self.losses.design
+
+    @property
+    def paired(self) -> bool:
+        """Whether there are two learners."""
+        return self.other is not None
+
+    @property
+    def n_fits(self) -> int:
+        """Model fits behind these losses."""
+        return (2 if self.paired else 1) * self.design.n_resamples
+
+    @property
+    def diagnostics(self) -> dict[str, int]:
+        """Learning sets with one class, and ties, of these learners together."""
+        total: Counter[str] = Counter()
+        for place in (self.learner, self.other):
+            if place is not None:
+                total.update(self.losses.diagnostics.get(self.losses.learners[place], {}))
+        return dict(total)
+
+    @property
+    def means(self) -> np.ndarray:
+        """Mean loss (difference), or AUC (difference), of every resample, (R,)."""
+        return self._of(self.losses.means)
+
+    @property
+    def values(self) -> np.ndarray:
+        """Losses or differences of all tested observations, resample by resample, (T,).
+
+        Raises
+        ------
+        ValueError
+            If only the means are known, or these are scores, whose differences mean nothing.
+        """
+        if self.losses.loss == AUC:
+            raise ValueError(SCORES_ONLY)
+        return self._of(self.losses.known_values)
+
+    @property
+    def each(self) -> dict[str, np.ndarray]:
+        """Losses (scores) of the learner, and of the other where there is one, (T,), by name."""
+        places = (self.learner,) if self.other is None else (self.learner, self.other)
+        return {self.losses.learners[place]: self.losses.known_values[place] for place in places}
+
+    @property
+    def tested_target(self) -> np.ndarray:
+        """Codes of the classes, or the response, of all tested observations, (T,).
+
+        Raises
+        ------
+        ValueError
+            If the losses came without it.
+        """
+        if self.losses.target is None:
+            raise ValueError("these losses came without y: pass it to Losses.from_arrays")
+        return np.broadcast_to(self.losses.target, self.design.testing.shape)[self.design.testing]
+
+    @property
+    def table(self) -> np.ndarray:
+        """The same as (R, n), NaN where not tested."""
+        return _spread(self.values, self.design)
+
+    @property
+    def identical(self) -> bool:
+        """Whether two learners had the same losses throughout."""
+        if not self.paired:
+            return False
+        known = self.losses.means if self.losses.values is None else self.losses.values
+        return bool((known[self.learner] == known[self.other]).all())
+
+    def _of(self, values: np.ndarray) -> np.ndarray:
+        if self.other is None:
+            return values[self.learner]
+        return values[self.learner] - values[self.other]
+
+
+def resample_means(
+    kept: np.ndarray, design: Design, target: np.ndarray | None = None
+) -> np.ndarray:
+    """Mean of every resample, or its AUC where a target is given.
+
+    Parameters
+    ----------
+    kept : ndarray, shape (L, T)
+        Losses, or scores, of all tested observations.
+    design : Design
+    target : ndarray of 0 and 1, shape (n,), optional
+
+    Returns
+    -------
+    ndarray, shape (L, R)
+    """
+    sizes = design.testing.sum(axis=1)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    if target is None:
+        return np.add.reduceat(kept, starts, axis=1) / sizes
+    labels = np.broadcast_to(target, design.testing.shape)[design.testing] == 1
+    stops = starts + sizes
+    return np.array(
+        [[_auc(labels[a:b], row[a:b]) for a, b in zip(starts, stops, strict=True)] for row in kept]
+    )
+
+
+def _auc(positive: np.ndarray, scores: np.ndarray) -> float:
+    """Share of pairs in the right order, ties half; NaN for one class. Scores may be infinite."""
+    n1 = int(positive.sum())
+    n0 = len(positive) - n1
+    if not n1 or not n0:
+        return math.nan
+    # Here: losses that are no scores do without what takes a third of a second to import.
+    from scipy.stats import rankdata
+
+    above = float(rankdata(scores)[positive].sum()) - n1 * (n1 + 1) / 2
+    return above / (n1 * n0)
+
+
+def _spread(values: np.ndarray, design: Design) -> np.ndarray:
+    table = np.full(design.testing.shape, np.nan)
+    table[design.testing] = values
+    return table
+
+
+def _names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
+    if learners is None:
+        return tuple(f"learner {place}" for place in range(1, n_learners + 1))
+    names = tuple(learners)
+    strings = not isinstance(learners, str) and all(
+        isinstance(name, str) and name.strip() for name in names
+    )
+    if not strings or len(names) != n_learners or len(set(names)) < n_learners:
+        raise ValueError(f"learners must be {n_learners} different names, got {list(names)}")
+    return names
+
+
+def _target(y: Any, pos_label: Any) -> np.ndarray:
+    """Codes of the classes, or the real response, as `Sample` has them."""
+    response = as_response(y)
+    if response.ndim == 1 and (pos_label is not None or response_has_classes(response)):
+        return code_labels(y, pos_label)[1].astype(float)
+    return np.asarray(response, dtype=float)
+
+
+def _in_words(loss: str, known: Loss | None) -> str:
+    if loss == AUC:
+        return "AUC"
+    return f"expected {loss} loss" if known is None else known.in_words
+
+
+def _scores_of(
+    result: Mapping[str, Any], name: str, score: str, test_score: str | None
+) -> np.ndarray:
+    keys = ("test_score", f"test_{score}") if test_score is None else (test_score,)
+    for key in keys:
+        if key in result:
+            return np.asarray(result[key], dtype=float)
+    raise ValueError(f"results[{name!r}] has no {' or '.join(keys)}: pass test_score=")
+
+
+def _check_scores(scores: np.ndarray, name: str, score: str, n_splits: int) -> None:
+    """Refuse scores that are missing, or of another kind than they are said to be."""
+    if scores.shape != (n_splits,):
+        raise ValueError(
+            f"results[{name!r}] has {scores.size} scores for {n_splits} splits: pass what "
+            "cross_validate returned"
+        )
+    if np.isnan(scores).any():
+        raise ValueError(
+            f"results[{name!r}] has NaN for split {int(np.isnan(scores).argmax())}: a fit failed "
+            "(see error_score='raise'), or a test set has one class only"
+        )
+    high = 0.0 if score.startswith("neg_") else 1.0
+    low = -math.inf if score.startswith("neg_") else 0.0
+    if scores.min() < low or scores.max() > high:
+        raise ValueError(
+            f"results[{name!r}] has scores from {scores.min():.3g} to {scores.max():.3g}, which "
+            f"{score} cannot have: pass score= or test_score= as they were given to cross_validate"
+        )
+
+
+def _check_shapes(losses: Losses) -> None:
+    """Refuse what does not fit together: such losses may come from a file."""
+    n_learners, design = len(losses.learners), losses.design
+    if not n_learners:
+        raise ValueError("learners is empty: losses of at least one are needed")
+    if losses.means is None:
+        raise ValueError("means must be there, one for each learner and resample")
+    shapes: list[tuple[str, tuple[int, ...]]] = [
+        ("means", (n_learners, design.n_resamples)),
+        ("values", (n_learners, int(design.testing.sum()))),
+        ("target", (design.n_obs,)),
+    ]
+    for name, shape in shapes:
+        array = getattr(losses, name)
+        if array is not None and (array.shape != shape or array.dtype.kind not in "fiub"):
+            raise ValueError(
+                f"{name} must hold numbers of shape {shape}, got {array.dtype} {array.shape}"
+            )
+    auc = losses.loss == AUC
+    if auc and (losses.target is None) != (losses.values is None):
+        raise ValueError("loss='auc' needs values and target, or neither")
+    if auc and losses.target is not None and set(losses.target.tolist()) != {0.0, 1.0}:
+        raise ValueError("loss='auc' needs a target of zeros and ones")
+    known = losses.means if losses.values is None else losses.values
+    if np.isnan(known).any() or (not auc and np.isinf(known).any()):
+        raise ValueError("values must be finite numbers (scores may be infinite)")
+    _checkresample_means(losses)
+
+
+def _checkresample_means(losses: Losses) -> None:
+    """Refuse means of other losses: some tests take the means, others the values."""
+    if losses.loss == AUC:
+        # That of the scores is not computed again, which for many small test sets takes long.
+        possible = np.isnan(losses.means) | ((losses.means >= 0) & (losses.means <= 1))
+        if not possible.all():
+            raise ValueError("means must lie between 0 and 1 for loss='auc', which are AUCs")
+    elif losses.values is not None:
+        expected = resample_means(losses.values, losses.design)
+        rounding = 1e-9 * float(np.abs(losses.values).max())
+        if not np.allclose(losses.means, expected, rtol=0, atol=rounding):
+            raise ValueError(
+                "means are not those of values: leave the computation to Losses.from_arrays"
+            )
+
+
+def _fixed(array: Any) -> np.ndarray:
+    """An array that nobody can change: itself, or a copy."""
+    found = np.asarray(array)
+    if found.flags.writeable or not found.flags.owndata:
+        found = np.array(found)
+        found.flags.writeable = False
+    return found
+
+
+def _view(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _restored(values: Mapping[str, Any]) -> Losses:
+    return Losses(**values)

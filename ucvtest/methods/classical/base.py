@@ -1,0 +1,391 @@
+"""What tests on the losses of one design share: from data, or from losses that exist."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ucvtest import hooks
+from ucvtest.common.runtime import Stopwatch, make_generator, progress_bar
+from ucvtest.designs.adapters import as_design
+from ucvtest.designs.design import Design
+from ucvtest.designs.named import NamedDesign
+from ucvtest.evaluation.evaluate import check_two_classes, draw_design, evaluate_sample
+from ucvtest.inference.from_losses import FromLosses, refuse_arguments
+from ucvtest.inference.report import one_class_and_tie_notes, reuse_notes, sizes_in_words
+from ucvtest.learners.adapters.translate import Backend
+from ucvtest.losses.loss import Loss
+from ucvtest.losses.table import AUC, SCORES_ONLY, LossDifference, Losses
+from ucvtest.results.pictures import Picture
+from ucvtest.results.result import TestResult
+from ucvtest.stats.wald import Alternative, wald_pvalue
+
+__all__ = ["THESE_RULES", "ResamplingTest", "plural"]
+
+THESE_RULES = (
+    "Assumes independent observations. The rules are taken as they are: the answer is about these "
+    "on new observations, not about the learners with another sample."
+)
+"""Note of tests that are conditional on the sample."""
+
+LOSSES_OF_CLASSES = ("zero_one", "log")
+
+ROUNDING = 1e-10
+"""Standard errors that are taken for rounding, relative to the losses themselves."""
+
+
+class ResamplingTest(FromLosses):
+    """A test on the losses of one or two learners on the resamples of one design.
+
+    Made from data, whose learners `fit` evaluates on a new draw of the design, or by
+    `from_losses` from losses that exist, which `fit` then only analyses.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+    learner : learner
+    other : learner, optional
+    design : uv.designs object, int, scikit-learn splitter or list of splits, optional
+        What is drawn; an integer is the number of folds. By default the class's
+        `default_design`.
+    loss : str, callable, Loss or matrix, optional
+        "auc" compares areas under the ROC curve instead of expected losses.
+    null_value, alternative, pos_label, groups, backend
+        See `HypothesisTest`; for the AUC of one learner `null_value` is 1/2 by default.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used; always before the first fit.
+    """
+
+    default_design: ClassVar[NamedDesign]
+    only_loss: ClassVar[str | None] = None
+    """The loss, of tests about one loss alone."""
+    needs_values: ClassVar[bool] = False
+    """Whether what is kept of every observation is needed: means do not suffice, nor does an AUC
+    where it is not the only loss."""
+    needs_other: ClassVar[bool] = False
+    """Whether there must be two learners."""
+
+    design: NamedDesign
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        learner: Any,
+        other: Any = None,
+        *,
+        design: Any = None,
+        null_value: float | None = None,
+        alternative: Alternative = "two-sided",
+        loss: Any = None,
+        pos_label: Any = None,
+        groups: None = None,
+        backend: Backend = "auto",
+    ) -> None:
+        loss = self.only_loss if loss is None else loss
+        self._check_kind(_name_of(loss), paired=other is not None)
+        auc = isinstance(loss, str) and loss == AUC
+        if auc and null_value is None and other is None:
+            null_value = 0.5
+        super().__init__(
+            X,
+            y,
+            learner,
+            other,
+            null_value=null_value,
+            alternative=alternative,
+            loss=None if auc else loss,
+            output="score" if auc else None,
+            pos_label=pos_label,
+            groups=groups,
+            backend=backend,
+        )
+        self._check_hypothesis()
+        check_two_classes(auc, self.sample)
+        chosen = self.default_design if design is None else design
+        # The sample's own copies: data that change later must not change the splits.
+        self.design = as_design(chosen, self.sample.features, self.sample.response)
+        # A trial draw, so that a design is refused before the first fit; what is drawn then is
+        # judged again, because a splitter may make sets of other sizes.
+        trial = self._draw(np.random.default_rng(0))
+        self._check_learners(trial.learn_sizes[0])
+
+    def _take(self, given: LossDifference) -> None:
+        self._check_kind(given.losses.loss, paired=given.paired)
+        if self.needs_values:
+            given.losses.known_values  # noqa: B018  (raises where there are none)
+        self._check_hypothesis()
+        self.design = as_design(given.design)
+        self._check_design(given.design)
+
+    @classmethod
+    def _check_kind(cls, loss: str | None, *, paired: bool) -> None:
+        """Refuse losses that the test is not about, and a learner without another."""
+        if cls.only_loss is not None and loss != cls.only_loss:
+            raise ValueError(
+                f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}: leave loss "
+                f"out, or use uv.evaluate(..., loss={cls.only_loss!r})"
+            )
+        if cls.needs_values and cls.only_loss != AUC and loss == AUC:
+            raise ValueError(SCORES_ONLY)
+        if cls.needs_other and not paired:
+            raise ValueError(f"{cls.__name__} compares two learners: pass other")
+
+    def _draw(self, rng: np.random.Generator) -> Design:
+        """Draw the design, if the test can use it and its losses fit into memory."""
+        n_learners = 1 if self.other is None else 2
+        drawn = draw_design(self.design, self.sample.n_obs, n_learners, rng)
+        self._check_design(drawn)
+        return drawn
+
+    def _check_hypothesis(self) -> None:
+        """Refuse null values and alternatives that the test is not about.
+
+        Raises
+        ------
+        ValueError
+        """
+
+    def _check_design(self, design: Design) -> None:
+        """Refuse designs that the test cannot use, and say which it can."""
+        try:
+            self._admit(design)
+        except ValueError as error:
+            raise ValueError(f"{error}; {type(self).__name__} admits {self.admits}") from error
+
+    def _admit(self, design: Design) -> None:
+        """Refuse designs that the test cannot use.
+
+        Raises
+        ------
+        ValueError
+        """
+        raise NotImplementedError
+
+    def fit(
+        self,
+        *,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: bool | None = None,
+    ) -> TestResult:
+        """Evaluate the learners where losses are not given, and test.
+
+        Parameters
+        ----------
+        rng : None, int or numpy Generator
+            Decides the splits; the settings of the result keep the seed.
+        n_jobs : int, optional
+            joblib's workers, for learners that are not jitted.
+        batch_size : int, optional
+            Learning sets evaluated at once: bounds the memory, changes no result.
+        progress : bool, optional
+            Show a progress bar; by default on terminals, after three seconds.
+
+        Returns
+        -------
+        TestResult
+
+        Raises
+        ------
+        ValueError
+            If an argument cannot be used, or a learner fails on a split.
+        """
+        stopwatch = Stopwatch()
+        observed = self._observed(rng, n_jobs, batch_size, progress)
+        return self._finish(self._analysed(observed, stopwatch))
+
+    # --------------------------------------------------------------- from losses to a result
+
+    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+        """The result of the test on these losses."""
+        raise NotImplementedError
+
+    def _learn_sizes(self, design: Design) -> tuple[int, ...]:
+        """The sizes of the learning sets that the estimand is about."""
+        return design.learn_sizes
+
+    def _observed(
+        self,
+        rng: int | np.random.Generator | None,
+        n_jobs: int | None,
+        batch_size: int | None,
+        progress: bool | None,
+    ) -> LossDifference:
+        """The losses that were given, or those of a new draw of the design."""
+        if self._given is not None:
+            refuse_arguments(rng=rng, n_jobs=n_jobs, batch_size=batch_size)
+            return self._given
+        generator, seed = make_generator(rng)
+        drawn = self._draw(generator)
+        named = dict(zip(("first", "second"), self.learners, strict=False))
+        with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
+            losses = evaluate_sample(
+                self.sample,
+                named,
+                drawn,
+                self.loss,
+                generator,
+                settings={"rng": seed},
+                n_jobs=n_jobs,
+                batch_size=batch_size,
+                bar=bar,
+            )
+        return losses.difference(0, None if self.other is None else 1)
+
+    def _result(
+        self,
+        observed: LossDifference,
+        stopwatch: Stopwatch,
+        *,
+        method: str,
+        estimand: str,
+        estimate: float,
+        variance: float,
+        reference: str,
+        df: float = math.nan,
+        status: str = "ok",
+        settings: Mapping[str, Any],
+        diagnostics: Mapping[str, Any],
+        notes: tuple[str, ...],
+        tables: Mapping[str, Mapping[str, tuple[Any, ...]]] | None = None,
+        pictures: Mapping[str, Picture] | None = None,
+    ) -> TestResult:
+        """The result of a studentised statistic; no test where `status` is not "ok"."""
+        losses = observed.losses
+        status = _status(observed, estimate, variance, status)
+        se = math.sqrt(variance) if variance >= 0 else math.nan
+        usable = status == "ok"
+        reference, df = (reference, df) if usable else ("none", math.nan)
+        statistic = (estimate - self.null_value) / se if usable else math.nan
+        return TestResult(
+            estimate=estimate,
+            se=se,
+            variance=variance,
+            statistic=statistic,
+            pvalue=wald_pvalue(statistic, reference, df, self.alternative),
+            df=df,
+            null_value=self.null_value,
+            alternative=self.alternative,
+            method=method,
+            estimand=estimand,
+            reference=reference,
+            status=status,
+            n_obs=observed.design.n_obs,
+            n_fits=observed.n_fits,
+            elapsed=stopwatch.seconds,
+            settings=self._settings_of(observed) | dict(settings),
+            diagnostics={
+                "better": "higher" if losses.loss == AUC else "lower",
+                **observed.diagnostics,
+                **diagnostics,
+            },
+            notes=(*notes, *self._shared_notes(observed)),
+            tables=tables or {},
+            pictures=pictures or {},
+        )
+
+    def _shared_notes(self, observed: LossDifference) -> list[str]:
+        """What every test says of how its losses came about."""
+        return [
+            *one_class_and_tie_notes(observed.diagnostics),
+            *_unlearnt_class_notes(observed.losses),
+            *reuse_notes(self._given),
+        ]
+
+    def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
+        """What is needed to repeat the test on the same data, or from the same losses."""
+        losses = observed.losses
+        sizes = self._learn_sizes(observed.design)
+        common = {
+            "design": self.design.words,
+            "learn_size": sizes[0] if len(sizes) == 1 else sizes_in_words(sizes),
+            **losses.settings,
+        }
+        common.pop("backends", None)
+        return self._settings() | common | {"loss": losses.loss}
+
+    def _in_words(self, observed: LossDifference, kind: str) -> str:
+        """The estimand: the loss, conditional or not, and at which learning-set size."""
+        sizes = sizes_in_words(self._learn_sizes(observed.design))
+        words = observed.losses.in_words
+        if observed.paired:
+            return f"difference of {kind} {plural(words)} at learning-set size {sizes}"
+        return f"{kind} {words} at learning-set size {sizes}"
+
+
+def _name_of(loss: Any) -> str | None:
+    """What a loss is called in messages; only names name one of ours."""
+    if isinstance(loss, Loss):
+        return loss.name
+    return loss if loss is None or isinstance(loss, str) else repr(loss)
+
+
+def plural(words: str) -> str:
+    """The expected losses of two learners, from that of one."""
+    return words + ("es" if words.endswith("s") else "s")
+
+
+def _unlearnt_class_notes(losses: Losses) -> list[str]:
+    """The note that a class could not be predicted, as happens where rows are sorted by class."""
+    if losses.target is None or losses.loss not in LOSSES_OF_CLASSES:
+        return []
+    design, unlearnt = losses.design, np.zeros(losses.design.n_resamples, dtype=bool)
+    for code in np.unique(losses.target):
+        members = losses.target == code
+        unlearnt |= design.testing[:, members].any(axis=1) & ~design.learning[:, members].any(
+            axis=1
+        )
+    if not unlearnt.any():
+        return []
+    return [
+        f"In {unlearnt.sum()} of {len(unlearnt)} resamples a class is tested that was not learnt "
+        "from, and so cannot be predicted. Where rows are sorted, shuffle them (shuffle=True); "
+        "where a class is rare, use a stratified splitter."
+    ]
+
+
+def _status(observed: LossDifference, estimate: float, variance: float, status: str) -> str:
+    if status != "ok":
+        return status
+    if observed.identical:
+        return (
+            "degenerate: the two learners had the same loss at every observation in every fit, "
+            "so there is no difference to test; compare learners that differ"
+        )
+    if math.isnan(estimate + variance) and np.isnan(observed.means).any():
+        return (
+            "no estimate: a resample tests one class only, which leaves its AUC without a value; "
+            "use fewer folds, or a splitter that keeps the classes in proportion"
+        )
+    if math.isnan(variance):
+        return "no variance estimate: too few resamples to tell their spread; use more"
+    if variance < 0:
+        return (
+            f"negative variance estimate ({variance:.3g}), which an unbiased estimate can be: use "
+            "more resamples, or another test"
+        )
+    rounding = ROUNDING * _largest(observed)
+    if not variance > rounding**2:
+        if observed.paired and 0 < np.nanmax(np.abs(observed.means)) <= rounding:
+            return (
+                "degenerate: the losses of the two learners differ by no more than rounding, so "
+                "there is no difference to test; compare learners that differ"
+            )
+        return (
+            "degenerate: the losses do not vary between resamples, which leaves no variance to "
+            "estimate; use more resamples, or a loss that varies"
+        )
+    return "ok"
+
+
+def _largest(observed: LossDifference) -> float:
+    """The largest mean loss: differences can be tiny where what they are of is not."""
+    places = [place for place in (observed.learner, observed.other) if place is not None]
+    return float(np.abs(np.nan_to_num(observed.losses.means[places])).max())

@@ -1,0 +1,250 @@
+"""The correlated Bayesian t test: posterior probabilities instead of a null hypothesis."""
+
+import math
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from ucvtest.common.runtime import Stopwatch
+from ucvtest.designs.design import Design
+from ucvtest.designs.named import KFold
+from ucvtest.losses.table import AUC, LossDifference
+from ucvtest.methods.classical.base import ResamplingTest
+from ucvtest.methods.classical.corrected_t import (
+    admit_splits,
+    corrected_variance,
+    size_notes,
+    tested_per_learnt,
+)
+from ucvtest.results.pictures import Layer, Picture
+from ucvtest.results.result import TestResult
+
+__all__ = ["BayesianTTest"]
+
+ROPE = 0.01
+"""The region of practical equivalence if nothing is said: one percentage point either way."""
+
+PERCENTAGES = ("zero_one", AUC)
+"""Losses in whose units the default region is one percentage point."""
+
+CORRELATION = (
+    "The correlation of two resamples is taken to be the share of observations tested; that is a "
+    "heuristic, so the posterior can be too narrow or too wide."
+)
+
+REGIONS = ("p_left", "p_rope", "p_right")
+
+
+class BayesianTTest(ResamplingTest):
+    r"""Correlated Bayesian t test of an expected loss, or of the difference of two.
+
+    Estimand: the expected loss (difference) of the rule(s) learnt on learning sets of the
+    design's size, at new observations (unconditional). There is no null hypothesis, and no
+    p-value: the answer is the posterior distribution of the estimand, Student's t with J - 1
+    degrees of freedom around the mean over resamples with squared scale
+    :math:`s^2 (1/J + \rho/(1 - \rho))`, :math:`\rho = n_{test}/n`; and its probabilities of
+    lying below, in and above the region of practical equivalence,
+    `null_value` :math:`\pm` `rope`. ``conf_int()`` is the credible interval.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+    learner : learner
+    other : learner, optional
+        The learner to compare with on the same splits; the estimate is `learner` minus
+        `other`.
+    design : uv.designs object, int or scikit-learn splitter, optional
+        K-fold cross-validation, also repeated, or random splits; by default 10 folds.
+    loss : str, callable, Loss or matrix, optional
+        "auc" compares the mean AUC of the test sets.
+    null_value : float, optional
+        The middle of the region of practical equivalence: 0 for two learners; for one there is
+        neither region nor probabilities without it (1/2 for an AUC), only the interval.
+    alternative : {"two-sided", "less", "greater"}
+        On which side the credible interval ends: "less" gives an upper bound.
+    pos_label, groups, backend
+        See `HypothesisTest`.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used; always before the first fit.
+
+    Notes
+    -----
+    The prior is the uninformative one for mean and log standard deviation, under which the
+    credible interval is the confidence interval of `CorrectedTTest`, and with ``rope=0`` the
+    smaller probability is that test's one-sided p-value: what is said there of its heuristic
+    correlation holds here. Probabilities depend on the region, so choose it before looking, in
+    the units of the loss. Cost: J fits of each learner.
+
+    References
+    ----------
+    A. Benavoli, G. Corani, J. Demsar, M. Zaffalon (2017), Time for a change: a tutorial for
+    comparing multiple classifiers through Bayesian analysis, Journal of Machine Learning
+    Research 18, section 3.1. G. Corani, A. Benavoli (2015), A Bayesian approach for
+    comparing cross-validated algorithms on multiple data sets, Machine Learning 100.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = uv.BayesianTTest(X[50:, :2], y[50:], "lda", "knn:1").fit(rope=0.02, rng=0)
+    >>> round(sum(result.diagnostics[name] for name in ("p_left", "p_rope", "p_right")), 6)
+    1.0
+    >>> result.pvalue
+    nan
+    """
+
+    admits = "K-fold cross-validation, also repeated, and random splits of one size"
+    default_design = KFold(10)
+
+    @property
+    def method_name(self) -> str:
+        """Short name for keys."""
+        return "bayesian_t"
+
+    def _admit(self, design: Design) -> None:
+        admit_splits(design)
+
+    def fit(
+        self,
+        rope: float | None = None,
+        *,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: bool | None = None,
+    ) -> TestResult:
+        """Evaluate the learners where losses are not given, and compute the posterior.
+
+        Parameters
+        ----------
+        rope : float, optional
+            Half the width of the region of practical equivalence, in the units of the loss; 0
+            for none. By default 0.01, a percentage point for error rates and AUCs; for other
+            losses give one, because 0.01 means nothing there.
+        rng : None, int or numpy Generator
+            Decides the splits; the settings of the result keep the seed.
+        n_jobs : int, optional
+            joblib's workers, for learners that are not jitted.
+        batch_size : int, optional
+            Learning sets evaluated at once: bounds the memory, changes no result.
+        progress : bool, optional
+            Show a progress bar; by default on terminals, after three seconds.
+
+        Returns
+        -------
+        TestResult
+            `diagnostics` hold the probabilities "p_left", "p_rope" and "p_right"; `pvalue`
+            and `statistic` are NaN.
+
+        Raises
+        ------
+        ValueError
+            If an argument cannot be used, or a learner fails on a split.
+        """
+        region = self._checked_rope(rope)
+        stopwatch = Stopwatch()
+        observed = self._observed(rng, n_jobs, batch_size, progress)
+        result = self._posterior(observed, stopwatch, region)
+        if rope is None and region == ROPE:
+            result = replace(result, notes=(*result.notes, *_default_notes(observed)))
+        return self._finish(result)
+
+    def _checked_rope(self, rope: Any) -> float:
+        if math.isnan(self.null_value):
+            if rope is not None:
+                raise ValueError(
+                    "rope has no use: one learner without null_value is compared with nothing"
+                )
+            return math.nan
+        if rope is None:
+            return ROPE
+        is_number = isinstance(rope, Real) and not isinstance(rope, bool)
+        if not is_number or not 0 <= float(rope) < math.inf:
+            raise ValueError(f"rope must be a finite number of at least 0, got {rope!r}")
+        return float(rope)
+
+    def _posterior(self, observed: LossDifference, stopwatch: Stopwatch, rope: float) -> TestResult:
+        means = observed.means
+        ratio = tested_per_learnt(observed.design)
+        result = self._result(
+            observed,
+            stopwatch,
+            method="Correlated Bayesian t test",
+            estimand=self._in_words(observed, "unconditional"),
+            estimate=float(means.mean()),
+            variance=float(corrected_variance(means, ratio)),
+            reference="t",
+            df=len(means) - 1.0,
+            settings={"rope": None if math.isnan(rope) else rope},
+            diagnostics={
+                "assumption": f"rho = {ratio / (1 + ratio):.3g}",
+                "interval_name": "credible interval",
+                "tested_per_learnt": ratio,
+                "resample_means": means,
+                "rope": rope,
+                "rope_center": self.null_value,
+                **dict.fromkeys(REGIONS, math.nan),
+            },
+            notes=(
+                "No null hypothesis is tested and there is no p-value: the probabilities are "
+                "those of the posterior distribution, under an uninformative prior.",
+                CORRELATION,
+                *size_notes(observed.design),
+            ),
+        )
+        # What the frame computes for tests of a null hypothesis would be a test here.
+        result = replace(result, null_value=math.nan, statistic=math.nan, pvalue=math.nan)
+        return _with_probabilities(result) if result.status == "ok" else result
+
+
+def _default_notes(observed: LossDifference) -> tuple[str, ...]:
+    """That the default region is none for losses in other units."""
+    if observed.losses.loss in PERCENTAGES:
+        return ()
+    return (
+        f"The region of practical equivalence is the default, {ROPE:g} either way, which is made "
+        f"for error rates and AUCs; pass rope in the units of the {observed.losses.in_words}.",
+    )
+
+
+def _with_probabilities(result: TestResult) -> TestResult:
+    posterior = stats.t(result.df, loc=result.estimate, scale=result.se)
+    rope, center = result.diagnostics["rope"], result.diagnostics["rope_center"]
+    if math.isnan(rope):
+        return replace(result, pictures={"posterior": _picture(result, posterior, ())})
+    left, right = posterior.cdf(center - rope), posterior.sf(center + rope)
+    # With rope=0 the region has no width; the difference would leave a rounding error of it.
+    within = posterior.cdf(center + rope) - left if rope else 0.0
+    probabilities = tuple(map(float, (left, within, right)))
+    low, high = center - rope, center + rope
+    regions = (f"below {low:g}", f"{low:g} to {high:g}", f"above {high:g}")
+    return replace(
+        result,
+        diagnostics={**result.diagnostics, **dict(zip(REGIONS, probabilities, strict=True))},
+        tables={"Posterior probabilities": {"region": regions, "probability": probabilities}},
+        pictures={"posterior": _picture(result, posterior, (low, high))},
+    )
+
+
+def _picture(result: TestResult, posterior: Any, rope: tuple[float, ...]) -> Picture:
+    """The posterior density, with the limits of the region of practical equivalence."""
+    ends = [*posterior.interval(0.999), *rope]
+    x = np.linspace(min(ends), max(ends), 301)
+    density = posterior.pdf(x)
+    layers = [
+        Layer("area", np.r_[x, x[::-1]], np.r_[density, np.zeros_like(x)], role="data"),
+        Layer("line", x, density, "posterior density", "estimate"),
+    ]
+    if rope:
+        limits = np.unique(rope)
+        name = "region of practical equivalence" if len(limits) == 2 else "reference value"
+        layers.append(Layer("vertical", limits, label=name, role="limit"))
+    return Picture(result.estimand, "density", tuple(layers))

@@ -1,0 +1,169 @@
+"""The corrected resampled t test (Nadeau and Bengio), for splits and repeated cross-validation."""
+
+from math import ceil
+
+import numpy as np
+
+from ucvtest.common.runtime import Stopwatch
+from ucvtest.designs.design import Design
+from ucvtest.designs.named import KFold
+from ucvtest.designs.structure import random_splits_of
+from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.base import ResamplingTest
+from ucvtest.results.result import TestResult
+
+__all__ = [
+    "CorrectedTTest",
+    "admit_splits",
+    "corrected_variance",
+    "size_notes",
+    "tested_per_learnt",
+]
+
+HEURISTIC = (
+    "The correlation of two resamples is taken to be the share of observations tested; that is a "
+    "heuristic, so the test can be liberal or conservative."
+)
+
+
+class CorrectedTTest(ResamplingTest):
+    r"""Corrected resampled t test of an expected loss, or of the difference of two.
+
+    Estimand: the expected loss (difference) of the rule(s) learnt on learning sets of the
+    design's size, at new observations (unconditional). H0: it equals `null_value`. The estimate
+    is the mean over resamples; its variance is :math:`s^2 (1/J + \rho/(1 - \rho))` with
+    :math:`\rho = n_{test}/n`, so :math:`s^2 (1/J + n_{test}/n_{train})`: what overlapping
+    learning sets have in common is taken into account, by a heuristic value of the correlation.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+    learner : learner
+    other : learner, optional
+        The learner to compare with on the same splits; the estimate is `learner` minus
+        `other`.
+    design : uv.designs object, int or scikit-learn splitter, optional
+        K-fold cross-validation, also repeated, or random splits; by default 10 folds.
+    loss : str, callable, Loss or matrix, optional
+        "auc" compares the mean AUC of the test sets.
+    null_value, alternative, pos_label, groups, backend
+        See `HypothesisTest`.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used; always before the first fit.
+
+    Notes
+    -----
+    Reference: t with J - 1 degrees of freedom, J the number of resamples (repetitions times
+    folds); exact if the resamples' mean losses are normal and any two of them have correlation
+    rho. That is not so in general: liberal where they are more alike (learners that change much
+    with the learning set), conservative where less. Test sets larger than a tenth of the sample
+    earn a note. Cost: J fits of each learner.
+
+    References
+    ----------
+    C. Nadeau, Y. Bengio (2003), Inference for the generalization error, Machine Learning 52,
+    section 3. R. Bouckaert, E. Frank (2004), Evaluating the replicability of
+    significance tests for comparing learning algorithms, PAKDD: repeated cross-validation.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> losses = uv.evaluate(["lda", "knn:1"], X[50:, :2], y[50:], design=10, rng=0)
+    >>> result = uv.CorrectedTTest.from_losses(losses, "lda", "knn:1").fit()
+    >>> result.df, result.n_fits
+    (9.0, 20)
+    """
+
+    admits = "K-fold cross-validation, also repeated, and random splits of one size"
+    default_design = KFold(10)
+
+    @property
+    def method_name(self) -> str:
+        """Short name for keys."""
+        return "corrected_t"
+
+    def _admit(self, design: Design) -> None:
+        admit_splits(design)
+
+    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+        means = observed.means
+        ratio = tested_per_learnt(observed.design)
+        return self._result(
+            observed,
+            stopwatch,
+            method="Corrected resampled t test",
+            estimand=self._in_words(observed, "unconditional"),
+            estimate=float(means.mean()),
+            variance=float(corrected_variance(means, ratio)),
+            reference="t",
+            df=len(means) - 1.0,
+            settings={},
+            diagnostics={
+                "assumption": f"rho = {ratio / (1 + ratio):.3g}",
+                "tested_per_learnt": ratio,
+                "variance_uncorrected": float(corrected_variance(means, 0.0)),
+                "resample_means": means,
+            },
+            notes=(HEURISTIC, *size_notes(observed.design)),
+        )
+
+
+def admit_splits(design: Design) -> None:
+    """Refuse all but several splits of the whole sample in one proportion.
+
+    Raises
+    ------
+    ValueError
+    """
+    if design.n_resamples < 2:
+        raise ValueError("design has one resample, and a spread needs two: use more splits")
+    random_splits_of(design)
+
+
+def corrected_variance(means: np.ndarray, ratio: float) -> np.ndarray:
+    """Variance of the mean of J means that share learning observations.
+
+    Parameters
+    ----------
+    means : ndarray, shape (..., J)
+        Means of the resamples.
+    ratio : float
+        Observations tested for each one learnt from, rho/(1 - rho); 0 takes the means for
+        independent.
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.methods.classical.corrected_t import corrected_variance
+    >>> corrected_variance(np.array([0.1, 0.3]), 1 / 9).round(5)  # 0.02 (1/2 + 1/9)
+    np.float64(0.01222)
+    """
+    return means.var(axis=-1, ddof=1) * (1 / means.shape[-1] + ratio)
+
+
+def tested_per_learnt(design: Design) -> float:
+    """Observations tested for each one learnt from, over all resamples: 1/(K - 1) for K folds."""
+    return float(design.testing.sum() / design.learning.sum())
+
+
+def size_notes(design: Design) -> tuple[str, ...]:
+    """What is to be said of test sets that are large beside the learning sets."""
+    ratio = tested_per_learnt(design)
+    # A tenth of the sample, rounded up, is what is meant by 10-fold cross-validation.
+    tenth = ceil(design.n_obs / 10)
+    if ratio <= tenth / (design.n_obs - tenth) * (1 + 1e-9):
+        return ()
+    return (
+        f"{ratio:.2g} observations are tested for each one learnt from, more than in 10-fold "
+        "cross-validation (1/9): use smaller test sets.",
+    )

@@ -1,0 +1,216 @@
+"""The test on one held-out set: about two rules that have been learnt, not about learners."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from ucvtest.common.runtime import Stopwatch
+from ucvtest.designs.design import Design
+from ucvtest.designs.named import HoldOut
+from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.base import ResamplingTest, plural
+from ucvtest.results.result import TestResult
+from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
+
+__all__ = ["HoldOutTest"]
+
+FEW = 10
+"""Below so many errors, or observations that two learners disagree about, t is a rough guide."""
+
+
+class HoldOutTest(ResamplingTest):
+    r"""Test of the loss of one rule, or of two, on observations that were held out.
+
+    Estimand: the expected loss (difference) of the rule(s) that this one learning set led to, at
+    new observations: conditional on the learning set, and so not about the learner(s), which
+    another learning set would lead to other rules. H0: it equals `null_value`. The estimate is
+    the mean over the test set, the test Student's t test of the losses (for two learners of
+    their paired differences) of the test observations; for the error rate of one rule the
+    exact binomial test.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+    learner : learner
+    other : learner, optional
+        The learner to compare with on the same split; the estimate is `learner` minus `other`.
+    design : uv.designs object or scikit-learn splitter, optional
+        One split; by default a random third of the sample is tested.
+    loss : str, callable, Loss or matrix, optional
+        Not "auc", which is no mean of losses.
+    null_value, alternative, pos_label, groups, backend
+        See `HypothesisTest`.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used; always before the first fit.
+
+    Notes
+    -----
+    Reference: t with n_test - 1 degrees of freedom. Assumes independent test observations, and
+    enough of them for the mean to be normal: with few errors, or few observations about which two
+    learners disagree, intervals are too short on the side of the rarer outcome. For the error rate
+    of one rule the p-value is that of the exact binomial test, because Student's is liberal (size
+    0.12 at a nominal 0.05 with an error rate of 0.1 and 33 test observations), and the exact
+    interval (Clopper-Pearson) is shown beside Student's; for two rules `McNemarTest` is exact. As
+    a statement about learners the test is liberal, because it leaves out what varies between
+    learning sets. Cost: one fit of each learner.
+
+    References
+    ----------
+    T. Dietterich (1998), Approximate statistical tests for comparing supervised classification
+    learning algorithms, Neural Computation 10, sections 2 and 3.2. C. Clopper, E. Pearson
+    (1934), The use of confidence or fiducial limits, Biometrika 26.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = uv.HoldOutTest(X[50:, :2], y[50:], "lda").fit(rng=0)
+    >>> result.estimand
+    'error rate of the rule learnt on this one learning set of 66'
+    >>> result.tables["Intervals"]["interval"]
+    ('t', 'exact binomial')
+    """
+
+    admits = "one split into a learning and a test set"
+    default_design = HoldOut()
+    needs_values = True
+
+    @property
+    def method_name(self) -> str:
+        """Short name for keys."""
+        return "hold_out"
+
+    def _admit(self, design: Design) -> None:
+        if design.n_resamples != 1:
+            raise ValueError(
+                f"design has {design.n_resamples} splits, but this test is about one: use "
+                "uv.designs.HoldOut"
+            )
+        if design.test_sizes[0] < 2:
+            raise ValueError("design tests one observation, and a spread needs two: test more")
+
+    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+        values = observed.values
+        n_tested = len(values)
+        exact = not observed.paired and _is_binary(observed)
+        result = self._result(
+            observed,
+            stopwatch,
+            method="Hold-out binomial test" if exact else "Hold-out t test",
+            estimand=_in_words(observed),
+            estimate=float(values.mean()),
+            variance=float(values.var(ddof=1)) / n_tested,
+            reference="t",
+            df=n_tested - 1.0,
+            status=_status(observed),
+            settings={"test_size": n_tested},
+            diagnostics={"n_tested": n_tested, **_counts(observed)},
+            notes=_notes(observed),
+            tables=self._tables(observed),
+        )
+        if exact:
+            pvalue, *_ = _binomial(values, self.null_value, self.alternative)
+            result = replace(result, pvalue=pvalue)
+        return result
+
+    def _tables(self, observed: LossDifference) -> dict[str, dict[str, tuple[Any, ...]]]:
+        """Student's interval and the exact one, for the error rate of one learner."""
+        if observed.paired or not _is_binary(observed):
+            return {}
+        t_pvalue, *t_interval = _student(observed.values, self.null_value, self.alternative)
+        pvalue, *interval = _binomial(observed.values, self.null_value, self.alternative)
+        rows = [("t", *t_interval, t_pvalue), ("exact binomial", *interval, pvalue)]
+        names = ("interval", "conf_low", "conf_high", "pvalue")
+        table = dict(zip(names, zip(*rows, strict=True), strict=True))
+        if math.isnan(self.null_value):
+            del table["pvalue"]
+        return {"Intervals": table}
+
+
+def _in_words(observed: LossDifference) -> str:
+    words = observed.losses.in_words
+    (size,) = observed.design.learn_sizes
+    if observed.paired:
+        rules = f"the two rules learnt on this one learning set of {size}"
+        return f"difference of the {plural(words)} of {rules}"
+    return f"{words} of the rule learnt on this one learning set of {size}"
+
+
+def _status(observed: LossDifference) -> str:
+    if observed.identical or np.ptp(observed.values) > 0:
+        return "ok"
+    remedy = "test more observations, or use a loss that varies"
+    if not observed.paired and _is_binary(observed):
+        remedy = "the exact binomial interval in the table needs none"
+    return (
+        f"degenerate: all {len(observed.values)} test observations have the same loss, which "
+        f"leaves no variance to estimate; {remedy}"
+    )
+
+
+def _is_binary(observed: LossDifference) -> bool:
+    """Whether every loss is a whole error or none; ties that a learner left open count half."""
+    return observed.losses.loss == "zero_one" and bool(np.isin(observed.values, (-1, 0, 1)).all())
+
+
+def _counts(observed: LossDifference) -> dict[str, int]:
+    if not _is_binary(observed):
+        return {}
+    name = "n_disagreements" if observed.paired else "n_errors"
+    return {name: int(np.count_nonzero(observed.values))}
+
+
+def _notes(observed: LossDifference) -> tuple[str, ...]:
+    whom = "these two rules" if observed.paired else "this rule"
+    notes: tuple[str, ...] = (
+        f"Conditional: a statement about {whom}, on one split of the sample, and not about "
+        "what another learning set would have led to.",
+    )
+    if not observed.paired and _is_binary(observed):
+        notes = (*notes, "The p-value is that of the exact binomial test, the interval Student's.")
+    counts = _counts(observed)
+    n_tested = len(observed.values)
+    if "n_disagreements" in counts and counts["n_disagreements"] < FEW:
+        return (
+            *notes,
+            f"Of {n_tested} test observations one rule alone is right about "
+            f"{counts['n_disagreements']}: too few for the t test to be more than a rough guide; "
+            "McNemarTest is exact.",
+        )
+    n_errors = counts.get("n_errors", FEW)
+    if min(n_errors, n_tested - n_errors) < FEW and "n_errors" in counts:
+        return (
+            *notes,
+            f"{n_errors} errors in {n_tested} test observations: the t interval is rough, and the "
+            "exact binomial one in the table is to be preferred.",
+        )
+    return notes
+
+
+def _student(values: np.ndarray, null: float, alternative: Alternative) -> tuple[float, ...]:
+    """p-value and 95% interval; NaN where nothing varies, or nothing is tested."""
+    if not np.ptp(values) > 0:
+        return (math.nan, math.nan, math.nan)
+    df, se = len(values) - 1.0, float(stats.sem(values))
+    mean = float(values.mean())
+    low, high = wald_interval(mean, se, "t", df, alternative, 0.05)
+    return (wald_pvalue((mean - null) / se, "t", df, alternative), low, high)
+
+
+def _binomial(values: np.ndarray, null: float, alternative: Alternative) -> tuple[float, ...]:
+    """Exact p-value and 95% interval (Clopper-Pearson) of an error rate."""
+    tested = 0 <= null <= 1  # neither is NaN
+    test = stats.binomtest(
+        int(values.sum()), len(values), null if tested else 0.5, alternative=alternative
+    )
+    interval = test.proportion_ci(0.95, method="exact")
+    pvalue = float(test.pvalue) if tested else math.nan
+    return (pvalue, float(interval.low), float(interval.high))

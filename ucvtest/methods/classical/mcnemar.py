@@ -1,0 +1,157 @@
+"""McNemar's exact test of two rules on the same observations."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ucvtest.common.runtime import Stopwatch
+from ucvtest.designs.design import Design
+from ucvtest.designs.named import HoldOut
+from ucvtest.designs.structure import n_folds_of
+from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.base import THESE_RULES, ResamplingTest
+from ucvtest.results.result import TestResult
+from ucvtest.stats.discordance import discordance
+
+__all__ = ["McNemarTest"]
+
+
+class McNemarTest(ResamplingTest):
+    r"""McNemar's exact test of the error rates of two rules.
+
+    Estimand: the difference of the error rates of the two rules that were learnt, on new
+    observations (conditional on the sample: it is about these rules, not about the learners). With
+    K folds: its average over the K pairs of rules. H0: both rules have the same error rate, so
+    that each of the :math:`b + c` observations where just one of them errs is as likely to be an
+    error of the one as of the other. The p-value is that of :math:`b` among :math:`b + c` throws
+    of a fair coin; the estimate is :math:`(b - c)/n_{test}`.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+    learner, other : learner
+        Two learners; the estimate is `learner` minus `other`.
+    design : uv.designs object, int or scikit-learn splitter, optional
+        One split, or K-fold cross-validation done once; by default `HoldOut` with a third of the
+        observations tested.
+    loss : "zero_one", optional
+        There is no other for this test.
+    null_value : float, optional
+        0; there is no other for this test.
+    alternative, pos_label, groups, backend
+        See `HypothesisTest`.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used; always before the first fit.
+
+    Notes
+    -----
+    What is exact is the p-value of a single split, given the learning set; being discrete, it is
+    conservative. With K folds observations are tested by rules that learnt from the others, so
+    that the number of errors is no binomial one: liberal where learners are unstable. An exact
+    test has no interval of its own here: `conf_int`, standard error and statistic are those of
+    the paired t test of the losses (n_test - 1 degrees of freedom). Cost: one fit of each learner,
+    or K.
+
+    References
+    ----------
+    Q. McNemar (1947), Note on the sampling error of the difference between correlated proportions
+    or percentages, Psychometrika 12. T. Dietterich (1998), Approximate statistical tests for
+    comparing supervised classification learning algorithms, Neural Computation 10, section 3.1.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> losses = uv.evaluate(["lda", "knn:1"], X[50:, :2], y[50:], design=10, rng=0)
+    >>> result = uv.McNemarTest.from_losses(losses, "lda", "knn:1").fit()
+    >>> result.diagnostics["only_first_wrong"], result.diagnostics["only_second_wrong"]
+    (8, 17)
+    >>> round(result.pvalue, 4)
+    0.1078
+    """
+
+    admits = "one split, or K-fold cross-validation done once"
+    default_design = HoldOut(1 / 3)
+    only_loss = "zero_one"
+    needs_values = True
+    needs_other = True
+
+    @property
+    def method_name(self) -> str:
+        """Short name for keys."""
+        return "mcnemar"
+
+    def _check_hypothesis(self) -> None:
+        if self.null_value != 0:
+            raise ValueError(
+                f"null_value must be 0, got {self.null_value:g}: McNemar's test is about equal "
+                "error rates; use CrossValidationWaldTest for another difference"
+            )
+
+    def _admit(self, design: Design) -> None:
+        n_folds_of(design)
+
+    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+        values, n_folds = observed.values, n_folds_of(observed.design)
+        first, second = observed.each.values()
+        n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())
+        found = discordance(first > 0, second > 0)
+        result = self._result(
+            observed,
+            stopwatch,
+            method="McNemar test of the error rates",
+            estimand=self._in_words(observed, "conditional") + _over_folds(n_folds),
+            estimate=float(values.mean()),
+            variance=_variance(values),
+            reference="t",
+            df=len(values) - 1.0,
+            status=_status(observed, n_open),
+            settings={},
+            diagnostics={**found.diagnostics, "n_tested": len(values)},
+            notes=_notes(n_folds, found.note(exact=n_folds == 1)),
+            tables={"Observations": found.table},
+        )
+        if n_open == 0:
+            result = replace(result, pvalue=found.pvalue(self.alternative))
+        return result
+
+
+def _variance(values: np.ndarray) -> float:
+    """Of the mean; zero where there is nothing to estimate it from."""
+    return float(values.var(ddof=1) / len(values)) if len(values) > 1 else 0.0
+
+
+def _status(observed: LossDifference, n_open: int) -> str:
+    if n_open:
+        return (
+            f"{n_open} predictions were left open between two classes (loss 1/2), which is "
+            "neither right nor wrong: use a rule for ties that decides, or another test"
+        )
+    if not observed.identical and np.ptp(observed.values) == 0:
+        return (
+            "the loss difference is the same at every observation, so that its error cannot be "
+            "estimated; the p-value stands: for an interval test more observations"
+        )
+    return "ok"
+
+
+def _over_folds(n_folds: int) -> str:
+    if n_folds == 1:
+        return ""
+    return f" (average over the rules of this {n_folds}-fold cross-validation)"
+
+
+def _notes(n_folds: int, origin: str) -> tuple[str, ...]:
+    notes = (origin, THESE_RULES)
+    if n_folds == 1:
+        return notes
+    return (
+        f"The rules of {n_folds} folds have learnt from observations that the others are tested "
+        "on, which the binomial distribution leaves out: the p-value is exact for one split only.",
+        *notes,
+    )

@@ -1,0 +1,105 @@
+"""The t test that takes resamples for independent: here to be compared with, not to be used."""
+
+from ucvtest.common.runtime import Stopwatch
+from ucvtest.designs.design import Design
+from ucvtest.designs.named import KFold
+from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.base import ResamplingTest
+from ucvtest.methods.classical.corrected_t import admit_splits, corrected_variance
+from ucvtest.results.result import TestResult
+
+__all__ = ["NaiveTTest"]
+
+NOT_VALID = "not valid: resamples that share learning data are taken for independent"
+
+
+class NaiveTTest(ResamplingTest):
+    r"""The t test of K folds or random splits as if they were independent: not valid.
+
+    Here to be compared with the others, because it is what many people use. Estimand: the
+    expected loss (difference) of the rule(s) learnt on learning sets of the design's size, at new
+    observations (unconditional). H0: it equals `null_value`. The estimate is the mean over
+    resamples; its variance is taken to be :math:`s^2/J`, which leaves out all that overlapping
+    learning sets have in common.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+    learner : learner
+    other : learner, optional
+        The learner to compare with on the same splits; the estimate is `learner` minus
+        `other`.
+    design : uv.designs object, int or scikit-learn splitter, optional
+        K-fold cross-validation, also repeated, or random splits; by default 10 folds.
+    loss : str, callable, Loss or matrix, optional
+        "auc" compares the mean AUC of the test sets.
+    null_value, alternative, pos_label, groups, backend
+        See `HypothesisTest`.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used; always before the first fit.
+
+    Notes
+    -----
+    Reference: t with J - 1 degrees of freedom, J the number of resamples. Liberal: where two
+    resamples' means have correlation :math:`\rho`, the true variance is
+    :math:`1 + J\rho/(1 - \rho)` times as large as it says in the mean, and grows without bound
+    with J. With ten folds and :math:`\rho = 0.1` a nominal 5% test rejects a true null
+    hypothesis in 15.4% of samples, with a hundred repetitions in more than 80%. `CorrectedTTest`
+    takes the same design. Cost: J fits of each learner.
+
+    References
+    ----------
+    T. Dietterich (1998), Approximate statistical tests for comparing supervised classification
+    learning algorithms, Neural Computation 10, sections 3.3 and 3.4, which advises against it.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> losses = uv.evaluate(["lda", "knn:1"], X[50:, :2], y[50:], design=10, rng=0)
+    >>> naive = uv.NaiveTTest.from_losses(losses, "lda", "knn:1").fit()
+    >>> naive.settings["warning"]
+    'not valid: resamples that share learning data are taken for independent'
+    >>> corrected = uv.CorrectedTTest.from_losses(losses, "lda", "knn:1").fit()
+    >>> round(corrected.se / naive.se, 2)
+    1.45
+    """
+
+    admits = "K-fold cross-validation, also repeated, and random splits of one size"
+    default_design = KFold(10)
+
+    @property
+    def method_name(self) -> str:
+        """Short name for keys."""
+        return "naive_t"
+
+    def _admit(self, design: Design) -> None:
+        admit_splits(design)
+
+    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+        means = observed.means
+        return self._result(
+            observed,
+            stopwatch,
+            method="Naive t test of resamples (not valid)",
+            estimand=self._in_words(observed, "unconditional"),
+            estimate=float(means.mean()),
+            variance=float(corrected_variance(means, 0.0)),
+            reference="t",
+            df=len(means) - 1.0,
+            settings={"warning": NOT_VALID},
+            diagnostics={
+                "assumption": "independent resamples, which they are not: this test is not valid",
+                "resample_means": means,
+            },
+            notes=(
+                "This test is not valid: learning sets that overlap make resamples alike, which "
+                "it ignores, so it rejects true null hypotheses too often and its intervals are "
+                "too short. CorrectedTTest takes the same losses.",
+            ),
+        )

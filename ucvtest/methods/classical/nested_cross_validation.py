@@ -1,0 +1,355 @@
+"""Nested cross-validation (Bates, Hastie and Tibshirani): its own error is estimated as well."""
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.runtime import Stopwatch
+from ucvtest.designs.design import Design
+from ucvtest.designs.named import NestedKFold
+from ucvtest.designs.structure import nested_folds_of
+from ucvtest.losses.table import LossDifference
+from ucvtest.methods.classical.base import ResamplingTest
+from ucvtest.results.result import TestResult
+
+__all__ = ["NestedCrossValidationTest", "NestedTerms", "bias_factor", "nested_terms"]
+
+LARGEST_MC_ERROR = 0.25
+"""Monte-Carlo error of the variance, relative to it, above which a note asks for repetitions."""
+
+
+class NestedCrossValidationTest(ResamplingTest):
+    r"""Interval and test from nested cross-validation, with an estimate of its own squared error.
+
+    Estimand: the expected loss, at new observations, of the rule learnt on all n observations
+    (conditional: with other samples it is another), or the difference of two. H0: it equals
+    `null_value`. Without fold j the other K - 1 folds are cross-validated, which gives
+    :math:`\bar e^{in}_j`; the rule learnt on all of them has the mean loss
+    :math:`\bar e^{out}_j` on fold j. Then
+
+    .. math:: \widehat{MSE} = \operatorname{mean}_j (\bar e^{in}_j - \bar e^{out}_j)^2
+        - \operatorname{mean}_j s_j^2/n_j
+
+    over folds and repetitions, :math:`s_j^2` the variance of the losses on fold j, is unbiased
+    for the mean squared error of the inner cross-validation around the error of the rule learnt
+    on the same folds: what the first term has beyond that, the noise of the mean of fold j, the
+    second one takes away. The variance is :math:`\widehat{MSE} (K - 1)/K`, for n observations
+    instead of n(K - 1)/K, not below that of independent losses, :math:`s_{in}^2/n`, and not above
+    K times that.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+    learner : learner
+    other : learner, optional
+        The learner to compare with on the same folds; the estimate is `learner` minus `other`.
+    design : uv.designs.NestedKFold, optional
+        By default 10 folds and 20 repetitions. The rule learnt without two folds serves as inner
+        rule of both: K(K + 1)/2 fits a repetition instead of K^2.
+    loss : str, callable, Loss or matrix, optional
+    null_value, alternative, pos_label, groups, backend
+        See `HypothesisTest`.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used; always before the first fit.
+
+    Notes
+    -----
+    Reference: normal. The point estimate is the mean of all inner losses, NCV, less an estimate of
+    its bias, :math:`(1 + \frac{K-2}{K})(NCV - CV)`, CV the mean of the outer losses. That factor
+    follows from a learning curve :math:`e(m) = e + c/m`: NCV is about :math:`e(n(K-2)/K)`, CV
+    about :math:`e(n(K-1)/K)`, so that :math:`NCV - CV \approx \frac{cK}{n} \frac{1}{(K-1)(K-2)}`
+    and :math:`CV - e(n) \approx \frac{cK}{n} \frac{1}{K(K-1)}`, which is (K - 2)/K times as much.
+    For :math:`m^{-\beta}` that ratio is :math:`1 - (\beta + 1)/K` to first order;
+    :math:`((K-2)/K)^{1.5}`, which the authors' code has in place of (K - 2)/K, belongs to
+    :math:`\beta = 2`, a curve steeper than that of parametric models. The diagnostics have the
+    estimate with that as well; the two differ by 0.08 (NCV - CV) at K = 10.
+
+    The repetitions only take away the chance of the folds: the Monte-Carlo errors that are
+    reported are what is left of it. What is estimated is the squared error of one repetition, so
+    that the interval of the mean over many is conservative as far as they differ. The estimate
+    of MSE is noisy for small samples, where the bounds often decide: the lower one is that of
+    naive intervals, as liberal as they are. With linear discriminant analysis of 20 features and
+    n = 60, 95.2% (0.7) of intervals of 95% cover, where those of one cross-validation cover 87%
+    (1.1). Cost: K(K + 1)/2 fits of each learner a repetition, 1100 by default.
+
+    References
+    ----------
+    S. Bates, T. Hastie, R. Tibshirani (2024), Cross-validation: what does it estimate and how well
+    does it do it?, Journal of the American Statistical Association 119: algorithm 1, and the
+    section on its bias.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> test = uv.NestedCrossValidationTest(X[50:, :2], y[50:], "lda", "knn:1")
+    >>> result = test.fit(rng=0)
+    >>> result.n_fits, result.settings["learn_size"]
+    (2200, 100)
+    """
+
+    admits = "nested K-fold cross-validation (uv.designs.NestedKFold), also repeated"
+    default_design = NestedKFold(10, 20)
+    needs_values = True
+
+    @property
+    def method_name(self) -> str:
+        """Short name for keys."""
+        return "nested_cross_validation"
+
+    def _admit(self, design: Design) -> None:
+        nested_folds_of(design)
+        smallest = design.test_sizes[0]
+        if smallest < 2:
+            raise ValueError(
+                f"n_folds leaves folds of {smallest} observation, and their variance needs two: "
+                "use fewer folds"
+            )
+
+    def _learn_sizes(self, design: Design) -> tuple[int, ...]:
+        return (design.n_obs,)
+
+    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+        terms = nested_terms(observed)
+        variance, bound = terms.variance
+        return self._result(
+            observed,
+            stopwatch,
+            method="Nested cross-validation test",
+            estimand=self._in_words(observed, "conditional"),
+            estimate=terms.estimate(bias_factor(terms.n_folds)),
+            variance=variance,
+            reference="normal",
+            settings={},
+            diagnostics=_diagnostics(terms, bound),
+            notes=_notes(terms, bound),
+            tables={
+                "Mean losses": {
+                    "learnt from": (
+                        "K - 2 folds (inner)",
+                        "K - 1 folds (outer)",
+                        "all (corrected)",
+                    ),
+                    "estimate": (
+                        float(terms.inner.mean()),
+                        float(terms.outer.mean()),
+                        terms.estimate(bias_factor(terms.n_folds)),
+                    ),
+                }
+            },
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NestedTerms:
+    """What algorithm 1 collects.
+
+    Parameters
+    ----------
+    n_obs : int
+    a : ndarray, shape (R, K)
+        Squared differences of the mean losses of the inner cross-validation and of fold j.
+    b : ndarray, shape (R, K)
+        Estimated variance of the mean loss of fold j.
+    inner : ndarray, shape (R, (K - 1) n)
+        Losses of the rules learnt without two folds.
+    outer : ndarray, shape (R, n)
+        Losses of the rules learnt without one fold.
+    """
+
+    n_obs: int
+    a: np.ndarray
+    b: np.ndarray
+    inner: np.ndarray
+    outer: np.ndarray
+
+    @property
+    def n_repeats(self) -> int:
+        """Repetitions."""
+        return len(self.a)
+
+    @property
+    def n_folds(self) -> int:
+        """K."""
+        return int(self.a.shape[1])
+
+    @property
+    def mse(self) -> np.ndarray:
+        """Estimates of the mean squared error with n(K - 1)/K observations, (R,)."""
+        return self.a.mean(axis=1) - self.b.mean(axis=1)
+
+    @property
+    def naive_variance(self) -> float:
+        """As if the losses were independent."""
+        return float(self.inner.var(ddof=1)) / self.n_obs
+
+    @property
+    def rescaled_mse(self) -> float:
+        """For n observations, not restricted."""
+        return float(self.mse.mean()) * (self.n_folds - 1) / self.n_folds
+
+    @property
+    def variance(self) -> tuple[float, str]:
+        """The restricted variance, and which bound it is: "none", "lower" or "upper"."""
+        low = self.naive_variance
+        high = self.n_folds * low
+        if self.rescaled_mse < low:
+            return low, "lower"
+        if self.rescaled_mse > high:
+            return high, "upper"
+        return self.rescaled_mse, "none"
+
+    @property
+    def mc_se_mse(self) -> float:
+        """Monte-Carlo error of `rescaled_mse`; NaN with one repetition."""
+        return _mc_se(self.mse) * (self.n_folds - 1) / self.n_folds
+
+    def estimates(self, factor: float) -> np.ndarray:
+        """The mean inner loss less `factor` times its distance to the outer one, (R,)."""
+        inner = self.inner.mean(axis=1)
+        return inner - factor * (inner - self.outer.mean(axis=1))
+
+    def estimate(self, factor: float) -> float:
+        """The mean of `estimates` over the repetitions."""
+        return float(self.estimates(factor).mean())
+
+
+def nested_terms(observed: LossDifference) -> NestedTerms:
+    """The terms of algorithm 1, repetition by repetition.
+
+    Parameters
+    ----------
+    observed : LossDifference
+        Of nested K-fold cross-validation.
+
+    Returns
+    -------
+    NestedTerms
+    """
+    folds = nested_folds_of(observed.design)
+    n_repeats, n_obs = folds.shape
+    n_folds = int(folds.max()) + 1
+    # Every repetition tests n observations without one fold, then (K - 1) n without two.
+    values = observed.values.reshape(n_repeats, n_folds * n_obs)
+    testing = observed.design.testing.reshape(n_repeats, -1, n_obs)
+    found = [
+        _squared_differences(*parts, n_folds) for parts in zip(folds, testing, values, strict=True)
+    ]
+    a, b = (np.array(part) for part in zip(*found, strict=True))
+    return NestedTerms(n_obs, a, b, inner=values[:, n_obs:], outer=values[:, :n_obs])
+
+
+def _squared_differences(
+    fold: np.ndarray, testing: np.ndarray, values: np.ndarray, n_folds: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """a and b of one repetition, (K,) each."""
+    table = np.full(testing.shape, np.nan)
+    table[testing] = values
+    single, pairs = table[:n_folds], table[n_folds:]
+    row = np.zeros((n_folds, n_folds), dtype=int)
+    for place, (first, second) in enumerate(combinations(range(n_folds), 2)):
+        row[first, second] = row[second, first] = place
+    others = fold != np.arange(n_folds)[:, None]
+    # inner[j, i]: the loss at i of the rule learnt without fold j and the fold of i.
+    inner = np.where(others, pairs[row[:, fold], np.arange(len(fold))], 0.0)
+    mean_inner = inner.sum(axis=1) / others.sum(axis=1)
+    outer = [losses[~rest] for losses, rest in zip(single, others, strict=True)]
+    mean_outer = np.array([losses.mean() for losses in outer])
+    noise = np.array([losses.var(ddof=1) / len(losses) for losses in outer])
+    return (mean_inner - mean_outer) ** 2, noise
+
+
+def bias_factor(n_folds: int, power: float = 1.0) -> float:
+    """How many times the step from K - 2 to K - 1 folds is the step from K - 2 to all K.
+
+    Parameters
+    ----------
+    n_folds : int
+        K.
+    power : float
+        1 for a learning curve e + c/m.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from ucvtest.methods.classical.nested_cross_validation import bias_factor
+    >>> bias_factor(10), round(bias_factor(10, power=1.5), 3)
+    (1.8, 1.716)
+    """
+    return 1 + ((n_folds - 2) / n_folds) ** power
+
+
+def _diagnostics(terms: NestedTerms, bound: str) -> dict[str, Any]:
+    factor = bias_factor(terms.n_folds)
+    inner, outer = float(terms.inner.mean()), float(terms.outer.mean())
+    errors = {}
+    if terms.n_repeats > 1:
+        errors["mc_se_estimate"] = _mc_se(terms.estimates(factor))
+        errors["mc_se_mse"] = terms.mc_se_mse
+        if bound == "none":
+            errors["mc_se_variance"] = terms.mc_se_mse
+    return {
+        "mean_inner": inner,
+        "mean_outer": outer,
+        "bias": factor * (inner - outer),
+        "estimate_power_1.5": terms.estimate(bias_factor(terms.n_folds, 1.5)),
+        "mse": terms.rescaled_mse,
+        "naive_se": math.sqrt(terms.naive_variance),
+        "bound": bound,
+        **errors,
+    }
+
+
+def _mc_se(values: np.ndarray) -> float:
+    """Of the mean of independent repetitions."""
+    if len(values) < 2:
+        return math.nan
+    return float(values.std(ddof=1)) / math.sqrt(len(values))
+
+
+def _notes(terms: NestedTerms, bound: str) -> tuple[str, ...]:
+    notes = [
+        "Assumes independent observations, and for the correction of bias that the expected loss "
+        "falls with the learning-set size m as a constant plus c/m.",
+    ]
+    naive = "that of independent losses, which the standard error must not fall below"
+    if bound == "lower" and terms.rescaled_mse < 0:
+        notes.append(
+            f"The estimate of the mean squared error is negative ({terms.rescaled_mse:.3g}), as an "
+            f"unbiased one can be: the standard error is {naive}."
+        )
+    elif bound == "lower":
+        notes.append(f"The standard error is {naive}.")
+    elif bound == "upper":
+        notes.append(
+            "The standard error is sqrt(K) times that of independent losses, which it must not "
+            "exceed."
+        )
+    return (*notes, *_repetitions_note(terms, bound))
+
+
+def _repetitions_note(terms: NestedTerms, bound: str) -> list[str]:
+    """Whether chance in the folds still decides the standard error."""
+    if terms.n_repeats == 1:
+        return ["One repetition does not show how much chance in the folds there is: use more."]
+    variance, error = terms.variance[0], terms.mc_se_mse
+    decided = bound != "none" and abs(terms.rescaled_mse - variance) > 2 * error
+    if decided or error <= LARGEST_MC_ERROR * variance:
+        return []
+    needed = math.ceil(terms.n_repeats * (error / (LARGEST_MC_ERROR * variance)) ** 2)
+    return [
+        f"The chance of the folds decides much of the standard error: the estimate of the mean "
+        f"squared error has a Monte-Carlo error of {error:.2g}, {error / variance:.0%} of the "
+        f"variance. About n_repeats={needed} would bring it to {LARGEST_MC_ERROR:.0%}."
+    ]

@@ -1,0 +1,1 @@
+"""The test by influence functions, for cross-validated AUC and error."""

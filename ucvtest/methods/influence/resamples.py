@@ -1,0 +1,264 @@
+"""Resampling designs of whole folds and bootstrap samples, row by row when they are needed.
+
+A row is one learning set with what is tested on it. Designs keep one or two bytes for each
+repeat and observation; rows are made in parts, so that memory stays bounded.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import comb, inf, prod
+
+import numpy as np
+
+from ucvtest.designs.draws import draw_orders
+from ucvtest.kernels.influence.estimate import Rows
+
+__all__ = [
+    "Bootstrap",
+    "Folds",
+    "Resamples",
+    "WholeFolds",
+    "draw_bootstrap",
+    "draw_folds",
+    "single_folds",
+]
+
+DRAW_CELLS = 2_000_000
+"""Cells (repeats times observations) that are drawn at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Resamples(ABC):
+    """What is drawn, and the learning and test sets that it stands for.
+
+    Parameters
+    ----------
+    classes : sequence of ndarray of int
+        The observations of each class; one class of all where they are not told apart.
+    drawn : ndarray of int, shape (M, n)
+        One row for each repeat; what it says is up to the subclass.
+    """
+
+    classes: Sequence[np.ndarray]
+    drawn: np.ndarray
+
+    @property
+    def n_repeats(self) -> int:
+        """Number of repeats, M."""
+        return len(self.drawn)
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Learning sets in all repeats."""
+
+    @abstractmethod
+    def rows(self, start: int, stop: int) -> Rows:
+        """Some of the rows; those of one repeat follow one another."""
+
+    @property
+    @abstractmethod
+    def training_sets(self) -> tuple[float, float]:
+        """How many different learning sets are possible: in all, and for one tested pair."""
+
+    def joined(self, more: "Resamples") -> "Resamples":
+        """These repeats and further ones."""
+        return replace(self, drawn=np.concatenate([self.drawn, more.drawn]))
+
+
+@dataclass(frozen=True, eq=False)
+class Folds(Resamples):
+    """Partitions of each class into folds, and the combinations of folds that are tested.
+
+    Parameters
+    ----------
+    classes, drawn
+        See `Resamples`; drawn is the fold of each observation within its class.
+    n_tested_folds : tuple of int
+        In each class the folds from 0 up to this number are tested, in all combinations.
+    """
+
+    n_tested_folds: tuple[int, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Learning sets in all repeats."""
+        return self.n_repeats * prod(self.n_tested_folds)
+
+    def rows(self, start: int, stop: int) -> Rows:
+        """Some of the rows; those of one repeat follow one another."""
+        number = np.arange(start, min(stop, self.n_rows))
+        repeat, combination = np.divmod(number, prod(self.n_tested_folds))
+        wanted = np.empty((len(number), self.drawn.shape[1]), dtype=self.drawn.dtype)
+        places = np.unravel_index(combination, self.n_tested_folds)
+        for members, place in zip(self.classes, places, strict=True):
+            wanted[:, members] = place[:, None]
+        tested = self.drawn[repeat] == wanted
+        return Rows(tested, ~tested, repeat)
+
+    @property
+    def fold_shares(self) -> np.ndarray:
+        """Share of all pairs (observations) that each combination tests, (combinations,)."""
+        shares = np.ones(1)
+        for members, k in zip(self.classes, self.n_tested_folds, strict=True):
+            sizes = np.bincount(self.drawn[0, members], minlength=k)[:k]
+            shares = np.outer(shares, sizes / len(members)).ravel()
+        return shares
+
+    @property
+    def training_sets(self) -> tuple[float, float]:
+        """How many different learning sets are possible: in all, and for one tested pair."""
+        sizes = [int((self.drawn[0, members] == 0).sum()) for members in self.classes]
+        numbers = [len(members) for members in self.classes]
+        total = prod(comb(n, k) for n, k in zip(numbers, sizes, strict=True))
+        each = prod(comb(n - 1, k - 1) for n, k in zip(numbers, sizes, strict=True))
+        return _as_float(total), _as_float(each)
+
+
+@dataclass(frozen=True, eq=False)
+class WholeFolds(Folds):
+    """Partitions of the whole sample into folds, tested one after the other.
+
+    Parameters
+    ----------
+    classes, drawn
+        See `Resamples`; drawn is the fold of each observation, which holds members of every class.
+    n_tested_folds : tuple of int
+        K, for each class.
+    """
+
+    @property
+    def n_rows(self) -> int:
+        """Learning sets in all repeats."""
+        return self.n_repeats * self.n_tested_folds[0]
+
+    def rows(self, start: int, stop: int) -> Rows:
+        """Some of the rows; those of one repeat follow one another."""
+        number = np.arange(start, min(stop, self.n_rows))
+        repeat, fold = np.divmod(number, self.n_tested_folds[0])
+        tested = self.drawn[repeat] == fold[:, None]
+        return Rows(tested, ~tested, repeat)
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap(Resamples):
+    """Bootstrap samples of each class; what is not in the sample is tested.
+
+    Parameters
+    ----------
+    classes, drawn
+        See `Resamples`; drawn is how often each observation is in the sample.
+    """
+
+    @property
+    def n_rows(self) -> int:
+        """The same: one learning set for each."""
+        return len(self.drawn)
+
+    def rows(self, start: int, stop: int) -> Rows:
+        """Some of the rows."""
+        counts = self.drawn[start:stop]
+        return Rows(counts == 0, counts, np.arange(start, start + len(counts)))
+
+    @property
+    def training_sets(self) -> tuple[float, float]:
+        """How many different samples are possible: in all, and without a given pair."""
+        numbers = [len(members) for members in self.classes]
+        total = prod(comb(2 * n - 1, n) for n in numbers)
+        return _as_float(total), _as_float(prod(comb(2 * n - 2, n) for n in numbers))
+
+
+def draw_folds(
+    rng: np.random.Generator,
+    n_repeats: int,
+    classes: Sequence[np.ndarray],
+    n_folds: int,
+    *,
+    all_tested: bool,
+) -> Folds:
+    """Draw partitions of each class into folds.
+
+    Drawn repeat by repeat: they do not depend on how many are asked for at a time.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    n_repeats : int
+    classes : sequence of ndarray of int
+    n_folds : int
+        K; the sizes of the folds of a class differ by one at most.
+    all_tested : bool
+        Whether all folds are tested (in all combinations), or a single one in each repeat,
+        of floor(n_k/K) observations in a class of n_k.
+
+    Returns
+    -------
+    Folds
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.methods.influence.resamples import draw_folds
+    >>> classes = [np.arange(6), np.arange(6, 10)]
+    >>> folds = draw_folds(np.random.default_rng(0), 3, classes, 2, all_tested=True)
+    >>> folds.n_rows, folds.rows(0, 12).tested.sum(axis=1).tolist()[:2]
+    (12, [5, 5])
+    """
+    n = sum(map(len, classes))
+    fold = np.empty((n_repeats, n), dtype=np.min_scalar_type(n_folds))
+    of_class = np.empty(n, dtype=int)
+    for code, members in enumerate(classes):
+        of_class[members] = code
+    step = max(1, DRAW_CELLS // n)
+    for start in range(0, n_repeats, step):
+        orders = draw_orders(rng, min(step, n_repeats - start), n)
+        place = np.empty(orders.shape, dtype=np.int64)
+        np.put_along_axis(place, orders, np.arange(n), axis=1)
+        for members in classes:
+            # The rank of an observation in its class, by the place at which it was drawn.
+            rank = place[:, members].argsort(axis=1).argsort(axis=1)
+            in_rest = rank >= len(members) // n_folds
+            fold[start : start + len(orders), members] = rank % n_folds if all_tested else in_rest
+    return Folds(classes, fold, (n_folds if all_tested else 1,) * len(classes))
+
+
+def single_folds(classes: Sequence[np.ndarray]) -> Folds:
+    """Every observation (of each class) a fold of its own: leave-one-out, or one of each class."""
+    n = sum(map(len, classes))
+    fold = np.empty((1, n), dtype=np.min_scalar_type(n))
+    for members in classes:
+        fold[0, members] = np.arange(len(members))
+    return Folds(classes, fold, tuple(map(len, classes)))
+
+
+def draw_bootstrap(
+    rng: np.random.Generator, n_repeats: int, classes: Sequence[np.ndarray]
+) -> Bootstrap:
+    """Draw bootstrap samples, of each class by itself.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    n_repeats : int
+    classes : sequence of ndarray of int
+
+    Returns
+    -------
+    Bootstrap
+    """
+    n = sum(map(len, classes))
+    counts = np.zeros((n_repeats, n), dtype=np.uint16)
+    step = max(1, DRAW_CELLS // n)
+    for start in range(0, n_repeats, step):
+        part = counts[start : start + step]
+        uniform = rng.random(part.shape)
+        repeat = np.arange(len(part))[:, None]
+        for members in classes:
+            drawn = members[(uniform[:, members] * len(members)).astype(int)]
+            np.add.at(part, (repeat, drawn), 1)
+    return Bootstrap(classes, counts)
+
+
+def _as_float(number: int) -> float:
+    return float(number) if number.bit_length() < 1024 else inf

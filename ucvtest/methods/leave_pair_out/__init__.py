@@ -1,0 +1,1 @@
+"""The leave-pair-out test of Pahikkala et al. (2025)."""

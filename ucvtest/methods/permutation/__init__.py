@@ -1,0 +1,1 @@
+"""Permutation complexity: tests, optimism and model selection."""

@@ -1,0 +1,111 @@
+"""Labels that say nothing about the features: drawn, counted, or all of them."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice, product
+
+import numpy as np
+
+from ucvtest.kernels.permutation import Sampling
+
+__all__ = ["all_labels", "draw_labels", "n_labellings", "reference_labels"]
+
+
+def reference_labels(target: np.ndarray, sampling: Sampling) -> np.ndarray:
+    """Labels of which each is as likely as the others, shape (m,)."""
+    return np.array([0.0, 1.0]) if sampling == "rademacher" else target
+
+
+def draw_labels(
+    rng: np.random.Generator, target: np.ndarray, sampling: Sampling, n_drawn: int
+) -> np.ndarray:
+    """Draw labels for all observations.
+
+    Drawn one labelling after the other, so that they do not depend on how many are asked for
+    at a time.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    target : ndarray, shape (n,)
+        Observed labels, as codes or numbers.
+    sampling : {"permutation", "bootstrap", "rademacher"}
+    n_drawn : int
+
+    Returns
+    -------
+    ndarray, shape (n_drawn, n)
+    """
+    n = len(target)
+    if sampling == "permutation":
+        return rng.permuted(np.tile(target, (n_drawn, 1)), axis=1)
+    labels = reference_labels(target, sampling)
+    return labels[rng.integers(len(labels), size=(n_drawn, n))]
+
+
+def n_labellings(target: np.ndarray, sampling: Sampling) -> int:
+    """How many different labellings there are."""
+    n, counts = len(target), np.unique(target, return_counts=True)[1].tolist()
+    if sampling == "permutation":
+        return math.factorial(n) // math.prod(map(math.factorial, counts))
+    return int(len(np.unique(reference_labels(target, sampling))) ** n)
+
+
+def all_labels(
+    target: np.ndarray, sampling: Sampling, size: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """All different labellings, some at a time, with their probabilities.
+
+    Parameters
+    ----------
+    target : ndarray, shape (n,)
+    sampling : {"permutation", "bootstrap", "rademacher"}
+    size : int
+        How many at a time, at most.
+
+    Yields
+    ------
+    labels : ndarray, shape (size, n)
+    probability : ndarray, shape (size,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.methods.permutation.labelings import all_labels
+    >>> labels, probability = next(all_labels(np.array([0.0, 0.0, 1.0]), "permutation", 10))
+    >>> labels.tolist()
+    [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+    share = Counter(reference_labels(target, sampling).tolist())
+    n_reference = share.total()
+    rows: Iterator[tuple[float, ...]]
+    if sampling == "permutation":
+        rows = _arrangements(sorted(target.tolist()))
+    else:
+        rows = product(sorted(share), repeat=len(target))
+    n_rows = n_labellings(target, sampling)
+    while block := list(islice(rows, size)):
+        if sampling == "permutation":
+            probability = np.full(len(block), 1.0 / n_rows)
+        else:
+            each = [math.prod(share[label] for label in row) for row in block]
+            probability = np.array(each, dtype=float) / float(n_reference) ** len(target)
+        yield np.array(block), probability
+
+
+def _arrangements(values: list[float]) -> Iterator[tuple[float, ...]]:
+    """All different orders of sorted values, in lexicographic order."""
+    while True:
+        yield tuple(values)
+        # The longest tail that does not increase is at its last order: raise what precedes it.
+        place = len(values) - 2
+        while place >= 0 and values[place] >= values[place + 1]:
+            place -= 1
+        if place < 0:
+            return
+        larger = len(values) - 1
+        while values[larger] <= values[place]:
+            larger -= 1
+        values[place], values[larger] = values[larger], values[place]
+        values[place + 1 :] = values[:place:-1]

@@ -1,0 +1,238 @@
+"""What a learner makes of labels that say nothing: shared by the test and by model selection."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ucvtest.data.sample import Sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.kernels.permutation import Sampling, generalization
+from ucvtest.learners.base import Learner
+from ucvtest.learners.closed_forms.held_out import hat_matrix
+from ucvtest.learners.jitted.kernel_ridge import KernelRidge
+from ucvtest.learners.jitted.ridge import Ridge
+from ucvtest.learners.jitted.smoother import Smoother
+from ucvtest.losses.loss import Loss, matrix_loss
+from ucvtest.methods.permutation.labelings import reference_labels
+
+__all__ = [
+    "Optimism",
+    "find_smoother",
+    "has_closed_form",
+    "observed_losses",
+    "optimism",
+    "relabelled_losses",
+]
+
+SAME_FIT = 1e-6
+"""Largest difference between S y and the fit to y, as a share of the largest response."""
+
+
+@dataclass(frozen=True, eq=False)
+class Optimism:
+    """Fits to drawn labels, one value for each of P labellings.
+
+    Parameters
+    ----------
+    e_in, e_gen, p_in : ndarray, shape (P,)
+        p_in is mean(y^pi g^pi); NaN for more than two classes.
+    probability : ndarray or None, shape (P,)
+        None for labellings drawn at random.
+    """
+
+    e_in: np.ndarray
+    e_gen: np.ndarray
+    p_in: np.ndarray
+    probability: np.ndarray | None
+
+    def mean(self, name: str) -> float:
+        """Mean over the labellings."""
+        values = getattr(self, name)
+        if self.probability is None:
+            return float(values.mean())
+        return float(self.probability @ values)
+
+    def mc_se(self, name: str) -> float:
+        """Monte-Carlo standard error of the mean; 0 if it is over all labellings."""
+        values = getattr(self, name)
+        if np.isnan(values).any():
+            return math.nan
+        if self.probability is not None:
+            return 0.0
+        if len(values) < 2:
+            return math.nan
+        return float(values.std(ddof=1) / math.sqrt(len(values)))
+
+
+def optimism(
+    evaluator: Evaluator,
+    sample: Sample,
+    loss: Loss,
+    sampling: Sampling,
+    batches: Iterable[tuple[np.ndarray, np.ndarray | None]],
+    seeds: np.random.Generator,
+    counted: Callable[[int, Mapping[str, int]], None],
+) -> Optimism:
+    """Fit drawn labels, batch by batch, and sum up.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+    sample : Sample
+    loss : Loss
+    sampling : {"permutation", "bootstrap", "rademacher"}
+    batches : iterable of (labels (B, n), probability (B,) or None)
+    seeds : numpy Generator
+        For learners with randomness of their own.
+    counted : callable
+        Told the number of fits and the ties of every batch.
+
+    Returns
+    -------
+    Optimism
+    """
+    reference = reference_labels(sample.target, sampling)
+    parts, probabilities = [], []
+    for labels, probability in batches:
+        drawn = seeds.integers(2**31 - 1, size=len(labels))
+        predictions = evaluator.predict_labelings(labels, drawn)
+        counted(len(labels), predictions.ties)
+        found = relabelled_losses(loss, sample, predictions.values, labels, reference)
+        p_in = _agreement(sample, predictions.values, labels)
+        parts.append((found["e_in"], found["e_gen"], p_in))
+        probabilities.append(probability)
+    e_in, e_gen, p_in = (np.concatenate(each) for each in zip(*parts, strict=True))
+    known = [each for each in probabilities if each is not None]
+    return Optimism(e_in, e_gen, p_in, np.concatenate(known) if known else None)
+
+
+def relabelled_losses(
+    loss: Loss,
+    sample: Sample,
+    predictions: np.ndarray,
+    labels: np.ndarray,
+    reference: np.ndarray,
+) -> dict[str, np.ndarray]:
+    """`generalization` for any loss; arguments and result as there."""
+    known: Any = loss.name if loss.name in ("squared", "absolute", "zero_one") else loss.matrix
+    if known is None and loss.output == "label":
+        known = _matrix_of(loss, sample)
+    if known is not None:
+        return generalization(predictions, labels, reference, known)
+    e_in = _by_function(loss, sample, labels, predictions).mean(axis=1)
+    e_out = np.zeros(len(predictions))
+    values, counts = np.unique(reference, return_counts=True)
+    for value, count in zip(values, counts, strict=True):
+        drawn = np.full(predictions.shape, value)
+        e_out += count * _by_function(loss, sample, drawn, predictions).mean(axis=1)
+    e_out /= len(reference)
+    return {"e_in": e_in, "e_out": e_out, "e_gen": e_out - e_in}
+
+
+def observed_losses(loss: Loss, sample: Sample, predictions: np.ndarray) -> np.ndarray:
+    """Losses of predictions (n,) of the observations, by the labels that they have."""
+    if loss.output == "label" and loss.original_labels:
+        loss = matrix_loss(_matrix_of(loss, sample))
+    return _by_function(loss, sample, sample.target[None], predictions[None])[0]
+
+
+def _matrix_of(loss: Loss, sample: Sample) -> np.ndarray:
+    """The loss of every prediction for every class, from the user's function."""
+    codes = np.arange(sample.n_classes)
+    true, predicted = np.repeat(codes, len(codes)), np.tile(codes, len(codes))
+    if loss.original_labels:
+        classes = np.asarray(sample.classes)
+        true, predicted = classes[true], classes[predicted]
+    costs = _finite(loss, loss.function(true, predicted[None]), (1, len(true)))
+    return costs.reshape(len(codes), len(codes))
+
+
+def _by_function(
+    loss: Loss, sample: Sample, labels: np.ndarray, predictions: np.ndarray
+) -> np.ndarray:
+    """Losses (P, n) by the function that the loss is; it sees one long sample."""
+    true = labels.reshape(-1)
+    if loss.original_labels and sample.classes is not None:
+        true = sample.classes[true.astype(int)]
+    found = loss.function(true, predictions.reshape(1, -1))
+    return _finite(loss, found, (1, predictions.size)).reshape(predictions.shape)
+
+
+def _finite(loss: Loss, found: Any, shape: tuple[int, ...]) -> np.ndarray:
+    values = np.asarray(found, dtype=float)
+    if values.shape != shape:
+        raise ValueError(
+            f"loss {loss.name} returned shape {values.shape} for predictions of shape {shape}: it "
+            "must work element by element on arrays"
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(f"loss {loss.name} returned NaN or infinity: bound it")
+    return values
+
+
+def _agreement(sample: Sample, predictions: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """mean(y^pi g^pi), two classes coded -1 and 1."""
+    if sample.n_classes > 2:
+        return np.full(len(labels), np.nan)
+    if sample.n_classes == 2:
+        predictions, labels = 2 * predictions - 1, 2 * labels - 1
+    return (predictions * labels).mean(axis=1)
+
+
+# ----------------------------------------------------------------------- linear smoothers
+
+
+def has_closed_form(learner: Learner) -> bool:
+    """Whether the smoother is known without a fit."""
+    if isinstance(learner, (Ridge, KernelRidge)):
+        return not getattr(learner, "standardize", False)
+    return isinstance(learner, Smoother)
+
+
+def find_smoother(
+    learner: Learner, sample: Sample, n_jobs: int | None = None
+) -> tuple[np.ndarray, int]:
+    """The matrix S of a linear smoother, whose fitted values are S y for every y.
+
+    Parameters
+    ----------
+    learner : Learner
+        Known in closed form for ridge, polynomial, kernel_ridge and smoother; of any other one
+        the columns of S are its fits to the n unit vectors.
+    sample : Sample
+    n_jobs : int, optional
+
+    Returns
+    -------
+    ndarray, shape (n, n)
+    int
+        Number of fits that were needed.
+
+    Raises
+    ------
+    ValueError
+        If the learner is no linear smoother.
+    """
+    if isinstance(learner, Smoother):
+        return learner.matrix, 0
+    if isinstance(learner, (Ridge, KernelRidge)) and has_closed_form(learner):
+        return hat_matrix(learner, sample.matrix), 0
+    n, y = sample.n_obs, sample.target
+    numbers = replace(sample, response=y, classes=None, codes=None)
+    try:
+        learner.check(numbers, "number", n)
+    except ValueError as error:
+        raise ValueError(f"learner {learner.name} is no linear smoother: {error}") from error
+    labels = np.vstack([np.eye(n), y, y[::-1]])
+    evaluator = Evaluator(numbers, learner, "number", n_jobs=n_jobs)
+    fitted = evaluator.predict_labelings(labels, np.zeros(n + 2, dtype=int)).values
+    matrix = fitted[:n].T
+    if not (np.abs(labels[n:] @ matrix.T - fitted[n:]) <= SAME_FIT * np.abs(y).max()).all():
+        raise ValueError(
+            f"learner {learner.name} is no linear smoother: its fit to y is not a fixed matrix "
+            "times y; use a number of permutations"
+        )
+    return matrix, n + 2

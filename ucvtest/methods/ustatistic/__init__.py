@@ -1,0 +1,1 @@
+"""The U-statistic test of Fuchs, Hornung, De Bin and Boulesteix (2013)."""

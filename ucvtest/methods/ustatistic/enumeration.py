@@ -1,0 +1,155 @@
+r"""The complete statistic without Monte-Carlo error, from all learning sets.
+
+With F_A the sum of Phi_0(S) over all S that contain the subset A, inclusion-exclusion
+gives every sum of products at once,
+
+    sum over pairs with \|S and S'\| = c of Phi_0(S) Phi_0(S')
+        = sum_{k >= c} (-1)^(k-c) binom(k, c) B_k,    B_k = sum_{\|A\| = k} F_A^2,
+
+and level k of F follows from level k + 1. That takes the C(n, m) values of Phi_0 instead
+of their C(n, m)^2 products. Only NumPy.
+"""
+
+from itertools import chain, combinations
+from math import comb
+
+import numpy as np
+
+from ucvtest.kernels.ustatistic.variances import clipped, geometric, pair_effects_factor
+
+__all__ = ["MAX_SUBSETS", "CompleteSums"]
+
+MAX_SUBSETS = 20_000_000
+"""Largest number of subsets S that enumeration keeps in memory (0.16 GB for their kernels)."""
+
+
+class CompleteSums:
+    """Sums over all learning sets of one size.
+
+    Parameters
+    ----------
+    n_obs, learn_size : int
+    """
+
+    def __init__(self, n_obs: int, learn_size: int) -> None:
+        self.n_obs, self.learn_size = n_obs, learn_size
+        self.n_subsets = comb(n_obs, learn_size + 1)
+        self._binomial = _binomials(n_obs, learn_size + 1)
+        self._total = 0.0
+        self._effect = np.zeros(n_obs)
+        self._n_sets = 0
+        self._kernel = np.zeros(self.n_subsets if self.disjoint else 0)
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether two disjoint S fit into the sample, so that every variance exists."""
+        return self.n_obs >= 2 * self.learn_size + 2
+
+    def add(self, differences: np.ndarray, learning: np.ndarray) -> None:
+        """Add the rules of some learning sets.
+
+        Parameters
+        ----------
+        differences : ndarray, shape (R, n)
+            Loss differences; values inside the learning sets are ignored.
+        learning : ndarray of bool, shape (R, n)
+        """
+        tested = ~learning
+        values = np.where(tested, differences, 0.0)
+        row_sums = values.sum(axis=1)
+        self._total += row_sums.sum()
+        self._effect += learning.T.astype(float) @ row_sums + values.sum(axis=0)
+        self._n_sets += len(learning)
+        if self.disjoint:
+            ranks = self._ranks_with_one_added(learning)[tested]
+            self._kernel += np.bincount(
+                ranks, values[tested] / (self.learn_size + 1), minlength=self.n_subsets
+            )
+
+    def estimates(self) -> dict[str, float]:
+        """Delta-hat and all variances, exactly."""
+        n, m = self.n_obs, self.learn_size + 1
+        n_terms = self._n_sets * (n - self.learn_size)
+        estimate = self._total / n_terms
+        b = self._effect / n_terms - m / n * estimate
+        jackknife = n * (n - 1) / (n - m) ** 2 * float(b @ b)
+        out = {"estimate": estimate, "jackknife": jackknife}
+        if self.disjoint:
+            levels = self._levels(centre=estimate)
+            kappa = self._kappas(levels)
+            second = self._second_order(levels[2], b)
+            out["geometric"] = geometric(jackknife, second)
+            # Of the centred kernel, the squared complete statistic is 0.
+            out["unbiased"] = -kappa[0]
+            out["asymptotic"] = m**2 * (kappa[1] - kappa[0]) / n
+            out["clipped"] = clipped(out["unbiased"], out["geometric"], jackknife)
+            out["theta_squared"] = estimate**2 - out["unbiased"]
+        return out
+
+    def kappas(self) -> np.ndarray:
+        """kappa_c for c = 0, ..., g + 1; c = 0 is Theta^2."""
+        # Centred first: the alternating sums would lose digits to a large mean.
+        centre = self._total / (self._n_sets * (self.n_obs - self.learn_size))
+        return self._kappas(self._levels(centre)) + centre**2
+
+    def _kappas(self, levels: list[np.ndarray]) -> np.ndarray:
+        n, m = self.n_obs, self.learn_size + 1
+        squares = [float(level @ level) for level in levels]
+        kappa = np.empty(m + 1)
+        for c in range(m + 1):
+            terms = [(-1) ** (k - c) * comb(k, c) * squares[k] for k in range(c, m + 1)]
+            kappa[c] = sum(terms) / (comb(n, m) * comb(m, c) * comb(n - m, m - c))
+        return kappa
+
+    def _levels(self, centre: float) -> list[np.ndarray]:
+        """F_A for all subsets A of size k, in colexicographic order, for k = 0, ..., m."""
+        m = self.learn_size + 1
+        sums = self._kernel - centre
+        levels = [sums]
+        for k in range(m, 0, -1):
+            subsets = _subsets(self.n_obs, k)
+            below = np.zeros(comb(self.n_obs, k - 1))
+            for ranks in self._ranks_with_one_dropped(subsets):
+                below += np.bincount(ranks, sums, minlength=len(below))
+            sums = below / (m - k + 1)
+            levels.append(sums)
+        return levels[::-1]
+
+    def _second_order(self, pairs: np.ndarray, b: np.ndarray) -> float:
+        """M2: the part of the variance that the pair effects tau_ij account for."""
+        n, m = self.n_obs, self.learn_size + 1
+        joint = pairs / self.n_subsets
+        i, j = _subsets(n, 2).T
+        tau = joint - (m - 1) / (n - 2) * (b[i] + b[j])
+        return pair_effects_factor(n, m) * float(tau @ tau)
+
+    def _ranks_with_one_added(self, learning: np.ndarray) -> np.ndarray:
+        """Rank of L with t added, for every learning set and every t outside it; (R, n)."""
+        position = learning.cumsum(axis=1)
+        i = np.arange(self.n_obs)
+        alone = np.where(learning, self._binomial[i, position], 0)
+        shifted = np.where(learning, self._binomial[i, position + 1], 0)
+        before = alone.cumsum(axis=1)
+        after = shifted.sum(axis=1, keepdims=True) - shifted.cumsum(axis=1)
+        return before + self._binomial[i, position + 1] + after
+
+    def _ranks_with_one_dropped(self, subsets: np.ndarray) -> list[np.ndarray]:
+        k = subsets.shape[1]
+        place = np.arange(1, k + 1)
+        before = self._binomial[subsets, place].cumsum(axis=1)
+        shifted = self._binomial[subsets, place - 1]
+        after = shifted.sum(axis=1, keepdims=True) - shifted.cumsum(axis=1)
+        return [(before[:, j - 1] if j else 0) + after[:, j] for j in range(k)]
+
+
+def _binomials(n: int, k: int) -> np.ndarray:
+    """Table of binomial coefficients (i choose j), i < n, j <= k + 1."""
+    return np.array([[comb(i, j) for j in range(k + 2)] for i in range(n)], dtype=np.int64)
+
+
+def _subsets(n: int, k: int) -> np.ndarray:
+    """All subsets of size k in colexicographic order, (C(n, k), k)."""
+    size = comb(n, k) * k
+    flat = np.fromiter(chain.from_iterable(combinations(range(n), k)), dtype=np.int64, count=size)
+    # Lexicographic order, mirrored in the labels and in both directions, is colexicographic.
+    return n - 1 - flat.reshape(-1, k)[::-1, ::-1]

@@ -1,0 +1,130 @@
+"""Pictures as data: what a result shows besides its interval, drawn wherever it is read.
+
+A picture is part of a `TestResult`, travels through JSON with it, and is drawn by
+`ucvtest.plots` with matplotlib or by R with base graphics.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+__all__ = ["Layer", "Mark", "Picture", "Role"]
+
+Mark = Literal["bars", "line", "area", "points", "vertical", "horizontal"]
+Role = Literal["data", "estimate", "null", "limit", "other"]
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """One mark of a picture.
+
+    Parameters
+    ----------
+    mark : {"bars", "line", "area", "points", "vertical", "horizontal"}
+        Bars from zero, centred at `x`; a line or points through (`x`, `y`); the area of the
+        polygon with these corners; lines across the whole picture at every `x` ("vertical")
+        or every `y` ("horizontal").
+    x, y : array-like, shape (m,)
+        Coordinates; the one that the mark does not use is left empty.
+    label : str
+        Its entry in the legend; empty for none.
+    role : {"data", "estimate", "null", "limit", "other"}
+        What it stands for, which decides its colour.
+    width : float, optional
+        Width of the bars; by default the smallest distance between two of them.
+
+    Raises
+    ------
+    ValueError
+        If mark or role are unknown, or the coordinates do not fit the mark.
+
+    Examples
+    --------
+    >>> from ucvtest.results.pictures import Layer
+    >>> Layer("vertical", x=0.2, label="observed", role="estimate").x
+    array([0.2])
+    """
+
+    mark: Mark
+    x: Any = ()
+    y: Any = ()
+    label: str = ""
+    role: Role = "data"
+    width: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("mark", get_args(Mark)), ("role", get_args(Role))):
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is unknown: use one of {', '.join(allowed)}"
+                )
+        for name in ("x", "y"):
+            values = np.atleast_1d(np.array(getattr(self, name), dtype=float))
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
+        needs_x, needs_y = self.mark != "horizontal", self.mark != "vertical"
+        if bool(self.x.size) != needs_x or bool(self.y.size) != needs_y:
+            raise ValueError(f"a layer of {self.mark} needs {_needs(needs_x, needs_y)}")
+        if needs_x and needs_y and self.x.shape != self.y.shape:
+            raise ValueError(f"x has shape {self.x.shape}, y {self.y.shape}: they must be equal")
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """Layers over common axes, from the back to the front.
+
+    Parameters
+    ----------
+    xlabel, ylabel : str
+    layers : sequence of Layer
+    title : str
+
+    Raises
+    ------
+    ValueError
+        If there is no layer.
+
+    Examples
+    --------
+    >>> from ucvtest.results.pictures import Layer, Picture
+    >>> null = Layer("bars", x=[0, 1, 2], y=[0.25, 0.5, 0.25], label="null distribution")
+    >>> observed = Layer("vertical", x=2, label="observed", role="estimate")
+    >>> picture = Picture("wrong pairs", "probability", (null, observed))
+    >>> Picture.from_dict(picture.to_dict()).layers[1].label
+    'observed'
+    """
+
+    xlabel: str
+    ylabel: str
+    layers: tuple[Layer, ...]
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layers", tuple(self.layers))
+        if not self.layers:
+            raise ValueError("layers is empty: a picture needs at least one")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Mappings, strings, numbers and arrays only."""
+        layers = [
+            {item.name: getattr(layer, item.name) for item in fields(layer)}
+            for layer in self.layers
+        ]
+        return {
+            "xlabel": self.xlabel,
+            "ylabel": self.ylabel,
+            "title": self.title,
+            "layers": layers,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Picture":
+        """The picture that `to_dict` was called on."""
+        layers = tuple(Layer(**layer) for layer in data["layers"])
+        return cls(data["xlabel"], data["ylabel"], layers, data["title"])
+
+
+def _needs(x: bool, y: bool) -> str:
+    return "x and y" if x and y else "x alone" if x else "y alone"

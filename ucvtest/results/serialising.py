@@ -1,0 +1,85 @@
+"""Values of results as JSON, and back."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ucvtest.results.pictures import Picture
+
+__all__ = ["check_written", "freeze", "from_plain", "to_plain"]
+
+
+def check_written(data: Mapping[str, Any], kind: type, what: str, version: int) -> None:
+    """Refuse what the method `to_dict` of a dataclass has not written, or a newer one of it.
+
+    Parameters
+    ----------
+    data : mapping
+    kind : type
+        The dataclass.
+    what : str
+        What the message calls it.
+    version : int
+        The newest format that can be read.
+
+    Raises
+    ------
+    ValueError
+    """
+    if data.get("format") != f"ucvtest.{kind.__name__}":
+        raise ValueError(f"data is not a {what} written by {kind.__name__}.to_dict")
+    if data.get("version", 0) > version:
+        raise ValueError(
+            f"data has format version {data['version']}, this ucvtest reads up to {version}: "
+            "upgrade ucvtest"
+        )
+    missing = [item.name for item in fields(kind) if item.name not in data]
+    if missing:
+        raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
+
+
+def freeze(value: Any) -> Any:
+    """The value with read-only mappings and arrays."""
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: freeze(item) for key, item in value.items()})
+    if isinstance(value, np.ndarray):
+        copy = value.copy()
+        copy.flags.writeable = False
+        return copy
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+def to_plain(value: Any) -> Any:
+    """The value as JSON knows it; NaN and infinity become strings."""
+    if isinstance(value, Picture):
+        return to_plain(value.to_dict())
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return {"array": to_plain(value.tolist()), "dtype": value.dtype.str}
+    if isinstance(value, (list, tuple)):
+        return [to_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return to_plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": repr(value)}
+    return value
+
+
+def from_plain(value: Any) -> Any:
+    """The value that `to_plain` was called on."""
+    if isinstance(value, dict) and set(value) == {"float"}:
+        return float(value["float"])
+    if isinstance(value, dict) and set(value) == {"array", "dtype"}:
+        return np.array(from_plain(value["array"]), dtype=value["dtype"])
+    if isinstance(value, dict):
+        return {key: from_plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [from_plain(item) for item in value]
+    return value

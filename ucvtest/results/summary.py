@@ -1,0 +1,227 @@
+"""A result in words: the verdict and the summary tables.
+
+Everything is read from the fields of a `TestResult`, so that each test is summarised by
+the same code. Keys that are used where they exist: ``settings["learner"]``, ``["other"]``,
+``["loss"]``, ``["learn_size"]``; ``diagnostics["variance"]`` (name of the variance
+estimator), ``["mc_se_estimate"]``, ``["mc_se_variance"]``, ``["mc_se_pvalue"]``,
+``["null_hypothesis"]``, a clause that says what is tested where that is no value of the
+estimand, and ``["better"]``, "lower" (the default, for losses) or "higher" (for AUC), which
+says what a good learner's estimate is. ``["interval_name"]`` names the interval where it is no
+confidence interval; ``["p_left"]``, ``["p_rope"]``, ``["p_right"]`` are posterior probabilities of
+the two sides of ``["rope_center"]`` and of all within ``["rope"]`` of it, which the verdict then
+states in the place of a test. A reference other than "normal", "t" and "none" is the
+name of a null distribution: such a result has a p-value, and no standard error or interval to
+show.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ucvtest.results.grids import (
+    Grid,
+    GridSummary,
+    decimals_of,
+    escape_markdown,
+    hanging,
+    in_two_columns,
+    number_column,
+    number_text,
+    wrapped_rows,
+)
+from ucvtest.results.result import TestResult
+from ucvtest.results.wording import (
+    check_alpha,
+    direction,
+    interval_name,
+    is_studentised,
+    percent,
+    verdict,
+)
+
+__all__ = ["LONGEST_NAME", "ResultSummary", "summary"]
+
+
+LONGEST_NAME = 40
+
+# How columns of further tables are headed.
+HEADINGS = {
+    "mc_se": "MC std err",
+    # Tables are made with the result, so their level does not follow that of the summary.
+    "conf_low": "95% low",
+    "conf_high": "95% high",
+    "pvalue": "p-value",
+    "se": "std err",
+}
+
+
+def summary(
+    result: TestResult, alpha: float = 0.05, *, with_verdict: bool = True
+) -> "ResultSummary":
+    """Summary tables of a result.
+
+    Parameters
+    ----------
+    result : TestResult
+    alpha : float
+        One minus the confidence level of the interval.
+    with_verdict : bool
+        Whether the verdict stands below the tables; not where it has been said before.
+
+    Returns
+    -------
+    statsmodels.iolib.summary.Summary
+        With ``as_text``, ``as_html``, ``as_latex``, ``as_csv`` and, beyond statsmodels,
+        ``as_markdown``.
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is outside (0, 1).
+    """
+    check_alpha(alpha)
+    return ResultSummary(result, alpha, with_verdict=with_verdict)
+
+
+class ResultSummary(GridSummary):
+    """A statsmodels Summary of a `TestResult`.
+
+    Parameters
+    ----------
+    result : TestResult
+    alpha : float
+        One minus the confidence level of the interval.
+    with_verdict : bool
+        Whether the verdict stands below the tables.
+    """
+
+    def __init__(self, result: TestResult, alpha: float, *, with_verdict: bool = True) -> None:
+        super().__init__()
+        self._result, self._alpha = result, alpha
+        grids = [
+            Grid(wrapped_rows(_words(result)), aligns="l", title=result.method),
+            Grid(in_two_columns(_facts(result)), aligns="rlr"),
+            _main_grid(result, alpha),
+            *_further_grids(result),
+        ]
+        self._set(grids, partial(_closing_text, result, alpha, with_verdict=with_verdict))
+
+    def as_markdown(self) -> str:
+        """Verdict, tables, notes and settings as Markdown."""
+        result, facts = self._result, [*_words(self._result), *_facts(self._result)]
+        parts = [
+            f"## {escape_markdown(result.method)}",
+            f"**{escape_markdown(verdict(result, self._alpha))}**",
+            # Upright, so that a narrow page shows all of it.
+            _main_grid(result, self._alpha).transposed().markdown(),
+            Grid([list(pair) for pair in facts[1:]], list(facts[0]), aligns="l").markdown(),
+        ]
+        for grid in _further_grids(result):
+            parts += [f"### {escape_markdown(grid.title)}", grid.markdown()]
+        if result.notes:
+            parts += ["### Notes", "\n".join(f"- {escape_markdown(note)}" for note in result.notes)]
+        if result.settings:
+            rows = [[name, repr(value)] for name, value in result.settings.items()]
+            parts += ["### Settings", Grid(rows, ["name", "value"], aligns="l").markdown()]
+        return "\n\n".join(parts) + "\n"
+
+
+def _words(result: TestResult) -> list[tuple[str, str]]:
+    """What is stated in words, one line or more each."""
+    settings = result.settings
+    words = [("Estimand", result.estimand)]
+    if settings.get("learner") is not None:
+        words.append(("Learner", str(settings["learner"])))
+    if settings.get("other") is not None:
+        words.append(("Other", str(settings["other"])))
+    if "null_hypothesis" in result.diagnostics:
+        words.append(("Null", str(result.diagnostics["null_hypothesis"])))
+    elif not math.isnan(result.null_value):
+        sign = {"two-sided": "=", "less": ">=", "greater": "<="}[result.alternative]
+        words.append(("Null", f"estimand {sign} {result.null_value:g}"))
+    if result.status != "ok":
+        words.append(("STATUS", result.status))
+    return words
+
+
+def _facts(result: TestResult) -> list[tuple[str, str]]:
+    """What is a number or a name, side by side in two columns."""
+    facts = [("Observations", f"{result.n_obs:d}"), ("Model fits", f"{result.n_fits:d}")]
+    if "learn_size" in result.settings:
+        facts.append(("Learning-set size", number_text(result.settings["learn_size"])))
+    if result.settings.get("loss") is not None:
+        facts.append(("Loss", str(result.settings["loss"])))
+    if "variance" in result.diagnostics:
+        facts.append(("Variance estimator", number_text(result.diagnostics["variance"])))
+    name = "Posterior" if interval_name(result) == "credible interval" else "Reference"
+    facts.append((name, _reference(result)))
+    if not math.isnan(result.null_value):
+        facts.append(("Alternative", result.alternative))
+    facts.append(("Seconds", f"{result.elapsed:.2f}"))
+    return facts
+
+
+def _reference(result: TestResult) -> str:
+    """The reference distribution with its degrees of freedom, for example "t (61 df)"."""
+    if math.isnan(result.df):
+        return result.reference
+    return f"{result.reference} ({result.df:g} df)"
+
+
+def _main_grid(result: TestResult, alpha: float) -> Grid:
+    """The main numbers and their Monte-Carlo errors."""
+    low, high = result._quiet_interval(alpha)
+    level = percent(1 - alpha)
+    symbol = {"t": "t", "normal": "z"}.get(result.reference, "statistic")
+    errors = [
+        result.diagnostics.get(f"mc_se_{name}") for name in ("estimate", "variance", "pvalue")
+    ]
+    simulated = any(error is not None for error in errors)
+    # One number of decimals for all that is in the units of the estimand.
+    units = decimals_of([result.estimate, result.se, low, high])
+    columns = {
+        "estimate": number_column([result.estimate, errors[0]], units),
+        "variance": number_column([result.variance, errors[1]]),
+        "std err": number_column([result.se, None], units),
+        symbol: number_column([result.statistic, None], 3),
+        "p-value": number_column([result.pvalue, errors[2]], 4),
+        f"{level} low": number_column([low, None], units),
+        f"{level} high": number_column([high, None], units),
+    }
+    if math.isnan(result.pvalue) and math.isnan(result.null_value):
+        del columns[symbol], columns["p-value"]
+    if not is_studentised(result):
+        shown = ("estimate", symbol, "p-value")
+        columns = {name: cells for name, cells in columns.items() if name in shown}
+    names = ["first - second" if direction(result) else "learner", "Monte-Carlo s.e."]
+    rows = [list(cells) for cells in zip(names, *columns.values(), strict=True)]
+    return Grid(rows if simulated else rows[:1], ["", *columns])
+
+
+def _further_grids(result: TestResult) -> list[Grid]:
+    return [_further_grid(result, title, table) for title, table in result.tables.items()]
+
+
+def _further_grid(result: TestResult, title: str, table: Mapping[str, Sequence[Any]]) -> Grid:
+    header = [HEADINGS.get(column, column.replace("_", " ")) for column in table]
+    columns = [
+        number_column(cells, 4 if name == "pvalue" else None) for name, cells in table.items()
+    ]
+    rows = [list(cells) for cells in zip(*columns, strict=True)]
+    # A first column such as "variance" may hold the choice that diagnostics["variance"] names.
+    chosen = result.diagnostics.get(next(iter(table), ""))
+    for row in rows:
+        if row[0] == chosen:
+            row[0] += " *"
+            title = f"{title} (* used for this result)"
+    return Grid(rows, header, title=title)
+
+
+def _closing_text(result: TestResult, alpha: float, width: int, *, with_verdict: bool) -> list[str]:
+    lines = hanging(f"Verdict: {verdict(result, alpha)}", width) if with_verdict else []
+    if result.notes:
+        lines += ["", "Notes:"] if lines else ["Notes:"]
+    for index, note in enumerate(result.notes, start=1):
+        lines += hanging(f"[{index}] {note}", width)
+    return lines

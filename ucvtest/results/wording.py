@@ -1,0 +1,276 @@
+"""Results in words: direction, finding, verdict."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ucvtest.results.result import TestResult
+from ucvtest.results.summary import LONGEST_NAME
+
+__all__ = [
+    "Direction",
+    "check_alpha",
+    "direction",
+    "interval_name",
+    "is_studentised",
+    "percent",
+    "pvalue_text",
+    "verdict",
+]
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Which learner is the better one on either side of zero."""
+
+    below: str
+    above: str
+
+
+def direction(result: TestResult) -> Direction | None:
+    """Who is better where the difference is negative, and where it is positive.
+
+    Parameters
+    ----------
+    result : TestResult
+
+    Returns
+    -------
+    Direction or None
+        None where a single learner is looked at.
+    """
+    if result.settings.get("other") is None:
+        return None
+    if result.diagnostics.get("better", "lower") == "higher":
+        return Direction("second", "first")
+    return Direction("first", "second")
+
+
+def verdict(result: TestResult, alpha: float = 0.05) -> str:
+    """The answer in a sentence or two.
+
+    Parameters
+    ----------
+    result : TestResult
+    alpha : float
+        Significance level of the test and one minus the confidence level of the interval.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is outside (0, 1).
+
+    Examples
+    --------
+    >>> from ucvtest.results.result import TestResult
+    >>> result = TestResult(
+    ...     estimate=-0.14, se=0.107, variance=0.0115, statistic=-1.31, pvalue=0.19,
+    ...     df=float("nan"), null_value=0.0, alternative="two-sided", method="Example",
+    ...     estimand="difference of error rates", reference="normal", status="ok", n_obs=62,
+    ...     n_fits=400, elapsed=0.5, settings={"learner": "lasso:0.08", "other": "lasso:0.5"},
+    ... )
+    >>> print(verdict(result))  # doctest: +NORMALIZE_WHITESPACE
+    No evidence at the 5% level that the two learners differ: the difference of error rates is
+    -0.14 (95% interval -0.35 to 0.07, p = 0.19).
+    """
+    check_alpha(alpha)
+    if not math.isnan(result.diagnostics.get("p_left", math.nan)):
+        return f"{_posterior(result)}: {_estimate_clause(result, alpha)}.{_caution(result)}"
+    if math.isnan(result.pvalue):
+        return _without_test(result, alpha)
+    return f"{_finding(result, alpha)}: {_estimate_clause(result, alpha)}.{_caution(result)}"
+
+
+def _without_test(result: TestResult, alpha: float) -> str:
+    clause = _estimate_clause(result, alpha)
+    if math.isnan(result.null_value):
+        return f"{_capital(clause)}.{_caution(result)}"
+    reason = _caution(result) or " The method gives no p-value."
+    return f"The test could not be carried out: {clause}.{reason}"
+
+
+def _posterior(result: TestResult) -> str:
+    """Posterior probabilities, the largest first."""
+    named = zip(("p_left", "p_rope", "p_right"), _posterior_claims(result), strict=True)
+    claims = [(result.diagnostics[name], claim) for name, claim in named if claim]
+    claims.sort(key=lambda item: -item[0])
+    subjects = [f"the {result.estimand}", "it", "it"]
+    parts = [
+        f"{_probability(probability)} that {claim.format(it=subject)}"
+        for (probability, claim), subject in zip(claims, subjects, strict=False)
+    ]
+    return f"Probability {', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _posterior_claims(result: TestResult) -> tuple[str, str, str]:
+    """What is claimed of the left, of the region of equivalence (if there is one), of the right."""
+    rope, center = result.diagnostics["rope"], result.diagnostics["rope_center"]
+    sides = direction(result)
+    if sides is None or center != 0:
+        low, high = f"{center - rope:g}", f"{center + rope:g}"
+        within = f"{{it}} lies between {low} and {high}" if rope else ""
+        return f"{{it}} is below {low}", within, f"{{it}} is above {high}"
+    left, right = (
+        # Braces in the name of a learner are no placeholders.
+        f"the {_named(result, side)} is better".replace("{", "{{").replace("}", "}}")
+        for side in (sides.below, sides.above)
+    )
+    if not rope:
+        return left, "", right
+    margin = f" by more than {rope:g}"
+    return left + margin, f"the two learners differ by at most {rope:g}", right + margin
+
+
+def _probability(value: float) -> str:
+    if value < 0.005:
+        return "below 0.01"
+    return "above 0.99" if value > 0.995 else f"{value:.2f}"
+
+
+def interval_name(result: TestResult) -> str:
+    """What the interval is called: "interval" for one of confidence."""
+    return str(result.diagnostics.get("interval_name", "interval"))
+
+
+def _finding(result: TestResult, alpha: float) -> str:
+    level = f"at the {percent(alpha)} level"
+    # At p = alpha exactly the test rejects, as critical values are defined by p <= alpha.
+    rejected = result.pvalue <= alpha
+    null = result.diagnostics.get("null_hypothesis")
+    claim = None if null else _claim(result, rejected=rejected)
+    if claim is None:
+        named = f" that {null}" if null else ""
+        found = "Evidence" if rejected else "No evidence"
+        return f"{found} {level} against the null hypothesis{named}"
+    return f"{_capital(claim)} {level}" if rejected else f"No evidence {level} that {claim}"
+
+
+def _claim(result: TestResult, *, rejected: bool) -> str | None:
+    """What the alternative says; once it is accepted, with the side on which the estimate is."""
+    null = result.null_value
+    if math.isnan(null):
+        return None
+    sides = direction(result)
+    below = result.alternative == "less" or (
+        result.alternative == "two-sided" and result.estimate < null
+    )
+    undecided = result.alternative == "two-sided" and not rejected
+    if sides is not None and null == 0:
+        if undecided:
+            return "the two learners differ"
+        return f"the {_named(result, sides.below if below else sides.above)} is better"
+    relation = "differs from" if undecided else "is below" if below else "is above"
+    return f"the {result.estimand} {relation} {null:g}"
+
+
+def _named(result: TestResult, which: str) -> str:
+    names = {"first": result.settings.get("learner"), "second": result.settings.get("other")}
+    name = names[which]
+    if len(set(names.values())) < 2 or not isinstance(name, str) or len(name) > LONGEST_NAME:
+        return f"{which} learner"
+    return f"{which} learner ({name})"
+
+
+def _estimate_clause(result: TestResult, alpha: float) -> str:
+    if math.isnan(result.estimate):
+        return f"the {result.estimand} could not be estimated"
+    low, high = result._quiet_interval(alpha)
+    text = _fixed_by(result, low, high)
+    name = interval_name(result)
+    brackets = [_interval_words(low, high, alpha, text, name)] if is_studentised(result) else []
+    if not math.isnan(result.pvalue):
+        brackets.append(f"p {pvalue_text(result.pvalue, alpha)}")
+    assumption = result.diagnostics.get("assumption")
+    if brackets and assumption:
+        brackets.append(f"assuming {assumption}")
+    added = f" ({', '.join(brackets)})" if brackets else ""
+    return f"the {result.estimand} is {text(result.estimate)}{added}"
+
+
+def is_studentised(result: TestResult) -> bool:
+    """Whether the method is one with a standard error, even if it has none here."""
+    return result.reference in ("normal", "t", "none") or not math.isnan(result.se)
+
+
+def _interval_words(
+    low: float, high: float, alpha: float, text: Callable[[float], str], name: str
+) -> str:
+    level = percent(1 - alpha)
+    if math.isnan(low):
+        return f"no {name}"
+    if math.isinf(low):
+        return f"one-sided {level} {name} up to {text(high)}"
+    if math.isinf(high):
+        return f"one-sided {level} {name} from {text(low)} up"
+    return f"{level} {name} {text(low)} to {text(high)}"
+
+
+def _fixed_by(result: TestResult, low: float, high: float) -> Callable[[float], str]:
+    """A formatter with so many decimals that rounding costs less than a tenth of the error."""
+    if not (math.isfinite(result.se) and 1e-6 < result.se < 1e6):
+        return lambda value: f"{value:.3g}"
+    decimals = max(0, math.ceil(-math.log10(result.se / 5)))
+    ends = [end for end in (low, high) if math.isfinite(end)]
+    null = result.null_value
+    # An end close to the null value keeps the digits that tell on which side of it it lies.
+    while decimals < 6 and any(round(end, decimals) == null != end for end in ends):
+        decimals += 1
+    return lambda value: f"{round(value, decimals) + 0.0:.{decimals}f}"
+
+
+def _caution(result: TestResult) -> str:
+    if result.status == "ok":
+        return ""
+    return f" {_capital(result.status.rstrip('.'))}."
+
+
+def pvalue_text(pvalue: float, alpha: float = 0.05) -> str:
+    """A p-value with its sign, as medical journals print it: "= 0.19", "= 0.004", "< 0.001".
+
+    Parameters
+    ----------
+    pvalue : float
+    alpha : float
+        Level from which rounding must keep the p-value apart.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> pvalue_text(0.1904), pvalue_text(0.0499), pvalue_text(1e-9)
+    ('= 0.19', '= 0.0499', '< 0.001')
+    """
+    if pvalue < 0.001:
+        return "< 0.001"
+    decimals = 3 if pvalue < 0.01 else 2
+    while decimals < 6 and round(pvalue, decimals) == alpha != pvalue:
+        decimals += 1
+    return f"= {pvalue:.{decimals}f}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage, without needless digits."""
+    return f"{100 * share:.10g}%"
+
+
+def _capital(text: str) -> str:
+    """The text as a sentence starts; the name of an argument keeps its small letter."""
+    first, _, _ = text.partition(" ")
+    return text if "_" in first else text[:1].upper() + text[1:]
+
+
+def check_alpha(alpha: float) -> None:
+    """Refuse levels outside of (0, 1).
+
+    Raises
+    ------
+    ValueError
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")

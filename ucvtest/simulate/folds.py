@@ -1,0 +1,423 @@
+"""The true covariances of cross-validated losses, by simulation: see `ucvtest.simulate`."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ucvtest.common.checks import as_integer
+from ucvtest.common.runtime import make_generator, progress_bar
+from ucvtest.kernels.fold_covariance import eigenvalues, moments_by_row
+from ucvtest.methods.fold_covariance.test import Estimator, checked_estimator, checked_folds
+from ucvtest.simulate.many_samples import ManySamples, Sampler
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FoldCovarianceSimulation", "HoldOutSimulation", "fold_covariance", "hold_out"]
+
+
+def fold_covariance(
+    sampler: Sampler,
+    learner: Any,
+    n: int,
+    n_folds: int,
+    n_replications: int,
+    other: Any = None,
+    *,
+    loss: Any = None,
+    estimator: Estimator = "cross_validation",
+    rng: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> "FoldCovarianceSimulation":
+    """Simulate the covariances of cross-validated losses, and the variance of their mean.
+
+    Parameters
+    ----------
+    sampler : callable
+        ``sampler(rng, n)`` draws features (n, p) and responses (n,) of independent
+        observations; `regression_sampler` and `population_sampler` make some. Not one class
+        after the other: folds are made of neighbouring rows.
+    learner, other : learner
+        One learner, or two whose loss difference is looked at.
+    n : int
+        Sample size, a multiple of `n_folds`.
+    n_folds : int
+        n for leave-one-out.
+    n_replications : int
+        Samples drawn, at least 2.
+    loss : str, callable or Loss, optional
+        By default zero_one for classes and squared error for a real response.
+    estimator : {"cross_validation", "jackknife"}
+        See `FoldCovarianceTest`.
+    rng : None, int or numpy Generator
+        Decides the samples; results do not depend on `n_jobs`.
+    n_jobs : int, optional
+        joblib's workers, for learners that are not jitted.
+    progress : bool, optional
+        Show a progress bar; by default on terminals, after three seconds.
+
+    Returns
+    -------
+    FoldCovarianceSimulation
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used, or the sampler returns no sample of n observations.
+
+    Notes
+    -----
+    Bengio and Grandvalet (2005), experiments 5.2 and 5.3. Erratum: s - mu^2 with the mean of
+    each replication is biased by -theta; the square of the grand mean is used, without the
+    variance that it has itself. Jitted learners fit all folds of a sample in one call, ridge
+    regression (with penalty 0 least squares) those of several samples.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> sampler = uv.simulate.regression_sampler(n_features=3)
+    >>> found = uv.simulate.fold_covariance(sampler, "ridge:0", 20, 5, 200, rng=0)
+    >>> bool(found.theta > found.sigma_squared / 20)
+    True
+    """
+    n_obs = as_integer("n", n)
+    n_folds = checked_folds(n_folds, n_obs)
+    if n_obs % n_folds:
+        raise ValueError(
+            f"n must be a multiple of n_folds, got n = {n_obs} and n_folds = {n_folds}: use "
+            f"n = {n_obs - n_obs % n_folds}"
+        )
+    estimator = checked_estimator(estimator)
+    count = _replications(n_replications)
+    generator, seed = make_generator(rng)
+    fold = np.repeat(np.arange(n_folds), n_obs // n_folds)
+    design = _fold_design(fold, n_folds, estimator)
+    samples = ManySamples(
+        sampler,
+        [learner] if other is None else [learner, other],
+        design.learning,
+        design.testing,
+        loss=loss,
+        rng=generator,
+        n_jobs=n_jobs,
+    )
+    parts = []
+    with progress_bar(progress, "simulation", "sample") as bar:
+        for losses in samples.losses(count):
+            e = np.einsum("brn,rn->bn", losses, design.weight)
+            parts.append(moments_by_row(e, fold))
+            bar.update(len(losses))
+    replicates = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    settings = {
+        "learners": tuple(each.name for each in samples.learners),
+        "loss": samples.loss.name,
+        "estimator": estimator,
+        "rng": seed,
+    }
+    return FoldCovarianceSimulation(n_obs, n_folds, replicates, settings)
+
+
+def hold_out(
+    sampler: Sampler,
+    learner: Any,
+    n: int,
+    n_sets: int,
+    n_replications: int,
+    other: Any = None,
+    *,
+    loss: Any = None,
+    rng: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+) -> "HoldOutSimulation":
+    """Simulate the mean loss on independent test sets, and the estimates of its variance.
+
+    Parameters
+    ----------
+    n : int
+        Size of every learning set and of every test set.
+    n_sets : int
+        Pairs of a learning set and a test set in one replication, at least 2.
+    n_replications : int
+        At least 2.
+    sampler, learner, other, loss, rng, n_jobs, progress
+        See `fold_covariance`.
+
+    Returns
+    -------
+    HoldOutSimulation
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used, or the sampler returns no sample.
+
+    Notes
+    -----
+    Bengio and Grandvalet (2005), experiment 5.1.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> sampler = uv.simulate.regression_sampler(n_features=3)
+    >>> found = uv.simulate.hold_out(sampler, "ridge:0", 20, 5, 500, rng=0)
+    >>> bool(found.theta1 < found.theta2)
+    True
+    """
+    n_obs, n_sets = as_integer("n", n), as_integer("n_sets", n_sets)
+    if n_obs < 1 or n_sets < 2:
+        raise ValueError(f"n must be at least 1 and n_sets at least 2, got {n_obs} and {n_sets}")
+    count = _replications(n_replications)
+    generator, _ = make_generator(rng)
+    learning = (np.arange(2 * n_obs) < n_obs)[None]
+    samples = ManySamples(
+        sampler,
+        [learner] if other is None else [learner, other],
+        learning,
+        ~learning,
+        loss=loss,
+        rng=generator,
+        n_jobs=n_jobs,
+    )
+    means, squares = [], []
+    with progress_bar(progress, "simulation", "sample") as bar:
+        for losses in samples.losses(count * n_sets):
+            tested = losses[:, 0, n_obs:]
+            means.append(tested.mean(axis=1))
+            squares.append((tested**2).mean(axis=1))
+            bar.update(len(losses))
+    mean = np.concatenate(means).reshape(count, n_sets)
+    square = np.concatenate(squares).reshape(count, n_sets).mean(axis=1)
+    grand = mean.mean(axis=1)
+    return HoldOutSimulation(
+        n_obs,
+        n_sets,
+        {
+            "mean": grand,
+            "theta1": (square - grand**2) / (n_sets * n_obs - 1),
+            "theta2": mean.var(axis=1, ddof=1) / n_sets,
+        },
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FoldCovarianceSimulation:
+    """True covariances of cross-validated losses, with their Monte-Carlo errors.
+
+    Parameters
+    ----------
+    n_obs, n_folds : int
+    replicates : mapping of str to ndarray, shape (N,)
+        mean, s1, s2, s3, lambda1 and lambda2 of every sample: see
+        ``uv.kernels.fold_covariance.moments``.
+    settings : mapping
+        Learners, loss, estimator and seed.
+    """
+
+    n_obs: int
+    n_folds: int
+    replicates: Mapping[str, np.ndarray]
+    settings: Mapping[str, Any]
+
+    @property
+    def fold_size(self) -> int:
+        """Number of observations in a fold, m."""
+        return self.n_obs // self.n_folds
+
+    @property
+    def n_replications(self) -> int:
+        """Number of samples."""
+        return len(self.replicates["mean"])
+
+    @property
+    def mean(self) -> float:
+        """Expected loss (difference)."""
+        return float(self.replicates["mean"].mean())
+
+    @property
+    def sigma_squared(self) -> float:
+        """Variance of a loss."""
+        return self._centred("s1")
+
+    @property
+    def omega(self) -> float:
+        """Covariance of two losses in the same fold; NaN for leave-one-out."""
+        return self._centred("s2")
+
+    @property
+    def gamma(self) -> float:
+        """Covariance of two losses in different folds."""
+        return self._centred("s3")
+
+    @property
+    def theta(self) -> float:
+        """Variance of the mean loss, as it varied from sample to sample."""
+        return float(self.replicates["mean"].var(ddof=1))
+
+    @property
+    def eigenvalues(self) -> tuple[float, float, float]:
+        """lambda_1, lambda_2 and lambda_3; the first is NaN for leave-one-out."""
+        found = (self.sigma_squared, self.omega, self.gamma)
+        if self.fold_size > 1:
+            return eigenvalues(*found, self.n_obs, self.fold_size)
+        one, _, gamma = found
+        return math.nan, one - gamma, one + (self.n_obs - 1) * gamma
+
+    @property
+    def rho(self) -> float:
+        """Correlation of the mean losses of two folds; NaN where no loss varies."""
+        return _ratio(self.fold_size * self.gamma, self._of_fold)
+
+    @property
+    def contributions(self) -> dict[str, float]:
+        """The three parts of the variance, (5.7); their sum is `theta`."""
+        return {name: self._weights[name] * self._centred(name) for name in self._weights}
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The three parts as shares of the variance."""
+        return {name: _ratio(value, self.theta) for name, value in self.contributions.items()}
+
+    @property
+    def mc_se(self) -> dict[str, float]:
+        """Monte-Carlo standard errors of all that is estimated, by the delta method."""
+        influence = {
+            "mean": self.replicates["mean"],
+            "theta": self._influence("theta"),
+            "sigma_squared": self._influence("s1"),
+            "omega": self._influence("s2"),
+            "gamma": self._influence("s3"),
+            "rho": self._rho_influence(),
+        }
+        for name, weight in self._weights.items():
+            part = weight * self._influence(name)
+            influence[f"share_{name}"] = _ratio(
+                part - self.shares[name] * influence["theta"], self.theta
+            )
+        root = math.sqrt(self.n_replications)
+        return {name: float(np.std(each, ddof=1)) / root for name, each in influence.items()}
+
+    def summary_frame(self) -> "pd.DataFrame":
+        """One row for each quantity: estimate, Monte-Carlo error, and share of the variance."""
+        import pandas as pd
+
+        shares, mc_se = self.shares, self.mc_se
+        rows = [
+            ("sigma_squared", self.sigma_squared, shares.get("s1")),
+            ("omega", self.omega, shares.get("s2")),
+            ("gamma", self.gamma, shares.get("s3")),
+            ("theta", self.theta, 1.0),
+            ("rho", self.rho, None),
+            ("mean", self.mean, None),
+        ]
+        frame = pd.DataFrame(rows, columns=["quantity", "estimate", "share"])
+        frame.insert(2, "mc_se", [mc_se[name] for name in frame["quantity"]])
+        return frame.astype({"share": float})
+
+    @property
+    def _weights(self) -> dict[str, float]:
+        n, m = self.n_obs, self.fold_size
+        weights = {"s1": 1 / n, "s2": (m - 1) / n, "s3": (n - m) / n}
+        return {name: weight for name, weight in weights.items() if weight}
+
+    @property
+    def _of_fold(self) -> float:
+        """m times the variance of the mean loss of a fold."""
+        extra = 0.0 if self.fold_size == 1 else (self.fold_size - 1) * self.omega
+        return self.sigma_squared + extra
+
+    def _centred(self, name: str) -> float:
+        """Mean product less the squared expectation, estimated by products of two samples."""
+        squared = self.mean**2 - self.theta / self.n_replications
+        return float(self.replicates[name].mean()) - squared
+
+    def _influence(self, name: str) -> np.ndarray:
+        """What each sample adds to an estimate."""
+        mean = self.replicates["mean"]
+        product = mean**2 if name == "theta" else self.replicates[name]
+        return product - 2 * self.mean * mean
+
+    def _rho_influence(self) -> np.ndarray:
+        m = self.fold_size
+        extra = 0.0 if m == 1 else (m - 1) * self._influence("s2")
+        of_fold = self._influence("s1") + extra
+        return _ratio(m * self._influence("s3") - self.rho * of_fold, self._of_fold)
+
+
+@dataclass(frozen=True, eq=False)
+class HoldOutSimulation:
+    """The true variance of a hold-out mean, and what two estimates make of it.
+
+    Parameters
+    ----------
+    n_obs, n_sets : int
+    replicates : mapping of str to ndarray, shape (N,)
+        mean, theta1 and theta2 of every replication: see
+        ``uv.kernels.fold_covariance.hold_out``.
+    """
+
+    n_obs: int
+    n_sets: int
+    replicates: Mapping[str, np.ndarray]
+
+    @property
+    def variance(self) -> float:
+        """Variance of the mean loss, as it varied from replication to replication."""
+        return float(self.replicates["mean"].var(ddof=1))
+
+    @property
+    def theta1(self) -> float:
+        """Mean of the estimate that ignores correlations."""
+        return float(self.replicates["theta1"].mean())
+
+    @property
+    def theta2(self) -> float:
+        """Mean of the estimate that takes them into account."""
+        return float(self.replicates["theta2"].mean())
+
+    @property
+    def mc_se(self) -> dict[str, float]:
+        """Monte-Carlo standard errors."""
+        deviation = self.replicates["mean"] - self.replicates["mean"].mean()
+        values = {
+            "variance": deviation**2,
+            "theta1": self.replicates["theta1"],
+            "theta2": self.replicates["theta2"],
+        }
+        root = math.sqrt(len(deviation))
+        return {name: float(np.std(each, ddof=1)) / root for name, each in values.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class _FoldDesign:
+    """Learning and test sets (R, n), and how their losses add up to e."""
+
+    learning: np.ndarray
+    testing: np.ndarray
+    weight: np.ndarray
+
+
+def _fold_design(fold: np.ndarray, n_folds: int, estimator: Estimator) -> _FoldDesign:
+    held = fold == np.arange(n_folds)[:, None]
+    if estimator == "cross_validation":
+        return _FoldDesign(~held, held, held.astype(float))
+    everything = np.ones((1, len(fold)), dtype=bool)
+    learning = np.concatenate([~held, everything])
+    weight = np.concatenate([np.where(held, 0.0, -1.0), np.full((1, len(fold)), float(n_folds))])
+    return _FoldDesign(learning, np.ones_like(learning), weight)
+
+
+def _ratio(part: Any, whole: float) -> Any:
+    """NaN where the whole is zero."""
+    return part / whole if whole else part * math.nan
+
+
+def _replications(n_replications: Any) -> int:
+    count = as_integer("n_replications", n_replications)
+    if count < 2:
+        raise ValueError(f"n_replications must be at least 2, got {count}: use 1000")
+    return count

@@ -1,0 +1,256 @@
+"""One learner on many samples of the same size, as simulations need it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ucvtest.data.sample import Sample, as_response, make_sample, response_has_classes
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.learners.base import JittedLearner, Learner
+from ucvtest.learners.jitted.ridge import Ridge
+from ucvtest.learners.solvers.ridge_samples import ridge_predictions
+from ucvtest.losses.loss import Loss, as_loss, losses_where_tested
+
+__all__ = ["ManySamples", "Sampler"]
+
+Sampler = Callable[[np.random.Generator, int], tuple[Any, Any]]
+"""``sampler(rng, n)`` draws features (n, p) and responses (n,) of n independent observations."""
+
+PILOT_OBS = 1000
+"""Observations drawn to see which classes there are."""
+
+CHUNK_CELLS = 2**22
+"""Losses and features of the samples that are in memory at a time."""
+
+SYSTEM_NUMBERS, LEARNT_NUMBERS = 2**18, 2**21
+"""Numbers that the equations of one call hold, about a processor's second-level cache; and that
+the features of its learning sets do."""
+
+FITS_PER_TASK = 256
+"""About the fits of one task of a worker."""
+
+
+class _Fits(Protocol):
+    """How the learning sets of several samples are fitted."""
+
+    def __call__(self, samples: Sequence[Sample], seeds: np.ndarray, first: int) -> np.ndarray:
+        """Predictions (B, R, n); seeds (B, R); first is the number of the first sample."""
+
+
+class ManySamples:
+    """Losses of one learner, or differences of two, on samples drawn one after the other.
+
+    All samples have the same learning sets, because independent observations may as well
+    stay in the order in which they were drawn.
+
+    Parameters
+    ----------
+    sampler : callable
+        ``sampler(rng, n)`` returns features (n, p) and responses (n,).
+    learners : sequence of learner
+        One or two.
+    learning, testing : ndarray of bool, shape (R, n)
+    loss : str, callable, Loss or None
+    rng : numpy Generator
+        Decides samples and seeds; draws them sample by sample.
+    n_jobs : int, optional
+        Workers for learners that are not jitted.
+
+    Raises
+    ------
+    ValueError
+        If the sampler returns what is no sample of n observations, or a learner cannot be used.
+    """
+
+    def __init__(
+        self,
+        sampler: Sampler,
+        learners: Sequence[Any],
+        learning: np.ndarray,
+        testing: np.ndarray,
+        *,
+        loss: Any,
+        rng: np.random.Generator,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._sampler, self._rng = sampler, rng
+        self._learning, self._testing = learning, testing
+        # A generator of its own: how large the pilot is must not change the samples.
+        pilot_rng = np.random.default_rng(rng.integers(2**63))
+        pilot = self._draw(pilot_rng, PILOT_OBS)
+        has_classes = response_has_classes(pilot[1])
+        self.loss: Loss = as_loss(loss, has_classes=has_classes)
+        coded = has_classes and (self.loss.output != "number" or len(np.unique(pilot[1])) == 2)
+        self._pilot = make_sample(*pilot, as_classes=coded)
+        self.learners: tuple[Learner, ...] = tuple(map(as_learner, learners))
+        for learner in self.learners:
+            learner.check(self._pilot, self.loss.output, int(learning.sum(axis=1).min()))
+        self._fits = [self._fits_of(learner, n_jobs) for learner in self.learners]
+
+    def losses(self, n_samples: int) -> Iterator[np.ndarray]:
+        """Losses where tested, 0 elsewhere: arrays (B, R, n), n_samples rows in all."""
+        n_sets, n_obs = self._learning.shape
+        size = max(1, CHUNK_CELLS // (n_obs * (n_sets + self._pilot.features.shape[1])))
+        for first in range(0, n_samples, size):
+            count = min(size, n_samples - first)
+            samples, seeds = [], np.empty((count, n_sets), dtype=int)
+            for row in range(count):
+                samples.append(self._sample(*self._draw(self._rng, n_obs)))
+                seeds[row] = self._rng.integers(2**31 - 1, size=n_sets)
+            yield self._losses_of(samples, seeds, first)
+
+    def _losses_of(self, samples: list[Sample], seeds: np.ndarray, first: int) -> np.ndarray:
+        total = np.zeros((len(samples), *self._learning.shape))
+        for sign, fits in zip((1, -1), self._fits, strict=False):
+            predictions = fits(samples, seeds, first)
+            for row, sample in enumerate(samples):
+                found = losses_where_tested(self.loss, sample, predictions[row], self._testing)
+                total[row] += sign * found
+        return total
+
+    def _draw(self, rng: np.random.Generator, n_obs: int) -> tuple[Any, np.ndarray]:
+        drawn = self._sampler(rng, n_obs)
+        if not isinstance(drawn, tuple) or len(drawn) != 2:
+            raise ValueError("sampler must return a tuple of features and responses")
+        X, y = drawn[0], as_response(drawn[1])
+        if np.ndim(X) != 2 or len(X) != n_obs or y.shape != (n_obs,):
+            raise ValueError(
+                f"sampler returned shapes {np.shape(X)} and {y.shape} for n = {n_obs}: it must "
+                f"return ({n_obs}, p) and ({n_obs},)"
+            )
+        return X, y
+
+    def _sample(self, X: Any, y: np.ndarray) -> Sample:
+        """A sample with the classes of the pilot, even where one of them is absent."""
+        classes = self._pilot.classes
+        if classes is None:
+            return make_sample(X, y, as_classes=False)
+        codes = np.searchsorted(classes, y)
+        if not np.array_equal(classes[np.minimum(codes, len(classes) - 1)], y):
+            raise ValueError(
+                f"sampler returned a label that was not among {PILOT_OBS} observations drawn "
+                "before: merge rare classes"
+            )
+        return Sample(X, y, classes, codes)
+
+    def _fits_of(self, learner: Learner, n_jobs: int | None) -> _Fits:
+        output = self.loss.output
+        if not isinstance(learner, JittedLearner):
+            return _EvaluatorFits(learner, output, self._learning, self._testing, n_jobs)
+        fits: _Fits = _JittedFits(learner, output, self._learning, self._testing)
+        if isinstance(learner, Ridge) and not learner.standardize and not learner.careful:
+            # As in the learner itself, equations for the features unless there are more of
+            # them than observations.
+            n_columns = self._pilot.matrix.shape[1] + learner.penalize_intercept
+            if n_columns <= self._learning.sum(axis=1).min():
+                fits = _RidgeFits(learner, output, self._learning, self._testing)
+        return fits
+
+
+@dataclass(frozen=True, eq=False)
+class _JittedFits:
+    """A jitted learner, sample by sample: its learning sets are one call of one shape."""
+
+    learner: JittedLearner
+    output: Any
+    learning: np.ndarray
+    testing: np.ndarray
+
+    def __call__(self, samples: Sequence[Sample], seeds: np.ndarray, first: int) -> np.ndarray:
+        predictions = self._predictions(samples)
+        for row, sample in enumerate(samples):
+            self._predict_single_classes(predictions[row], sample)
+        unusable = ~np.isfinite(np.where(self.testing, predictions, 0.0))
+        if unusable.any():
+            raise ValueError(
+                f"learner {self.learner.name} has no finite prediction in sample "
+                f"{first + int(np.argwhere(unusable)[0][0])}: {self.learner.no_solution}"
+            )
+        return predictions
+
+    def _predictions(self, samples: Sequence[Sample]) -> np.ndarray:
+        return np.stack([self._of(sample) for sample in samples])
+
+    def _of(self, sample: Sample) -> np.ndarray:
+        state = self.learner.prepare(sample)
+        return self.learner.predict(state, self.learning, self.output, self.testing).values
+
+    def _predict_single_classes(self, predictions: np.ndarray, sample: Sample) -> None:
+        """After a learning set with one class, predict that class: the rule of `Evaluator`."""
+        if not sample.n_classes:
+            return
+        codes = np.where(self.learning, sample.target, np.nan)
+        lowest, highest = np.nanmin(codes, axis=1), np.nanmax(codes, axis=1)
+        single = lowest == highest
+        predictions[single] = 0.0 if self.output == "score" else lowest[single, None]
+
+
+class _RidgeFits(_JittedFits):
+    """Ridge regression, several samples in one call."""
+
+    learner: Ridge
+
+    def _predictions(self, samples: Sequence[Sample]) -> np.ndarray:
+        features = np.stack([sample.matrix for sample in samples])
+        response = np.stack([sample.target for sample in samples])
+        size = self._samples_per_call(features.shape[2] + 1)
+        parts = []
+        for start in range(0, len(samples), size):
+            rows = np.arange(start, start + size)
+            # Always calls of the same shape: another one would be compiled, and round otherwise.
+            rows = np.minimum(rows, len(samples) - 1)
+            scores = ridge_predictions(
+                features[rows],
+                response[rows],
+                self.learning,
+                self.learner.lam,
+                self.learner.penalty_scale == "mean",
+                self.learner.penalize_intercept,
+            )
+            parts.append(scores[: len(samples) - start])
+        scores = np.concatenate(parts)
+        if self.output != "label":
+            return scores
+        flat = scores.reshape(-1, scores.shape[2])
+        return self.learner.elect(flat).values.reshape(scores.shape)
+
+    def _samples_per_call(self, n_columns: int) -> int:
+        n_sets, n_obs = self.learning.shape
+        equations = SYSTEM_NUMBERS // n_columns**2 // n_sets
+        return max(1, min(equations, LEARNT_NUMBERS // (n_sets * n_obs * n_columns)))
+
+
+@dataclass(frozen=True, eq=False)
+class _EvaluatorFits:
+    """Any other learner: whole samples are shared out to joblib's workers."""
+
+    learner: Learner
+    output: Any
+    learning: np.ndarray
+    testing: np.ndarray
+    n_jobs: int | None
+
+    def __call__(self, samples: Sequence[Sample], seeds: np.ndarray, first: int) -> np.ndarray:
+        from joblib import Parallel, delayed
+
+        per_task = max(1, FITS_PER_TASK // len(self.learning))
+        task = delayed(_fit_samples)
+        parts = Parallel(n_jobs=self.n_jobs)(
+            task(self, samples[start : start + per_task], seeds[start : start + per_task])
+            for start in range(0, len(samples), per_task)
+        )
+        return np.concatenate(parts)
+
+
+def _fit_samples(fits: _EvaluatorFits, samples: Sequence[Sample], seeds: np.ndarray) -> np.ndarray:
+    return np.stack(
+        [
+            Evaluator(sample, fits.learner, fits.output, n_jobs=1)
+            .predict(fits.learning, fits.testing, row)
+            .values
+            for sample, row in zip(samples, seeds, strict=True)
+        ]
+    )

@@ -1,0 +1,1 @@
+"""Plain statistics on arrays, without JAX."""

@@ -1,0 +1,113 @@
+"""Where one of two rules errs and the other does not: McNemar's exact test."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
+
+from ucvtest.stats.wald import Alternative
+
+__all__ = ["Discordance", "discordance"]
+
+
+class Discordance(NamedTuple):
+    """How often two rules are right and wrong on the same observations.
+
+    Parameters
+    ----------
+    both_right, only_first_wrong, only_second_wrong, both_wrong : int
+    """
+
+    both_right: int
+    only_first_wrong: int
+    only_second_wrong: int
+    both_wrong: int
+
+    @property
+    def n_telling(self) -> int:
+        """Observations where one rule errs and the other does not."""
+        return self.only_first_wrong + self.only_second_wrong
+
+    def pvalue(self, alternative: Alternative) -> float:
+        """The exact p-value: under H0 either rule is as likely to be the one that errs.
+
+        Parameters
+        ----------
+        alternative : {"two-sided", "less", "greater"}
+            "less": the first rule errs less often.
+
+        Returns
+        -------
+        float
+            1 where no observation tells the rules apart.
+        """
+        if self.n_telling == 0:
+            return 1.0
+        if alternative == "two-sided":
+            counts = [
+                [self.both_right, self.only_second_wrong],
+                [self.only_first_wrong, self.both_wrong],
+            ]
+            return float(mcnemar(counts, exact=True).pvalue)
+        found = stats.binomtest(self.only_first_wrong, self.n_telling, alternative=alternative)
+        return float(found.pvalue)
+
+    @property
+    def diagnostics(self) -> dict[str, int]:
+        """The counts that tell the rules apart."""
+        return {
+            "only_first_wrong": self.only_first_wrong,
+            "only_second_wrong": self.only_second_wrong,
+        }
+
+    @property
+    def table(self) -> dict[str, tuple[str, str] | tuple[int, int]]:
+        """The four counts as a table of a result, column by column."""
+        return {
+            "": ("first right", "first wrong"),
+            "second right": (self.both_right, self.only_first_wrong),
+            "second wrong": (self.only_second_wrong, self.both_wrong),
+        }
+
+    def note(self, *, exact: bool) -> str:
+        """Where the p-value and the interval come from.
+
+        Parameters
+        ----------
+        exact : bool
+            Whether the observations are independent, given the rules.
+        """
+        kind = "exact" if exact else "binomial"
+        return (
+            f"The p-value is the {kind} one of the {self.n_telling} observations where one rule "
+            "errs and the other does not. Statistic, standard error and interval are those of the "
+            "paired t test, rough where such observations are few, and can disagree with the "
+            "p-value near the level."
+        )
+
+
+def discordance(first: np.ndarray, second: np.ndarray) -> Discordance:
+    """Count where two rules are right and wrong.
+
+    Parameters
+    ----------
+    first, second : ndarray of 0/1 or bool, shape (n,)
+        Whether each rule errs, observation by observation.
+
+    Returns
+    -------
+    Discordance
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.stats.discordance import discordance
+    >>> first, second = np.array([0, 0, 0, 0, 1, 0]), np.array([1, 1, 1, 1, 1, 0])
+    >>> found = discordance(first, second)
+    >>> found.only_first_wrong, found.only_second_wrong, found.pvalue("two-sided")
+    (0, 4, 0.125)
+    """
+    one, two = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
+    cells = (~one & ~two, one & ~two, ~one & two, one & two)
+    return Discordance(*(int(cell.sum()) for cell in cells))

@@ -1,0 +1,105 @@
+"""Placement values: areas under the ROC curve with DeLong's variance, paired where wanted."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+__all__ = ["Placements", "auc_table", "placements"]
+
+
+@dataclass(frozen=True, eq=False)
+class Placements:
+    """Placement values of one column of scores, or the differences of two columns.
+
+    Parameters
+    ----------
+    positives : ndarray, shape (n1,)
+        For each positive the share of negatives below it; ties count half.
+    negatives : ndarray, shape (n0,)
+        For each negative the share of positives above it.
+    """
+
+    positives: np.ndarray
+    negatives: np.ndarray
+
+    @property
+    def mean(self) -> float:
+        """The AUC, or the difference of two."""
+        return float(self.positives.mean())
+
+    @property
+    def variance(self) -> float:
+        """DeLong's variance of `mean`; NaN with less than two observations of a class."""
+        both = (self.positives, self.negatives)
+        if min(map(len, both)) < 2:
+            return math.nan
+        return float(sum(values.var(ddof=1) / len(values) for values in both))
+
+    def __sub__(self, other: "Placements") -> "Placements":
+        return Placements(self.positives - other.positives, self.negatives - other.negatives)
+
+
+def placements(y: np.ndarray, scores: np.ndarray) -> Placements:
+    """The placement values of scores.
+
+    Parameters
+    ----------
+    y : ndarray of 0/1, shape (n,)
+    scores : ndarray, shape (n,)
+        They rise with class 1.
+
+    Returns
+    -------
+    Placements
+
+    Notes
+    -----
+    By midranks: n log n steps for what all pairs would take n^2 for (Sun and Xu 2014).
+
+    References
+    ----------
+    E. DeLong, D. DeLong, D. Clarke-Pearson (1988), Comparing the areas under two or more
+    correlated receiver operating characteristic curves, Biometrics 44, equations 3 to 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.stats.placements import placements
+    >>> found = placements(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
+    >>> found.positives, found.negatives, found.mean
+    (array([0.75, 1.  ]), array([1.  , 0.75]), 0.875)
+    """
+    positive = y == 1
+    ranks = stats.rankdata(scores)
+    n_positive, n_negative = int(positive.sum()), int((~positive).sum())
+    below = (ranks[positive] - stats.rankdata(scores[positive])) / n_negative
+    above = 1 - (ranks[~positive] - stats.rankdata(scores[~positive])) / n_positive
+    return Placements(below, above)
+
+
+def auc_table(column: str, names: Sequence[str], parts: Sequence[Placements]) -> dict[str, Any]:
+    """The AUC of each column of scores with a 95% interval, as a table of a result.
+
+    Parameters
+    ----------
+    column : str
+        What the names stand for, for example "model".
+    names : sequence of str
+    parts : sequence of Placements
+
+    Returns
+    -------
+    dict of str to tuple
+    """
+    half = [float(stats.norm.isf(0.025)) * math.sqrt(part.variance) for part in parts]
+    means = [part.mean for part in parts]
+    return {
+        column: tuple(names),
+        "AUC": tuple(means),
+        "conf_low": tuple(mean - width for mean, width in zip(means, half, strict=True)),
+        "conf_high": tuple(mean + width for mean, width in zip(means, half, strict=True)),
+    }

@@ -1,0 +1,78 @@
+"""Studentised statistics: alternatives, reference distributions, p-values, intervals."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+__all__ = [
+    "ALTERNATIVES",
+    "Alternative",
+    "ReferenceDistribution",
+    "reference_distribution",
+    "wald_interval",
+    "wald_pvalue",
+]
+
+
+Alternative = Literal["two-sided", "less", "greater"]
+ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "less", "greater")
+
+
+@dataclass(frozen=True)
+class ReferenceDistribution:
+    """The normal distribution, or Student's with `df` degrees of freedom.
+
+    Both are symmetric. SciPy's own objects take long to import.
+    """
+
+    df: float | None = None
+
+    def cdf(self, x: float) -> float:
+        """Probability of a value up to x."""
+        return float(ndtr(x) if self.df is None else stdtr(self.df, x))
+
+    def sf(self, x: float) -> float:
+        """Probability of a value above x."""
+        return self.cdf(-x)
+
+    def isf(self, q: float) -> float:
+        """The value that is exceeded with probability q."""
+        return -float(ndtri(q) if self.df is None else stdtrit(self.df, q))
+
+
+def reference_distribution(reference: str, df: float) -> ReferenceDistribution | None:
+    """The distribution behind "normal" and "t"; None where there is none."""
+    if reference == "normal":
+        return ReferenceDistribution()
+    if reference == "t" and df > 0:
+        return ReferenceDistribution(df)
+    return None
+
+
+def wald_pvalue(statistic: float, reference: str, df: float, alternative: Alternative) -> float:
+    """p-value of a studentised statistic; NaN where statistic or reference are missing."""
+    distribution = reference_distribution(reference, df)
+    if distribution is None or math.isnan(statistic):
+        return math.nan
+    if alternative == "two-sided":
+        return 2 * distribution.sf(abs(statistic))
+    tail = distribution.cdf if alternative == "less" else distribution.sf
+    return tail(statistic)
+
+
+def wald_interval(
+    estimate: float, se: float, reference: str, df: float, alternative: Alternative, alpha: float
+) -> tuple[float, float]:
+    """Interval that belongs to `wald_pvalue`, one-sided where that is; NaN where there is none."""
+    distribution = reference_distribution(reference, df)
+    if distribution is None or not math.isfinite(se):
+        return (math.nan, math.nan)
+    if alternative == "two-sided":
+        half = distribution.isf(alpha / 2) * se
+        return (estimate - half, estimate + half)
+    half = distribution.isf(alpha) * se
+    if alternative == "less":
+        return (-math.inf, estimate + half)
+    return (estimate - half, math.inf)
