@@ -1,21 +1,10 @@
-"""Several tests, or several learners, side by side: fitted once, in one table."""
+"""The outcome of `compare`: an immutable table of results."""
 
-import json
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-import pandas as pd
-from statsmodels.stats.multitest import multipletests
-
-from ucvtest.comparison.fields import Fits, Pair
-from ucvtest.results.result import TestResult
-from ucvtest.results.serialising import check_written, from_plain, to_plain
+from ucvtest.comparison.fields import ComparisonFields
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,12 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["Comparison"]
 
 
-FORMAT_VERSION = 1
-
-
 # Compared and hashed by identity, as results are.
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(ComparisonFields):
     """Learners compared by one or several tests.
 
     Parameters
@@ -56,65 +42,8 @@ class Comparison:
     one counts. A pair without a p-value counts in its family as p = 1. Intervals are not adjusted.
     """
 
-    learners: tuple[str, ...]
-    results: Mapping[tuple[str, str, str], TestResult]
-    fits: tuple[Fits, ...]
-    correction: str | None
-    elapsed: float
-    settings: Mapping[str, Any]
-
-    def __post_init__(self) -> None:
-        for name in ("results", "settings"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Mapping proxies cannot be pickled; the dictionary form can.
-        return (type(self).from_dict, (self.to_dict(),))
-
-    def __repr__(self) -> str:
-        return (
-            f"Comparison(learners={self.learners}, tests={self.tests}, n_obs={self.n_obs}, "
-            f"n_fits={self.n_fits})"
-        )
-
     def __str__(self) -> str:
         return str(self.summary().as_text())
-
-    @property
-    def tests(self) -> tuple[str, ...]:
-        """The tests, by their labels."""
-        return tuple(dict.fromkeys(test for test, _, _ in self.results))
-
-    @property
-    def pairs(self) -> tuple[Pair, ...]:
-        """The pairs of learners, first and second."""
-        return tuple(dict.fromkeys((first, second) for _, first, second in self.results))
-
-    @property
-    def n_obs(self) -> int:
-        """Observations."""
-        return next(iter(self.results.values())).n_obs
-
-    @property
-    def n_fits(self) -> int:
-        """Model fits in all: what tests share is counted once."""
-        return sum(each.n_fits for each in self.fits)
-
-    # Kept: statsmodels collects garbage at each adjustment, which takes longer than all else.
-    @cached_property
-    def adjusted_pvalues(self) -> Mapping[tuple[str, str, str], float]:
-        """p-values adjusted for the number of pairs, under the keys of `results`."""
-        adjusted: dict[tuple[str, str, str], float] = {}
-        for test in self.tests:
-            family = [key for key in self.results if key[0] == test]
-            values = np.array([self.results[key].pvalue for key in family])
-            adjusted |= dict(zip(family, _adjusted(values, self.correction), strict=True))
-        return MappingProxyType({key: adjusted[key] for key in self.results})
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """One row for each test and pair, with 95% intervals."""
-        return self.summary_frame()
 
     @property
     def verdict(self) -> str:
@@ -122,35 +51,6 @@ class Comparison:
         from ucvtest.comparison.summary import verdict
 
         return verdict(self)
-
-    def result(
-        self, test: str | None = None, learner: str | None = None, other: str | None = None
-    ) -> TestResult:
-        """One of the results.
-
-        Parameters
-        ----------
-        test, learner, other : str, optional
-            What has only one value may be left out.
-
-        Raises
-        ------
-        ValueError
-            If there is none, or more than one.
-        """
-        asked = (test, learner, other)
-        found = [
-            key
-            for key in self.results
-            if all(each is None or each == part for each, part in zip(asked, key, strict=True))
-        ]
-        if len(found) != 1:
-            raise ValueError(
-                f"{len(found)} results are of test={test!r}, learner={learner!r}, other={other!r}: "
-                f"the tests are {', '.join(self.tests)}, and the pairs "
-                + ", ".join(f"{first!r} and {second!r}" for first, second in self.pairs)
-            )
-        return self.results[found[0]]
 
     def summary(self, alpha: float = 0.05, *, with_verdict: bool = True) -> "ComparisonSummary":
         """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``.
@@ -165,47 +65,6 @@ class Comparison:
         from ucvtest.comparison.summary import ComparisonSummary
 
         return ComparisonSummary(self, alpha, with_verdict=with_verdict)
-
-    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
-        """One row for each test and pair.
-
-        Parameters
-        ----------
-        alpha : float
-            One minus the confidence level of the intervals.
-
-        Returns
-        -------
-        DataFrame
-            The columns of a result's `summary_frame`, with test, learner, other,
-            pvalue_adjusted and estimand. `n_fits` are the fits behind a row, which other rows
-            may share.
-        """
-        adjusted = self.adjusted_pvalues
-        rows = []
-        for key, result in self.results.items():
-            row = result.summary_frame(alpha)
-            row.insert(list(row.columns).index("pvalue") + 1, "pvalue_adjusted", adjusted[key])
-            for place, name in enumerate(("test", "learner", "other")):
-                row.insert(place, name, key[place])
-            rows.append(row.assign(estimand=result.estimand))
-        return pd.concat(rows, ignore_index=True)
-
-    @property
-    def fits_frame(self) -> pd.DataFrame:
-        """One row for each design that was fitted."""
-        return pd.DataFrame(
-            [
-                {
-                    "design": each.design,
-                    "learn_size": " or ".join(map(str, each.learn_sizes)),
-                    "n_resamples": each.n_resamples,
-                    "n_fits": each.n_fits,
-                    "tests": ", ".join(each.tests),
-                }
-                for each in self.fits
-            ]
-        ).astype({"n_resamples": "Int64"})
 
     def plot(self, ax: "Axes | None" = None, alpha: float = 0.05) -> "Axes":
         """Draw all estimates with their intervals.
@@ -254,72 +113,3 @@ class Comparison:
         from ucvtest.comparison.drawing import save_comparison
 
         save_comparison(self, path, alpha=alpha, dpi=dpi)
-
-    def to_dict(self) -> dict[str, Any]:
-        """A dictionary that `json.dumps` accepts; NaN and infinity become strings."""
-        return {
-            "format": "ucvtest.Comparison",
-            "version": FORMAT_VERSION,
-            "learners": list(self.learners),
-            "results": [
-                {"test": test, "learner": first, "other": second, "result": result.to_dict()}
-                for (test, first, second), result in self.results.items()
-            ],
-            "fits": [
-                {
-                    "design": each.design,
-                    "learn_sizes": list(each.learn_sizes),
-                    "n_resamples": each.n_resamples,
-                    "n_fits": each.n_fits,
-                    "tests": list(each.tests),
-                }
-                for each in self.fits
-            ],
-            "correction": self.correction,
-            "elapsed": to_plain(self.elapsed),
-            "settings": to_plain(self.settings),
-        }
-
-    def to_json(self, **kwargs: Any) -> str:
-        """`to_dict` as strict JSON; `kwargs` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **kwargs)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Comparison":
-        """The comparison that `to_dict` was called on.
-
-        Raises
-        ------
-        ValueError
-            If `data` was not written by `to_dict`, or by a newer version of it.
-        """
-        check_written(data, cls, "comparison", FORMAT_VERSION)
-        return cls(
-            learners=tuple(data["learners"]),
-            results={
-                (row["test"], row["learner"], row["other"]): TestResult.from_dict(row["result"])
-                for row in data["results"]
-            },
-            fits=tuple(
-                Fits(
-                    each["design"],
-                    tuple(each["learn_sizes"]),
-                    each["n_resamples"],
-                    each["n_fits"],
-                    tuple(each["tests"]),
-                )
-                for each in data["fits"]
-            ),
-            correction=data["correction"],
-            elapsed=from_plain(data["elapsed"]),
-            settings=from_plain(data["settings"]),
-        )
-
-
-def _adjusted(pvalues: np.ndarray, correction: str | None) -> list[float]:
-    """Adjusted p-values; NaN stays NaN, and counts as 1."""
-    if correction is None or len(pvalues) == 1:
-        return pvalues.tolist()
-    missing = np.isnan(pvalues)
-    found = multipletests(np.where(missing, 1.0, pvalues), method=correction)[1]
-    return np.where(missing, math.nan, found).tolist()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ucvtest.comparison.fields import ComparisonFields
 from ucvtest.comparison.summary import label_of, pair_text
 from ucvtest.results.drawing import CHOSEN, MISSING, NULL, OTHERS, _name_sides, _pyplot_axes
 from ucvtest.results.result import TestResult
@@ -14,7 +15,6 @@ from ucvtest.results.result import TestResult
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ucvtest.comparison.comparison import Comparison
 
 __all__ = ["plot_comparison", "save_comparison"]
 
@@ -28,13 +28,13 @@ class _Row:
 
 
 def plot_comparison(
-    comparison: "Comparison", ax: "Axes | None" = None, alpha: float = 0.05
+    comparison: ComparisonFields, ax: "Axes | None" = None, alpha: float = 0.05
 ) -> "Axes":
     """Draw every estimate with its interval.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : ComparisonFields
     ax : matplotlib Axes, optional
         Where to draw. By default a new figure of pyplot's; pass an Axes to leave pyplot alone.
     alpha : float
@@ -66,13 +66,13 @@ def plot_comparison(
 
 
 def save_comparison(
-    comparison: "Comparison", path: str | Path, *, alpha: float = 0.05, dpi: float = 150
+    comparison: ComparisonFields, path: str | Path, *, alpha: float = 0.05, dpi: float = 150
 ) -> None:
     """Write the picture to a file without pyplot, so that no display and no state is touched.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : ComparisonFields
     path : path
         Its suffix (.png, .pdf, .svg) decides the format.
     alpha : float
@@ -96,7 +96,7 @@ def save_comparison(
     figure.savefig(path, dpi=dpi)
 
 
-def _rows(comparison: "Comparison") -> list[_Row]:
+def _rows(comparison: ComparisonFields) -> list[_Row]:
     """Tests for two learners; pairs for more, below the name of each of several tests."""
     if len(comparison.pairs) == 1:
         return [_Row(label_of(test, each), each) for (test, *_), each in comparison.results.items()]
@@ -147,7 +147,7 @@ def _draw(ax: "Axes", result: TestResult, interval: tuple[float, float], height:
         )
 
 
-def _label(ax: "Axes", comparison: "Comparison", rows: Sequence[_Row], alpha: float) -> None:
+def _label(ax: "Axes", comparison: ComparisonFields, rows: Sequence[_Row], alpha: float) -> None:
     ax.set_yticks([-place for place in range(len(rows))], [row.label for row in rows])
     for label, row in zip(ax.get_yticklabels(), rows, strict=True):
         if row.result is None:

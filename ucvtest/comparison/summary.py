@@ -6,6 +6,7 @@ from functools import partial
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
+from ucvtest.comparison.fields import ComparisonFields
 from ucvtest.results.grids import (
     Grid,
     GridSummary,
@@ -22,7 +23,6 @@ from ucvtest.results.wording import direction
 from ucvtest.results.wording import verdict as verdict_of_one
 
 if TYPE_CHECKING:
-    from ucvtest.comparison.comparison import Comparison
     from ucvtest.comparison.fields import Fits
 
 __all__ = ["ComparisonSummary", "is_valid", "label_of", "pair_text", "verdict"]
@@ -40,12 +40,12 @@ REUSED = "Nothing was fitted for this test"
 """How the note of tests on given losses starts; the list of fits says more."""
 
 
-def verdict(comparison: "Comparison", alpha: float = 0.05) -> str:
+def verdict(comparison: ComparisonFields, alpha: float = 0.05) -> str:
     """What the tests find, in a sentence for two learners, and one for each test of more.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : ComparisonFields
     alpha : float
         Significance level; of several pairs the adjusted p-values are compared with it.
 
@@ -70,13 +70,13 @@ def verdict(comparison: "Comparison", alpha: float = 0.05) -> str:
     return f"At the {level}{adjusted} {'; '.join(found)}."
 
 
-def _labels(comparison: "Comparison") -> list[tuple[str, str]]:
+def _labels(comparison: ComparisonFields) -> list[tuple[str, str]]:
     """The tests, and what they are called in words."""
     labels = {test: label_of(test, each) for (test, *_), each in comparison.results.items()}
     return list(labels.items())
 
 
-def _of_two(comparison: "Comparison", alpha: float) -> str:
+def _of_two(comparison: ComparisonFields, alpha: float) -> str:
     found: dict[str, list[str]] = {}
     invalid = []
     for (test, *pair), result in comparison.results.items():
@@ -120,7 +120,7 @@ def _verb(claim: str, count: int) -> str:
     return f"find{several} {claim}" if claim == NO_DIFFERENCE else f"find{several} that {claim}"
 
 
-def _of_pairs(comparison: "Comparison", test: str, alpha: float) -> str:
+def _of_pairs(comparison: ComparisonFields, test: str, alpha: float) -> str:
     adjusted = comparison.adjusted_pvalues
     findings = [
         _finding(result, adjusted[key], key[1:], alpha)
@@ -155,19 +155,19 @@ def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: floa
     return f"{better} is better than {worse}"
 
 
-def pair_text(comparison: "Comparison", pair: Sequence[str]) -> str:
+def pair_text(comparison: ComparisonFields, pair: Sequence[str]) -> str:
     """Two learners as their difference; a long name is cut, and told by its place."""
     return " - ".join(_short(comparison, name) for name in pair)
 
 
-def _short(comparison: "Comparison", name: str) -> str:
+def _short(comparison: ComparisonFields, name: str) -> str:
     if len(name) <= NAME_LENGTH:
         return name
     place = f"... ({comparison.learners.index(name) + 1})"
     return name[: NAME_LENGTH - len(place)] + place
 
 
-def _listed(comparison: "Comparison") -> str:
+def _listed(comparison: ComparisonFields) -> str:
     """All learners, with their places where tables tell some by these."""
     names = comparison.learners
     if max(map(len, names)) <= NAME_LENGTH or len(comparison.pairs) == 1:
@@ -180,7 +180,7 @@ class ComparisonSummary(GridSummary):
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : ComparisonFields
     alpha : float
         One minus the confidence level of the intervals, and the level of the verdict.
     with_verdict : bool
@@ -193,7 +193,7 @@ class ComparisonSummary(GridSummary):
     """
 
     def __init__(
-        self, comparison: "Comparison", alpha: float, *, with_verdict: bool = True
+        self, comparison: ComparisonFields, alpha: float, *, with_verdict: bool = True
     ) -> None:
         super().__init__()
         self._comparison, self._alpha = comparison, alpha
@@ -237,12 +237,12 @@ class ComparisonSummary(GridSummary):
         return lines
 
 
-def _title(comparison: "Comparison") -> str:
+def _title(comparison: ComparisonFields) -> str:
     n_learners, n_tests = len(comparison.learners), len(comparison.tests)
     return f"Comparison of {n_learners} learners by {n_tests} test{'s' if n_tests > 1 else ''}"
 
 
-def _words(comparison: "Comparison") -> list[tuple[str, str]]:
+def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
     words = [("Learners", _listed(comparison))]
     if len(comparison.pairs) == 1:
         words.append(("Estimates", "the first learner minus the second"))
@@ -263,7 +263,7 @@ def _words(comparison: "Comparison") -> list[tuple[str, str]]:
     return words
 
 
-def _facts(comparison: "Comparison") -> list[tuple[str, str]]:
+def _facts(comparison: ComparisonFields) -> list[tuple[str, str]]:
     facts = [
         ("Observations", str(comparison.n_obs)),
         ("Model fits in all", str(comparison.n_fits)),
@@ -276,7 +276,7 @@ def _facts(comparison: "Comparison") -> list[tuple[str, str]]:
     return facts
 
 
-def _main_grids(comparison: "Comparison", alpha: float) -> list[Grid]:
+def _main_grids(comparison: ComparisonFields, alpha: float) -> list[Grid]:
     """One table of tests for two learners; one table of pairs for each test of more."""
     if len(comparison.pairs) == 1:
         names = [label_of(test, each) for (test, *_), each in comparison.results.items()]
@@ -293,7 +293,7 @@ def _main_grids(comparison: "Comparison", alpha: float) -> list[Grid]:
 
 
 def _grid(
-    comparison: "Comparison",
+    comparison: ComparisonFields,
     keys: Sequence[tuple[str, str, str]],
     names: Iterable[str],
     alpha: float,
@@ -324,7 +324,7 @@ def _grid(
     return Grid(rows, ["", *columns], title=title)
 
 
-def _letter(comparison: "Comparison", test: str) -> str:
+def _letter(comparison: ComparisonFields, test: str) -> str:
     """The letter of what was fitted for a test."""
     places = (place for place, fits in enumerate(comparison.fits) if test in fits.tests)
     return _letters(next(places))
@@ -334,7 +334,7 @@ def _letters(place: int) -> str:
     return ascii_uppercase[place % 26] * (place // 26 + 1)
 
 
-def _fit_lines(comparison: "Comparison") -> list[str]:
+def _fit_lines(comparison: ComparisonFields) -> list[str]:
     return [f"{_letters(place)}: {_of_fits(each)}" for place, each in enumerate(comparison.fits)]
 
 
@@ -349,7 +349,7 @@ def _of_fits(fits: "Fits") -> str:
     return f"{learnt}: {fits.n_fits} fits, {shared} {', '.join(fits.tests)}"
 
 
-def _notes(comparison: "Comparison") -> list[str]:
+def _notes(comparison: ComparisonFields) -> list[str]:
     notes = []
     if len(comparison.tests) > 1:
         notes.append(
@@ -373,7 +373,7 @@ def _notes(comparison: "Comparison") -> list[str]:
     return notes
 
 
-def _notes_of(comparison: "Comparison", test: str) -> list[str]:
+def _notes_of(comparison: ComparisonFields, test: str) -> list[str]:
     """What a test notes of every pair, and that there is more."""
     lists = [
         [note for note in result.notes if not note.startswith(REUSED)]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ucvtest.results.fields import ResultFields
 from ucvtest.results.pictures import Layer, Mark, Picture, Role
-from ucvtest.results.result import TestResult
 from ucvtest.results.wording import direction, interval_name
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class _Interval:
 
 
 def plot_result(
-    result: TestResult,
+    result: ResultFields,
     ax: "Axes | None" = None,
     alpha: float = 0.05,
     *,
@@ -63,7 +63,7 @@ def plot_result(
 
     Parameters
     ----------
-    result : TestResult
+    result : ResultFields
     ax : matplotlib Axes, optional
         Where to draw. By default a new figure of pyplot's, which notebooks show by
         themselves; pass an Axes to leave pyplot alone.
@@ -93,14 +93,14 @@ def plot_result(
     return _draw_interval(ax, result, alpha)
 
 
-def _known_kind(result: TestResult, kind: str | None) -> str:
+def _known_kind(result: ResultFields, kind: str | None) -> str:
     kinds = result.plot_kinds
     if kind is not None and kind not in kinds:
         raise ValueError(f"kind={kind!r} is unknown: this result has {', '.join(kinds)}")
     return kind or kinds[0]
 
 
-def _draw_interval(ax: "Axes", result: TestResult, alpha: float) -> "Axes":
+def _draw_interval(ax: "Axes", result: ResultFields, alpha: float) -> "Axes":
     lines = _lines(result, alpha)
     if not math.isnan(result.null_value):
         ax.axvline(result.null_value, color=NULL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
@@ -112,7 +112,7 @@ def _draw_interval(ax: "Axes", result: TestResult, alpha: float) -> "Axes":
 
 
 def save_plot(
-    result: TestResult,
+    result: ResultFields,
     path: str | Path,
     *,
     alpha: float = 0.05,
@@ -123,7 +123,7 @@ def save_plot(
 
     Parameters
     ----------
-    result : TestResult
+    result : ResultFields
     path : path
         Its suffix (.png, .pdf, .svg) decides the format.
     alpha : float
@@ -201,13 +201,13 @@ def _pyplot_axes(size: tuple[float, float]) -> "Axes":
     return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
-def _size(result: TestResult, kind: str, alpha: float) -> tuple[float, float]:
+def _size(result: ResultFields, kind: str, alpha: float) -> tuple[float, float]:
     if kind in result.pictures:
         return PICTURE_SIZE
     return (6.4, 1.7 + 0.32 * len(_lines(result, alpha)))
 
 
-def _draw_picture(ax: "Axes", result: TestResult, picture: Picture) -> "Axes":
+def _draw_picture(ax: "Axes", result: ResultFields, picture: Picture) -> "Axes":
     for depth, layer in enumerate(picture.layers):
         _MARKS[layer.mark](
             ax,
@@ -263,7 +263,7 @@ _MARKS: Mapping[Mark, Callable[["Axes", Layer, dict[str, Any]], None]] = {
 }
 
 
-def _lines(result: TestResult, alpha: float) -> list[_Interval]:
+def _lines(result: ResultFields, alpha: float) -> list[_Interval]:
     """The interval of the result first, then those of the other variance estimators."""
     low, high = result._quiet_interval(alpha)
     chosen = result.diagnostics.get("variance")
@@ -279,7 +279,7 @@ def _lines(result: TestResult, alpha: float) -> list[_Interval]:
     ]
 
 
-def _chosen_label(result: TestResult, low: float, alpha: float) -> str:
+def _chosen_label(result: ResultFields, low: float, alpha: float) -> str:
     chosen = result.diagnostics.get("variance")
     name = chosen if isinstance(chosen, str) else ""
     if math.isnan(low):
@@ -288,7 +288,7 @@ def _chosen_label(result: TestResult, low: float, alpha: float) -> str:
     return f"{name}, {level}" if name else f"{level} {interval_name(result)}"
 
 
-def _set_limits(ax: "Axes", result: TestResult, lines: Sequence[_Interval]) -> None:
+def _set_limits(ax: "Axes", result: ResultFields, lines: Sequence[_Interval]) -> None:
     ends = [end for line in lines for end in (line.low, line.high)]
     points = [x for x in (result.estimate, result.null_value, *ends) if math.isfinite(x)]
     if not points:
@@ -311,7 +311,7 @@ def _draw(ax: "Axes", estimate: float, line: _Interval, height: float) -> None:
         ax.plot(estimate, height, "o", color=colour, markersize=7 if line.chosen else 4.5)
 
 
-def _label(ax: "Axes", result: TestResult, lines: Sequence[_Interval]) -> None:
+def _label(ax: "Axes", result: ResultFields, lines: Sequence[_Interval]) -> None:
     ax.set_yticks([-place for place in range(len(lines))], [line.label for line in lines])
     ax.get_yticklabels()[0].set_color(CHOSEN)
     ax.tick_params(axis="y", length=0)
@@ -323,13 +323,13 @@ def _label(ax: "Axes", result: TestResult, lines: Sequence[_Interval]) -> None:
         _note_status(ax, result.status)
 
 
-def _title(result: TestResult) -> str:
+def _title(result: ResultFields) -> str:
     names = [result.settings.get(key) for key in ("learner", "other")]
     known = [textwrap.shorten(str(name), 60, placeholder=" ...") for name in names if name]
     return textwrap.fill(" minus ".join(known) or result.method, 70)
 
 
-def _name_sides(ax: "Axes", result: TestResult) -> None:
+def _name_sides(ax: "Axes", result: ResultFields) -> None:
     """Say on which side of zero which learner is better."""
     sides = direction(result)
     left, right = ax.get_xlim()

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ucvtest.results.fields import ResultFields
 from ucvtest.results.grids import (
     Grid,
     GridSummary,
@@ -30,7 +31,6 @@ from ucvtest.results.grids import (
     number_text,
     wrapped_rows,
 )
-from ucvtest.results.result import TestResult
 from ucvtest.results.wording import (
     check_alpha,
     direction,
@@ -40,10 +40,7 @@ from ucvtest.results.wording import (
     verdict,
 )
 
-__all__ = ["LONGEST_NAME", "ResultSummary", "summary"]
-
-
-LONGEST_NAME = 40
+__all__ = ["ResultSummary", "summary"]
 
 # How columns of further tables are headed.
 HEADINGS = {
@@ -57,13 +54,13 @@ HEADINGS = {
 
 
 def summary(
-    result: TestResult, alpha: float = 0.05, *, with_verdict: bool = True
+    result: ResultFields, alpha: float = 0.05, *, with_verdict: bool = True
 ) -> "ResultSummary":
     """Summary tables of a result.
 
     Parameters
     ----------
-    result : TestResult
+    result : ResultFields
     alpha : float
         One minus the confidence level of the interval.
     with_verdict : bool
@@ -89,14 +86,14 @@ class ResultSummary(GridSummary):
 
     Parameters
     ----------
-    result : TestResult
+    result : ResultFields
     alpha : float
         One minus the confidence level of the interval.
     with_verdict : bool
         Whether the verdict stands below the tables.
     """
 
-    def __init__(self, result: TestResult, alpha: float, *, with_verdict: bool = True) -> None:
+    def __init__(self, result: ResultFields, alpha: float, *, with_verdict: bool = True) -> None:
         super().__init__()
         self._result, self._alpha = result, alpha
         grids = [
@@ -127,7 +124,7 @@ class ResultSummary(GridSummary):
         return "\n\n".join(parts) + "\n"
 
 
-def _words(result: TestResult) -> list[tuple[str, str]]:
+def _words(result: ResultFields) -> list[tuple[str, str]]:
     """What is stated in words, one line or more each."""
     settings = result.settings
     words = [("Estimand", result.estimand)]
@@ -145,7 +142,7 @@ def _words(result: TestResult) -> list[tuple[str, str]]:
     return words
 
 
-def _facts(result: TestResult) -> list[tuple[str, str]]:
+def _facts(result: ResultFields) -> list[tuple[str, str]]:
     """What is a number or a name, side by side in two columns."""
     facts = [("Observations", f"{result.n_obs:d}"), ("Model fits", f"{result.n_fits:d}")]
     if "learn_size" in result.settings:
@@ -162,14 +159,14 @@ def _facts(result: TestResult) -> list[tuple[str, str]]:
     return facts
 
 
-def _reference(result: TestResult) -> str:
+def _reference(result: ResultFields) -> str:
     """The reference distribution with its degrees of freedom, for example "t (61 df)"."""
     if math.isnan(result.df):
         return result.reference
     return f"{result.reference} ({result.df:g} df)"
 
 
-def _main_grid(result: TestResult, alpha: float) -> Grid:
+def _main_grid(result: ResultFields, alpha: float) -> Grid:
     """The main numbers and their Monte-Carlo errors."""
     low, high = result._quiet_interval(alpha)
     level = percent(1 - alpha)
@@ -199,11 +196,11 @@ def _main_grid(result: TestResult, alpha: float) -> Grid:
     return Grid(rows if simulated else rows[:1], ["", *columns])
 
 
-def _further_grids(result: TestResult) -> list[Grid]:
+def _further_grids(result: ResultFields) -> list[Grid]:
     return [_further_grid(result, title, table) for title, table in result.tables.items()]
 
 
-def _further_grid(result: TestResult, title: str, table: Mapping[str, Sequence[Any]]) -> Grid:
+def _further_grid(result: ResultFields, title: str, table: Mapping[str, Sequence[Any]]) -> Grid:
     header = [HEADINGS.get(column, column.replace("_", " ")) for column in table]
     columns = [
         number_column(cells, 4 if name == "pvalue" else None) for name, cells in table.items()
@@ -218,7 +215,9 @@ def _further_grid(result: TestResult, title: str, table: Mapping[str, Sequence[A
     return Grid(rows, header, title=title)
 
 
-def _closing_text(result: TestResult, alpha: float, width: int, *, with_verdict: bool) -> list[str]:
+def _closing_text(
+    result: ResultFields, alpha: float, width: int, *, with_verdict: bool
+) -> list[str]:
     lines = hanging(f"Verdict: {verdict(result, alpha)}", width) if with_verdict else []
     if result.notes:
         lines += ["", "Notes:"] if lines else ["Notes:"]

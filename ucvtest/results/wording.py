@@ -4,10 +4,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ucvtest.results.result import TestResult
-from ucvtest.results.summary import LONGEST_NAME
+from ucvtest.results.fields import ResultFields
 
 __all__ = [
+    "LONGEST_NAME",
     "Direction",
     "check_alpha",
     "direction",
@@ -19,6 +19,10 @@ __all__ = [
 ]
 
 
+LONGEST_NAME = 40
+"""Characters of a learner's name that sentences and pictures still show."""
+
+
 @dataclass(frozen=True)
 class Direction:
     """Which learner is the better one on either side of zero."""
@@ -27,12 +31,12 @@ class Direction:
     above: str
 
 
-def direction(result: TestResult) -> Direction | None:
+def direction(result: ResultFields) -> Direction | None:
     """Who is better where the difference is negative, and where it is positive.
 
     Parameters
     ----------
-    result : TestResult
+    result : ResultFields
 
     Returns
     -------
@@ -46,12 +50,12 @@ def direction(result: TestResult) -> Direction | None:
     return Direction("first", "second")
 
 
-def verdict(result: TestResult, alpha: float = 0.05) -> str:
+def verdict(result: ResultFields, alpha: float = 0.05) -> str:
     """The answer in a sentence or two.
 
     Parameters
     ----------
-    result : TestResult
+    result : ResultFields
     alpha : float
         Significance level of the test and one minus the confidence level of the interval.
 
@@ -66,7 +70,7 @@ def verdict(result: TestResult, alpha: float = 0.05) -> str:
 
     Examples
     --------
-    >>> from ucvtest.results.result import TestResult
+    >>> from ucvtest import TestResult
     >>> result = TestResult(
     ...     estimate=-0.14, se=0.107, variance=0.0115, statistic=-1.31, pvalue=0.19,
     ...     df=float("nan"), null_value=0.0, alternative="two-sided", method="Example",
@@ -85,7 +89,7 @@ def verdict(result: TestResult, alpha: float = 0.05) -> str:
     return f"{_finding(result, alpha)}: {_estimate_clause(result, alpha)}.{_caution(result)}"
 
 
-def _without_test(result: TestResult, alpha: float) -> str:
+def _without_test(result: ResultFields, alpha: float) -> str:
     clause = _estimate_clause(result, alpha)
     if math.isnan(result.null_value):
         return f"{_capital(clause)}.{_caution(result)}"
@@ -93,7 +97,7 @@ def _without_test(result: TestResult, alpha: float) -> str:
     return f"The test could not be carried out: {clause}.{reason}"
 
 
-def _posterior(result: TestResult) -> str:
+def _posterior(result: ResultFields) -> str:
     """Posterior probabilities, the largest first."""
     named = zip(("p_left", "p_rope", "p_right"), _posterior_claims(result), strict=True)
     claims = [(result.diagnostics[name], claim) for name, claim in named if claim]
@@ -106,7 +110,7 @@ def _posterior(result: TestResult) -> str:
     return f"Probability {', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _posterior_claims(result: TestResult) -> tuple[str, str, str]:
+def _posterior_claims(result: ResultFields) -> tuple[str, str, str]:
     """What is claimed of the left, of the region of equivalence (if there is one), of the right."""
     rope, center = result.diagnostics["rope"], result.diagnostics["rope_center"]
     sides = direction(result)
@@ -131,12 +135,12 @@ def _probability(value: float) -> str:
     return "above 0.99" if value > 0.995 else f"{value:.2f}"
 
 
-def interval_name(result: TestResult) -> str:
+def interval_name(result: ResultFields) -> str:
     """What the interval is called: "interval" for one of confidence."""
     return str(result.diagnostics.get("interval_name", "interval"))
 
 
-def _finding(result: TestResult, alpha: float) -> str:
+def _finding(result: ResultFields, alpha: float) -> str:
     level = f"at the {percent(alpha)} level"
     # At p = alpha exactly the test rejects, as critical values are defined by p <= alpha.
     rejected = result.pvalue <= alpha
@@ -149,7 +153,7 @@ def _finding(result: TestResult, alpha: float) -> str:
     return f"{_capital(claim)} {level}" if rejected else f"No evidence {level} that {claim}"
 
 
-def _claim(result: TestResult, *, rejected: bool) -> str | None:
+def _claim(result: ResultFields, *, rejected: bool) -> str | None:
     """What the alternative says; once it is accepted, with the side on which the estimate is."""
     null = result.null_value
     if math.isnan(null):
@@ -167,7 +171,7 @@ def _claim(result: TestResult, *, rejected: bool) -> str | None:
     return f"the {result.estimand} {relation} {null:g}"
 
 
-def _named(result: TestResult, which: str) -> str:
+def _named(result: ResultFields, which: str) -> str:
     names = {"first": result.settings.get("learner"), "second": result.settings.get("other")}
     name = names[which]
     if len(set(names.values())) < 2 or not isinstance(name, str) or len(name) > LONGEST_NAME:
@@ -175,7 +179,7 @@ def _named(result: TestResult, which: str) -> str:
     return f"{which} learner ({name})"
 
 
-def _estimate_clause(result: TestResult, alpha: float) -> str:
+def _estimate_clause(result: ResultFields, alpha: float) -> str:
     if math.isnan(result.estimate):
         return f"the {result.estimand} could not be estimated"
     low, high = result._quiet_interval(alpha)
@@ -191,7 +195,7 @@ def _estimate_clause(result: TestResult, alpha: float) -> str:
     return f"the {result.estimand} is {text(result.estimate)}{added}"
 
 
-def is_studentised(result: TestResult) -> bool:
+def is_studentised(result: ResultFields) -> bool:
     """Whether the method is one with a standard error, even if it has none here."""
     return result.reference in ("normal", "t", "none") or not math.isnan(result.se)
 
@@ -209,7 +213,7 @@ def _interval_words(
     return f"{level} {name} {text(low)} to {text(high)}"
 
 
-def _fixed_by(result: TestResult, low: float, high: float) -> Callable[[float], str]:
+def _fixed_by(result: ResultFields, low: float, high: float) -> Callable[[float], str]:
     """A formatter with so many decimals that rounding costs less than a tenth of the error."""
     if not (math.isfinite(result.se) and 1e-6 < result.se < 1e6):
         return lambda value: f"{value:.3g}"
@@ -222,7 +226,7 @@ def _fixed_by(result: TestResult, low: float, high: float) -> Callable[[float], 
     return lambda value: f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
-def _caution(result: TestResult) -> str:
+def _caution(result: ResultFields) -> str:
     if result.status == "ok":
         return ""
     return f" {_capital(result.status.rstrip('.'))}."

@@ -1,0 +1,193 @@
+"""What a result holds: numbers, intervals from them, and its form as JSON."""
+
+import json
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from ucvtest.common.exceptions import UcvtestWarning
+from ucvtest.results.pictures import Picture
+from ucvtest.results.serialising import check_written, freeze, from_plain, to_plain
+from ucvtest.stats.wald import (
+    Alternative,
+    ReferenceDistribution,
+    reference_distribution,
+    wald_interval,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ConfidenceInterval", "ResultFields"]
+
+
+FORMAT_VERSION = 1
+
+
+class ConfidenceInterval(NamedTuple):
+    """A confidence interval in SciPy's form."""
+
+    low: float
+    high: float
+
+
+# Compared and hashed by identity: NaN equals nothing, and arrays have no single truth value.
+@dataclass(frozen=True, eq=False)
+class ResultFields:
+    """What a `TestResult` holds, for those who put it in words, tables and pictures.
+
+    Parameters and their meaning are those of `ucvtest.TestResult`.
+    """
+
+    # pytest would otherwise take the name for a test class.
+    __test__ = False
+
+    estimate: float
+    se: float
+    variance: float
+    statistic: float
+    pvalue: float
+    df: float
+    null_value: float
+    alternative: Alternative
+    method: str
+    estimand: str
+    reference: str
+    status: str
+    n_obs: int
+    n_fits: int
+    elapsed: float
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    tables: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("settings", "diagnostics", "tables", "pictures"):
+            object.__setattr__(self, name, freeze(getattr(self, name)))
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.statistic, self.pvalue))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Mapping proxies cannot be pickled; the dictionary form can.
+        return (type(self).from_dict, (self.to_dict(),))
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}("
+            f"method={self.method!r}, estimate={self.estimate:.6g}, se={self.se:.6g}, "
+            f"statistic={self.statistic:.6g}, pvalue={self.pvalue:.6g}, status={self.status!r})"
+        )
+
+    def conf_int(self, alpha: float = 0.05) -> tuple[float, float]:
+        """Confidence interval for the estimand, one-sided for a one-sided alternative.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the confidence level, in (0, 1).
+
+        Returns
+        -------
+        tuple of float
+            Lower and upper end; both NaN, with a warning that says why, where the result
+            has no standard error or no reference distribution.
+
+        Raises
+        ------
+        ValueError
+            If `alpha` is outside (0, 1).
+        """
+        interval = self._quiet_interval(alpha)
+        if self._distribution is None:
+            reason = self.status if self.status != "ok" else f"the {self.method} gives none"
+            warnings.warn(f"no confidence interval: {reason}", UcvtestWarning, stacklevel=2)
+        return interval
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
+        """`conf_int` in SciPy's spelling: fields ``low`` and ``high``."""
+        if not 0 < confidence_level < 1:
+            raise ValueError(
+                f"confidence_level must lie between 0 and 1, got {confidence_level}: use 0.95"
+            )
+        return ConfidenceInterval(*self.conf_int(alpha=1 - confidence_level))
+
+    def summary_frame(self, alpha: float = 0.05) -> "pd.DataFrame":
+        """The main numbers as a data frame with one row."""
+        import pandas as pd
+
+        low, high = self._quiet_interval(alpha)
+        row = {
+            "estimate": self.estimate,
+            "se": self.se,
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+            "df": self.df,
+            "conf_low": low,
+            "conf_high": high,
+            "null_value": self.null_value,
+            "alternative": self.alternative,
+            "method": self.method,
+            "n_obs": self.n_obs,
+            "n_fits": self.n_fits,
+            "status": self.status,
+        }
+        return pd.DataFrame([row])
+
+    @property
+    def plot_kinds(self) -> tuple[str, ...]:
+        """The kinds of picture that `plot` can draw, its default first."""
+        kinds = ("interval", *self.pictures)
+        has_interval = not all(map(math.isnan, self._quiet_interval(0.05)))
+        return kinds if has_interval or not self.pictures else (*self.pictures, "interval")
+
+    def to_dict(self) -> dict[str, Any]:
+        """A dictionary that `json.dumps` accepts; NaN and infinity become strings."""
+        values = {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}
+        return {"format": f"ucvtest.{type(self).__name__}", "version": FORMAT_VERSION, **values}
+
+    def to_json(self, **kwargs: Any) -> str:
+        """`to_dict` as strict JSON; `kwargs` go to `json.dumps`."""
+        return json.dumps(self.to_dict(), allow_nan=False, **kwargs)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The result that `to_dict` was called on.
+
+        Raises
+        ------
+        ValueError
+            If `data` was not written by `to_dict`, or by a newer version of it.
+        """
+        # Results written before pictures existed have none.
+        data = {"pictures": {}, **data}
+        check_written(data, cls, "result", FORMAT_VERSION)
+        values = {item.name: from_plain(data[item.name]) for item in fields(cls)}
+        values["pictures"] = {
+            kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
+        }
+        values["notes"] = tuple(values["notes"])
+        values["tables"] = {
+            title: {column: tuple(cells) for column, cells in table.items()}
+            for title, table in values["tables"].items()
+        }
+        return cls(**values)
+
+    @property
+    def _distribution(self) -> ReferenceDistribution | None:
+        """What the interval comes from; None where there is none."""
+        if not math.isfinite(self.se):
+            return None
+        return reference_distribution(self.reference, self.df)
+
+    def _quiet_interval(self, alpha: float) -> tuple[float, float]:
+        """`conf_int` without its warning, for tables that show the status beside it."""
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
+        return wald_interval(
+            self.estimate, self.se, self.reference, self.df, self.alternative, alpha
+        )
