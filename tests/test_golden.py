@@ -4,7 +4,8 @@ import csv
 
 import numpy as np
 import pytest
-from golden import CASES, FILE, NUMBERS, numbers_of, result_of
+
+from tests.support.golden import CASES, FILE, NUMBERS, numbers_of, result_of
 
 with FILE.open() as file:
     ROWS = list(csv.DictReader(file))

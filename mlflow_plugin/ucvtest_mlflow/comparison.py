@@ -10,7 +10,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from ucvtest import TestResult
-from ucvtest.losses.loss import LOSSES, Loss, as_loss
+from ucvtest.losses import LOSSES, Loss, as_loss
 from ucvtest.stats.discordance import discordance
 from ucvtest.stats.placements import auc_table, placements
 from ucvtest.stats.wald import ALTERNATIVES, Alternative, wald_pvalue

@@ -41,7 +41,7 @@ class Procedure:
     options : mapping
         Arguments of `fit`.
     about : {"learner", "rules"}
-        What the estimand is about; see `ucvtest.procedures.About`.
+        What the estimand is about; see `ucvtest.advice.procedures.About`.
     auc : bool
         Whether the estimand is an AUC; otherwise it is an expected loss.
     interval, pvalue : bool

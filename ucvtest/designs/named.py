@@ -1,7 +1,7 @@
 """Resampling designs by name, and what structure a drawn design has.
 
 A named design says what to draw; `draw` gives a `Design`, whose rows are the learning sets in a
-documented order. What reads the structure off a drawn design is in `ucvtest.design_structure`.
+documented order. What reads the structure off a drawn design is in `ucvtest.designs.structure`.
 """
 
 from abc import ABC, abstractmethod

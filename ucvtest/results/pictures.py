@@ -1,7 +1,7 @@
 """Pictures as data: what a result shows besides its interval, drawn wherever it is read.
 
 A picture is part of a `TestResult`, travels through JSON with it, and is drawn by
-`ucvtest.plots` with matplotlib or by R with base graphics.
+`ucvtest.results.drawing` with matplotlib or by R with base graphics.
 """
 
 from collections.abc import Mapping

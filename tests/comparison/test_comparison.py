@@ -1,0 +1,708 @@
+"""uv.compare: what is fitted, what it is compared with, and how it is said."""
+
+import copy
+import json
+import math
+import pickle
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+from sklearn.model_selection import ShuffleSplit
+
+import ucvtest as uv
+from ucvtest.comparison.fields import _adjusted
+from ucvtest.comparison.specs import RECOMMENDED, RECOMMENDED_AUC, as_specs
+from ucvtest.methods.registry import TESTS
+
+rng = np.random.default_rng(3)
+Y = np.arange(48) % 2
+X = rng.normal(size=(48, 3)) + 0.9 * Y[:, None] * [1, 0.5, 0]
+FOLDS = uv.designs.KFold(6)
+QUICK = uv.TestSpec("ustatistic", {"learn_size": 12}, {"n_pairs": 200, "variance": "jackknife"})
+NUMBERS = ["estimate", "se", "variance", "statistic", "pvalue", "df"]
+
+
+class Counting:
+    """Nearest mean in one column, with the number of times that it was fitted."""
+
+    def __init__(self, column):
+        self.column, self.n_fits = column, 0
+
+    def __call__(self, X_train, y_train, X_test):
+        self.n_fits += 1
+        values = X_train[:, self.column]
+        means = [values[y_train == label].mean() for label in (0, 1)]
+        distances = [abs(X_test[:, self.column] - mean) for mean in means]
+        return (distances[1] < distances[0]).astype(int)
+
+
+def in_folds(test="corrected_t", folds=FOLDS, **fit):
+    return uv.TestSpec(test, {"design": folds}, fit)
+
+
+@pytest.fixture(scope="module")
+def two():
+    return uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", QUICK], rng=1)
+
+
+@pytest.fixture(scope="module")
+def three():
+    learners = {"linear": "lda", "near": "knn:3", "none": "majority"}
+    return uv.compare(X, Y, learners, ["corrected_t", QUICK], rng=1)
+
+
+# ------------------------------------------------------------------------------- what is fitted
+
+
+def test_every_distinct_design_is_fitted_once():
+    learners = {"first": Counting(0), "second": Counting(1), "third": Counting(2)}
+    splits = uv.designs.RandomSplits(8, 0.25)
+    tests = {
+        "6 folds": in_folds(),
+        "6 folds again": in_folds(folds=6),
+        "splits": in_folds(folds=splits),
+        "12 times 4 folds": in_folds(folds=uv.designs.KFold(4, n_repeats=12)),
+        "splits again": in_folds(folds=uv.designs.RandomSplits(8, 0.25)),
+    }
+    found = uv.compare(X, Y, learners, tests, rng=0)
+    assert {each.n_fits for each in learners.values()} == {6 + 8 + 48}
+    assert found.n_fits == 3 * (6 + 8 + 48)
+    assert [each.tests for each in found.fits] == [
+        ("6 folds", "6 folds again"),
+        ("splits", "splits again"),
+        ("12 times 4 folds",),
+    ]
+    # A row says what stands behind its own pair, whoever else uses it.
+    assert found.result("splits", "first", "third").n_fits == 2 * 8
+
+
+def test_seven_tests_cost_the_fits_of_their_three_designs():
+    tests = [
+        *("corrected_t", "naive_t", "cross_validation_wald"),  # 10 folds
+        *("five_by_two_t", "five_by_two_f"),  # 5 times 2 folds
+        *("hold_out", "mcnemar"),  # one split
+    ]
+    learners = [Counting(0), Counting(1)]
+    found = uv.compare(X, Y, learners, tests, rng=0)
+    assert len(found.results) == 7
+    assert [each.n_fits for each in learners] == [10 + 10 + 1] * 2
+    assert found.n_fits == 2 * (10 + 10 + 1)
+    # One by one they would have cost more.
+    assert sum(result.n_fits for result in found.results.values()) == 2 * (3 * 10 + 2 * 10 + 2)
+
+
+def test_a_splitter_that_several_tests_name_is_drawn_once():
+    splitter = ShuffleSplit(5, test_size=0.1)
+    learners = [Counting(0), Counting(1)]
+    found = uv.compare(X, Y, learners, [in_folds(folds=splitter)] * 2, rng=0)
+    assert [each.n_fits for each in learners] == [5, 5]
+    first, second = found.results.values()
+    assert first.estimate == second.estimate
+
+
+def test_tests_with_learning_sets_of_their_own_are_counted_too():
+    learners = [Counting(0), Counting(1)]
+    found = uv.compare(X, Y, learners, ["corrected_t", QUICK], rng=0)
+    by_design = {each.tests: each.n_fits for each in found.fits}
+    assert by_design[("corrected_t",)] == 20
+    assert by_design[("ustatistic",)] == found.result("ustatistic").n_fits > 100
+    assert found.n_fits == sum(each.n_fits for each in learners)
+
+
+def test_a_test_with_learning_sets_of_its_own_can_share_a_design():
+    learners = {name: Counting(column) for column, name in enumerate("abc")}
+    pairs = uv.designs.DisjointSets(12, n_draws=100)
+    found = uv.compare(X, Y, learners, [uv.TestSpec("ustatistic", {"design": pairs})], rng=0)
+    # Three pairs of learners, and each learner fitted once on 200 learning sets.
+    assert [each.n_fits for each in learners.values()] == [200] * 3
+    assert found.n_fits == 600
+    losses = uv.evaluate(learners, X, Y, pairs, rng=0)
+    for (_, *pair), result in found.results.items():
+        alone = uv.UStatisticTest.from_losses(losses, *pair).fit()
+        assert (result.estimate, result.variance) == (alone.estimate, alone.variance)
+
+
+def test_folds_for_the_influence_function():
+    spec = uv.TestSpec("influence", {"design": FOLDS})
+    found = uv.compare(X, Y, ["lda", "knn:3"], [spec, in_folds()], rng=0)
+    assert len(found.fits) == 1
+    assert found.n_fits == 12
+
+
+@pytest.mark.parametrize("label", ["corrected_t", "ustatistic"])
+@pytest.mark.parametrize("pair", [("lda", "knn:3"), ("lda", "majority"), ("knn:3", "majority")])
+def test_each_result_is_that_of_the_test_by_itself(label, pair, three):
+    alone = {
+        "corrected_t": lambda: uv.CorrectedTTest(X, Y, *pair).fit(rng=1),
+        "ustatistic": lambda: uv.UStatisticTest(X, Y, *pair, learn_size=12).fit(
+            200, "jackknife", rng=1
+        ),
+    }[label]()
+    named = dict(zip(("lda", "knn:3", "majority"), three.learners, strict=True))
+    found = three.result(label, *(named[name] for name in pair))
+    for name in NUMBERS:
+        np.testing.assert_equal(getattr(found, name), getattr(alone, name), err_msg=name)
+    assert found.n_fits == alone.n_fits
+    assert found.estimand == alone.estimand
+
+
+def test_workers_and_batches_change_nothing():
+    tree = Counting(0)
+    found = [
+        uv.compare(X, Y, [tree, "lda"], [in_folds(), QUICK], rng=5, **options).frame
+        for options in ({}, {"n_jobs": 2}, {"batch_size": 3})
+    ]
+    for each in found[1:]:
+        pd.testing.assert_frame_equal(each, found[0])
+
+
+def test_the_seed_decides_and_is_kept():
+    by_seed, by_generator, again = (
+        uv.compare(X, Y, ["lda", "knn:1"], "corrected_t", rng=value)
+        for value in (7, np.random.default_rng(7), np.random.default_rng(7))
+    )
+    assert by_seed.settings["rng"] == 7
+    assert by_generator.result().pvalue == again.result().pvalue
+    repeated = uv.compare(X, Y, ["lda", "knn:1"], "corrected_t", rng=by_generator.settings["rng"])
+    assert repeated.result().estimate == by_generator.result().estimate
+    assert uv.compare(X, Y, ["lda", "knn:1"], "corrected_t").settings["rng"] is not None
+
+
+def test_the_global_random_state_stays():
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    uv.compare(X, Y, ["lda", "knn:1"], [in_folds(folds=ShuffleSplit(4))], rng=0)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+def test_recommended_is_what_is_run():
+    found = uv.compare(X, Y, ["nearest_centroid", "majority"], rng=0)
+    assert found.tests == tuple(as_specs(RECOMMENDED, auc=False))
+    areas = uv.compare(X, Y, ["lda", "knn:5"], loss="auc", rng=0)
+    assert areas.tests == tuple(as_specs(RECOMMENDED_AUC, auc=True))
+    assert areas.settings["loss"] == "auc"
+    assert areas.result("corrected_t").diagnostics["better"] == "higher"
+
+
+@pytest.mark.parametrize(("name", "cls"), TESTS.items())
+def test_short_names_are_those_of_the_classes(name, cls):
+    made = cls.__new__(cls)
+    assert made.method_name == name
+    assert getattr(uv, cls.__name__) is cls
+
+
+def test_every_public_test_of_two_learners_can_be_compared():
+    classes = {getattr(uv, name) for name in uv.__all__ if name.endswith("Test")}
+    assert classes - set(TESTS.values()) == {uv.LeavePairOutTest, uv.PermutationComplexityTest}
+
+
+def test_a_class_and_its_name_are_the_same_test():
+    found = uv.compare(X, Y, ["lda", "knn:3"], [uv.CorrectedTTest, "corrected_t"], rng=0)
+    assert found.tests == ("corrected_t (1)", "corrected_t (2)")
+    assert len(found.fits) == 1
+    first, second = found.results.values()
+    assert first.pvalue == second.pvalue
+
+
+def test_loss_and_alternative_reach_every_test():
+    common = {"rng": 0}
+    tests = [in_folds(), QUICK]
+    plain = uv.compare(X, Y, ["lda", "knn:3"], tests, **common)
+    squared = uv.compare(X, Y, ["lda", "knn:3"], tests, loss="squared", **common)
+    less = uv.compare(X, Y, ["lda", "knn:3"], tests, alternative="less", **common)
+    for key, result in plain.results.items():
+        assert squared.results[key].estimate != result.estimate
+        assert less.results[key].alternative == "less"
+        assert less.results[key].pvalue != result.pvalue
+
+
+def test_error_rates_by_influence():
+    spec = uv.TestSpec("influence", fit={"n_repeats": 30})
+    found = uv.compare(X, Y, ["lda", "knn:3"], [spec], rng=0)
+    assert "error rate" in found.result().estimand
+    areas = uv.compare(X, Y, ["lda", "knn:3"], [spec], loss="auc", rng=0)
+    assert "AUC" in areas.result().estimand
+
+
+# ----------------------------------------------------------------------------------- adjusting
+
+
+def test_holm_step_by_step():
+    values = np.array([0.04, 0.001, 0.03, 0.5])
+    expected, largest = np.empty(4), 0.0
+    for step, place in enumerate(np.argsort(values)):
+        largest = max(largest, min(1.0, (4 - step) * values[place]))
+        expected[place] = largest
+    np.testing.assert_allclose(_adjusted(values, "holm"), expected)
+
+
+def test_no_pvalue_stays_none_and_counts():
+    found = _adjusted(np.array([0.01, math.nan, 0.2]), "bonferroni")
+    np.testing.assert_allclose(found, [0.03, math.nan, 0.6])
+    # As p = 1: were it the smallest, Holm's method would multiply the others by less.
+    found = _adjusted(np.array([0.02, math.nan, 0.2]), "holm")
+    np.testing.assert_allclose(found, [0.06, math.nan, 0.4])
+
+
+def test_pairs_are_the_family_and_tests_are_none(three):
+    frame = three.frame
+    for _, family in frame.groupby("test"):
+        np.testing.assert_allclose(
+            family["pvalue_adjusted"], _adjusted(family["pvalue"].to_numpy(), "holm")
+        )
+    assert (frame["pvalue_adjusted"] >= frame["pvalue"]).all()
+
+
+def test_two_learners_have_nothing_to_adjust(two):
+    np.testing.assert_array_equal(two.frame["pvalue_adjusted"], two.frame["pvalue"])
+
+
+@pytest.mark.parametrize("correction", ["bonferroni", "fdr_bh", None])
+def test_correction_is_what_is_asked_for(three, correction):
+    other = replace(three, correction=correction)
+    factor = {"bonferroni": 3, None: 1}.get(correction)
+    if factor:
+        expected = np.minimum(1, factor * three.frame["pvalue"])
+        np.testing.assert_allclose(other.frame["pvalue_adjusted"], expected)
+    else:
+        assert not other.frame["pvalue_adjusted"].equals(three.frame["pvalue_adjusted"])
+
+
+# ----------------------------------------------------------------------- refused before a fit
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"learners": ["lda"]}, "a comparison needs two"),
+        ({"tests": []}, "tests is empty"),
+        ({"tests": "t_test"}, "test 't_test' is unknown: use one of .*corrected_t"),
+        ({"tests": "leave_pair_out"}, "leave_pair_out is about one learner"),
+        ({"tests": uv.PermutationComplexityTest}, "is about one learner"),
+        ({"tests": 3}, "test 3 is unknown"),
+        ({"correction": "tukey"}, "correction='tukey' is unknown: use one of holm"),
+        ({"alternative": "lower"}, "alternative='lower' is unknown"),
+        ({"rng": -1}, "rng must not be negative"),
+        (
+            {"tests": ["corrected_t", "delong"]},
+            r"different losses \(corrected_t: zero_one, delong: auc\): pass loss=",
+        ),
+        ({"loss": "auc", "tests": "ustatistic"}, "test 'ustatistic': loss='auc'"),
+        ({"loss": "log", "tests": "influence"}, "test 'influence': it knows loss='zero_one'"),
+        ({"tests": [QUICK, in_folds(folds=49)]}, "test 'corrected_t': n_folds=49 needs"),
+        (
+            {"tests": uv.TestSpec("ustatistic", {"design": 6})},
+            "test 'ustatistic': the design's learning sets are no disjoint pairs",
+        ),
+        (
+            {
+                "tests": uv.TestSpec(
+                    "ustatistic", {"design": uv.designs.DisjointSets(9, 20)}, {"tol": 0.1}
+                )
+            },
+            "test 'ustatistic': tol=0.1 has no use where losses are given",
+        ),
+        (
+            {"tests": uv.TestSpec("fold_covariance", fit={"rho": 3})},
+            "test 'fold_covariance': rho",
+        ),
+    ],
+    ids=str,
+)
+def test_errors_come_before_the_first_fit(change, message):
+    learners = [Counting(0), Counting(1)]
+    arguments = {"learners": learners, "tests": "corrected_t", **change}
+    with pytest.raises(ValueError, match=message):
+        uv.compare(X, Y, **arguments)
+    assert [each.n_fits for each in learners] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "test 3 is unknown"),
+        (({"folds": 5},), "corrected_t has no option 'folds': it has design"),
+        (({"loss": "log"},), "'loss' in a comparison, which decides it for all tests"),
+        (({}, {"rho": 0.1}), "corrected_t.fit has no option 'rho': it has none"),
+        (({"design": 5, "loss": "log"},), "'loss' in a comparison"),
+        (({}, {"rng": 1}), "'rng' in a comparison"),
+    ],
+    ids=str,
+)
+def test_options_are_checked_when_they_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        uv.TestSpec(3) if not arguments else uv.TestSpec("corrected_t", *arguments)
+
+
+def test_a_learner_that_fails_is_named_with_the_test():
+    def broken(X_train, y_train, X_test):
+        raise RuntimeError("no")
+
+    with pytest.raises(ValueError, match="broken"):
+        uv.compare(X, Y, ["lda", broken], "corrected_t", rng=0)
+
+
+# ------------------------------------------------------------------------------ what it says
+
+
+def by_json(comparison):
+    return uv.Comparison.from_dict(json.loads(comparison.to_json()))
+
+
+def by_pickle(comparison):
+    return pickle.loads(pickle.dumps(comparison))
+
+
+@pytest.mark.parametrize("way", [by_json, by_pickle, copy.deepcopy])
+def test_nothing_is_lost_on_the_way(way, three):
+    found = way(three)
+    assert found.to_dict() == three.to_dict()
+    pd.testing.assert_frame_equal(found.frame, three.frame)
+    assert found.summary().as_text() == three.summary().as_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"format": "other"}, "not a comparison"), ({"version": 99}, "upgrade ucvtest")],
+)
+def test_other_dictionaries_are_refused(two, change, message):
+    with pytest.raises(ValueError, match=message):
+        uv.Comparison.from_dict(two.to_dict() | change)
+
+
+def test_it_cannot_be_changed(two):
+    with pytest.raises(FrozenInstanceError):
+        two.correction = None
+    with pytest.raises(TypeError):
+        two.results["x"] = 1
+    with pytest.raises(TypeError):
+        two.settings["rng"] = 1
+
+
+def test_a_dictionary_that_was_cut_short(two):
+    data = two.to_dict()
+    del data["fits"]
+    with pytest.raises(ValueError, match="data lacks fits"):
+        uv.Comparison.from_dict(data)
+
+
+def test_settings_name_tests_with_their_options():
+    tests = {
+        "folds": in_folds(folds=6),
+        "drawn": in_folds(folds=FOLDS.draw(48, np.random.default_rng(0))),
+        "rho": uv.TestSpec("fold_covariance", {"n_folds": 6}, {"rho": 0.3}),
+    }
+    found = uv.compare(X, Y, ["lda", "knn:3"], tests, rng=0)
+    assert dict(found.settings["tests"]) == {
+        "folds": "corrected_t(design='6-fold cross-validation')",
+        "drawn": "corrected_t(design='a design of 6 learning sets')",
+        "rho": "fold_covariance(n_folds=6, rho=0.3)",
+    }
+    # What is drawn already is a design of its own, also where it could have been drawn here.
+    assert [each.tests for each in found.fits] == [("folds", "rho"), ("drawn",)]
+
+
+def test_frame(three):
+    frame = three.frame
+    assert list(frame)[:5] == ["test", "learner", "other", "estimate", "se"]
+    assert len(frame) == 6
+    row = frame.query("test == 'ustatistic' and learner == 'near'").iloc[0]
+    result = three.result("ustatistic", "near")
+    assert (row["estimate"], row["conf_low"]) == (result.estimate, result.conf_int()[0])
+    wider = three.summary_frame(alpha=0.01)
+    assert (wider["conf_low"] < frame["conf_low"]).all()
+    assert three.fits_frame["n_fits"].sum() == three.n_fits
+
+
+def test_names_are_those_that_were_given(three):
+    assert three.learners == ("linear", "near", "none")
+    for (_, *pair), result in three.results.items():
+        assert [result.settings["learner"], result.settings["other"]] == pair
+    assert "linear - none" in three.summary().as_text()
+
+
+def test_result_needs_no_more_names_than_there_are(two, three):
+    assert two.result("ustatistic") is two.results["ustatistic", "lda", "knn:3"]
+    with pytest.raises(ValueError, match="2 results are of test=None"):
+        two.result()
+    with pytest.raises(ValueError, match=r"0 results .* the tests are corrected_t, ustatistic"):
+        three.result("naive")
+
+
+def test_summary_states_fits_families_and_the_notes_of_each_test(two, three):
+    for comparison in (two, three):
+        text = comparison.summary().as_text()
+        assert max(map(len, text.splitlines())) <= 78
+        assert "A: 10-fold cross-validation, 10 learning sets of 43 or 44" in text
+        assert "no family" in text.replace("\n    ", " ")
+        assert "Nothing was fitted" not in text
+        for test in comparison.tests:
+            assert f"{test}: " in text.replace("\n    ", " ")
+    assert "adjusted" not in two.summary().as_text().partition("Verdict")[0]
+    assert "p-values are adjusted (holm) for the 3 pairs" in three.summary().as_text()
+
+
+def test_long_names_are_told_apart_by_their_places():
+    learners = {f"a learner with a long name and {end}": "lda" for end in ("one", "two")}
+    found = uv.compare(X, Y, {**learners, "near": "knn:3"}, "corrected_t", rng=0)
+    text = found.summary().as_text()
+    assert "a learn... (1) - a learn... (2)" in text
+    assert "(1) a learner with a long name and one, (2) a learner" in text
+    assert max(map(len, text.splitlines())) <= 90
+
+
+def test_posterior_probabilities_stand_in_for_a_pvalue():
+    found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "bayesian_t"], rng=0)
+    text = " ".join(found.summary().as_text().split())
+    assert "Posterior: bayesian_t: Probability" in text
+    assert "1 of 2 tests gives probabilities instead of a p-value (bayesian_t)" in found.verdict
+
+
+def test_verdict_of_pairs_without_pvalues_claims_no_test():
+    learners = ["lda", "knn:3", "majority"]
+    found = uv.compare(X, Y, learners, ["corrected_t", "bayesian_t"], rng=0)
+    assert found.verdict.endswith("; bayesian_t gives probabilities instead of a p-value.")
+    nothing = changed(found, pvalue=dict.fromkeys(found.tests, math.nan))
+    assert "corrected_t gives no p-value; bayesian_t gives probabilities" in nothing.verdict
+
+
+def test_summary_in_other_formats(three):
+    named = uv.compare(X, Y, {"<a>": "lda", "b_c": "knn:3"}, [in_folds(), QUICK], rng=0)
+    page = named.summary().as_html()
+    assert "&lt;a&gt;" in page
+    assert "<a>" not in page
+    assert r"b\_c" in named.summary().as_latex()
+    markdown = named.summary().as_markdown()
+    assert markdown.startswith("## Comparison of 2 learners by 2 tests\n\n**At the 5% level")
+    assert r"b\_c" in markdown
+    assert three.summary().as_markdown().count("###") == 3
+
+
+def changed(comparison, **values):
+    """The comparison with other p-values and estimates, by test."""
+    results = {
+        key: replace(result, **{name: given[key[0]] for name, given in values.items()})
+        for key, result in comparison.results.items()
+    }
+    return replace(comparison, results=results)
+
+
+@pytest.mark.parametrize(
+    ("pvalues", "expected"),
+    [
+        (
+            (0.01, 0.2),
+            "At the 5% level 1 of 2 tests finds that lda is better than knn:3 (corrected_t); "
+            "1 of 2 tests finds no difference (ustatistic).",
+        ),
+        (
+            (0.05, 0.01),
+            "At the 5% level all 2 tests find that lda is better than knn:3 "
+            "(corrected_t, ustatistic).",
+        ),
+        ((0.2, math.nan), "1 of 2 tests gives no p-value (ustatistic)."),
+    ],
+)
+def test_verdict_of_two_learners(two, pvalues, expected):
+    values = dict(zip(two.tests, pvalues, strict=True))
+    found = changed(two, pvalue=values, estimate=dict.fromkeys(two.tests, -0.1))
+    assert expected in found.verdict
+
+
+def test_a_test_that_is_not_valid_does_not_count():
+    found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "hold_out", "naive_t"], rng=0)
+    found = changed(
+        found,
+        pvalue={"corrected_t": 0.3, "hold_out": 0.01, "naive_t": 0.001},
+        estimate=dict.fromkeys(found.tests, -0.1),
+    )
+    assert found.verdict == (
+        "At the 5% level 1 of 2 tests finds that lda is better than knn:3 (hold_out); 1 of 2 tests "
+        "finds no difference (corrected_t); naive_t, which is not valid and not counted, finds "
+        "that lda is better than knn:3."
+    )
+    assert "naive_t (not valid)" in found.summary().as_text()
+    ax = found.plot()
+    assert ax.get_yticklabels()[2].get_text() == "naive_t (not valid)"
+    pyplot.close(ax.figure)
+
+
+def test_pictures_of_pairs_mark_the_test_that_is_not_valid():
+    found = uv.compare(X, Y, ["lda", "knn:3", "majority"], ["corrected_t", "naive_t"], rng=0)
+    ax = found.plot()
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    pyplot.close(ax.figure)
+    assert labels[4] == "naive_t (not valid)"
+
+
+def test_long_labels_leave_room_for_the_label_of_the_axis():
+    learners = {f"a learner with a long name and {end}": "lda" for end in ("one", "two")}
+    found = uv.compare(X, Y, {**learners, "near": "knn:3"}, "corrected_t", rng=0)
+    figure = Figure(figsize=(7.2, 3), layout="constrained")
+    ax = found.plot(figure.subplots())
+    figure.draw_without_rendering()
+    assert ax.xaxis.label.get_window_extent().x1 <= figure.bbox.x1
+
+
+def test_verdict_follows_the_direction_of_the_loss(two):
+    values = dict.fromkeys(two.tests, 0.001)
+    found = changed(
+        two,
+        pvalue=values,
+        estimate=dict.fromkeys(two.tests, 0.1),
+        diagnostics={test: {"better": "higher"} for test in two.tests},
+    )
+    assert "lda is better than knn:3" in found.verdict
+
+
+def test_verdict_of_pairs_goes_by_the_adjusted_pvalue(three):
+    raw = dict(zip(three.tests, (0.02, 0.9), strict=True))
+    found = changed(three, pvalue=raw, estimate=dict.fromkeys(three.tests, -0.1))
+    assert found.verdict == (
+        "At the 5% level, p-values adjusted (holm), corrected_t finds no difference; ustatistic "
+        "finds no difference."
+    )
+    unadjusted = replace(found, correction=None)
+    assert "corrected_t finds that linear is better than near, linear is" in unadjusted.verdict
+
+
+def test_a_single_result_keeps_its_own_verdict():
+    found = uv.compare(X, Y, ["lda", "knn:3"], "corrected_t", rng=0)
+    assert found.verdict == found.result().verdict
+
+
+def test_what_has_no_answer_says_why():
+    def same(X_train, y_train, X_test):
+        return np.zeros(len(X_test), dtype=int)
+
+    found = uv.compare(X, Y, {"lda": "lda", "a": same, "b": same}, "corrected_t", rng=0)
+    text = found.summary().as_text().replace("\n", " ")
+    assert "corrected_t, a - b: degenerate" in text
+    assert "(1 pairs have no p-value)" not in found.verdict
+    assert "(one pair has no p-value)" in found.verdict
+    assert math.isnan(found.frame["pvalue_adjusted"].iloc[2])
+
+
+def test_errors_of_a_learner_say_the_name_that_it_was_given():
+    def rule(X_train, y_train, X_test):
+        raise RuntimeError("no convergence")
+
+    for call in (
+        lambda: uv.compare(X, Y, {"a": "lda", "b": rule}, "corrected_t", rng=0),
+        lambda: uv.evaluate({"a": "lda", "b": rule}, X, Y, rng=0),
+    ):
+        with pytest.raises(ValueError) as error:
+            call()
+        assert str(error.value) == (
+            "'b': learner rule failed on split 0: RuntimeError: no convergence"
+        )
+    with pytest.raises(ValueError, match=r"^learner rule failed on split 0"):
+        uv.compare(X, Y, ["lda", rule], "corrected_t", rng=0)
+    with pytest.raises(ValueError, match=r"^learner rule failed on split 0"):
+        uv.CorrectedTTest(X, Y, "lda", rule).fit(rng=0)
+
+
+# --------------------------------------------------------------------------------- pictures
+
+
+def test_plot_has_a_line_for_every_interval(two):
+    ax = two.plot()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["corrected_t", "ustatistic"]
+    drawn = [tuple(line.get_xdata()) for line in ax.get_lines()]
+    for result in two.results.values():
+        assert any(np.allclose(each, result.conf_int()) for each in drawn if len(each) == 2)
+    pyplot.close(ax.figure)
+
+
+def test_plot_of_pairs_has_a_heading_for_every_test(three):
+    ax = three.plot(alpha=0.1)
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert labels[0] == "corrected_t"
+    assert labels[4] == "ustatistic"
+    assert labels[1:4] == ["linear - near", "linear - none", "near - none"]
+    assert "90% intervals" in ax.get_xlabel()
+    pyplot.close(ax.figure)
+
+
+def test_plot_shows_what_has_no_interval(two):
+    found = changed(two, se=dict.fromkeys(two.tests, math.nan))
+    figure, ax = pyplot.subplots()
+    assert found.plot(ax) is ax
+    assert [text.get_text() for text in ax.texts].count("no interval") == 2
+    pyplot.close(figure)
+
+
+def test_one_sided_intervals_reach_the_edge():
+    found = uv.compare(X, Y, ["lda", "knn:3"], "corrected_t", alternative="less", rng=0)
+    ax = found.plot()
+    assert any(np.isclose(line.get_xdata()[0], ax.get_xlim()[0]) for line in ax.get_lines())
+    pyplot.close(ax.figure)
+
+
+def test_save_plot_leaves_pyplot_alone(two, tmp_path):
+    before = pyplot.get_fignums()
+    two.save_plot(tmp_path / "all.png")
+    assert (tmp_path / "all.png").stat().st_size > 5000
+    assert pyplot.get_fignums() == before
+
+
+@pytest.mark.parametrize("alpha", [0, 1.5])
+def test_level(two, alpha):
+    for call in (two.summary, two.summary_frame, lambda alpha: two.plot(alpha=alpha)):
+        with pytest.raises(ValueError, match="alpha must lie between 0 and 1"):
+            call(alpha=alpha)
+
+
+# ----------------------------------------------------------------------------------- hooks
+
+
+class Listener:
+    """A hook of those that know single results only."""
+
+    def __init__(self):
+        self.results, self.comparisons = [], []
+
+    def fitting(self, test):
+        from contextlib import nullcontext
+
+        return nullcontext()
+
+    def fitted(self, test, result):
+        self.results.append(result)
+
+
+class ComparisonListener(Listener):
+    def compared(self, test, comparison):
+        assert len(test.sample.response) == len(Y)
+        self.comparisons.append(comparison)
+
+
+def test_hooks_are_told_once():
+    old, new = Listener(), ComparisonListener()
+    for hook in (old, new):
+        uv.hooks.add_hook(hook)
+    try:
+        found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", QUICK], rng=0)
+    finally:
+        for hook in (old, new):
+            uv.hooks.remove_hook(hook)
+    assert new.comparisons == [found]
+    assert new.results == []
+    assert old.results == list(found.results.values())
+
+
+def test_a_hook_that_fails_costs_a_warning():
+    class Failing(ComparisonListener):
+        def compared(self, test, comparison):
+            raise RuntimeError("down")
+
+    hook = Failing()
+    uv.hooks.add_hook(hook)
+    try:
+        with pytest.warns(uv.UcvtestWarning, match="Failing failed on a finished comparison"):
+            assert uv.compare(X, Y, ["lda", "knn:3"], "corrected_t", rng=0).n_fits == 20
+    finally:
+        uv.hooks.remove_hook(hook)

@@ -1,0 +1,431 @@
+"""Fits to many labelings of one sample: those of one fit at a time, of each learner."""
+
+import sys
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from tests.support.samples import breast_cancer, diabetes, iris, learning_sets
+from ucvtest.data.sample import make_sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.learners.adapters.translate import TranslatedLearner, choose_backend
+from ucvtest.learners.jitted.one_set import LABELINGS, product
+
+TWO_CLASSES = {
+    "lda": "lda",
+    "lda equal": "lda:equal",
+    "qda": "qda",
+    "gaussian_nb": "gaussian_nb",
+    "nearest_centroid": "nearest_centroid",
+    "knn odd": "knn:3",
+    "knn even": "knn:4",
+    "ridge": "ridge:0.7",
+    "ridge, all penalised": "ridge:0.7,penalize_intercept=true,scale=mean",
+    "kernel_ridge": "kernel_ridge:0.5,kernel=rbf,gamma=0.3",
+    "logistic": "logistic:0.1",
+    "logistic of sums": "logistic:2.0,standardize=false,scale=sum",
+    "lasso": "lasso:0.08",
+    "elastic_net": "elastic_net:0.1,0.5",
+    "majority": "majority",
+    "majority half": "majority:half",
+}
+THREE_CLASSES = ["lda", "qda", "gaussian_nb", "nearest_centroid", "knn:3", "knn:4", "majority"]
+REAL = ["ridge:0.7", "kernel_ridge:0.5", "knn:3", "knn:4"]
+
+
+def grid():
+    """Many equal rows and distances, and scores at the cut."""
+    points = np.array([(i, j) for i in range(4) for j in range(4)] * 3, dtype=float)
+    response = (points[:, 0] + np.arange(48) // 16 > 2).astype(int)
+    return make_sample(points, response, as_classes=True)
+
+
+def wide():
+    """More features than observations: the dual form of ridge."""
+    X = np.random.default_rng(3).normal(size=(30, 50))
+    return make_sample(X, np.arange(30) % 2, as_classes=True)
+
+
+def permuted(sample, n_labelings=12):
+    """Permutations of the response, the first of them the response itself."""
+    rng = np.random.default_rng(11)
+    rows = [rng.permutation(sample.target) for _ in range(n_labelings - 1)]
+    return np.array([sample.target, *rows])
+
+
+def one_by_one(sample, learner, output, labels, learning, testing):
+    """Predictions by a sample of its own for each labeling, and the sum of their ties."""
+    values, ties, single = [], Counter(), 0
+    for row in range(len(labels)):
+        evaluator = Evaluator(sample.relabelled(labels[row]), learner, output)
+        found = evaluator.predict(learning[[row]], testing[[row]], np.array([row]))
+        values.append(found.values[0])
+        single += evaluator.one_class_fits
+        ties += found.ties
+    return np.array(values), ties, single
+
+
+def compare(sample, learner, output, labels, learning, testing=None):
+    """Assert that fits together are fits one by one, and return the former."""
+    testing = np.ones((1, sample.n_obs), dtype=bool) if testing is None else testing
+    evaluator = Evaluator(sample, learner, output)
+    seeds = np.arange(len(labels))
+    found = evaluator.predict_labelings(labels, seeds, learning, testing)
+    each = (np.broadcast_to(array, labels.shape) for array in (learning, testing))
+    values, ties, single = one_by_one(sample, learner, output, labels, *each)
+    np.testing.assert_allclose(found.values, values, rtol=1e-7, atol=1e-8)
+    assert evaluator.one_class_fits == single
+    if output == "label":
+        assert +found.ties == ties
+    return found.values
+
+
+@pytest.mark.parametrize("common", [True, False], ids=["one set", "many sets"])
+@pytest.mark.parametrize("name", TWO_CLASSES)
+def test_two_classes(name, common):
+    sample, learner = breast_cancer(60, 3), as_learner(TWO_CLASSES[name])
+    labels = permuted(sample)
+    # One labeling learns from one class only.
+    labels[5] = 1.0
+    learning = learning_sets(sample, 40, 1 if common else len(labels))
+    labels[6, learning[-1 if common else 6]] = 0.0
+    for output in ("label", "score"):
+        values = compare(sample, learner, output, labels, learning, ~learning)
+        assert np.isnan(values[np.broadcast_to(learning, labels.shape)]).all()
+    assert len(np.unique(values[:, ~learning[0]], axis=0)) > 3
+
+
+@pytest.mark.parametrize("common", [True, False], ids=["one set", "many sets"])
+@pytest.mark.parametrize("name", ["nearest_centroid", "knn:3", "knn:4", "majority", "ridge:1.0"])
+def test_ties(name, common):
+    sample = grid()
+    learning = learning_sets(sample, 30, 1 if common else 12)
+    compare(sample, as_learner(name), "label", permuted(sample), learning)
+
+
+@pytest.mark.parametrize("common", [True, False], ids=["one set", "many sets"])
+@pytest.mark.parametrize("name", THREE_CLASSES)
+def test_three_classes(name, common):
+    sample = iris()
+    labels = permuted(sample)
+    # A class may be absent.
+    labels[3] = np.minimum(labels[3], 1.0)
+    learning = learning_sets(sample, 90, 1 if common else len(labels))
+    compare(sample, as_learner(name), "label", labels, learning)
+
+
+@pytest.mark.parametrize("common", [True, False], ids=["one set", "many sets"])
+@pytest.mark.parametrize("name", REAL)
+def test_a_real_response(name, common):
+    sample = diabetes(60)
+    labels = permuted(sample)
+    labels[4] = np.sign(labels[4] - 1.5)
+    learning = learning_sets(sample, 40, 1 if common else len(labels))
+    compare(sample, as_learner(name), "number", labels, learning)
+
+
+@pytest.mark.parametrize("common", [True, False], ids=["one set", "many sets"])
+@pytest.mark.parametrize(
+    "name", ["ridge:0.7", "ridge:0.7,penalize_intercept=true,scale=mean", "kernel_ridge:0.3"]
+)
+def test_more_features_than_observations(name, common):
+    sample = wide()
+    learning = learning_sets(sample, 20, 1 if common else 12)
+    compare(sample, as_learner(name), "score", permuted(sample), learning)
+
+
+def shared_and_other(learner, sample, learning):
+    """What `scores` takes for one learning set, in the form for it and in that for any."""
+    other = learner.prepare(sample)
+    shared = learner.prepare_labelings(other, learning)
+    return shared, other
+
+
+@pytest.mark.parametrize("size", [40, 60])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lda",
+        "lda:equal",
+        "ridge:0.7",
+        "ridge:0.0",
+        "ridge:0.7,penalize_intercept=true",
+        "ridge:0.7,scale=mean",
+        "polynomial:2,0.3",
+    ],
+)
+def test_one_learning_set_has_a_form_of_its_own(name, size):
+    sample, learner = breast_cancer(60, 3), as_learner(name)
+    if name.startswith("polynomial"):
+        sample = make_sample(np.tanh(sample.matrix[:, :2] / 500), sample.response, as_classes=True)
+    learning = learning_sets(sample, size, 1)
+    labels = permuted(sample, 40)
+    shared, other = shared_and_other(learner, sample, learning[0])
+    assert type(shared) is not type(other)
+    found = learner.scores(shared, learning, labels)
+    expected = learner.scores(other, learning, labels)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+    for output in ("label", "score"):
+        found, expected = (
+            learner.predict(each, learning, output, None, labels) for each in (shared, other)
+        )
+        np.testing.assert_allclose(found.values, expected.values, rtol=1e-10, atol=1e-10)
+    # What is not learnt from has no influence.
+    labels[:, ~learning[0]] = 1.0 - labels[:, ~learning[0]]
+    np.testing.assert_array_equal(learner.scores(shared, learning, labels), found.values)
+
+
+@pytest.mark.parametrize("name", ["lda", "lda:equal", "ridge:0.0", "ridge:1.0"])
+def test_ties_are_those_of_the_other_form(name):
+    sample, learner = grid(), as_learner(name)
+    # Both classes are the same points, or mirror images: scores are zero but for rounding.
+    half = np.arange(48) // 16
+    mirror = sample.matrix[:, 0] > 1.5
+    labels = np.array([half % 2, mirror, half // 2, *permuted(sample, 5)], dtype=float)
+    labels = np.tile(labels, (LABELINGS // 8, 1))
+    learning = np.ones((1, 48), dtype=bool)
+    both = shared_and_other(learner, sample, learning[0])
+    found, expected = (learner.predict(each, learning, "label", None, labels) for each in both)
+    np.testing.assert_array_equal(found.values, expected.values)
+    assert found.ties == expected.ties
+
+
+def test_labels_that_leave_no_scatter_are_left_to_elimination():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(40, 3))
+    X[:, 0] = np.arange(40) % 2
+    sample = make_sample(X, np.arange(40) % 2, as_classes=True)
+    learner, learning = as_learner("lda"), np.ones((1, 40), dtype=bool)
+    labels = permuted(sample, 6)
+    shared, other = shared_and_other(learner, sample, learning[0])
+    assert type(shared) is not type(other)
+    found = learner.scores(shared, learning, labels)
+    assert np.isnan(found[0]).all()
+    assert np.isfinite(found[1:]).all()
+    np.testing.assert_allclose(found, learner.scores(other, learning, labels), rtol=1e-10)
+    with pytest.raises(ValueError, match="singular"):
+        Evaluator(sample, learner, "score").predict_labelings(labels, np.arange(6))
+
+
+@pytest.mark.parametrize("name", ["lda", "ridge:0.0", "ridge:0.7,penalize_intercept=true"])
+def test_nearly_collinear_features_are_left_to_elimination(name):
+    X = np.random.default_rng(6).normal(size=(40, 3))
+    X[:, 2] = X[:, 1] + 1e-4 * X[:, 2]
+    sample = make_sample(X, np.arange(40) % 2, as_classes=True)
+    learner, learning = as_learner(name), np.ones(40, dtype=bool)
+    shared, other = shared_and_other(learner, sample, learning)
+    assert (shared is other) == (name != "ridge:0.7,penalize_intercept=true")
+    exact = make_sample(X[:, [0, 1, 1]], sample.response, as_classes=True)
+    shared, other = shared_and_other(learner, exact, learning)
+    assert (shared is other) == (name != "ridge:0.7,penalize_intercept=true")
+
+
+def test_more_classes_and_scaled_features_have_no_form_of_their_own():
+    everything = np.ones(60, dtype=bool)
+    scaled = replace(as_learner("ridge:0.7"), standardize=True)
+    for sample, learner in ((iris(), as_learner("lda")), (breast_cancer(60, 3), scaled)):
+        learning = np.resize(everything, sample.n_obs)
+        shared, other = shared_and_other(learner, sample, learning)
+        assert shared is other
+
+
+@pytest.mark.parametrize("shape", [(256, 40, 3), (250, 40, 3), (256, 700, 600), (6, 700, 600)])
+def test_products_of_a_few_rows_at_a_time(shape):
+    n_rows, n_inner, n_columns = shape
+    rng = np.random.default_rng(2)
+    rows, matrix = rng.normal(size=(n_rows, n_inner)), rng.normal(size=(n_inner, n_columns))
+    found = product(rows, matrix)
+    np.testing.assert_allclose(found, rows @ matrix, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(product(rows[:5], matrix), found[:5])
+
+
+@pytest.mark.parametrize("name", ["lda", "ridge:0.7", "wide ridge:0.7", "kernel_ridge:0.5"])
+def test_scores_do_not_depend_on_how_many_labelings_there_are(name):
+    sample = wide() if name.startswith("wide") else breast_cancer(60, 3)
+    learner = as_learner(name.removeprefix("wide "))
+    labels, seeds = permuted(sample, 700), np.arange(700)
+    whole = Evaluator(sample, learner, "score").predict_labelings(labels, seeds).values
+    for count in (1, 5, 64, 513):
+        part = Evaluator(sample, learner, "score").predict_labelings(labels[:count], seeds[:count])
+        np.testing.assert_array_equal(part.values, whole[:count])
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        as_learner("ridge:0.7"),
+        as_learner("kernel_ridge:0.5"),
+        replace(as_learner("kernel_ridge:0.5"), standardize=True),
+    ],
+    ids=["ridge", "kernel ridge", "scaled kernel ridge"],
+)
+def test_one_smoother_for_all_labelings_in_the_dual_form(learner, monkeypatch):
+    sample = wide()
+    learning = learning_sets(sample, 20, 1)
+    labels = permuted(sample, 600)
+    expected = learner.scores(learner.prepare(sample), learning, labels)
+    module, calls = sys.modules["ucvtest.learners.jitted.ridge"], []
+    solved = module._solved
+
+    def counted(*given):
+        calls.append(given)
+        return solved(*given)
+
+    monkeypatch.setattr(module, "_solved", counted)
+    evaluator = Evaluator(sample, learner, "score")
+    found = evaluator.predict_labelings(labels, np.arange(600), learning)
+    np.testing.assert_array_equal(found.values, expected)
+    assert len(calls) == 1
+
+
+def test_one_class_among_the_labels():
+    sample = breast_cancer(60, 3)
+    labels = np.array([np.zeros(60), np.ones(60), sample.target])
+    everything = np.ones((1, 60), dtype=bool)
+    for name in ("lda", "ridge:0.7"):
+        learner = as_learner(name)
+        shared, other = shared_and_other(learner, sample, everything[0])
+        found = learner.scores(shared, everything, labels)
+        np.testing.assert_allclose(found[2], learner.scores(other, everything, labels)[2])
+
+
+@pytest.mark.parametrize("name", ["lda", "ridge:0.7", "kernel_ridge:0.5"])
+def test_one_learning_set_after_another(name):
+    sample, learner = breast_cancer(60, 3), as_learner(name)
+    learning = learning_sets(sample, 40, 2)
+    labels, seeds = permuted(sample), np.arange(12)
+    evaluator = Evaluator(sample, learner, "score")
+    for row in (0, 1, 0):
+        found = evaluator.predict_labelings(labels, seeds, learning[[row]])
+        new = Evaluator(sample, learner, "score").predict_labelings(labels, seeds, learning[[row]])
+        np.testing.assert_array_equal(found.values, new.values)
+
+
+def test_sets_of_different_sizes():
+    sample = wide()
+    learning = learning_sets(sample, 20, 12)
+    learning[3:] &= np.arange(30) > 4
+    for name in ("ridge:0.7", "kernel_ridge:0.3", "lda", "logistic:0.2"):
+        small = make_sample(sample.matrix[:, :2], sample.response, as_classes=True)
+        chosen = small if name in ("lda", "logistic:0.2") else sample
+        compare(chosen, as_learner(name), "score", permuted(sample), learning)
+
+
+ESTIMATORS = {
+    "lda": LinearDiscriminantAnalysis(),
+    "knn": KNeighborsClassifier(4),
+    "ridge": Ridge(0.7),
+    "scaled knn": make_pipeline(StandardScaler(), KNeighborsClassifier(3)),
+    "scaled kernel ridge": make_pipeline(StandardScaler(), KernelRidge(kernel="rbf")),
+    "tree": DecisionTreeClassifier(max_depth=2),
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("make", [breast_cancer, grid])
+def test_translated_and_other_estimators_are_fitted_as_by_scikit_learn(name, make):
+    sample, original = make(), as_learner(ESTIMATORS[name])
+    labels, everything = permuted(sample), np.ones((12, sample.n_obs), dtype=bool)
+    labels[5] = 0.0
+    learner = choose_backend(original, "auto", sample, "label", sample.n_obs)
+    assert isinstance(learner, TranslatedLearner) == (name != "tree")
+    seeds = np.arange(12)
+    found = Evaluator(sample, learner, "label").predict_labelings(labels, seeds)
+    expected, _, _ = one_by_one(sample, original, "label", labels, everything, everything)
+    if name == "tree":
+        # Seeds are those of the rows, also where the rows are fits of their own.
+        expected = np.array(
+            [
+                Evaluator(sample.relabelled(row), original, "label")
+                .predict(everything[:1], everything[:1], seeds[[r]])
+                .values[0]
+                for r, row in enumerate(labels)
+            ]
+        )
+    np.testing.assert_array_equal(found.values, expected)
+    if name == "knn" and make is grid:
+        assert found.ties["sklearn_fits"] > 0
+
+
+def test_a_regressor_learns_real_labels():
+    sample = diabetes(40)
+    labels = permuted(sample, 5)
+    found = Evaluator(sample, as_learner(KNeighborsRegressor(2)), "number").predict_labelings(
+        labels, np.arange(5)
+    )
+    for row in range(5):
+        fitted = KNeighborsRegressor(2).fit(sample.matrix, labels[row])
+        np.testing.assert_allclose(found.values[row], fitted.predict(sample.matrix))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("lda", LinearDiscriminantAnalysis()),
+        ("ridge:2.0", Ridge(2.0)),
+        ("knn:3", KNeighborsClassifier(3)),
+    ],
+)
+def test_batches_of_labelings_equal_scikit_learn(name, expected):
+    sample, learner = breast_cancer(90, 3), as_learner(name)
+    labels = np.repeat(permuted(sample, 9), 150, axis=0)
+    output = "label" if name == "knn:3" else "score"
+    found = Evaluator(sample, learner, output).predict_labelings(labels, np.arange(1350)).values
+    for row in range(0, 1350, 150):
+        fitted = expected.fit(sample.matrix, labels[row])
+        method = "decision_function" if name == "lda" else "predict"
+        predicted = getattr(fitted, method)(sample.matrix)
+        np.testing.assert_allclose(found[row : row + 150], np.tile(predicted, (150, 1)))
+
+
+def test_an_arbitrary_learner_is_shared_out_and_named_when_it_fails():
+    sample = breast_cancer(30, 2)
+    labels = permuted(sample, 20)
+
+    def count_positive(X_train, y_train, X_test):
+        return np.full(len(X_test), y_train[:10].sum())
+
+    evaluator = Evaluator(sample, as_learner(count_positive), "score", n_jobs=2, batch_size=7)
+    found = evaluator.predict_labelings(labels, np.arange(20)).values
+    np.testing.assert_array_equal(found[:, 0], labels[:, :10].sum(axis=1))
+
+    def fails(X_train, y_train, X_test):
+        if y_train[0] != y_train[1]:
+            raise RuntimeError("no")
+        return np.zeros(len(X_test))
+
+    first = int(np.flatnonzero(labels[:, 0] != labels[:, 1])[0])
+    with pytest.raises(ValueError, match=rf"^learner fails failed on split {first}: RuntimeError"):
+        Evaluator(sample, as_learner(fails), "score").predict_labelings(labels, np.arange(20))
+
+
+def test_what_cannot_be_fitted_is_refused():
+    sample = breast_cancer(30, 2)
+    evaluator = Evaluator(sample, as_learner("lda"), "label")
+    with pytest.raises(ValueError) as error:
+        evaluator.predict_labelings(np.zeros((2, 29)), np.arange(2))
+    assert str(error.value) == "labels must have shape (P, 30), got (2, 29)"
+    with pytest.raises(ValueError) as error:
+        evaluator.predict_labelings(np.full((1, 30), 0.5), np.arange(1))
+    assert str(error.value) == "labels must be codes of classes, whole numbers 0 to 1"
+    with pytest.raises(ValueError) as error:
+        evaluator.predict_labelings(permuted(sample, 2), np.arange(2), np.zeros((1, 30), bool))
+    assert str(error.value) == "learning set 0 is empty"
+    numbers = Evaluator(diabetes(30), as_learner("knn:2"), "number")
+    with pytest.raises(ValueError) as error:
+        numbers.predict_labelings(np.full((1, 30), np.nan), np.arange(1))
+    assert str(error.value) == "labels must be finite numbers"
+    with pytest.raises(ValueError, match=r"^learner ridge:1e-18 predicts nan on split 0"):
+        Evaluator(wide(), as_learner("ridge:1e-18"), "score").predict_labelings(
+            permuted(wide(), 2), np.arange(2)
+        )

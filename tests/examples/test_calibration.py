@@ -1,0 +1,219 @@
+"""The calibration study: true values, what is counted, and a guard against regressions."""
+
+import sys
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+
+from tests.support.paths import ROOT
+from ucvtest.advice.calibration import calibration_table
+from ucvtest.advice.procedures import PROCEDURES
+from ucvtest.data.sample import make_sample
+from ucvtest.designs.named import KFold
+from ucvtest.evaluation.evaluator import Evaluator
+
+sys.path.insert(0, str(ROOT / "examples"))
+from calibrating.problems import Problem
+from calibrating.report import END, START, update_readme
+from calibrating.rules import population_rules
+from calibrating.simulation import GROUPS, group_of, rows_of_sample, run_chunk, true_values
+from calibrating.table import cells_of
+
+GUARD_SAMPLES = range(10_000, 10_060)
+"""None of those that the packaged table was made from."""
+
+
+def make_problem(rng, learners, *, size=300, loss="zero_one", p=3, auc=False):
+    X = rng.normal(size=(size, p))
+    if loss == "squared":
+        y = X[:, 0] + rng.normal(size=size)
+    else:
+        y = (X.sum(axis=1) + rng.normal(size=size) > 0).astype(int)
+    return Problem("test", "made for tests", X, y, learners, loss=loss, auc=auc)
+
+
+@pytest.mark.parametrize(
+    ("learners", "loss"),
+    [
+        (("lda", "nearest_centroid"), "zero_one"),
+        (("gaussian_nb", "knn:3"), "zero_one"),
+        (("ridge:1", "lasso:0.05"), "zero_one"),
+        (("lda", "logistic:0.5"), "log"),
+        (("ridge:2", "ridge:0"), "squared"),
+    ],
+)
+def test_risk_is_the_mean_loss_over_the_rest_of_the_population(rng, learners, loss):
+    problem = make_problem(rng, learners, loss=loss)
+    members = problem.draw(rng, 40)
+    learning = KFold(4).draw(40, rng).learning
+    target = problem.sample.target
+    for learner, rules in zip(problem.fitted, population_rules(problem, members), strict=True):
+        found = rules.risks(learning)
+        for mask, risk in zip(learning, found, strict=True):
+            learnt = np.zeros(300, dtype=bool)
+            learnt[members[mask]] = True
+            evaluator = Evaluator(problem.sample, learner, problem.loss_object.output)
+            predicted = evaluator.predict(learnt[None], ~learnt[None], np.zeros(1, int)).values[0]
+            losses = problem.loss_object.function(target[~learnt], predicted[~learnt])
+            assert risk == pytest.approx(losses.mean(), rel=1e-9)
+
+
+def test_auc_on_the_population(rng):
+    problem = make_problem(rng, ("lda", "knn:5"), auc=True)
+    members = problem.draw(rng, 30)
+    learning = np.ones((1, 30), dtype=bool)
+    rest = np.setdiff1d(np.arange(300), members)
+    for learner, rules in zip(problem.fitted, population_rules(problem, members), strict=True):
+        learnt = np.zeros((1, 300), dtype=bool)
+        learnt[0, members] = True
+        scores = Evaluator(problem.sample, learner, "score").predict(learnt, ~learnt, np.zeros(1))
+        expected = roc_auc_score(problem.response[rest], scores.values[0, rest])
+        assert rules.aucs(learning)[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_rules_from_one_class_predict_it(rng):
+    problem = make_problem(rng, ("lda", "nearest_centroid"))
+    members = np.flatnonzero(problem.response == 1)[:10]
+    others = np.flatnonzero(problem.response == 0)[:2]
+    learning = np.repeat([[True] * 10 + [False] * 2], 1, axis=0)
+    for rules in population_rules(problem, np.r_[members, others]):
+        expected = (problem.response == 0).sum() / 290
+        assert rules.risks(learning)[0] == pytest.approx(expected)
+
+
+def test_learners_of_one_learning_set_at_a_time(rng):
+    def threshold(X, y, new):
+        return (new[:, 0] > X[:, 0].mean()).astype(int)
+
+    problem = make_problem(rng, (threshold, "lda"))
+    members = problem.draw(rng, 20)
+    learning = KFold(2).draw(20, rng).learning
+    rest = np.setdiff1d(np.arange(300), members[learning[0]])
+    cut = problem.features[members[learning[0]], 0].mean()
+    wrong = (problem.features[rest, 0] > cut) != problem.response[rest]
+    risks = population_rules(problem, members)[0].risks(learning)
+    assert risks[0] == pytest.approx(wrong.mean())
+
+
+def test_true_values_agree_with_all_learning_sets(rng):
+    problem = make_problem(rng, ("nearest_centroid", "knn:1"), size=14, p=1)
+    risks = []
+    for learnt in combinations(range(14), 3):
+        mask = np.zeros((1, 14), dtype=bool)
+        mask[0, list(learnt)] = True
+        rest = ~mask[0]
+        wrong = []
+        for learner in problem.fitted:
+            sample = make_sample(problem.features, problem.response, as_classes=True)
+            labels = Evaluator(sample, learner, "label").predict(mask, ~mask, np.zeros(1)).values
+            wrong.append((labels[0, rest] != problem.response[rest]).mean())
+        risks.append(wrong)
+    first, second = np.mean(risks, axis=0)
+    found = true_values(problem, 3, 400)
+    assert abs(found["error"] - first) < 4 * found["error_se"]
+    assert abs(found["difference"] - (first - second)) < 4 * found["difference_se"]
+
+
+def test_groups_of_tests_can_be_run_apart(rng):
+    problem = make_problem(rng, ("lda", "nearest_centroid"), auc=True)
+    together = pd.DataFrame(rows_of_sample(problem, 40, 0))
+    apart = pd.concat([pd.DataFrame(rows_of_sample(problem, 40, 0, group)) for group in GROUPS])
+    keys = ["procedure", "target"]
+    together, apart = (frame.sort_values(keys, ignore_index=True) for frame in (together, apart))
+    pd.testing.assert_frame_equal(together, apart)
+    assert set(together["procedure"]) == set(PROCEDURES)
+    assert {group_of(each) for each in PROCEDURES.values()} == set(GROUPS)
+
+
+def test_what_is_on_file_is_not_run_again(rng, tmp_path, monkeypatch):
+    monkeypatch.setattr("calibrating.simulation.CHUNK", 2)
+    problem = make_problem(rng, ("lda", "nearest_centroid"))
+    assert run_chunk(problem, 40, 0, "losses", tmp_path)
+    (path,) = tmp_path.iterdir()
+    before = path.read_bytes()
+    assert not run_chunk(problem, 40, 0, "losses", tmp_path)
+    assert path.read_bytes() == before
+
+
+def test_counts_of_a_cell(rng):
+    problem = make_problem(rng, ("lda", "nearest_centroid"))
+    rows = pd.DataFrame(
+        {
+            "n_obs": 40,
+            "number": range(5),
+            "target": "difference",
+            "procedure": "corrected_t",
+            "learn_size": 36,
+            "truth": np.nan,
+            "estimate": 0.1,
+            "low": [0.0, 0.2, 0.05, np.nan, 0.0],
+            "high": [0.2, 0.3, 0.25, np.nan, 0.1],
+            "pvalue": [0.5, 0.01, 0.05, np.nan, 0.06],
+            "n_fits": [20, 20, 20, 0, 20],
+        }
+    )
+    rules = rows.assign(procedure="wald_all_pairs", truth=[0.0, 0.3, 0.3, 0.0, -1.0])
+    known = {(36, False): {"difference": 0.1, "difference_se": 0.01}}
+    table = cells_of(problem, pd.concat([rows, rules], ignore_index=True), known)
+    first, second = table.to_dict("records")
+    assert (first["samples"], first["answered"], first["covered"]) == (5, 4, 3)
+    assert (first["tested"], first["rejected"], first["n_fits"]) == (4, 2, 20)
+    assert (first["truth"], first["truth_se"]) == (0.1, 0.01)
+    assert first["width"] == pytest.approx(0.15)
+    assert second["covered"] == 2
+    exact = stats.binomtest(3, 4).proportion_ci(method="exact")
+    assert (first["coverage_low"], first["coverage_high"]) == pytest.approx((exact.low, exact.high))
+
+
+def test_only_the_part_between_the_marks_is_written_anew(tmp_path):
+    path = tmp_path / "README.md"
+    path.write_text(f"before\n{START}\nold\n{END}\nafter\n")
+    update_readme(path, "new\n")
+    assert path.read_text() == f"before\n{START}\nnew\n{END}\nafter\n"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(("name", "n_obs"), [("weak", 60), ("neighbours", 40), ("ridge", 100)])
+def test_coverage_is_that_of_the_table(name, n_obs):
+    """New samples, counted against the packaged counts: Fisher's exact test for every test."""
+    from calibrating.problems import problems
+
+    problem = problems()[name]
+    rows = pd.DataFrame(
+        [row for number in GUARD_SAMPLES for row in rows_of_sample(problem, n_obs, number)]
+    ).assign(n_obs=n_obs)
+    table = calibration_table()
+    table = table[(table["problem"] == name) & (table["n_obs"] == n_obs)]
+    known = {
+        (row.learn_size, PROCEDURES[row.procedure].auc): {
+            kept.target: kept.truth
+            for kept in table[table["procedure"] == row.procedure].itertuples()
+        }
+        | {"difference_se": row.truth_se, "error_se": row.truth_se}
+        for row in table[table["target"] != "independence"].itertuples()
+        if PROCEDURES[row.procedure].about == "learner"
+    }
+    found = cells_of(problem, rows, known)
+    keys = ["target", "procedure"]
+    both = found.merge(table, on=keys, suffixes=("", "_kept"))
+    assert len(both) == len(found) > 20
+    worst = min(_pvalue(row) for row in both.to_dict("records"))
+    # Some 40 tests in each of three cells: chance goes below this once in 80 runs of them all.
+    assert worst > 1e-4
+
+
+def _pvalue(row):
+    counts = [
+        [row[f"covered{end}"], row[f"answered{end}"] - row[f"covered{end}"]]
+        for end in ("", "_kept")
+    ]
+    answers = [
+        [row[f"answered{end}"], row[f"samples{end}"] - row[f"answered{end}"]]
+        for end in ("", "_kept")
+    ]
+    return min(stats.fisher_exact(counts).pvalue, stats.fisher_exact(answers).pvalue)

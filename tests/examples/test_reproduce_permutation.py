@@ -1,0 +1,73 @@
+"""The short cuts of the reproduction against the models that they stand for."""
+
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import ucvtest as uv
+from tests.support.paths import ROOT
+
+sys.path.insert(0, str(ROOT / "examples"))
+import reproduce_permutation as reproduction
+
+X, Y = load_breast_cancer(return_X_y=True)
+X = (X - X.mean(axis=0)) / X.std(axis=0)
+X, Y, NEW = X[:200], Y[:200].astype(float), X[200:300]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_small_trees_are_parts_of_the_largest(seed):
+    labels = np.random.default_rng(seed).permutation(Y)
+    found = reproduction.trees(X, labels, NEW, seed)
+    for predictions, leaves in zip(found, reproduction.LEAVES, strict=True):
+        model = DecisionTreeClassifier(
+            criterion="entropy", max_leaf_nodes=leaves, random_state=seed
+        )
+        np.testing.assert_array_equal(predictions, model.fit(X, labels).predict(NEW))
+
+
+def test_votes_are_those_of_the_nearest():
+    found = reproduction.votes(reproduction.nearest(X, NEW), Y)
+    for predictions, k in zip(found, reproduction.NEIGHBOURS, strict=True):
+        model = KNeighborsClassifier(k).fit(X, Y)
+        np.testing.assert_array_equal(predictions, model.predict(NEW))
+    chosen = uv.select_model(X, Y, ["knn:5"], "loo", criteria=[], rng=0)
+    left_out = reproduction.votes(reproduction.nearest(X, X, itself=False), Y)
+    errors = (left_out != Y).mean(axis=1)
+    assert errors[reproduction.NEIGHBOURS.index(5)] == pytest.approx(chosen.columns["loo"][0])
+
+
+def test_estimates_of_orders_are_those_of_select_model():
+    found, errors = reproduction.order_selection(np.random.default_rng(3), 2, 1.0)
+    x, y, coefficients, variance = reproduction.draw_problems(np.random.default_rng(3), 2, 100, 1.0)
+    orders = (1, 4, 9)
+    chosen = uv.select_model(
+        x[1][:, None],
+        y[1],
+        [uv.learners.polynomial(order) for order in orders],
+        criteria=["loo", "vc", "fpe"],
+    )
+    for name, column in (("LOO-CV", "loo"), ("Perm.", "permutation"), ("VC", "vc"), ("FPE", "fpe")):
+        np.testing.assert_allclose(found[name][1, list(orders)], chosen.columns[column], rtol=1e-8)
+    grid = np.linspace(-1, 1, 20_001)
+    legendre = reproduction.legvander
+    fitted = np.linalg.lstsq(legendre(x[1], 4), y[1], rcond=None)[0]
+    target = legendre(grid, reproduction.HIGHEST_TARGET) @ coefficients[1]
+    expected = variance[1] + np.mean((legendre(grid, 4) @ fitted - target) ** 2)
+    assert errors[1, 4] == pytest.approx(expected, rel=1e-3)
+
+
+def test_estimates_of_lambda_are_those_of_select_model():
+    found, _ = reproduction.lambda_selection(np.random.default_rng(3), 2, 1.0)
+    x, y, *_ = reproduction.draw_problems(np.random.default_rng(3), 2, 15, 1.0)
+    place = 20
+    learner = uv.learners.polynomial(
+        reproduction.RIDGE_ORDER, 15 * reproduction.LAMBDAS[place], penalize_intercept=True
+    )
+    chosen = uv.select_model(x[1][:, None], y[1], [learner], criteria=["loo", "vc", "fpe"])
+    for name, column in (("LOO-CV", "loo"), ("Perm.", "permutation"), ("VC", "vc"), ("FPE", "fpe")):
+        assert found[name][1, place] == pytest.approx(chosen.columns[column][0], rel=1e-8)

@@ -1,0 +1,448 @@
+"""Influence values against numeric derivatives of the perturbed estimates, and closed forms."""
+
+import itertools
+import json
+import shutil
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from tests.oracles import influence as oracle
+from ucvtest.kernels import influence
+from ucvtest.kernels.influence.estimate import Rows
+from ucvtest.kernels.influence.sums import PairSums
+
+
+def draw_folds(rng, n_repeats, sizes, n_tested):
+    """One random fold of each class in each repeat; positives first."""
+    parts = [
+        rng.permuted(np.tile(np.arange(n) < k, (n_repeats, 1)), axis=1)
+        for n, k in zip(sizes, n_tested, strict=True)
+    ]
+    return np.hstack(parts)
+
+
+def draw_bootstrap(rng, n_repeats, sizes):
+    """Counts of bootstrap samples of each class."""
+    parts = [rng.multinomial(n, np.full(n, 1 / n), size=n_repeats) for n in sizes]
+    return np.hstack(parts)
+
+
+def draw_scores(rng, tested, y, ties):
+    """Scores that depend on what is learnt; whole numbers where there are to be ties."""
+    learnt = ~tested @ rng.normal(size=tested.shape[1])
+    scores = y + rng.normal(size=tested.shape) + 0.3 * np.tanh(learnt)[:, None]
+    return np.round(scores) if ties else scores
+
+
+def labels(n1, n0):
+    return np.repeat([1, 0], [n1, n0])
+
+
+AUC_CASES = [
+    (6, 5, 2, 1, 200, False),
+    (6, 5, 2, 1, 200, True),
+    (4, 7, 1, 3, 150, True),
+    (6, 6, 3, 3, 40, True),
+    (5, 5, 1, 1, 400, True),
+]
+
+
+class TestAuc:
+    @pytest.mark.parametrize(("n1", "n0", "t1", "t0", "n_repeats", "ties"), AUC_CASES)
+    def test_values_equal_the_numeric_derivative(self, n1, n0, t1, t0, n_repeats, ties):
+        rng = np.random.default_rng(n1 * n0 + ties)
+        y = labels(n1, n0)
+        tested = draw_folds(rng, n_repeats, (n1, n0), (t1, t0))
+        scores = draw_scores(rng, tested, y, ties)
+        found = influence.auc(scores, tested, y)
+        u1, u0 = oracle.auc_influence(scores, tested, y)
+        np.testing.assert_allclose(found["u1"], u1, atol=1e-8)
+        np.testing.assert_allclose(found["u0"], u0, atol=1e-8)
+        expected = np.sqrt((u1**2).sum() / n1**2 + (u0**2).sum() / n0**2)
+        assert found["se"] == pytest.approx(expected, abs=1e-8)
+        assert np.abs(found["terms1"][1]).max() > 0.01  # the derivative is not term I alone
+
+    @pytest.mark.parametrize("ties", [False, True])
+    def test_bootstrap_values_equal_the_numeric_derivative(self, ties):
+        rng = np.random.default_rng(3)
+        y, counts = labels(5, 6), draw_bootstrap(rng, 60, (5, 6))
+        counts = counts[((counts[:, :5] == 0).any(axis=1)) & ((counts[:, 5:] == 0).any(axis=1))]
+        tested = counts == 0
+        scores = draw_scores(rng, tested, y, ties)
+        found = influence.auc(scores, tested, y, counts)
+        u1, u0 = oracle.auc_influence(scores, tested, y, counts)
+        np.testing.assert_allclose(found["u1"], u1, atol=1e-8)
+        np.testing.assert_allclose(found["u0"], u0, atol=1e-8)
+
+    def test_terms_equal_the_lemma(self):
+        rng = np.random.default_rng(5)
+        y, tested = labels(6, 5), draw_folds(rng, 100, (6, 5), (2, 2))
+        scores = draw_scores(rng, tested, y, ties=True)
+        found = influence.auc(scores, tested, y)
+        t1, t0 = tested[:, :6] * 1.0, tested[:, 6:] * 1.0
+        psi = np.vectorize(oracle.psi)(scores[:, :6, None], scores[:, None, 6:])
+        both = t1[:, :, None] * t0[:, None, :]
+        n, c = (both * psi).sum(0), both.sum(0)
+        for i in range(6):
+            ratio = 2 - 6 * t1[:, i]  # (42b)
+            second = ((both * psi * ratio[:, None, None]).sum(0) / c).mean()
+            third = (n * (both * ratio[:, None, None]).sum(0) / c**2).mean()
+            first = (n / c)[i].mean() - (n / c).mean()
+            np.testing.assert_allclose(found["terms1"][:, i], [first, second, third], atol=1e-12)
+        # Only with the sign of (46): with that of (19) the values are another thing altogether.
+        u1 = oracle.auc_influence(scores, tested, y)[0]
+        assert np.abs(found["terms1"].sum(axis=0) - u1).max() > 0.1
+
+    def test_leave_one_out_is_the_naive_estimate(self):
+        # (23): terms II and III cancel where each pair has one training set.
+        rng = np.random.default_rng(0)
+        y = labels(4, 5)
+        pairs = list(itertools.product(range(4), range(4, 9)))
+        tested = np.zeros((20, 9), dtype=bool)
+        for row, pair in enumerate(pairs):
+            tested[row, list(pair)] = True
+        found = influence.auc(rng.normal(size=(20, 9)), tested, y)
+        np.testing.assert_allclose(found["u1"], found["terms1"][0], atol=1e-12)
+        np.testing.assert_allclose(found["u0"], found["terms0"][0], atol=1e-12)
+
+    def test_influence_values_sum_to_zero(self, rng):
+        y, tested = labels(9, 7), draw_folds(rng, 400, (9, 7), (3, 2))
+        found = influence.auc(draw_scores(rng, tested, y, ties=False), tested, y)
+        assert found["u1"].sum() == pytest.approx(0, abs=1e-10)
+        assert found["u0"].sum() == pytest.approx(0, abs=1e-10)
+
+    def test_results_do_not_depend_on_how_rows_are_divided(self, rng, monkeypatch):
+        y, tested = labels(9, 7), draw_folds(rng, 401, (9, 7), (3, 2))
+        scores = draw_scores(rng, tested, y, ties=True)
+        expected = influence.auc(scores, tested, y)
+        monkeypatch.setattr(influence, "CALL_CELLS", 6 * 100)
+        found = influence.auc(scores, tested, y)
+        for name in expected:
+            np.testing.assert_allclose(found[name], expected[name], atol=1e-12)
+
+    def test_only_the_order_of_scores_counts(self, rng):
+        y, tested = labels(9, 7), draw_folds(rng, 400, (9, 7), (3, 2))
+        scores = draw_scores(rng, tested, y, ties=True)
+        scores[0, np.flatnonzero(tested[0])[0]] = np.inf
+        expected, found = (influence.auc(s, tested, y) for s in (scores, np.arctan(scores)))
+        np.testing.assert_allclose(found["u1"], expected["u1"], atol=1e-12)
+
+
+class TestOneFold:
+    """Scores that are given: the classical standard error of the empirical AUC."""
+
+    def data(self, seed, n1=17, n0=23):
+        rng = np.random.default_rng(seed)
+        y = labels(n1, n0)
+        return np.round(2 * (0.8 * y + rng.normal(size=len(y)))), y
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_equals_delong_with_the_plug_in_divisor(self, seed):
+        scores, y = self.data(seed)
+        found = influence.auc(scores[None], np.ones((1, len(y))), y)
+        of_positives, of_negatives = oracle.delong(scores, y)
+        expected = np.sqrt(16 / 17 * of_positives + 22 / 23 * of_negatives)
+        assert found["se"] == pytest.approx(expected, rel=1e-12)
+
+    @pytest.mark.requires_r
+    def test_equals_proc(self, tmp_path):
+        script = (
+            'if (!requireNamespace("pROC", quietly = TRUE)) quit(status = 3);'
+            "d <- read.csv(commandArgs(TRUE)[1]);"
+            'r <- pROC::roc(d$y, d$score, levels = c(0, 1), direction = "<", quiet = TRUE);'
+            'cat(sprintf("[%.15g, %.15g]", pROC::auc(r), pROC::var(r, method = "delong")))'
+        )
+        # As many positives as negatives: their divisors then differ by one factor.
+        scores, y = self.data(1, 20, 20)
+        table = np.column_stack([y, scores])
+        np.savetxt(tmp_path / "d.csv", table, delimiter=",", header="y,score", comments="")
+        finished = subprocess.run(
+            [shutil.which("Rscript"), "--vanilla", "-e", script, str(tmp_path / "d.csv")],
+            capture_output=True,
+            text=True,
+        )
+        if finished.returncode == 3:
+            pytest.skip("the R package pROC is missing")
+        auc, variance = json.loads(finished.stdout)
+        found = influence.auc(scores[None], np.ones((1, 40)), y)
+        assert found["auc"] == pytest.approx(auc, rel=1e-12)
+        assert found["se"] ** 2 == pytest.approx(19 / 20 * variance, rel=1e-10)
+
+
+class TestError:
+    @pytest.mark.parametrize(("n", "n_tested", "n_repeats"), [(8, 2, 40), (7, 3, 25), (6, 1, 40)])
+    def test_values_equal_the_numeric_derivative(self, n, n_tested, n_repeats):
+        rng = np.random.default_rng(n)
+        tested = draw_folds(rng, n_repeats, (n,), (n_tested,))
+        losses = (rng.random((n_repeats, n)) < rng.random(n)) * 1.0
+        found = influence.error(losses, tested)
+        expected = oracle.error_influence(losses, tested)
+        np.testing.assert_allclose(found["u"], expected, atol=1e-8)
+        assert found["se"] == pytest.approx(np.sqrt((expected**2).sum()) / n, abs=1e-8)
+
+    def test_bootstrap_values_equal_the_numeric_derivative(self):
+        rng = np.random.default_rng(2)
+        counts = draw_bootstrap(rng, 30, (8,))
+        losses = (rng.random((30, 8)) < rng.random(8)) * 1.0
+        found = influence.error(losses, counts == 0, counts)
+        expected = oracle.error_influence(losses, counts == 0, counts)
+        np.testing.assert_allclose(found["u"], expected, atol=1e-8)
+
+    def test_bootstrap_values_tend_to_the_published_form(self):
+        # Efron and Tibshirani (1997): the limit over all bootstrap samples.
+        rng = np.random.default_rng(2)
+        n, n_repeats = 10, 200_000
+        counts = draw_bootstrap(rng, n_repeats, (n,))
+        tested = counts == 0
+        x = rng.normal(size=n)
+        losses = (np.abs((counts @ x / n)[:, None] - x) > 0.8) * 1.0
+        found = influence.error(losses, tested, counts)
+        e = (tested * losses).sum(0) / tested.sum(0)
+        q = (tested * losses).mean(1)
+        excess = counts - counts.mean(0)
+        published = (2 + 1 / (n - 1)) * (e - e.mean()) + n * (excess.T @ q) / tested.sum(0)
+        np.testing.assert_allclose(found["u"], published, atol=0.03)
+        assert np.abs(published).max() > 0.3
+
+    def test_any_loss_will_do(self):
+        rng = np.random.default_rng(0)
+        tested = draw_folds(rng, 30, (6,), (2,))
+        losses = rng.normal(size=(30, 6)) ** 2
+        found = influence.error(losses, tested)["u"]
+        np.testing.assert_allclose(found, oracle.error_influence(losses, tested), atol=1e-7)
+
+
+class TestRepeated:
+    """The derivative of G, by going through all orders in which observations can be drawn."""
+
+    N1, N0, SIZE = 4, 4, 2
+
+    def kernel(self, fold1, fold0, j1, j2):
+        z = np.random.default_rng(9).normal(size=8)
+        inside = sum(z[j] for j in fold1) - sum(z[4 + j] for j in fold0)
+        return oracle.psi(z[j1] + 0.7 * inside, z[4 + j2] - 0.4 * inside**2)
+
+    def rows(self):
+        """All pairs of a partition of each class, each pair of their folds a row."""
+        tested, values = [], []
+        partitions = list(oracle.partition_probabilities(4, 2, None, 0.0))
+        for one, two in itertools.product(partitions, repeat=2):
+            for fold1, fold0 in itertools.product(one, two):
+                row, scores = np.zeros(8, dtype=bool), np.zeros((4, 4))
+                row[[*fold1, *(4 + j for j in fold0)]] = True
+                for j1, j2 in itertools.product(fold1, fold0):
+                    scores[j1, j2] = self.kernel(fold1, fold0, j1, j2)
+                tested.append(row)
+                values.append(scores)
+        return np.array(tested), np.array(values)
+
+    def values_of_rows(self):
+        """Influence values from all partitions, by the definition of the three terms."""
+        tested, psi = self.rows()
+        t1, t0 = tested[:, :4] * 1.0, tested[:, 4:] * 1.0
+        both = t1[:, :, None] * t0[:, None, :]
+        n, c = (both * psi).sum(0), both.sum(0)
+        share = n / c
+        d = (both * (psi - share) / c).sum((1, 2))
+        return (
+            share.mean(1) - share.mean() - t1.T @ d / 4,
+            share.mean(0) - share.mean() - t0.T @ d / 4,
+            share,
+        )
+
+    def test_values_equal_the_derivative_over_all_draws(self):
+        u1, u0, share = self.values_of_rows()
+        even = [0.25] * 4
+
+        def perturbed(i, k, epsilon):
+            folds = [
+                oracle.test_fold_probabilities(4, 2, i if k == which else None, epsilon)
+                for which in (0, 1)
+            ]
+            f = [oracle.masses(4, i if k == which else None, epsilon) for which in (0, 1)]
+            return oracle.complete_auc(self.kernel, 4, 4, *folds, *f)
+
+        assert perturbed(None, 0, 0.0) == pytest.approx(share.mean(), abs=1e-12)
+        for k, values in enumerate((u1, u0)):
+            numeric = [oracle.derivative(lambda e, i=i, k=k: perturbed(i, k, e)) for i in range(4)]
+            np.testing.assert_allclose(values, numeric, atol=1e-8)
+        assert even == oracle.masses(4, None, 0.0)
+
+    def test_drawn_orders_have_the_probabilities_of_lemma_2(self):
+        for epsilon in (0.0, 0.1):
+            for fold, probability in oracle.test_fold_probabilities(5, 2, 3, epsilon).items():
+                expected = oracle.lemma_2(5, 2, 3 in fold, epsilon)
+                assert probability == pytest.approx(expected, abs=1e-14)
+
+    def test_whole_partitions_have_no_derivative(self):
+        # Forget which fold was drawn first, and moving mass to i makes no partition more likely.
+        found = {e: oracle.partition_probabilities(6, 3, 1, e) for e in (-1e-4, 1e-4)}
+        for folds, probability in found[1e-4].items():
+            slope = (probability - found[-1e-4][folds]) / 2e-4
+            assert slope == pytest.approx(0, abs=1e-9)
+        assert len(found[1e-4]) == 15
+
+
+class TestMonteCarloErrors:
+    def runs(self, n_repeats, n_runs=60):
+        """The same sample and rule, different folds."""
+        z = np.random.default_rng(4).normal(size=16)
+        y = labels(8, 8)
+
+        def score(tested):
+            learnt = (~tested * (y - 0.5) * z).sum(axis=1, keepdims=True)
+            return 0.6 * y + z * np.tanh(learnt) + 0.5 * z
+
+        found = []
+        for seed in range(n_runs):
+            rng = np.random.default_rng(seed)
+            tested = draw_folds(rng, n_repeats, (8, 8), (2, 2))
+            sums = PairSums(y, n_repeats)
+            rows = Rows(tested, ~tested, np.arange(n_repeats))
+            sums.count(rows)
+            sums.add(rows, score(tested))
+            sums.close(rows)
+            found.append(sums.result())
+        return found
+
+    def test_stated_errors_agree_with_the_spread(self):
+        runs = self.runs(600)
+        for value, stated in (("estimate", "mc_se"), ("variance", "mc_se_variance")):
+            spread = np.std([getattr(run, value) for run in runs], ddof=1)
+            mean_square = np.mean([getattr(run, stated) ** 2 for run in runs])
+            # 60 runs tell a standard deviation to 9%, 16 groups theirs to 18%.
+            assert 0.7 < np.sqrt(mean_square) / spread < 1.4, value
+
+    def test_stated_bias_is_the_noise_of_the_influence_values(self):
+        runs = self.runs(600)
+        noise = np.var([run.values for run in runs], axis=0, ddof=1)
+        expected = (noise / runs[0].divisor ** 2).sum()
+        stated = np.mean([run.mc_bias_variance for run in runs])
+        # 16 values with 59 degrees of freedom each.
+        assert stated == pytest.approx(expected, rel=0.2)
+
+
+class TestAdHoc:
+    def test_equal_the_definitions(self, rng):
+        folds = rng.random((6, 4, 4))
+        found = influence.ad_hoc_variances(folds)
+        assert found["adhoc_1"] == pytest.approx(np.mean([oracle.adhoc_1(f) for f in folds]))
+        assert found["adhoc_2"] == pytest.approx(np.mean([oracle.adhoc_2(f) for f in folds]))
+        for name, mle in (("adhoc_3", False), ("adhoc_3_mle", True)):
+            expected = np.mean([oracle.adhoc_3(f, f.mean(), mle) for f in folds])
+            assert found[name] == pytest.approx(expected)
+
+    def test_unequal_folds_use_the_estimate_itself(self, rng):
+        folds, overall = rng.random((3, 4, 3)), rng.random(3)
+        found = influence.ad_hoc_variances(folds, overall)
+        expected = [oracle.adhoc_3(f, e) for f, e in zip(folds, overall, strict=True)]
+        assert found["adhoc_3"] == pytest.approx(np.mean(expected))
+        assert np.isnan(found["adhoc_2"])
+
+    def test_error_rates_have_one_form(self, rng):
+        folds = rng.random((5, 4))
+        found = influence.ad_hoc_variances(folds)
+        expected = folds.var(axis=1, ddof=1).mean() / 4  # (6), averaged as in (9)
+        for name in ("adhoc_1", "adhoc_2", "adhoc_3"):
+            assert found[name] == pytest.approx(expected)
+        assert found["adhoc_3_mle"] == pytest.approx(expected * 3 / 4)
+
+    @pytest.mark.parametrize("shape", [(4,), (4, 1), (2, 3, 1)])
+    def test_one_fold_is_refused(self, shape):
+        with pytest.raises(ValueError, match="at least two folds, got"):
+            influence.ad_hoc_variances(np.ones(shape))
+
+
+class TestRefused:
+    y = labels(4, 4)
+    tested = np.tile([1, 1, 0, 0, 1, 1, 0, 0], (10, 1))
+    scores = np.zeros((10, 8))
+
+    def test_pairs_never_tested(self):
+        with pytest.raises(ValueError) as error:
+            influence.auc(self.scores, self.tested, self.y)
+        assert str(error.value) == (
+            "12 of 16 pairs are never tested together in 10 repeats: about 26 repeats would do"
+        )
+
+    def test_observations_never_tested(self):
+        with pytest.raises(ValueError) as error:
+            influence.error(self.scores, self.tested)
+        assert str(error.value) == (
+            "4 of 8 observations are never tested in 10 repeats: about 10 repeats would do"
+        )
+
+    def test_folds_of_changing_size(self):
+        tested = self.tested.copy()
+        tested[3, 2] = 1
+        with pytest.raises(ValueError, match="in class 1 sizes go from 2 to 3: draw folds of one"):
+            influence.auc(self.scores, tested, self.y)
+        with pytest.raises(ValueError, match="in the sample sizes go from 4 to 5"):
+            influence.error(self.scores, tested)
+
+    def test_nan_scores(self):
+        scores = self.scores.copy()
+        scores[2, 1] = np.nan
+        with pytest.raises(ValueError, match="repeat 2 has NaN for the tested observation 1: "):
+            influence.auc(scores, self.tested, self.y)
+        scores[2, 1], scores[2, 2] = 0, np.nan  # not tested: of no interest
+        with pytest.raises(ValueError, match="never tested together"):
+            influence.auc(scores, self.tested, self.y)
+
+    def test_one_class(self):
+        with pytest.raises(ValueError, match="y has no 1: the AUC needs both classes"):
+            influence.auc(self.scores, self.tested, np.zeros(8))
+
+    @pytest.mark.parametrize(
+        ("changed", "message"),
+        [
+            ({"scores": np.zeros((9, 8))}, "must have one shape"),
+            ({"tested": 2 * tested}, "tested must hold 0 and 1 only"),
+            ({"y": np.arange(8)}, "y must hold 0 and 1 for 8 observations"),
+            ({"counts": np.ones((10, 8))}, "counts and tested overlap"),
+            (
+                {"counts": np.ones((9, 8))},
+                r"counts must be numbers of shape \(10, 8\), got float64",
+            ),
+            ({"counts": np.full((10, 8), "1")}, r"counts must be numbers of shape \(10, 8\), got"),
+            ({"counts": 0.5 * (1 - tested)}, "counts must be integers, zero or more"),
+            ({"counts": tested - 1}, "counts must be integers, zero or more"),
+            ({"counts": np.where(tested, 0, np.nan)}, "counts must be integers, zero or more"),
+            (
+                {"counts": 1 - tested},
+                "counts must sum to 4, the observations of class 0, in every",
+            ),
+        ],
+    )
+    def test_what_does_not_fit(self, changed, message):
+        arguments = {"scores": self.scores, "tested": self.tested, "y": self.y} | changed
+        with pytest.raises(ValueError, match=message):
+            influence.auc(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([[0.1, np.nan]],), "fold_values holds 1 NaN"),
+        (([[0.1, 0.2]], [1, 2, 3]), r"estimate must have shape \(1,\), got \(3,\)"),
+    ],
+)
+def test_ad_hoc_variances_refuse(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        influence.ad_hoc_variances(*arguments)
+
+
+def test_a_thousand_repeats_of_120_take_a_tenth_of_a_second():
+    rng = np.random.default_rng(0)
+    y, tested = labels(60, 60), draw_folds(rng, 1000, (60, 60), (12, 12))
+    scores = y + rng.normal(size=(1000, 120))
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        influence.auc(scores, tested, y)
+        times.append(time.perf_counter() - start)
+    # The least of five: other work on the machine only ever adds time.
+    assert min(times) < 0.1

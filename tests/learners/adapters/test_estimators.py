@@ -1,0 +1,299 @@
+import functools
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
+from ucvtest.data.sample import make_sample
+from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
+
+
+def coded(sample, first="benign", second="malignant"):
+    """The same sample with strings for labels."""
+    return make_sample(sample.matrix, np.array([first, second])[sample.codes], as_classes=True)
+
+
+def split(sample, learn_size=50):
+    learning = learning_sets(sample, learn_size, 1)[0]
+    return np.flatnonzero(learning), np.flatnonzero(~learning)
+
+
+def test_outputs_of_a_classifier():
+    sample = coded(breast_cancer())
+    learning, testing = split(sample)
+    learner = SklearnLearner(LogisticRegression())
+    fitted = LogisticRegression().fit(sample.matrix[learning], sample.response[learning])
+    tested = sample.matrix[testing]
+
+    def predicted(output):
+        return learner.fit_predict(sample, learning, testing, output, 0)
+
+    labels = (fitted.predict(tested) == "malignant").astype(float)
+    np.testing.assert_array_equal(predicted("label"), labels)
+    np.testing.assert_array_equal(predicted("score"), fitted.decision_function(tested))
+    for output in ("probability", "number"):
+        np.testing.assert_array_equal(predicted(output), fitted.predict_proba(tested)[:, 1])
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression(), DecisionTreeClassifier(max_depth=2)])
+def test_scores_and_probabilities_are_those_of_the_positive_class(estimator):
+    sample = breast_cancer()
+    other = make_sample(sample.matrix, sample.response, as_classes=True, pos_label=0)
+    learning, testing = split(sample)
+    learner = SklearnLearner(estimator)
+    for output in ("score", "probability"):
+        first, second = (
+            learner.fit_predict(each, learning, testing, output, 0) for each in (sample, other)
+        )
+        total = 0.0 if output == "score" and hasattr(estimator, "decision_function") else 1.0
+        np.testing.assert_allclose(first + second, total, atol=1e-12)
+
+
+def test_a_regressor_is_cut_at_one_half():
+    sample = coded(breast_cancer())
+    learning, testing = split(sample)
+    learner = SklearnLearner(LinearRegression())
+    number = LinearRegression().fit(sample.matrix[learning], sample.codes[learning])
+    expected = number.predict(sample.matrix[testing])
+    found = learner.fit_predict(sample, learning, testing, "label", 0)
+    np.testing.assert_array_equal(found, (expected > 0.5).astype(float))
+    found = learner.fit_predict(sample, learning, testing, "score", 0)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_regressor_at_exactly_one_half_is_the_first_class():
+    sample = make_sample(np.zeros((6, 1)), np.array([0, 1, 0, 1, 0, 1]), as_classes=True)
+    learner = SklearnLearner(LinearRegression())
+    found = learner.fit_predict(sample, np.arange(4), np.arange(4, 6), "label", 0)
+    np.testing.assert_array_equal(found, [0.0, 0.0])
+
+
+def test_more_than_two_classes_by_name():
+    sample = iris()
+    learning, testing = split(sample, 75)
+    found = SklearnLearner(DecisionTreeClassifier(random_state=0)).fit_predict(
+        sample, learning, testing, "label", 0
+    )
+    assert np.mean(found == sample.codes[testing]) > 0.9
+
+
+def test_pipelines_digest_what_a_matrix_cannot():
+    sample = breast_cancer()
+    frame = pd.DataFrame(sample.matrix[:, :2], columns=["a", "b"])
+    frame.loc[::7, "a"] = np.nan
+    frame["group"] = np.where(sample.codes + (np.arange(100) % 3 == 0) > 0, "x", "y")
+    pipeline = make_pipeline(
+        make_column_transformer(
+            (SimpleImputer(), ["a", "b"]), (OneHotEncoder(sparse_output=False), ["group"])
+        ),
+        LogisticRegression(),
+    )
+    mixed = make_sample(frame, sample.response, as_classes=True)
+    learner = SklearnLearner(pipeline)
+    learner.check(mixed, "label", 50)
+    learning, testing = split(mixed)
+    expected = pipeline.fit(frame.iloc[learning], sample.response[learning])
+    found = learner.fit_predict(mixed, learning, testing, "label", 0)
+    np.testing.assert_array_equal(found, expected.predict(frame.iloc[testing]))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SGDClassifier(),
+        make_pipeline(StandardScaler(), SGDClassifier()),
+        VotingClassifier(
+            [("tree", DecisionTreeClassifier(max_features=1)), ("sgd", SGDClassifier())]
+        ),
+    ],
+    ids=["plain", "pipeline", "ensemble"],
+)
+def test_missing_random_states_get_the_seed_of_the_fit(estimator):
+    sample = breast_cancer()
+    learning, testing = split(sample)
+    learner = SklearnLearner(estimator)
+    seeded = [
+        tuple(learner.fit_predict(sample, learning, testing, "label", seed)) for seed in range(8)
+    ]
+    again = [
+        tuple(learner.fit_predict(sample, learning, testing, "label", seed)) for seed in range(8)
+    ]
+    assert seeded == again
+    assert len(set(seeded)) > 1
+
+
+def test_given_random_states_stay():
+    learner = SklearnLearner(SGDClassifier(random_state=3))
+    sample = breast_cancer()
+    learning, testing = split(sample)
+    expected = SGDClassifier(random_state=3).fit(sample.matrix[learning], sample.codes[learning])
+    for seed in (0, 2**40 + 1):
+        found = learner.fit_predict(sample, learning, testing, "label", seed)
+        np.testing.assert_array_equal(found, expected.predict(sample.matrix[testing]))
+
+
+def test_names():
+    long = make_pipeline(StandardScaler(), LogisticRegression(C=0.5, max_iter=300))
+    assert SklearnLearner(long).name == (
+        "Pipeline(steps=[('standardscaler', StandardScaler()), "
+        "('logisticregression', LogisticRegression(C=0.5, max_iter=300))])"
+    )
+    wide = VotingClassifier([(f"tree{i}", DecisionTreeClassifier()) for i in range(30)])
+    assert len(SklearnLearner(wide).name) == 200
+    assert SklearnLearner(wide).name.endswith("...")
+
+    def rule(X_train, y_train, X_test, power=1):
+        return np.ones(len(X_test))
+
+    class Rule:
+        def __call__(self, X_train, y_train, X_test):
+            return np.ones(len(X_test))
+
+    assert CallableLearner(rule).name == "rule"
+    assert CallableLearner(functools.partial(rule, power=2)).name == "rule(power=2)"
+    assert CallableLearner(lambda X_train, y_train, X_test: y_train).name == "<lambda>"
+    assert CallableLearner(Rule()).name == "Rule"
+
+
+@pytest.mark.parametrize(
+    ("estimator", "make", "output", "message"),
+    [
+        (
+            LogisticRegression(),
+            diabetes,
+            "number",
+            "learner LogisticRegression() is a classifier, but y holds real values: use a "
+            "regressor, or a loss for labels such as loss='zero_one'",
+        ),
+        (
+            LinearRegression(),
+            iris,
+            "label",
+            "learner LinearRegression() is a regressor, which needs two classes, y has 3: use a "
+            "classifier with loss='zero_one', or merge classes, or pass loss='squared' if y holds "
+            "amounts",
+        ),
+        (
+            LogisticRegression(),
+            iris,
+            "probability",
+            "learner LogisticRegression() with this loss needs two classes, y has 3: use a "
+            "classifier with loss='zero_one', or merge classes",
+        ),
+        (
+            LinearRegression(),
+            breast_cancer,
+            "probability",
+            "learner LinearRegression() is a regressor and gives no probability: use a "
+            "classifier, or loss='zero_one'",
+        ),
+        (
+            LinearSVC(),
+            breast_cancer,
+            "probability",
+            "learner LinearSVC() has no predict_proba, which this loss needs: use "
+            "loss='zero_one', or wrap it in sklearn.calibration.CalibratedClassifierCV",
+        ),
+    ],
+)
+def test_what_an_estimator_cannot_do_is_refused_before_any_fit(estimator, make, output, message):
+    with pytest.raises(ValueError) as error:
+        SklearnLearner(estimator).check(make(), output, 50)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("estimator", "make", "output"),
+    [
+        (LinearSVC(), breast_cancer, "score"),
+        (LinearSVC(), iris, "label"),
+        (LinearRegression(), diabetes, "number"),
+        (RandomForestClassifier(), breast_cancer, "probability"),
+        (LinearRegression(), breast_cancer, "score"),
+    ],
+)
+def test_what_an_estimator_can_do_is_not_refused(estimator, make, output):
+    SklearnLearner(estimator).check(make(), output, 50)
+
+
+def test_a_callable_sees_the_users_labels_and_codes_are_made_of_its_own():
+    sample = coded(breast_cancer())
+    learning, testing = split(sample)
+    seen = []
+
+    def rule(X_train, y_train, X_test):
+        seen.append(y_train)
+        return [y_train[0], "malignant"] + ["benign"] * (len(X_test) - 2)
+
+    found = CallableLearner(rule).fit_predict(sample, learning, testing, "label", 0)
+    np.testing.assert_array_equal(seen[0], sample.response[learning])
+    np.testing.assert_array_equal(found[:3], [sample.codes[learning[0]], 1.0, 0.0])
+
+
+def test_a_callable_sees_numbers_where_the_loss_scores_numbers():
+    sample = coded(breast_cancer())
+    learning, testing = split(sample)
+
+    def mean(X_train, y_train, X_test):
+        return np.full(len(X_test), y_train.mean())
+
+    found = CallableLearner(mean).fit_predict(sample, learning, testing, "number", 0)
+    np.testing.assert_allclose(found, sample.codes[learning].mean())
+
+
+def test_a_callable_sees_data_frames_as_the_user_gave_them():
+    sample = breast_cancer()
+    frame = pd.DataFrame(sample.matrix, columns=list("abcde"))
+    framed = make_sample(frame, sample.response, as_classes=True)
+
+    def rule(X_train, y_train, X_test):
+        assert list(X_train.columns) == list("abcde")
+        return (X_test["a"] < 0).astype(int)
+
+    learning, testing = split(framed)
+    found = CallableLearner(rule).fit_predict(framed, learning, testing, "label", 0)
+    np.testing.assert_array_equal(found, sample.matrix[testing, 0] < 0)
+
+
+def test_a_callable_with_more_classes_needs_labels():
+    learner = CallableLearner(lambda X_train, y_train, X_test: y_train)
+    learner.check(iris(), "label", 60)
+    with pytest.raises(ValueError) as error:
+        learner.check(iris(), "score", 60)
+    assert str(error.value) == (
+        "learner <lambda> with this loss needs two classes, y has 3: use loss='zero_one', or "
+        "merge classes"
+    )
+
+
+def test_unknown_labels_name_learner_and_split():
+    sample = coded(breast_cancer())
+
+    def rule(X_train, y_train, X_test):
+        return ["unclear"] * len(X_test)
+
+    with pytest.raises(ValueError) as error:
+        evaluate(sample, rule, "label", learning_sets(sample, 50, 2))
+    assert str(error.value) == (
+        "learner rule failed on split 0: ValueError: the prediction 'unclear' is none of the "
+        "labels 'benign', 'malignant'"
+    )
+
+
+def test_boolean_and_integer_labels_are_coded():
+    sample = breast_cancer()
+    for labels in (sample.codes.astype(bool), sample.codes * 2 - 1):
+        relabelled = make_sample(sample.matrix, labels, as_classes=True)
+        learning = learning_sets(relabelled, 50, 3)
+        found = evaluate(relabelled, LogisticRegression(), "label", learning).values
+        expected = evaluate(sample, LogisticRegression(), "label", learning).values
+        np.testing.assert_array_equal(found, expected)

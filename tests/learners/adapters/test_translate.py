@@ -1,0 +1,457 @@
+import gzip
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+import ucvtest as uv
+from tests.support.paths import ROOT
+from tests.support.samples import breast_cancer, diabetes, iris, learning_sets
+from ucvtest.data.sample import make_sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.learners.adapters.translate import _RULES, TranslatedLearner, choose_backend
+
+# Fitted to the end, as the translation is.
+EXACT_LOGISTIC = LogisticRegression(solver="newton-cholesky", tol=1e-12, max_iter=1000)
+
+ESTIMATORS = {
+    "lda svd": LinearDiscriminantAnalysis(),
+    "lda lsqr": LinearDiscriminantAnalysis(solver="lsqr"),
+    "lda eigen": LinearDiscriminantAnalysis(solver="eigen"),
+    "qda": QuadraticDiscriminantAnalysis(),
+    "gaussian_nb": GaussianNB(),
+    "nearest_centroid": NearestCentroid(),
+    "ridge": Ridge(2.0),
+    "ridge classifier": RidgeClassifier(0.5),
+    "least squares": LinearRegression(),
+    "kernel ridge": KernelRidge(alpha=0.5, kernel="rbf", gamma=0.1),
+    "logistic": EXACT_LOGISTIC,
+    "knn odd": KNeighborsClassifier(3),
+    "knn even": KNeighborsClassifier(4),
+    "knn brute": KNeighborsClassifier(2, algorithm="brute", metric="euclidean"),
+    "knn regressor": KNeighborsRegressor(2),
+    "dummy": DummyClassifier(),
+    "dummy certain": DummyClassifier(strategy="most_frequent"),
+}
+SCALED = {
+    f"scaled {name}": make_pipeline(StandardScaler(), estimator)
+    for name, estimator in ESTIMATORS.items()
+    if name not in ("lda lsqr", "lda eigen", "knn brute")
+}
+
+
+def two_irises():
+    """Two classes, with many equal rows and distances."""
+    whole = iris()
+    rows = np.flatnonzero(whole.codes > 0)
+    return make_sample(whole.matrix[rows], whole.response[rows], as_classes=True)
+
+
+def pima(data_dir):
+    """Integers with ties, and units that differ by a hundred."""
+    with gzip.open(data_dir / "pima.csv.gz", "rt") as file:
+        frame = pd.read_csv(file)
+    frame = frame.iloc[:100]
+    return make_sample(frame.iloc[:, [1, 2, 3, 6]], frame.iloc[:, 0].to_numpy(), as_classes=True)
+
+
+@pytest.fixture(params=["breast cancer", "iris", "pima"])
+def sample(request):
+    if request.param == "pima":
+        return pima(request.getfixturevalue("data_dir"))
+    return breast_cancer(100, 4) if request.param == "breast cancer" else two_irises()
+
+
+def many_sets(sample, n_sets=200, n_single=20):
+    """Random learning sets of 40, some of a single class."""
+    learning = learning_sets(sample, 40, n_sets)
+    for row in range(n_single):
+        learning[row] &= sample.codes == row % 2
+    return learning
+
+
+def compare(sample, estimator, output, learning):
+    """Predictions of the translated estimator and of scikit-learn's, and scikit-learn's fits."""
+    original = as_learner(estimator)
+    original.check(sample, output, 40)
+    found = []
+    for backend in ("jax", "sklearn"):
+        learner = choose_backend(original, backend, sample, output, 40)
+        assert isinstance(learner, TranslatedLearner) == (backend == "jax")
+        evaluator = Evaluator(sample, learner, output)
+        found.append(evaluator.predict(learning, ~learning, np.arange(len(learning))))
+        assert evaluator.one_class_fits >= 20 * (len(learning) == 200)
+    return found[0].values, found[1].values, found[0].ties["sklearn_fits"]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_labels_are_those_of_scikit_learn(name, sample):
+    learning = many_sets(sample, 60, 6)
+    found, expected, n_open = compare(sample, ESTIMATORS[name], "label", learning)
+    np.testing.assert_array_equal(found, expected)
+    if "knn" not in name:
+        assert n_open == 0
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_labels_of_pipelines_are_those_of_scikit_learn(name, data_dir):
+    sample = pima(data_dir)
+    found, expected, n_open = compare(sample, SCALED[name], "label", many_sets(sample, 60, 6))
+    np.testing.assert_array_equal(found, expected)
+    assert n_open < 20 if "knn" in name else n_open == 0
+
+
+@pytest.mark.parametrize("output", ["score", "probability"])
+@pytest.mark.parametrize("name", [*ESTIMATORS, *SCALED])
+def test_other_predictions_are_those_of_scikit_learn(name, output):
+    sample = breast_cancer(100, 4)
+    estimator = (ESTIMATORS | SCALED)[name]
+    try:
+        as_learner(estimator).check(sample, output, 40)
+    except ValueError:
+        pytest.skip("scikit-learn gives no such prediction")
+    if "centroid" in name:
+        pytest.skip("in other units, so it is not translated")
+    found, expected, n_open = compare(sample, estimator, output, many_sets(sample, 20, 5))
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+    assert n_open == 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", [*ESTIMATORS, *SCALED])
+def test_two_hundred_sets_of_three_data_sets(name, sample):
+    estimator, learning = (ESTIMATORS | SCALED)[name], many_sets(sample)
+    found, expected, _ = compare(sample, estimator, "label", learning)
+    np.testing.assert_array_equal(found, expected)
+    if "centroid" in name:
+        return
+    found, expected, _ = compare(sample, estimator, "score", learning)
+    # The sum of a probability's logarithms, or a kernel of raw units, has large numbers inside.
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", ["lasso", "elastic net"])
+def test_two_hundred_sets_of_three_data_sets_with_an_l1_penalty(name, sample):
+    estimator = make_pipeline(StandardScaler(), lasso_of_scikit_learn(name))
+    found, expected, _ = compare(sample, estimator, "score", many_sets(sample))
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("penalty", [0.01, 100.0, np.inf])
+def test_logistic_regression_at_other_penalties(penalty):
+    sample = breast_cancer(100, 2)
+    estimator = LogisticRegression(C=penalty, solver="newton-cholesky", tol=1e-13, max_iter=1000)
+    for each in (estimator, make_pipeline(StandardScaler(), estimator)):
+        found, expected, _ = compare(sample, each, "score", learning_sets(sample, 60, 30))
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-8)
+
+
+def test_a_real_response():
+    sample = diabetes()
+    learning = learning_sets(sample, 40, 30)
+    estimators = [
+        LinearRegression(),
+        Ridge(0.3),
+        make_pipeline(StandardScaler(), Ridge(0.3)),
+        KNeighborsRegressor(4),
+    ]
+    kernels = [KernelRidge(kernel="poly", degree=2), KernelRidge(kernel="rbf", gamma=0.2)]
+    estimators += [*kernels, *(make_pipeline(StandardScaler(), each) for each in kernels)]
+    estimators.append(make_pipeline(StandardScaler(), KNeighborsRegressor(4)))
+    for estimator in estimators:
+        found, expected, _ = compare(sample, estimator, "number", learning)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("lda svd", "qda", "gaussian_nb", "nearest_centroid", "knn odd", "knn even", "dummy"),
+        *("ridge classifier", "scaled ridge classifier", "scaled knn odd", "scaled knn even"),
+    ],
+)
+def test_three_classes(name):
+    sample = iris()
+    learning = learning_sets(sample, 60, 40)
+    # A class, or two, may be absent.
+    learning[0] &= sample.codes != 1
+    learning[1] &= sample.codes == 2
+    found, expected, _ = compare(sample, (ESTIMATORS | SCALED)[name], "label", learning)
+    np.testing.assert_array_equal(found, expected)
+
+
+LASSOS = {
+    "lasso": {"l1_ratio": 1.0, "C": 0.5},
+    "weak lasso": {"l1_ratio": 1.0, "C": 5.0},
+    "elastic net": {"l1_ratio": 0.3, "C": 0.2},
+}
+
+
+def lasso_of_scikit_learn(name):
+    """Fitted to the end, as the translation is."""
+    return LogisticRegression(solver="saga", tol=1e-9, max_iter=100_000, **LASSOS[name])
+
+
+@pytest.mark.parametrize("scaled", [False, True], ids=["", "scaled"])
+@pytest.mark.parametrize("name", LASSOS)
+def test_logistic_regression_with_an_l1_penalty(name, scaled):
+    sample = breast_cancer(100, 4)
+    units = sample.matrix * [1.0, 0.3, 3.0, 1.0]
+    sample = make_sample(units, sample.response, as_classes=True)
+    estimator = lasso_of_scikit_learn(name)
+    if scaled:
+        estimator = make_pipeline(StandardScaler(), estimator)
+    learning = learning_sets(sample, 40, 12)
+    learning[:3, :10] = False
+    learning[3] &= sample.codes == 1
+    found, expected, n_open = compare(sample, estimator, "score", learning)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    assert n_open == 0
+    found, expected, _ = compare(sample, estimator, "label", learning)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", [*ESTIMATORS, *SCALED])
+def test_scores_at_the_cut(name):
+    # Points of a small grid: many are as near to one class as to the other, or equally far away.
+    grid = np.array([(i, j) for i in range(4) for j in range(4)] * 4, dtype=float)
+    response = np.array(["b", "a"])[(grid[:, 0] + np.arange(64) // 16 > 2).astype(int)]
+    sample = make_sample(grid, response, as_classes=True, pos_label="a")
+    estimator = (ESTIMATORS | SCALED)[name]
+    found, expected, n_open = compare(sample, estimator, "label", learning_sets(sample, 40, 60))
+    np.testing.assert_array_equal(found, expected)
+    if "knn" in name:
+        assert n_open > 0
+
+
+def test_an_observation_between_two_centroids():
+    features = np.array([0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.4])[:, None] * [1.0, 3.0]
+    sample = make_sample(features, list("aaabbba"), as_classes=True)
+    learning = np.array([[1, 1, 1, 1, 1, 1, 0], [1, 0, 1, 1, 0, 1, 0]], dtype=bool)
+    found, expected, n_open = compare(sample, NearestCentroid(), "label", learning)
+    np.testing.assert_array_equal(found, expected)
+    assert n_open == 2
+
+
+def test_singular_learning_sets_are_left_to_scikit_learn():
+    sample = breast_cancer(60, 3)
+    # One column varies in a few rows only, and so not in every learning set.
+    features = np.column_stack([sample.matrix, np.arange(60) < 3])
+    sample = make_sample(features, sample.response, as_classes=True)
+    learning = learning_sets(sample, 30, 60)
+    found, expected, n_open = compare(sample, LinearDiscriminantAnalysis(), "label", learning)
+    np.testing.assert_array_equal(found, expected)
+    assert n_open >= (~learning[:, :3].any(axis=1)).sum() > 0
+    assert n_open < 60
+    # What is constant is not divided by. The tiny variances of naive Bayes make huge scores,
+    # whose rounding errors matter at times.
+    for name in ("ridge", "gaussian_nb", "logistic"):
+        found, expected, n_open = compare(sample, SCALED[f"scaled {name}"], "label", learning)
+        np.testing.assert_array_equal(found, expected)
+        assert n_open <= (5 if name == "gaussian_nb" else 0)
+
+
+@pytest.mark.parametrize("name", [*ESTIMATORS, *SCALED])
+@pytest.mark.parametrize("outlier", [1e4, 1e8])
+def test_learning_sets_without_an_outlier(name, outlier):
+    if any(each in name for each in ("logistic", "knn", "lsqr")):
+        pytest.skip("left to scikit-learn in the units of the outlier")
+    sample = breast_cancer(60, 3)
+    features = sample.matrix.copy()
+    features[0, 0] = outlier
+    sample = make_sample(features, sample.response, as_classes=True)
+    learning = learning_sets(sample, 30, 40)
+    learning[:, 0] = False
+    output = "label" if "centroid" in name else "score"
+    found, expected, n_open = compare(sample, (ESTIMATORS | SCALED)[name], output, learning)
+    np.testing.assert_allclose(found[:, 1:], expected[:, 1:], rtol=1e-9, atol=1e-9)
+    assert n_open == 0
+
+
+def test_least_squares_in_units_that_differ():
+    # A singular value below 1e-6 of the largest is dropped by scikit-learn from 1.9 on.
+    sample = breast_cancer(100, 3)
+    fine = make_sample(sample.matrix * [1.0, 1e3, 1.0], sample.response, as_classes=True)
+    rough = make_sample(sample.matrix * [1.0, 1e4, 1e-3], sample.response, as_classes=True)
+    learning = learning_sets(sample, 40, 20)
+    for each, n_left in ((fine, 0), (rough, 20)):
+        found, expected, n_open = compare(each, LinearRegression(), "score", learning)
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+        assert n_open == n_left
+    labels = np.random.default_rng(0).permuted(np.tile(sample.target, (20, 1)), axis=1)
+    found = []
+    for backend in ("jax", "sklearn"):
+        learner = choose_backend(as_learner(LinearRegression()), backend, rough, "score", 40)
+        evaluator = Evaluator(rough, learner, "score")
+        found.append(evaluator.predict_labelings(labels, np.arange(20), learning[:1]).values)
+    np.testing.assert_allclose(*found, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["lda svd", "knn regressor"])
+def test_scores_of_learning_sets_that_are_left_to_scikit_learn(name):
+    sample = breast_cancer(60, 3)
+    # A column that does not vary in every learning set, and rows with equal distances.
+    features = np.column_stack([np.round(4 * sample.matrix), np.arange(60) < 3])
+    sample = make_sample(features, sample.response, as_classes=True)
+    learning = learning_sets(sample, 30, 60)
+    found, expected, n_open = compare(sample, ESTIMATORS[name], "score", learning)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+    assert n_open > 0
+
+
+@pytest.mark.parametrize(
+    ("estimator", "reason"),
+    [
+        (LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5), "shrinkage=0.5"),
+        (LinearDiscriminantAnalysis(priors=[0.5, 0.5]), "priors=[0.5, 0.5]"),
+        (LinearDiscriminantAnalysis(tol=0.1), "tol=0.1"),
+        (QuadraticDiscriminantAnalysis(reg_param=0.1), "reg_param=0.1"),
+        (GaussianNB(var_smoothing=0.1), "var_smoothing=0.1"),
+        (NearestCentroid(shrink_threshold=0.1), "shrink_threshold=0.1"),
+        (Ridge(positive=True), "positive=True"),
+        (Ridge(fit_intercept=False), "fit_intercept=False"),
+        (Ridge(solver="saga"), "solver='saga'"),
+        (RidgeClassifier(class_weight="balanced"), "class_weight='balanced'"),
+        (LogisticRegression(solver="liblinear"), "solver='liblinear'"),
+        (LogisticRegression(solver="liblinear", l1_ratio=1), "solver='liblinear'"),
+        (LogisticRegression(solver="saga", l1_ratio=0.5, C=np.inf), "C=inf"),
+        (LinearRegression(positive=True), "positive=True"),
+        (LinearRegression(fit_intercept=False), "fit_intercept=False"),
+        (LinearRegression(tol=0.5), "tol=0.5"),
+        (LogisticRegression(class_weight={0: 2}), "class_weight={0: 2}"),
+        (KNeighborsClassifier(weights="distance"), "weights='distance'"),
+        (KNeighborsClassifier(metric="manhattan"), "metric='manhattan'"),
+        (KNeighborsClassifier(p=1), "p=1"),
+        (KernelRidge(kernel="laplacian"), "kernel='laplacian'"),
+        (DummyClassifier(strategy="stratified"), "strategy='stratified'"),
+        (RandomForestClassifier(), "RandomForestClassifier is not translated"),
+        (
+            make_pipeline(MinMaxScaler(), GaussianNB()),
+            "a pipeline with MinMaxScaler is not translated",
+        ),
+        (make_pipeline(StandardScaler(with_std=False), GaussianNB()), "with_std=False"),
+        (
+            KNeighborsClassifier(50),
+            "learner knn:50 needs learn_size >= 50, got learn_size=40: raise it, or use a smaller "
+            "k",
+        ),
+    ],
+)
+def test_what_has_no_counterpart_stays(estimator, reason):
+    sample, original = breast_cancer(100, 4), as_learner(estimator)
+    assert choose_backend(original, "auto", sample, "label", 40) is original
+    with pytest.raises(ValueError) as error:
+        choose_backend(original, "jax", sample, "label", 40)
+    assert str(error.value) == (
+        f"backend='jax' has no counterpart of learner {original.name}: {reason}; use backend='auto'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("solver", "columns", "reason"),
+    [
+        ("svd", [0, 1e7], "X has a column more than 1000000 standard deviations away from zero"),
+        ("eigen", [0, 1e4], "X has a column more than 1000 standard deviations away from zero"),
+        ("lsqr", [0, 0], "the covariance matrix of X is nearly singular"),
+    ],
+)
+def test_features_with_which_scikit_learn_loses_digits_stay(solver, columns, reason):
+    sample = breast_cancer(100, 2)
+    features = sample.matrix * [1.0, 1e-6] if solver == "lsqr" else sample.matrix + columns
+    sample = make_sample(features, sample.response, as_classes=True)
+    original = as_learner(LinearDiscriminantAnalysis(solver=solver))
+    assert choose_backend(original, "auto", sample, "label", 40) is original
+    with pytest.raises(ValueError, match=f": {reason}; use"):
+        choose_backend(original, "jax", sample, "label", 40)
+    scaled = as_learner(make_pipeline(StandardScaler(), LinearDiscriminantAnalysis(solver=solver)))
+    assert choose_backend(scaled, "jax", sample, "label", 40).backend == "jax"
+
+
+def test_too_many_differences_of_pairs_stay():
+    rng = np.random.default_rng(0)
+    sample = make_sample(rng.normal(size=(700, 40)), np.arange(700) % 2, as_classes=True)
+    original = as_learner(make_pipeline(StandardScaler(), KNeighborsClassifier()))
+    assert choose_backend(original, "auto", sample, "label", 40) is original
+    with pytest.raises(ValueError, match=r"before KNeighborsClassifier with 700 observations of"):
+        choose_backend(original, "jax", sample, "label", 40)
+
+
+def test_samples_without_a_counterpart():
+    sample = breast_cancer(100, 4)
+    single = make_sample(np.float32(sample.matrix), sample.response, as_classes=True)
+    text = make_sample(pd.DataFrame({"x": ["a", "b"] * 50}), sample.response, as_classes=True)
+    for each, estimator in ((single, GaussianNB()), (text, DummyClassifier())):
+        original = as_learner(estimator)
+        assert choose_backend(original, "auto", each, "label", 40) is original
+    original = as_learner(EXACT_LOGISTIC)
+    assert choose_backend(original, "auto", iris(), "label", 40) is original
+
+
+def test_the_backend_of_a_test():
+    sample = breast_cancer(100, 4)
+    data = (sample.matrix, sample.response)
+    estimators = (LinearDiscriminantAnalysis(), KNeighborsClassifier(3))
+    results = {}
+    for backend in ("auto", "jax", "sklearn"):
+        test = uv.UStatisticTest(*data, *estimators, learn_size=40, backend=backend)
+        results[backend] = [test.fit(n_pairs=60, rng=seed) for seed in range(3)]
+        settings = results[backend][0].settings
+        ran = "sklearn" if backend == "sklearn" else "jax"
+        assert (settings["backend"], settings["other_backend"]) == (ran, ran)
+        assert settings["learner"] == "LinearDiscriminantAnalysis()"
+        assert settings["other"] == "KNeighborsClassifier(n_neighbors=3)"
+    for ours, theirs in zip(results["auto"], results["sklearn"], strict=True):
+        assert (ours.estimate, ours.variance) == (theirs.estimate, theirs.variance)
+        np.testing.assert_equal(ours.pvalue, theirs.pvalue)
+
+
+def test_settings_name_scikit_learn_where_it_fits():
+    sample = breast_cancer(100, 4)
+    data = (sample.matrix, sample.response)
+    l1 = LogisticRegression(solver="liblinear", l1_ratio=1)
+    settings = uv.UStatisticTest(*data, l1, GaussianNB()).fit(n_pairs=20, rng=0).settings
+    assert (settings["backend"], settings["other_backend"]) == ("sklearn", "jax")
+    whole = iris()
+    test = uv.UStatisticTest(whole.matrix, whole.response, LogisticRegression(max_iter=1000))
+    assert test.fit(n_pairs=20, rng=0).settings["backend"] == "sklearn"
+
+
+def test_every_rule_is_listed():
+    readme = (ROOT / "README.md").read_text()
+    table = readme.partition("| scikit-learn | runs as |")[2].partition("\n\n")[0]
+    listed = re.findall(r"`(\w+)`", " ".join(line.split("|")[1] for line in table.splitlines()[2:]))
+    assert sorted(listed) == sorted([*_RULES, "Pipeline"])
+
+
+def test_backends_of_other_learners():
+    sample = breast_cancer(100, 4)
+    data = (sample.matrix, sample.response)
+
+    def mean_rule(X_train, y_train, X_test):
+        return np.full(len(X_test), y_train[0])
+
+    test = uv.UStatisticTest(*data, "lda", mean_rule, backend="sklearn")
+    assert (test.learner.backend, test.other.backend) == ("jax", "function")
+    with pytest.raises(ValueError) as error:
+        uv.UStatisticTest(*data, "lda", mean_rule, backend="jax")
+    assert str(error.value) == (
+        "backend='jax' has no counterpart of learner mean_rule: it is no scikit-learn estimator; "
+        "use backend='auto'"
+    )
+    with pytest.raises(ValueError) as error:
+        uv.UStatisticTest(*data, "lda", backend="gpu")
+    assert str(error.value) == "backend='gpu' is unknown: use one of auto, jax, sklearn"

@@ -1,0 +1,288 @@
+import jax
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import NearestCentroid
+
+from tests.support.samples import breast_cancer, evaluate, iris, learning_sets
+from ucvtest.common.float64 import in_float64, jit
+from ucvtest.data.sample import make_sample
+from ucvtest.learners import gaussian_nb, lda, nearest_centroid, qda
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.learners.solvers.linear_algebra import UNROLLED, invert_positive_definite
+
+# Maximum likelihood divides by n, which scikit-learn does for all solvers from 1.9 on.
+LDA = LinearDiscriminantAnalysis(solver="lsqr")
+QDA = QuadraticDiscriminantAnalysis()
+
+
+@pytest.mark.parametrize("output", ["score", "probability", "label"])
+@pytest.mark.parametrize(
+    ("ours", "theirs", "learn_size"),
+    [
+        (lda(), LDA, 30),
+        (lda("equal"), LinearDiscriminantAnalysis(priors=[0.5, 0.5]), 30),
+        (qda(), QDA, 50),
+        (qda("equal"), QuadraticDiscriminantAnalysis(priors=[0.5, 0.5]), 50),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_two_classes_agree_with_scikit_learn(ours, theirs, learn_size, output):
+    sample = breast_cancer()
+    learning = learning_sets(sample, learn_size)
+    found = evaluate(sample, ours, output, learning).values
+    expected = evaluate(sample, theirs, output, learning).values
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (lda(), LDA),
+        (qda(), QDA),
+        (nearest_centroid(), NearestCentroid()),
+        (gaussian_nb(), GaussianNB()),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_three_classes_agree_with_scikit_learn(ours, theirs):
+    sample = iris()
+    learning = learning_sets(sample, 60)
+    found = evaluate(sample, ours, "label", learning).values
+    np.testing.assert_array_equal(found, evaluate(sample, theirs, "label", learning).values)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (lda(), LDA),
+        (qda(), QDA),
+        (nearest_centroid(), NearestCentroid()),
+        (gaussian_nb(), GaussianNB()),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_a_class_absent_from_a_learning_set_is_never_predicted(ours, theirs):
+    sample = iris()
+    learning = learning_sets(sample, 60, 9)
+    for row, absent in enumerate([0, 1, 2] * 3):
+        learning[row] &= sample.codes != absent
+    found = evaluate(sample, ours, "label", learning).values
+    np.testing.assert_array_equal(found, evaluate(sample, theirs, "label", learning).values)
+
+
+def test_nearest_centroid_is_the_difference_of_squared_distances():
+    sample = breast_cancer()
+    learning = learning_sets(sample, 20, 5)
+    expected = np.full(learning.shape, np.nan)
+    for row, members in enumerate(learning):
+        first, second = (
+            (
+                (sample.matrix - sample.matrix[members & (sample.codes == code)].mean(axis=0)) ** 2
+            ).sum(axis=1)
+            for code in (0, 1)
+        )
+        expected[row] = np.where(members, np.nan, first - second)
+    found = evaluate(sample, "nearest_centroid", "score", learning).values
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    labels = evaluate(sample, NearestCentroid(), "label", learning).values
+    np.testing.assert_array_equal(
+        evaluate(sample, "nearest_centroid", "label", learning).values, labels
+    )
+
+
+def test_nearest_centroid_gives_ties_to_the_first_class_and_counts_them():
+    X = np.array([[-1.0], [1.0], [-1.0], [1.0], [0.0], [0.0]])
+    sample = make_sample(X, np.array([0, 1, 0, 1, 0, 1]), as_classes=True)
+    learning = np.array([[1, 1, 1, 1, 0, 0]], dtype=bool)
+    found = evaluate(sample, "nearest_centroid", "label", learning)
+    np.testing.assert_array_equal(found.values[0, 4:], [0.0, 0.0])
+    assert found.ties == {"score_ties": 2}
+
+
+@pytest.mark.parametrize("method", [lda, qda, gaussian_nb])
+def test_priors_change_the_output(method):
+    sample = breast_cancer()
+    learning = learning_sets(sample, 50, 5)
+    outputs = [
+        evaluate(sample, method(p), "score", learning).values for p in ("empirical", "equal")
+    ]
+    assert (outputs[0] != outputs[1])[~learning].all()
+
+
+def test_units_of_the_features_do_not_matter():
+    sample = breast_cancer()
+    shifted = make_sample(1e4 + sample.matrix * 1e-3, sample.response, as_classes=True)
+    learning = learning_sets(sample, 50, 20)
+    for learner in (lda(), qda()):
+        found = evaluate(shifted, learner, "score", learning).values
+        expected = evaluate(sample, learner, "score", learning).values
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("learner", [lda(), qda(), nearest_centroid()], ids=lambda x: x.name)
+def test_the_flag_for_float64_changes_nothing(learner):
+    sample = breast_cancer()
+    learning = learning_sets(sample, 50, 20)
+    off = evaluate(sample, learner, "score", learning).values
+    with jax.enable_x64(True):
+        on = evaluate(sample, learner, "score", learning).values
+    assert type(off) is np.ndarray
+    assert off.dtype == np.float64
+    np.testing.assert_array_equal(on, off)
+
+
+def test_lda_refuses_learning_sets_that_are_too_small():
+    message = (
+        "learner lda needs learn_size >= 7 (features plus classes), got learn_size=6: raise it, "
+        "use fewer features, or use ridge"
+    )
+    lda().check(breast_cancer(), "label", 7)
+    with pytest.raises(ValueError) as error:
+        lda().check(breast_cancer(), "label", 6)
+    assert str(error.value) == message
+
+
+def test_qda_refuses_learning_sets_that_are_too_small():
+    message = (
+        "learner qda needs learn_size >= 12 (features plus one, for each class), got "
+        "learn_size=11: raise it, use fewer features, or use lda"
+    )
+    qda().check(breast_cancer(), "label", 12)
+    with pytest.raises(ValueError) as error:
+        qda().check(breast_cancer(), "label", 11)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("learner", [lda(), qda()], ids=lambda x: x.name)
+def test_collinear_columns_are_refused_before_any_fit(learner):
+    sample = breast_cancer(n_columns=2)
+    X = np.column_stack([sample.matrix, sample.matrix.sum(axis=1), np.ones(sample.n_obs)])
+    message = (
+        f"learner {learner.name} needs linearly independent columns, but the 4 columns of X, "
+        "centred, have rank 2: drop columns that are constant or combinations of others, raise "
+        "the number of observations, or use ridge"
+    )
+    with pytest.raises(ValueError) as error:
+        learner.check(make_sample(X, sample.response, as_classes=True), "label", 30)
+    assert str(error.value) == message
+
+
+def test_a_singular_covariance_names_learner_split_and_remedy():
+    sample = breast_cancer(n_columns=2)
+    X = np.column_stack([sample.matrix, np.arange(sample.n_obs) < 3])
+    learning = learning_sets(sample, 30, 4)
+    learning[:, :3] = [[1, 0, 1], [0, 1, 1], [0, 0, 0], [1, 1, 1]]
+    with pytest.raises(ValueError) as error:
+        evaluate(make_sample(X, sample.response, as_classes=True), "lda", "label", learning)
+    assert str(error.value) == (
+        "learner lda predicts nan on split 2 for observation 0: the pooled covariance matrix of "
+        "that learning set is singular: raise learn_size, drop columns that are nearly constant "
+        "or nearly combinations of others, or use ridge"
+    )
+
+
+@pytest.mark.parametrize("learner", ["lda", "qda"])
+def test_a_constant_column_is_found_whatever_rounding_leaves_of_it(learner):
+    sample = breast_cancer(n_columns=2)
+    learning = learning_sets(sample, 30, 200)
+    learning[:, :3] = False
+    for value in np.random.default_rng(0).normal(size=20):
+        column = np.where(np.arange(sample.n_obs) < 3, value, 0.3)
+        X = np.column_stack([sample.matrix, column])
+        with pytest.raises(ValueError, match="is singular"):
+            evaluate(make_sample(X, sample.response, as_classes=True), learner, "label", learning)
+        state = as_learner(learner).prepare(make_sample(X, sample.response, as_classes=True))
+        assert np.isnan(as_learner(learner).scores(state, learning)).all()
+
+
+def test_a_class_too_small_for_qda_names_learner_split_and_remedy():
+    sample = breast_cancer()
+    learning = learning_sets(sample, 50, 3)
+    learning[1] &= (sample.codes == 0) | (np.cumsum(sample.codes) <= 6)
+    with pytest.raises(
+        ValueError, match=r"^learner qda:equal predicts nan on split 1 for "
+    ) as error:
+        evaluate(sample, "qda:equal", "label", learning)
+    assert str(error.value).endswith(
+        "the covariance matrix of a class in that learning set is singular, it needs more "
+        "observations of each class than features: raise learn_size, use fewer features, or use lda"
+    )
+
+
+@pytest.mark.parametrize("method", [lda, qda, gaussian_nb])
+def test_unknown_priors_are_refused(method):
+    with pytest.raises(
+        ValueError, match=r"^priors='flat' is unknown: use one of empirical, equal$"
+    ):
+        method("flat")
+
+
+def test_more_than_two_classes_have_labels_only():
+    with pytest.raises(ValueError, match=r"^learner lda with this loss needs two classes, y has 3"):
+        lda().check(iris(), "probability", 60)
+
+
+def test_twenty_features_agree_with_scikit_learn(rng):
+    X = rng.normal(size=(150, 20)) + 0.3 * (np.arange(150) % 2)[:, None]
+    sample = make_sample(X, np.arange(150) % 2, as_classes=True)
+    learning = learning_sets(sample, 100, 20)
+    for ours, theirs in ((lda(), LDA), (qda(), QDA)):
+        found = evaluate(sample, ours, "score", learning).values
+        expected = evaluate(sample, theirs, "score", learning).values
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("output", ["probability", "label"])
+@pytest.mark.parametrize("priors", ["empirical", "equal"])
+def test_naive_bayes_agrees_with_scikit_learn(priors, output):
+    sample = breast_cancer()
+    learning = learning_sets(sample, 30)
+    theirs = GaussianNB(priors=None if priors == "empirical" else [0.5, 0.5])
+    found = evaluate(sample, gaussian_nb(priors), output, learning).values
+    expected = evaluate(sample, theirs, output, learning).values
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_naive_bayes_adds_what_scikit_learn_adds_to_the_variances():
+    sample = breast_cancer()
+    units = make_sample(sample.matrix * 10.0 ** np.arange(-2, 3), sample.response, as_classes=True)
+    learning = learning_sets(units, 30, 20)
+    found = evaluate(units, gaussian_nb(), "score", learning).values
+    joint = GaussianNB()
+    for row, members in enumerate(learning):
+        joint.fit(units.matrix[members], units.response[members])
+        first, second = joint.predict_joint_log_proba(units.matrix[~members]).T
+        np.testing.assert_allclose(found[row, ~members], second - first, rtol=1e-8)
+
+
+def test_naive_bayes_without_variation_names_the_remedy():
+    X = np.array([[0.0], [0.0], [0.0], [0.0], [1.0], [2.0]])
+    sample = make_sample(X, np.array([0, 1, 0, 1, 0, 1]), as_classes=True)
+    with pytest.raises(ValueError) as error:
+        evaluate(sample, "gaussian_nb", "score", np.array([[1, 1, 1, 1, 0, 0]], dtype=bool))
+    assert str(error.value) == (
+        "learner gaussian_nb predicts nan on split 0 for observation 4: no feature varies in that "
+        "learning set: raise learn_size, or drop columns that are nearly constant"
+    )
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, UNROLLED, UNROLLED + 1, 9])
+def test_inverses_with_and_without_a_loop_are_those_of_numpy(rng, size):
+    factors = rng.normal(size=(20, size, size + 2))
+    matrices = factors @ factors.transpose(0, 2, 1)
+    matrices[7, :, -1] = matrices[7, -1, :] = 0.0
+    inverses, log_determinants = in_float64(jit(invert_positive_definite))(
+        np.moveaxis(matrices, 0, 2)
+    )
+    regular = np.arange(20) != 7
+    expected = np.linalg.inv(matrices[regular])
+    np.testing.assert_allclose(np.moveaxis(inverses, 2, 0)[regular], expected, rtol=1e-8)
+    expected = np.linalg.slogdet(matrices[regular]).logabsdet
+    np.testing.assert_allclose(log_determinants[regular], expected, rtol=1e-10, atol=1e-10)
+    assert np.isnan(inverses[:, :, 7]).all()
+    assert np.isnan(log_determinants[7])

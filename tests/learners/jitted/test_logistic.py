@@ -1,0 +1,124 @@
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from tests.support.samples import breast_cancer, evaluate, learning_sets
+from ucvtest.data.sample import make_sample
+from ucvtest.learners import elastic_net, logistic
+
+
+def wide(n_columns=55):
+    """More features than observations."""
+    rng = np.random.default_rng(3)
+    return make_sample(rng.normal(size=(50, n_columns)), np.arange(50) % 2, as_classes=True)
+
+
+def scikit_learn(sample, learning, lam, standardize, scale):
+    """One fit after the other, standardised by hand."""
+    scores = np.full(learning.shape, np.nan)
+    for row, members in enumerate(learning):
+        X, y = sample.matrix, sample.target
+        if standardize:
+            X = (X - X[members].mean(axis=0)) / X[members].std(axis=0)
+        penalty = lam * (members.sum() if scale == "mean" else 1.0)
+        fitted = LogisticRegression(
+            C=1 / penalty, solver="newton-cholesky", tol=1e-13, max_iter=1000
+        ).fit(X[members], y[members])
+        scores[row] = np.where(members, np.nan, fitted.decision_function(X))
+    return scores
+
+
+@pytest.mark.parametrize("make", [breast_cancer, wide], ids=["tall", "wide"])
+def test_options_agree_with_scikit_learn_and_change_the_output(make):
+    sample = make()
+    learning = learning_sets(sample, 30, 10)
+    outputs = []
+    for options in itertools.product([True, False], ["mean", "sum"]):
+        found = evaluate(sample, logistic(0.2, *options), "score", learning).values
+        expected = scikit_learn(sample, learning, 0.2, *options)
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+        outputs.append(found)
+    for first, second in itertools.combinations(outputs, 2):
+        assert np.nanmax(np.abs(first - second)) > 1e-3
+
+
+def test_it_is_the_limit_of_the_elastic_net():
+    sample = breast_cancer()
+    learning = learning_sets(sample, 40, 20)
+    found = evaluate(sample, logistic(0.1), "score", learning).values
+    almost = evaluate(sample, elastic_net(0.1, 1e-7), "score", learning).values
+    np.testing.assert_allclose(found, almost, atol=1e-5)
+
+
+def test_small_penalties_of_separable_classes_converge():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    sample = make_sample(rng.normal(size=(80, 6)) + 3.0 * y[:, None], y, as_classes=True)
+    learning = learning_sets(sample, 30, 40)
+    found = evaluate(sample, logistic(1e-6), "score", learning).values
+    assert np.isfinite(found[~learning]).all()
+    np.testing.assert_array_equal(np.sign(found[~learning]).min(), -1)
+
+
+def test_probabilities_and_labels():
+    sample = breast_cancer()
+    learning = learning_sets(sample, 40, 20)
+    score, probability, label = (
+        evaluate(sample, "logistic:0.1", output, learning).values
+        for output in ("score", "probability", "label")
+    )
+    np.testing.assert_allclose(probability, 1 / (1 + np.exp(-score)))
+    np.testing.assert_array_equal(label[~learning], score[~learning] > 0)
+
+
+def test_separable_classes_without_a_penalty_have_no_solution():
+    y = np.arange(20) % 2
+    sample = make_sample(y[:, None] + np.linspace(0, 0.5, 20)[:, None], y, as_classes=True)
+    learning = learning_sets(sample, 10, 4)
+    with pytest.raises(ValueError) as error:
+        evaluate(sample, logistic(0.0), "label", learning)
+    observation = int(np.flatnonzero(~learning[0])[0])
+    assert str(error.value) == (
+        f"learner logistic:0.0 predicts nan on split 0 for observation {observation}: Newton's "
+        "method has not converged: raise lam (without a penalty, classes that can be separated "
+        "have no solution), or raise max_iter"
+    )
+
+
+def test_max_iter_stops_it():
+    sample = breast_cancer()
+    with pytest.raises(ValueError, match="Newton's method has not converged"):
+        evaluate(sample, logistic(1e-3, max_iter=1), "label", learning_sets(sample, 40, 4))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"lam": -1.0}, "lam must be a finite number >= 0, got -1.0"),
+        ({"lam": 1.0, "scale": "total"}, "scale='total' is unknown: use one of sum, mean"),
+        ({"lam": 1.0, "max_iter": 0}, "max_iter must be a positive integer, got 0"),
+    ],
+)
+def test_wrong_arguments(arguments, message):
+    with pytest.raises(ValueError) as error:
+        logistic(**arguments)
+    assert str(error.value) == message
+
+
+def test_samples_that_it_refuses():
+    sample = breast_cancer()
+    with pytest.raises(ValueError) as error:
+        logistic(0.0).check(sample, "label", 5)
+    assert str(error.value) == (
+        "learner logistic:0.0 without a penalty needs learn_size >= 6 (features plus one), got "
+        "learn_size=5: raise lam above 0"
+    )
+    with pytest.raises(ValueError) as error:
+        logistic(1.0).check(wide(400), "label", 20)
+    assert str(error.value) == (
+        "learner logistic:1.0 has 401 coefficients, more than 300: use standardize=False, use "
+        "fewer features, lasso, or scikit-learn's LogisticRegression"
+    )
+    logistic(1.0, standardize=False).check(wide(400), "label", 20)

@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+
+from tests.support.samples import breast_cancer, evaluate, iris, learning_sets
+from ucvtest.data.sample import make_sample
+from ucvtest.learners import majority
+
+
+@pytest.mark.parametrize("make", [breast_cancer, iris], ids=["two classes", "three classes"])
+def test_labels_agree_with_scikit_learn(make):
+    sample = make()
+    learning = learning_sets(sample, 24)
+    found = evaluate(sample, "majority", "label", learning)
+    expected = evaluate(sample, DummyClassifier(), "label", learning).values
+    np.testing.assert_array_equal(found.values, expected)
+    counts = [np.sort(np.bincount(sample.codes[row], minlength=2)) for row in learning]
+    tied = sum(count[-1] == count[-2] for count in counts)
+    assert found.ties == {"class_ties": tied * (sample.n_obs - 24)}
+    assert tied > 0
+
+
+def test_the_share_of_the_positive_class_is_score_and_probability():
+    sample = breast_cancer()
+    learning = learning_sets(sample, 24)
+    share = np.array([sample.codes[row].mean() for row in learning])[:, None]
+    for output in ("score", "probability", "number"):
+        found = evaluate(sample, "majority", output, learning).values
+        np.testing.assert_array_equal(found, np.where(learning, np.nan, share))
+
+
+@pytest.mark.parametrize(("tie", "expected"), [("first", 0.0), ("second", 1.0), ("half", 0.5)])
+def test_ties_of_two_classes(tie, expected):
+    sample = make_sample(np.zeros((6, 1)), np.array(list("aabbab")), as_classes=True)
+    learning = np.array([[1, 1, 1, 1, 0, 0], [1, 0, 1, 1, 0, 0]], dtype=bool)
+    found = evaluate(sample, majority(tie), "label", learning)
+    np.testing.assert_array_equal(found.values[0, 4:], [expected, expected])
+    np.testing.assert_array_equal(found.values[1, 4:], [1.0, 1.0])
+    assert found.ties == {"class_ties": 2}
+
+
+@pytest.mark.parametrize(("tie", "expected"), [("first", 1.0), ("second", 2.0)])
+def test_ties_among_three_classes_are_between_those_tied(tie, expected):
+    sample = make_sample(np.zeros((6, 1)), np.array([0, 1, 1, 2, 2, 0]), as_classes=True)
+    learning = np.array([[1, 1, 1, 1, 1, 0]], dtype=bool)
+    assert evaluate(sample, majority(tie), "label", learning).values[0, 5] == expected
+
+
+def test_half_an_error_needs_two_classes():
+    majority("half").check(breast_cancer(), "label", 30)
+    with pytest.raises(ValueError) as error:
+        majority("half").check(iris(), "label", 30)
+    assert str(error.value) == (
+        "learner majority:half needs two classes, y has 3: use tie='first' or tie='second'"
+    )
+
+
+def test_unknown_tie_is_refused():
+    with pytest.raises(
+        ValueError, match=r"^tie='coin' is unknown: use one of first, second, half$"
+    ):
+        majority("coin")

@@ -1,0 +1,143 @@
+from collections import Counter
+
+import jax
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
+from ucvtest.data.sample import make_sample
+from ucvtest.learners import knn
+
+
+def slow_knn(sample, k, learning):
+    """Labels, shares of the last class and ties, one observation at a time."""
+    labels, shares = (np.full(learning.shape, np.nan) for _ in range(2))
+    ties = Counter(vote_ties=0, distance_ties=0)
+    for row, members in enumerate(learning):
+        rows = np.flatnonzero(members)
+        for i in np.flatnonzero(~members):
+            distance = ((sample.matrix[rows] - sample.matrix[i]) ** 2).sum(axis=1)
+            order = sorted(range(len(rows)), key=lambda j: (distance[j], rows[j]))
+            votes = sample.codes[rows[order[:k]]].tolist()
+            most = max(Counter(votes).values())
+            winners = [code for code in votes if votes.count(code) == most]
+            labels[row, i] = winners[0]
+            shares[row, i] = votes.count(sample.n_classes - 1) / k
+            ties["vote_ties"] += len(set(winners)) > 1
+            if k < len(rows):
+                ties["distance_ties"] += int(distance[order[k - 1]] == distance[order[k]])
+    return labels, shares, ties
+
+
+def rounded(sample):
+    """The same sample with many equal distances, all of them exact in binary."""
+    return make_sample(np.round(sample.matrix), sample.response, as_classes=True)
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_labels_agree_with_scikit_learn(k):
+    sample = breast_cancer()
+    learning = learning_sets(sample, 40)
+    found = evaluate(sample, knn(k), "label", learning)
+    expected = evaluate(sample, KNeighborsClassifier(k), "label", learning).values
+    np.testing.assert_array_equal(found.values, expected)
+    assert found.ties == {"vote_ties": 0, "distance_ties": 0}
+
+
+@pytest.mark.parametrize("k", [1, 4])
+def test_shares_agree_with_scikit_learn(k):
+    sample = breast_cancer()
+    learning = learning_sets(sample, 40)
+    for output in ("score", "probability"):
+        found = evaluate(sample, knn(k), output, learning).values
+        expected = evaluate(sample, KNeighborsClassifier(k), output, learning).values
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_means_of_a_real_response_agree_with_scikit_learn():
+    sample = diabetes()
+    learning = learning_sets(sample, 40)
+    found = evaluate(sample, knn(5), "number", learning).values
+    expected = evaluate(sample, KNeighborsRegressor(5), "number", learning).values
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("make", [breast_cancer, iris], ids=["two classes", "three classes"])
+def test_ties_follow_the_stated_rules_and_are_counted(make, k):
+    sample = rounded(make())
+    learning = learning_sets(sample, 40, 8)
+    labels, shares, ties = slow_knn(sample, k, learning)
+    found = evaluate(sample, knn(k), "label", learning)
+    np.testing.assert_array_equal(found.values, labels)
+    assert found.ties == ties
+    assert ties["distance_ties"] > 0
+    assert (ties["vote_ties"] > 0) == (k % 2 == 0 or (k > 2 and sample.n_classes > 2))
+    if sample.n_classes == 2:
+        score = evaluate(sample, knn(k), "score", learning)
+        np.testing.assert_array_equal(score.values, shares)
+        assert score.ties == {"distance_ties": ties["distance_ties"]}
+
+
+def test_a_class_absent_from_a_learning_set_is_never_predicted():
+    sample = iris()
+    learning = learning_sets(sample, 60, 3) & (sample.codes != np.arange(3)[:, None])
+    found = evaluate(sample, knn(3), "label", learning).values
+    np.testing.assert_array_equal(found, slow_knn(sample, 3, learning)[0])
+
+
+def test_many_neighbours():
+    sample = breast_cancer()
+    learning = learning_sets(sample, 90, 4)
+    found = evaluate(sample, knn(90), "score", learning).values
+    share = sample.codes[None].repeat(4, axis=0)[learning].reshape(4, 90).mean(axis=1)
+    np.testing.assert_allclose(found[~learning].reshape(4, 10), share[:, None].repeat(10, axis=1))
+
+
+def test_more_than_127_neighbours_do_not_overflow():
+    rng = np.random.default_rng(0)
+    sample = make_sample(rng.normal(size=(320, 2)), np.arange(320) % 2, as_classes=True)
+    learning = learning_sets(sample, 310, 2)
+    found = evaluate(sample, knn(300), "label", learning)
+    labels, _, ties = slow_knn(sample, 300, learning)
+    np.testing.assert_array_equal(found.values, labels)
+    assert found.ties == ties
+
+
+def test_the_flag_for_float64_changes_nothing():
+    sample = diabetes()
+    learning = learning_sets(sample, 40, 10)
+    off = evaluate(sample, knn(4), "number", learning).values
+    with jax.enable_x64(True):
+        on = evaluate(sample, knn(4), "number", learning).values
+    np.testing.assert_array_equal(on, off)
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.0, True, "3"])
+def test_k_must_be_a_positive_integer(k):
+    with pytest.raises(ValueError) as error:
+        knn(k)
+    assert str(error.value) == f"k must be a positive integer, got {k!r}"
+
+
+def test_k_must_not_exceed_the_learning_set():
+    knn(9).check(breast_cancer(), "label", 9)
+    with pytest.raises(ValueError) as error:
+        knn(9).check(breast_cancer(), "label", 8)
+    assert str(error.value) == (
+        "learner knn:9 needs learn_size >= 9, got learn_size=8: raise it, or use a smaller k"
+    )
+
+
+@pytest.mark.parametrize("output", ["label", "score"])
+def test_a_learning_set_smaller_than_k_names_the_split(output):
+    sample = breast_cancer()
+    learning = learning_sets(sample, 9, 3)
+    learning[2, np.flatnonzero(learning[2])[0]] = False
+    with pytest.raises(ValueError) as error:
+        evaluate(sample, knn(9), output, learning)
+    assert str(error.value) == (
+        f"learner knn:9 predicts nan on split 2 for observation {np.argmin(learning[2])}: that "
+        "learning set has fewer observations than neighbours are asked for: use a smaller k"
+    )

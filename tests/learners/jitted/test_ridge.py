@@ -1,0 +1,154 @@
+import itertools
+
+import jax
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, Ridge
+
+from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
+from ucvtest.data.sample import make_sample
+from ucvtest.learners import ridge
+
+
+def wide(n_columns=120):
+    """More features than observations."""
+    rng = np.random.default_rng(3)
+    X = 5.0 + rng.normal(size=(50, n_columns))
+    return make_sample(X, np.arange(50) % 2, as_classes=True)
+
+
+def slow_ridge(sample, learning, lam, penalize_intercept, scale):
+    """The normal equations, one learning set at a time."""
+    X = np.column_stack([np.ones(sample.n_obs), sample.matrix])
+    fitted = np.full(learning.shape, np.nan)
+    for row, members in enumerate(learning):
+        penalty = np.full(X.shape[1], lam * (members.sum() if scale == "mean" else 1.0))
+        if not penalize_intercept:
+            penalty[0] = 0.0
+        Z, y = X[members], sample.target[members]
+        slope = np.linalg.solve(Z.T @ Z + np.diag(penalty), Z.T @ y)
+        fitted[row] = np.where(members, np.nan, X @ slope)
+    return fitted
+
+
+@pytest.mark.parametrize("output", ["score", "label"])
+@pytest.mark.parametrize("make", [breast_cancer, wide], ids=["primal", "dual"])
+def test_two_classes_agree_with_scikit_learn(make, output):
+    sample = make()
+    learning = learning_sets(sample, 24)
+    found = evaluate(sample, "ridge:0.7", output, learning).values
+    expected = evaluate(sample, Ridge(0.7), output, learning).values
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("learn_size", [5, 9, 10])
+def test_hardly_more_features_than_observations(learn_size):
+    # Positions padded to 16 are more than the 13 features and the 12 observations.
+    X = np.random.default_rng(0).normal(size=(12, 13))
+    sample = make_sample(X, np.arange(12) % 2, as_classes=True)
+    learning = learning_sets(sample, learn_size)
+    found = evaluate(sample, "ridge:0.7", "score", learning).values
+    expected = evaluate(sample, Ridge(0.7), "score", learning).values
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_a_real_response_agrees_with_scikit_learn():
+    sample = diabetes()
+    learning = learning_sets(sample, 40)
+    found = evaluate(sample, ridge(2.0), "number", learning).values
+    expected = evaluate(sample, Ridge(2.0), "number", learning).values
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_no_penalty_is_least_squares():
+    sample = breast_cancer()
+    learning = learning_sets(sample, 40)
+    found = evaluate(sample, ridge(0), "score", learning).values
+    expected = evaluate(sample, LinearRegression(), "score", learning).values
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("make", [breast_cancer, wide], ids=["primal", "dual"])
+def test_options_agree_with_the_normal_equations_and_change_the_output(make):
+    sample = make()
+    learning = learning_sets(sample, 24, 10)
+    outputs = []
+    for options in itertools.product([False, True], ["sum", "mean"]):
+        found = evaluate(sample, ridge(0.3, *options), "score", learning).values
+        expected = slow_ridge(sample, learning, 0.3, *options)
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-8)
+        outputs.append(found)
+    for first, second in itertools.combinations(outputs, 2):
+        assert (first != second)[~learning].mean() > 0.99
+
+
+@pytest.mark.parametrize("make", [breast_cancer, wide], ids=["primal", "dual"])
+@pytest.mark.parametrize("penalize_intercept", [False, True])
+def test_learning_sets_of_different_sizes(make, penalize_intercept):
+    sample = make()
+    learning = learning_sets(sample, 24, 6)
+    learning[3:, :20] = False
+    for scale in ("sum", "mean"):
+        learner = ridge(0.5, penalize_intercept, scale)
+        found = evaluate(sample, learner, "score", learning).values
+        expected = slow_ridge(sample, learning, 0.5, penalize_intercept, scale)
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-8)
+        alone = [evaluate(sample, learner, "score", learning[[i]]).values[0] for i in range(6)]
+        np.testing.assert_array_equal(np.array(alone), found)
+
+
+def test_the_flag_for_float64_changes_nothing():
+    sample = wide()
+    learning = learning_sets(sample, 24, 10)
+    off = evaluate(sample, ridge(1.0), "score", learning).values
+    with jax.enable_x64(True):
+        on = evaluate(sample, ridge(1.0), "score", learning).values
+    np.testing.assert_array_equal(on, off)
+
+
+def test_fitted_values_of_one_half_are_the_first_class():
+    X = np.array([[-1.0], [-1.0], [1.0], [1.0], [0.0]])
+    sample = make_sample(X, np.array([0, 1, 0, 1, 1]), as_classes=True)
+    learning = np.array([[1, 1, 1, 1, 0]], dtype=bool)
+    found = evaluate(sample, ridge(1.0), "label", learning)
+    assert found.values[0, 4] == 0.0
+    assert found.ties == {"score_ties": 1}
+
+
+@pytest.mark.parametrize("lam", [-1.0, np.nan, np.inf])
+def test_lam_must_be_finite_and_not_negative(lam):
+    with pytest.raises(ValueError) as error:
+        ridge(lam)
+    assert str(error.value) == f"lam must be a finite number >= 0, got {lam!r}"
+
+
+def test_unknown_scale_is_refused():
+    with pytest.raises(ValueError, match=r"^scale='median' is unknown: use one of sum, mean$"):
+        ridge(1.0, scale="median")
+
+
+def test_least_squares_needs_more_observations_than_features():
+    ridge(0.0).check(breast_cancer(), "label", 6)
+    with pytest.raises(ValueError) as error:
+        ridge(0.0).check(breast_cancer(), "label", 5)
+    assert str(error.value) == (
+        "learner ridge:0.0 without a penalty needs learn_size >= 6 (features plus one), got "
+        "learn_size=5: raise lam above 0"
+    )
+
+
+def test_a_penalty_too_small_to_help_names_split_and_remedy():
+    with pytest.raises(ValueError, match=r"^learner ridge:1e-16 predicts nan on split 0 ") as error:
+        evaluate(wide(), ridge(1e-16), "score", learning_sets(wide(), 24, 2))
+    assert str(error.value).endswith(
+        "lam is so small that the equations are singular within rounding error: raise lam, or "
+        "bring the features to similar units"
+    )
+
+
+def test_probabilities_and_more_classes_are_refused():
+    with pytest.raises(ValueError, match=r"^learner ridge:1\.0 gives no probability for class"):
+        ridge(1.0).check(breast_cancer(), "probability", 30)
+    with pytest.raises(ValueError, match=r"^learner ridge:1\.0 with this loss needs two") as error:
+        ridge(1.0).check(iris(), "label", 30)
+    assert str(error.value).endswith("merge classes, or pass loss='squared' if y holds amounts")

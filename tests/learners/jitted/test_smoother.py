@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+import ucvtest as uv
+from tests.support.samples import diabetes, evaluate, learning_sets
+from ucvtest.data.sample import make_sample
+from ucvtest.learners import hat_matrix, polynomial, ridge, smoother
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.methods.permutation.optimism import find_smoother
+
+
+def one_feature(n_obs=40):
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-1, 1, size=(n_obs, 1))
+    return make_sample(x, np.sin(4 * x[:, 0]) + rng.normal(size=n_obs), as_classes=False)
+
+
+class TestPolynomial:
+    def test_it_is_least_squares_on_powers(self):
+        sample = one_feature()
+        learning = learning_sets(sample, 25, 10)
+        model = make_pipeline(PolynomialFeatures(4, include_bias=False), LinearRegression())
+        found = evaluate(sample, polynomial(4), "number", learning).values
+        expected = evaluate(sample, model, "number", learning).values
+        np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+    def test_every_feature_has_its_own(self):
+        sample = diabetes(60)
+        X = np.clip(sample.matrix, -1, 1)
+        expanded = polynomial(3).expand(X)
+        assert expanded.shape == (60, 3 * X.shape[1])
+        np.testing.assert_allclose(expanded[:, 4], (3 * X[:, 1] ** 2 - 1) / 2)
+
+    @pytest.mark.parametrize("options", [{}, {"scale": "mean"}, {"penalize_intercept": True}])
+    def test_its_penalty_is_that_of_ridge(self, options):
+        sample = one_feature()
+        learner = polynomial(3, 0.2, **options)
+        expected = hat_matrix(ridge(0.2, **options), learner.expand(sample.matrix))
+        np.testing.assert_allclose(hat_matrix(learner, sample.matrix), expected)
+        fitted = find_smoother(as_learner(learner), sample)[0] @ sample.target
+        np.testing.assert_allclose(fitted, expected @ sample.target)
+
+    def test_names(self):
+        assert polynomial(3).name == "polynomial:3"
+        assert polynomial(3, 0.1, scale="mean").name == "polynomial:3,0.1,scale=mean"
+        assert as_learner("polynomial:3,0.1") == polynomial(3, 0.1)
+
+    def test_refusals(self):
+        with pytest.raises(ValueError, match=r"^degree must be a positive integer, got 0"):
+            polynomial(0)
+        with pytest.raises(ValueError, match=r"^learner polynomial:9 without a penalty needs"):
+            polynomial(9).check(one_feature(8), "number", 8)
+
+
+class TestSmoother:
+    def test_it_multiplies(self, rng):
+        sample, S = one_feature(12), rng.normal(size=(12, 12))
+        test = uv.PermutationComplexityTest(sample.matrix, sample.target, smoother(S))
+        residual = sample.target - S @ sample.target
+        found = test.fit(5, rng=0).diagnostics["e_in"]
+        assert found == pytest.approx(np.mean(residual**2))
+
+    def test_changing_the_matrix_changes_nothing(self):
+        S = np.eye(3)
+        learner = smoother(S)
+        S[:] = 7
+        assert learner.matrix[0, 0] == 1
+
+    def test_refusals(self):
+        for matrix, message in (
+            (np.ones((2, 3)), "matrix must have shape (n, n), got (2, 3)"),
+            ([[np.nan]], "matrix holds values that are not finite"),
+        ):
+            with pytest.raises(ValueError) as error:
+                smoother(matrix)
+            assert str(error.value) == message
+        sample = one_feature(12)
+        X, y = sample.matrix, sample.target
+        with pytest.raises(ValueError, match=r"has a matrix for 5 observations, X has 12"):
+            uv.PermutationComplexityTest(X, y, smoother(np.eye(5)))
+        with pytest.raises(ValueError, match=r"cannot learn from fewer than all observations"):
+            uv.UStatisticTest(X, y, smoother(np.eye(12)))
+
+
+class TestFindSmoother:
+    @pytest.mark.parametrize(
+        "model",
+        [
+            LinearRegression(),
+            make_pipeline(PolynomialFeatures(2), LinearRegression()),
+            "knn:4",
+            "kernel_ridge:0.5,kernel=rbf",
+        ],
+        ids=str,
+    )
+    def test_the_fits_to_unit_vectors(self, model, rng):
+        sample = one_feature(25)
+        learner = as_learner(model)
+        S, _ = find_smoother(learner, sample)
+        other = make_sample(sample.matrix, rng.normal(size=25), as_classes=False)
+        learning = np.ones((1, 25), dtype=bool)
+        from ucvtest.evaluation.evaluator import Evaluator
+
+        fitted = Evaluator(other, learner, "number").predict(learning, learning, np.zeros(1, int))
+        np.testing.assert_allclose(fitted.values[0], S @ other.target, atol=1e-9)
+
+    def test_what_is_none(self):
+        def clipped(X_train, y_train, X_test):
+            return np.full(len(X_test), max(y_train.mean(), 0.1))
+
+        sample = one_feature(20)
+        with pytest.raises(ValueError, match=r"clipped is no linear smoother: its fit to y"):
+            find_smoother(as_learner(clipped), sample)
+        with pytest.raises(ValueError, match=r"lda is no linear smoother: learner lda needs class"):
+            find_smoother(as_learner("lda"), sample)

@@ -1,0 +1,565 @@
+"""The test class: what it estimates against loops, what it assumes, what it says."""
+
+import json
+import math
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from scipy import stats
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import KFold, PredefinedSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+import ucvtest as uv
+from tests.oracles import fold_covariance as oracle
+from ucvtest.designs.draws import draw_orders, fold_numbers
+from ucvtest.results.result import TestResult
+
+X, Y = load_breast_cancer(return_X_y=True)
+X, Y = X[:60, [1, 4, 8]], Y[:60]
+
+
+def make(learner="lda", other="gaussian_nb", n_folds=6, **options):
+    return uv.FoldCovarianceTest(X, Y, learner, other, n_folds=n_folds, **options)
+
+
+def folds_of(seed, n_obs, n_folds, n_repeats=1):
+    """The folds that a fit with this seed draws."""
+    return fold_numbers(draw_orders(np.random.default_rng(seed), n_repeats, n_obs), n_folds)
+
+
+def losses_without(estimator, fold, n_folds):
+    """Zero-one losses of all observations after learning all folds but one, (K, n)."""
+    return np.array(
+        [estimator.fit(X[fold != k], Y[fold != k]).predict(X) != Y for k in range(n_folds)]
+    ).astype(float)
+
+
+def test_folds_are_random_complete_and_of_nearly_equal_size():
+    folds = folds_of(0, 61, 6, n_repeats=3)
+    assert all(sorted(np.bincount(row)) == [10, 10, 10, 10, 10, 11] for row in folds)
+    assert len(np.unique(folds, axis=0)) == 3
+
+
+def test_estimate_and_moments_are_those_of_a_loop():
+    result = make().fit(rng=3)
+    fold = folds_of(3, 60, 6)[0]
+    own = np.arange(60)
+    first = losses_without(LinearDiscriminantAnalysis(), fold, 6)[fold, own]
+    second = losses_without(GaussianNB(), fold, 6)[fold, own]
+    e = first - second
+    assert result.estimate == pytest.approx(e.mean(), abs=1e-12)
+    found = [result.diagnostics[name] for name in ("s1", "s2", "s3")]
+    np.testing.assert_allclose(found, oracle.moments(e, fold), atol=1e-12)
+    means = [e[fold == k].mean() for k in range(6)]
+    np.testing.assert_allclose(result.diagnostics["fold_means"][0], means, atol=1e-12)
+    assert (result.n_obs, result.n_fits) == (60, 12)
+    assert result.settings["learn_size"] == 50
+
+
+def test_jackknife_is_that_of_5_6():
+    result = make(other=None, estimator="jackknife").fit(rng=3)
+    fold = folds_of(3, 60, 6)[0]
+    without = losses_without(LinearDiscriminantAnalysis(), fold, 6)
+    full = (LinearDiscriminantAnalysis().fit(X, Y).predict(X) != Y).astype(float)
+    assert result.estimate == pytest.approx(oracle.jackknife(full, without, fold), abs=1e-12)
+    # Section 2.5: the same as a mean of n numbers.
+    e = [6 * full[i] - without[:, i].sum() + without[fold[i], i] for i in range(60)]
+    expected = oracle.moments(np.array(e), fold)
+    found = [result.diagnostics[name] for name in ("s1", "s2", "s3")]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert result.n_fits == 7
+    assert "by the jackknife" in result.estimand
+
+
+def test_nadeau_and_bengio_is_the_corrected_t_test():
+    result = make().fit(rho="nadeau_bengio", rng=3)
+    means = result.diagnostics["fold_means"][0]
+    se = math.sqrt(means.var(ddof=1) * (1 / 6 + 10 / 50))
+    assert result.se == pytest.approx(se, rel=1e-12)
+    assert result.statistic == pytest.approx(means.mean() / se, rel=1e-12)
+    assert result.pvalue == pytest.approx(2 * stats.t(5).sf(abs(means.mean() / se)), rel=1e-12)
+    assert result.df == 5
+    assert result.diagnostics["variance"] == "nadeau_bengio"
+
+
+def test_rho_zero_is_the_naive_t_test_of_the_fold_means():
+    result = make().fit(rho=0.0, rng=3)
+    expected = stats.ttest_1samp(result.diagnostics["fold_means"][0], 0.0)
+    assert result.statistic == pytest.approx(expected.statistic, rel=1e-12)
+    assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
+    assert result.diagnostics["variance"] == "naive"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"rho": 0.5}, {"rho": None}, {"n_repeats": 2}, {"rng": 4}],
+)
+def test_options_of_fit_change_the_result(changed):
+    usual = make().fit(rng=3)
+    other = make().fit(**{"rng": 3, **changed})
+    # Compared as text, because NaN equals nothing.
+    assert str((usual.estimate, usual.pvalue)) != str((other.estimate, other.pvalue))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"n_folds": 5}, {"estimator": "jackknife"}, {"null_value": 0.1}, {"alternative": "less"}],
+)
+def test_options_of_the_test_change_the_result(changed):
+    usual, other = make().fit(rng=3), make(**changed).fit(rng=3)
+    assert (usual.estimate, usual.pvalue) != (other.estimate, other.pvalue)
+
+
+def test_without_an_assumption_there_is_no_test():
+    result = make().fit(rho=None, rng=3)
+    assert math.isnan(result.se)
+    assert math.isnan(result.pvalue)
+    assert math.isnan(result.variance)
+    assert "rho='nadeau_bengio'" in result.status
+    assert "variance" not in result.diagnostics
+    # What needs no assumption is there.
+    assert result.diagnostics["lambda2"] > 0
+    assert result.plot_kinds[0] == "admissible"
+
+
+def test_summary_says_that_lambda3_has_no_unbiased_estimate_and_why():
+    text = " ".join(make().fit(rng=3).summary().as_text().split())
+    assert "lambda3, n times the variance of the estimate, has no unbiased estimate" in text
+    assert "Theorem 5.1" in text
+    assert "a + b + c = 1" in text
+    assert "a + b + c = 0" in text
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+@pytest.mark.parametrize("n_repeats", [1, 3])
+def test_the_verdict_changes_at_rho_flip(alternative, n_repeats):
+    null = {"two-sided": 0.4, "less": 0.4, "greater": -0.4}[alternative]
+    test = make(other=None, null_value=null, alternative=alternative)
+    flip = test.fit(rng=3, n_repeats=n_repeats).diagnostics["rho_flip"]
+    assert -1 / 5 < flip < 1
+    at_flip = test.fit(rho=flip, rng=3, n_repeats=n_repeats)
+    assert at_flip.pvalue == pytest.approx(0.05, rel=1e-9)
+    below = test.fit(rho=flip - 0.01, rng=3, n_repeats=n_repeats)
+    above = test.fit(rho=flip + 0.01, rng=3, n_repeats=n_repeats)
+    assert below.pvalue < 0.05 < above.pvalue
+    assert any(f"stands up to rho = {flip:.2f}" in note for note in below.notes)
+    assert any(f"would need rho below {flip:.2f}" in note for note in above.notes)
+
+
+def test_no_rho_rejects_on_the_wrong_side():
+    test = make(other=None, null_value=0.4, alternative="greater")
+    result = test.fit(rng=3)
+    assert math.isnan(result.diagnostics["rho_flip"])
+    assert min(result.tables["Sensitivity to rho"]["pvalue"]) > 0.5
+
+
+def test_a_rho_that_is_not_possible_is_none_at_which_the_verdict_changes():
+    mean = make(other=None, n_folds=7).fit(rng=3).estimate
+    result = make(other=None, n_folds=7, null_value=mean).fit(rng=3)
+    assert math.isnan(result.diagnostics["rho_flip"])
+    assert "No possible rho gives a rejection at the 5% level." in result.notes
+
+
+def test_a_small_rho_is_told_with_its_digits():
+    test = make(other=None)
+    variance, mean = (
+        getattr(test.fit(rho=-0.0021, rng=3), name) for name in ("variance", "estimate")
+    )
+    null = mean - stats.t.isf(0.025, 5) * math.sqrt(variance)
+    result = make(other=None, null_value=null).fit(rng=3)
+    assert "Rejection at the 5% level would need rho below -0.0021." in result.notes
+
+
+def test_the_verdict_names_the_assumption():
+    assert "assuming rho = 0.167)" in make().fit(rng=3).verdict
+    assert "assuming rho = 0.3)" in make(other=None).fit(rho=0.3, rng=3).verdict
+    assert "assuming" not in make().fit(rho=None, rng=3).verdict
+
+
+def test_sensitivity_table_holds_the_tests_at_these_rho():
+    test = make()
+    table = test.fit(rng=3).tables["Sensitivity to rho"]
+    for rho, se, pvalue in zip(table["rho"], table["se"], table["pvalue"], strict=True):
+        one = test.fit(rho=rho, rng=3)
+        assert (one.se, one.pvalue) == pytest.approx((se, pvalue), rel=1e-12)
+
+
+def test_without_a_null_value_tables_have_intervals_only():
+    result = make(other=None).fit(rng=3)
+    assert all("pvalue" not in table for table in result.tables.values())
+    assert "sensitivity" not in result.pictures
+    low, high = result.conf_int()
+    assert low < result.estimate < high
+
+
+def test_admissible_variances_end_where_the_loss_does():
+    one, two = make(other=None).fit(rng=3), make().fit(rng=3)
+    for result, width in ((one, 1.0), (two, 2.0)):
+        found = result.diagnostics
+        at_zero = found["lambda2"] / 60 + (found["lambda1"] - found["lambda2"]) / 10
+        assert found["admissible_low"] == pytest.approx(max(0.0, at_zero), abs=1e-14)
+        highest = at_zero + width**2 / 4 - found["lambda1"]
+        assert found["admissible_high"] == pytest.approx(highest, abs=1e-14)
+    jackknife = make(other=None, estimator="jackknife").fit(rng=3).diagnostics
+    assert jackknife["admissible_low"] == 0.0
+    assert jackknife["admissible_high"] > found["admissible_high"]
+
+
+def test_a_loss_without_bounds_leaves_a_half_line():
+    X, y = load_diabetes(return_X_y=True)
+    test = uv.FoldCovarianceTest(X[:50, :3], y[:50], "ridge:0.1", n_folds=5, loss="squared")
+    result = test.fit(rng=0)
+    assert result.diagnostics["admissible_high"] == math.inf
+    assert any("on, without end" in note for note in result.notes)
+    assert json.loads(result.to_json())["tables"]["Admissible variances"]
+
+
+def test_bounds_of_a_loss_of_ones_own_are_used_and_checked():
+    def half(y, prediction):
+        return 0.5 * (y != prediction)
+
+    def fit(bounds):
+        loss = uv.Loss("half", half, "label", bounds=bounds)
+        return make(other=None, loss=loss).fit(rng=0).diagnostics["admissible_high"]
+
+    assert fit(None) == math.inf
+    assert fit((0.0, 0.5)) < fit((0.0, 1.0)) < math.inf
+    with pytest.raises(ValueError, match="outside of its bounds"):
+        fit((0.0, 0.3))
+    with pytest.raises(ValueError, match="bounds must be two finite numbers in order"):
+        uv.Loss("half", half, "label", bounds=(1.0, 0.0))
+
+
+def test_the_covariances_that_go_with_a_rho_have_the_estimated_eigenvalues():
+    result = make().fit(rho=0.4, rng=3)
+    found = result.diagnostics
+    values = uv.kernels.fold_covariance.eigenvalues(
+        found["sigma_squared"], found["omega"], found["gamma"], n_obs=60, fold_size=10
+    )
+    assert values[:2] == pytest.approx((found["lambda1"], found["lambda2"]), rel=1e-12)
+    assert values[2] / 60 == pytest.approx(result.variance, rel=1e-12)
+
+
+def test_leave_one_out():
+    result = make(n_folds=60).fit(rng=3)
+    assert math.isnan(result.diagnostics["s2"])
+    assert math.isnan(result.diagnostics["lambda1"])
+    assert result.df == 59
+    assert result.status == "ok"
+    assert result.diagnostics["admissible_low"] == 0.0
+    assert any(note.startswith("Leave-one-out") for note in result.notes)
+    assert "admissible" not in result.pictures
+    # Without random learners the order of folds is irrelevant.
+    assert result.estimate == make(n_folds=60).fit(rng=4).estimate
+
+
+def test_two_folds():
+    result = make(n_folds=2).fit(rng=3)
+    assert result.df == 1
+    assert result.diagnostics["rho"] == 0.5
+    assert any(note.startswith("Two folds") for note in result.notes)
+
+
+def test_folds_of_different_sizes_are_weighted_and_mentioned():
+    test = make(n_folds=7)
+    result = test.fit(rng=3)
+    assert test.learn_sizes == (51, 52)
+    assert result.settings["learn_size"] == "51 or 52"
+    assert any("8 or 9 observations" in note for note in result.notes)
+    fold = folds_of(3, 60, 7)[0]
+    e = np.array(
+        losses_without(LinearDiscriminantAnalysis(), fold, 7)
+        - losses_without(GaussianNB(), fold, 7)
+    )[fold, np.arange(60)]
+    expected = uv.kernels.fold_covariance.moments(e, fold)
+    assert result.diagnostics["naive_variance"] == pytest.approx(expected["naive_variance"])
+
+
+def test_repetitions_reduce_the_variance_by_what_varies_between_them():
+    test = make()
+    result = test.fit(rng=3, n_repeats=4)
+    fold = folds_of(3, 60, 6, n_repeats=4)
+    means, variances = [], []
+    for row in fold:
+        first = losses_without(LinearDiscriminantAnalysis(), row, 6)
+        second = losses_without(GaussianNB(), row, 6)
+        e = (first - second)[row, np.arange(60)]
+        means.append(e.mean())
+        by_fold = [e[row == k].mean() for k in range(6)]
+        variances.append(np.var(by_fold, ddof=1) * (1 / 6 + 1 / 5))
+    expected = np.mean(variances) - 3 / 4 * np.var(means, ddof=1)
+    assert result.estimate == pytest.approx(np.mean(means), abs=1e-12)
+    assert result.variance == pytest.approx(expected, rel=1e-10)
+    assert result.n_fits == 48
+
+
+def test_the_same_learner_twice_is_degenerate():
+    result = make(other="lda").fit(rng=3)
+    assert result.status.startswith("degenerate: the two learners")
+    assert math.isnan(result.pvalue)
+
+
+def test_a_loss_that_does_not_vary_is_degenerate():
+    y = np.arange(60) % 2
+    test = uv.FoldCovarianceTest(y[:, None] * 1.0, y, "knn:1", null_value=0.5)
+    result = test.fit(rng=0)
+    assert result.status.startswith("degenerate: the mean loss was the same in all folds")
+    assert math.isnan(result.pvalue)
+    assert math.isnan(result.diagnostics["rho_flip"])
+
+
+def test_a_negative_variance_is_said_and_not_clamped():
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    result = make(tree, None, null_value=0.5).fit(rho=-0.199, n_repeats=3, rng=0)
+    assert result.variance < 0
+    assert result.status.startswith("negative variance estimate")
+    assert math.isnan(result.se)
+    assert math.isnan(result.pvalue)
+
+
+def test_a_negative_eigenvalue_of_unequal_folds_is_said():
+    """Losses of equal mean in folds of 2 and 3, by a rule that knows its fold."""
+    fold = folds_of(0, 5, 2)[0]
+    y = np.empty(5)
+    for k in range(2):
+        members = np.flatnonzero(fold == k)
+        y[members] = np.linspace(0.5, 1.5, len(members))
+    test = uv.FoldCovarianceTest(
+        np.arange(5.0)[:, None], y, nothing, n_folds=2, loss="absolute", null_value=0.5
+    )
+    result = test.fit(rng=0)
+    assert result.diagnostics["lambda2"] < 0
+    assert result.status.startswith("negative variance estimate")
+    assert result.status.endswith("use n_folds that divide n")
+    assert math.isnan(result.diagnostics["rho_flip"])
+    assert math.isnan(result.pvalue)
+
+
+def nothing(X_train, y_train, X_test):
+    return np.zeros(len(X_test))
+
+
+def test_learning_sets_with_one_class_are_counted():
+    y = np.zeros(20, dtype=int)
+    y[7] = 1
+    result = uv.FoldCovarianceTest(X[:20], y, "lda", n_folds=5).fit(rng=0)
+    assert result.diagnostics["one_class_fits"] == 1
+    assert any("single class" in note for note in result.notes)
+
+
+def by_vote(X_train, y_train, X_test):
+    return np.repeat(np.bincount(y_train).argmax(), len(X_test))
+
+
+def test_results_depend_neither_on_workers_nor_on_batches(monkeypatch):
+    tree = DecisionTreeClassifier(max_features=1, splitter="random")
+    usual = make(tree, by_vote).fit(rng=5, n_repeats=2)
+    with parallel_config("threading"):
+        other = make(tree, by_vote).fit(rng=5, n_repeats=2, n_jobs=2, batch_size=3)
+    assert usual.to_dict()["diagnostics"] == other.to_dict()["diagnostics"]
+    monkeypatch.setattr("ucvtest.methods.fold_covariance.test.ROW_CELLS", 60 * 7)
+    split = make(tree, by_vote).fit(rng=5, n_repeats=2)
+    assert split.to_dict()["diagnostics"] == usual.to_dict()["diagnostics"]
+
+
+def test_settings_repeat_the_result():
+    first = make().fit()
+    again = make().fit(rng=first.settings["rng"], rho=first.settings["rho"])
+    assert again.estimate == first.estimate
+    assert make().fit(rng=np.random.default_rng(1)).settings["rng"] is None
+
+
+class Hook:
+    """Remembers what it is told."""
+
+    def __init__(self):
+        self.seen = []
+
+    def fitting(self, test):
+        return nullcontext()
+
+    def fitted(self, test, result):
+        self.seen.append((test.method_name, result))
+
+
+def test_result_survives_json_and_is_announced():
+    hook = Hook()
+    uv.hooks.add_hook(hook)
+    try:
+        result = make().fit(rng=3)
+    finally:
+        uv.hooks.remove_hook(hook)
+    assert [(name, seen is result) for name, seen in hook.seen] == [("fold_covariance", True)]
+    restored = TestResult.from_dict(json.loads(result.to_json()))
+    assert restored.to_dict() == result.to_dict()
+
+
+def inside(polygon, x, y):
+    """Whether a point is in the trapezoid with vertical sides, corners (4, 2)."""
+    (x0, low0), (x1, low1), (_, high1), (_, high0) = polygon
+    share = (x - x0) / (x1 - x0)
+    low, high = low0 + share * (low1 - low0), high0 + share * (high1 - high0)
+    return x0 - 1e-9 <= x <= x1 + 1e-9 and low - 1e-9 <= y <= high + 1e-9
+
+
+@pytest.mark.parametrize("estimator", ["cross_validation", "jackknife"])
+@pytest.mark.parametrize("n_folds", [2, 6, 7])
+def test_the_picture_of_admissible_covariances(estimator, n_folds):
+    """The area is that of Lemma 5.5, the line runs inside it, and has the eigenvalues."""
+    result = make(n_folds=n_folds, estimator=estimator).fit(rho=0.6, rng=3)
+    area, line, point, _ = result.pictures["admissible"].layers
+    corners = np.column_stack([area.x, area.y])
+    m = uv.kernels.fold_covariance.mean_fold_size(make(n_folds=n_folds).fold_sizes)
+    u = area.x
+    bounds = np.where(np.arange(4) < 2, -(1 + (m - 1) * u) / (60 - m), (1 + (m - 1) * u) / m)
+    np.testing.assert_allclose(area.y, bounds, atol=1e-12)
+    found = result.diagnostics
+    for x, y in [*zip(line.x, line.y, strict=True), (point.x[0], point.y[0])]:
+        assert inside(corners, x, y)
+        sigma_squared = found["lambda1"] / (1 - x)
+        values = uv.kernels.fold_covariance.eigenvalues(
+            sigma_squared, x * sigma_squared, y * sigma_squared, 60, m
+        )
+        assert values[1] == pytest.approx(found["lambda2"], rel=1e-9)
+    ends = sorted([found["admissible_low"], found["admissible_high"]])
+    by_picture = [
+        found["naive_variance"] + y * found["lambda1"] / (1 - x)
+        for x, y in zip(line.x, line.y, strict=True)
+    ]
+    np.testing.assert_allclose(by_picture, ends, atol=1e-9)
+
+
+def test_the_picture_of_the_sensitivity():
+    result = make(other=None, null_value=0.4).fit(rng=3)
+    curve, level, assumed, flip = result.pictures["sensitivity"].layers
+    assert (np.diff(curve.y) > 0).all()
+    assert -1 / 5 < curve.x[0] < curve.x[-1] < 1
+    assert level.y == 0.05
+    assert assumed.x == pytest.approx(1 / 6)
+    assert flip.x == result.diagnostics["rho_flip"]
+    assert np.interp(flip.x, curve.x, curve.y) == pytest.approx(0.05, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_folds": 1}, "n_folds must lie between 2 and n = 60, got 1: use 10"),
+        ({"n_folds": 61}, "n_folds must lie between 2 and n = 60, got 61"),
+        ({"n_folds": 5.0}, "n_folds must be an integer, got 5.0"),
+        ({"estimator": "bootstrap"}, "estimator='bootstrap' is unknown: use one of"),
+    ],
+)
+def test_constructor_refuses(options, message):
+    with pytest.raises(ValueError) as caught:
+        make(**options)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rho": 1.0}, "rho must lie between -1/(n_folds - 1) = -0.2 and 1, got 1.0"),
+        ({"rho": -0.2}, "rho must lie between -1/(n_folds - 1) = -0.2 and 1, got -0.2"),
+        ({"rho": True}, "rho must lie between"),
+        ({"rho": math.nan}, "rho must lie between"),
+        ({"rho": "bengio"}, "rho='bengio' is unknown: use 'nadeau_bengio', a number or None"),
+        ({"n_repeats": 0}, "n_repeats must be at least 1, got 0"),
+        ({"n_repeats": 1.5}, "n_repeats must be an integer, got 1.5"),
+        ({"n_jobs": 0}, "n_jobs must not be 0"),
+        ({"n_jobs": 2.0}, "n_jobs must be an integer, got 2.0"),
+        ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
+        ({"rng": "a"}, "rng must be None"),
+    ],
+)
+def test_fit_refuses_before_it_learns(options, message):
+    def never(X_train, y_train, X_test):
+        raise AssertionError("learnt")
+
+    with pytest.raises(ValueError) as caught:
+        make(never).fit(**options)
+    assert str(caught.value).startswith(message)
+
+
+def test_leave_one_out_is_not_repeated():
+    with pytest.raises(ValueError, match="n_repeats=3 repeats the same leave-one-out splits"):
+        make(n_folds=60).fit(n_repeats=3, rng=0)
+
+
+def test_two_observations_are_too_few():
+    with pytest.raises(ValueError, match="at least 3 are needed"):
+        uv.FoldCovarianceTest(X[:2], [0, 1], "nearest_centroid", n_folds=2)
+
+
+# ------------------------------------------------------------------------- losses that exist
+
+
+NUMBERS = ("estimate", "se", "variance", "statistic", "pvalue", "df", "n_fits", "n_obs")
+
+
+def same_result(found, expected):
+    for name in NUMBERS:
+        np.testing.assert_equal(getattr(found, name), getattr(expected, name), err_msg=name)
+    for name in ("estimand", "method", "reference", "status"):
+        assert getattr(found, name) == getattr(expected, name)
+    assert set(found.diagnostics) >= set(expected.diagnostics)
+    for name, value in expected.diagnostics.items():
+        np.testing.assert_array_equal(found.diagnostics[name], value, err_msg=name)
+    for title, table in expected.tables.items():
+        for column, cells in table.items():
+            np.testing.assert_array_equal(found.tables[title][column], cells)
+
+
+@pytest.mark.parametrize("n_repeats", [1, 3])
+@pytest.mark.parametrize("loss", ["zero_one", "log"])
+@pytest.mark.parametrize("other", [None, "knn:3"])
+def test_given_losses_are_tested_as_those_of_its_own_fits(n_repeats, loss, other):
+    rng = np.random.default_rng(3)
+    y = np.arange(43) % 2
+    X = rng.normal(size=(43, 3)) + y[:, None]
+    own = uv.FoldCovarianceTest(X, y, "lda", other, n_folds=5, loss=loss, null_value=0.1)
+    expected = own.fit(0.3, n_repeats, rng=0)
+    learners = ["lda"] if other is None else ["lda", other]
+    losses = uv.evaluate(learners, X, y, uv.designs.KFold(5, n_repeats), loss, rng=0)
+    test = uv.FoldCovarianceTest.from_losses(losses, null_value=0.1)
+    same_result(test.fit(0.3), expected)
+    same_result(test.fit(0.3, n_repeats), expected)
+    assert any("Nothing was fitted" in note for note in test.fit().notes)
+
+
+def test_folds_of_scikit_learn_are_admitted():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(22, 2)), np.arange(22) % 2
+    losses = uv.evaluate("lda", X, y, KFold(4), rng=0)
+    result = uv.FoldCovarianceTest.from_losses(losses).fit()
+    np.testing.assert_array_equal(result.diagnostics["fold_means"], [losses.means[0]])
+    assert result.settings["n_folds"] == 4
+    assert result.settings["design"].startswith("KFold")
+    assert "learning-set size 16 or 17" in result.estimand
+
+
+def test_given_losses_that_are_no_use_are_refused():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(24, 2)), np.arange(24) % 2
+
+    def losses(design, loss="zero_one"):
+        return uv.evaluate("lda", X, y, design, loss, rng=0)
+
+    take = uv.FoldCovarianceTest.from_losses
+    with pytest.raises(ValueError, match="the design is no K-fold cross-validation"):
+        take(losses(uv.designs.RandomSplits(5)))
+    with pytest.raises(ValueError, match="the design has folds of 4 to 10 observations"):
+        take(losses(PredefinedSplit(np.repeat([0, 1, 2], [10, 10, 4]))))
+    with pytest.raises(ValueError, match="decision scores"):
+        take(losses(4, "auc"))
+    test = take(losses(uv.designs.KFold(4, 2)))
+    with pytest.raises(ValueError, match="n_repeats=3, but the design of the given losses has 2"):
+        test.fit(n_repeats=3)
+    with pytest.raises(ValueError, match="rng has no use where losses are given"):
+        test.fit(rng=1)
+    with pytest.raises(ValueError, match=r"losses must be uv\.Losses, got dict"):
+        take({})

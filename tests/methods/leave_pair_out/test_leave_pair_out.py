@@ -1,0 +1,670 @@
+"""LeavePairOutTest: brute force, the paper's theorems, the contract, and what users get wrong."""
+
+import json
+import math
+import time
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.datasets import load_breast_cancer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import ucvtest as uv
+from tests.oracles import leave_pair_out as oracle
+from ucvtest.codes.null_distributions import (
+    SETTINGS,
+    NullDistribution,
+    simulated_nulls,
+    wilcoxon_null,
+)
+from ucvtest.common.exceptions import UcvtestWarning
+from ucvtest.data.sample import make_sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors, smoother_errors
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.methods.leave_pair_out import test as leave_pair_out
+
+
+def problem(n, n_positive, seed, shift=0.8, p=3):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) < n_positive
+    return rng.normal(size=(n, p)) + shift * y[:, None], y.astype(int)
+
+
+def ridge_score(X, y, X_test):
+    return Ridge(1.0).fit(X, y).predict(X_test)
+
+
+def neighbour_score(X, y, X_test):
+    return KNeighborsClassifier(3).fit(X, y).predict_proba(X_test)[:, 1]
+
+
+def lda_score(X, y, X_test):
+    return LinearDiscriminantAnalysis().fit(X, y).decision_function(X_test)
+
+
+def first_feature(X, y, X_test):
+    """Not learnt: the first feature."""
+    return np.asarray(X_test)[:, 0]
+
+
+def constant(X, y, X_test):
+    return np.zeros(len(X_test))
+
+
+def null_errors(result):
+    """The null distribution of a result as probabilities by number of errors."""
+    diagnostics = result.diagnostics
+    return dict(zip(diagnostics["null_errors"], diagnostics["null_probabilities"], strict=True))
+
+
+def check_uniform(pvalues):
+    """p-values from 19 permutations: P(p <= a) = a, up to binomial error and ties of errors."""
+    for alpha in (0.05, 0.1, 0.5):
+        n_below = int((np.array(pvalues) <= alpha + 1e-12).sum())
+        assert stats.binomtest(n_below, len(pvalues), alpha, alternative="greater").pvalue > 1e-4
+        # Ties only ever make p larger: here by less than a tenth.
+        fewest = stats.binomtest(n_below, len(pvalues), 0.9 * alpha, alternative="less")
+        assert fewest.pvalue > 1e-4
+
+
+SCORES = {"ridge:1.0": ridge_score, "knn:3": neighbour_score}
+
+
+class TestBruteForce:
+    @pytest.mark.parametrize("learner", SCORES)
+    def test_null_distribution_over_all_70_labelings(self, learner):
+        X, y = problem(8, 4, 1)
+        result = uv.LeavePairOutTest(X, y, learner).fit(n_permutations="exact")
+        every = [oracle.n_errors(X, B, SCORES[learner]) for B in oracle.words(8, 4)]
+        values, counts = np.unique(every, return_counts=True)
+        assert null_errors(result) == dict(zip(values, counts / 70, strict=True))
+        observed = oracle.n_errors(X, y == 1, SCORES[learner])
+        assert result.diagnostics["n_errors"] == observed
+        assert result.statistic == observed / 16
+        assert result.estimate == 1 - observed / 16
+        assert result.pvalue == np.mean(np.array(every) <= observed)
+        assert result.n_fits == 70 * 16
+        assert result.status == "ok"
+
+    def test_pair_by_pair_over_all_70_labelings(self):
+        """The closed form gives the held-out scores of scikit-learn, for every pair."""
+        X, _ = problem(8, 4, 1)
+        pairs = np.array(list(combinations(range(8), 2)))
+        hat = uv.learners.hat_matrix(uv.learners.ridge(1.0), X, 6)
+        labels = oracle.words(8, 4)
+        # Shape (pairs, 2, labelings).
+        scores = uv.learners.held_out_predictions(hat, labels.T.astype(float), pairs)
+        wrong, _ = smoother_errors(hat, labels)
+        for B, of_word, W in zip(labels, np.moveaxis(scores, 2, 0), wrong, strict=True):
+            found = {}
+            for (i, j), (first, second) in zip(pairs.tolist(), of_word, strict=True):
+                if B[i] != B[j]:
+                    i, j, gap = (i, j, first - second) if B[i] else (j, i, second - first)
+                    found[i, j] = (1 - np.sign(gap)) / 2
+            assert found == oracle.pair_errors(X, B, ridge_score)
+            assert sum(found.values()) == W
+
+    def test_wrong_and_tied_pairs_of_neighbours(self):
+        X, _ = problem(8, 4, 1)
+        nearest = np.argsort(((X[:, None] - X) ** 2).sum(axis=2), axis=1)[:, 1:5]
+        for B in oracle.words(8, 4):
+            wrong, tied = nearest_neighbour_errors(nearest, B[None])
+            found = oracle.pair_errors(X, B, neighbour_score)
+            assert wrong[0] == sum(k == 1 for k in found.values())
+            assert tied[0] == sum(k == 0.5 for k in found.values())
+
+    @pytest.mark.parametrize("learner", SCORES)
+    def test_switching_the_held_out_labels_complements_the_error(self, learner):
+        """(5); ties are one half on either side."""
+        X, _ = problem(8, 4, 1)
+        errors = {
+            B.tobytes(): oracle.pair_errors(X, B, SCORES[learner]) for B in oracle.words(8, 4)
+        }
+        n_ties = 0
+        for text, of_word in errors.items():
+            for (i, j), k in of_word.items():
+                switched = np.frombuffer(text, dtype=bool).copy()
+                switched[[i, j]] = switched[[j, i]]
+                assert errors[switched.tobytes()][j, i] == 1 - k
+                n_ties += k == 0.5
+        assert (n_ties > 0) == (learner == "knn:3")
+
+    @pytest.mark.parametrize(
+        ("jitted", "score"), [("lda", lda_score), ("nearest_centroid", None), ("qda", None)]
+    )
+    def test_jitted_learners(self, jitted, score):
+        """Fits of many labelings at once, against one labeling and one pair after the other."""
+        X, y = problem(9, 4, 2, p=1)
+        result = uv.LeavePairOutTest(X, y, jitted).fit(n_permutations=30, rng=5)
+        reference = score or SplitScores(jitted)
+        again = uv.LeavePairOutTest(X, y, reference).fit(n_permutations=30, rng=5)
+        assert null_errors(result) == null_errors(again)
+        assert result.pvalue == again.pvalue
+        assert result.diagnostics["computed_by"] == "jitted fits"
+        assert again.diagnostics["computed_by"] == "fits"
+
+    def test_estimators_with_a_closed_form_are_found(self):
+        X, y = problem(10, 5, 3)
+        for estimator, name in ((Ridge(1.0), "ridge:1.0"), (KNeighborsClassifier(3), "knn:3")):
+            test = uv.LeavePairOutTest(X, y, estimator)
+            result = test.fit(n_permutations=99, rng=1)
+            assert result.diagnostics["computed_by"] == "closed form"
+            expected = uv.LeavePairOutTest(X, y, name).fit(n_permutations=99, rng=1)
+            assert null_errors(result) == null_errors(expected)
+            plain = uv.LeavePairOutTest(X, y, estimator, backend="sklearn")
+            slow = plain.fit(n_permutations=9, rng=1)
+            assert slow.diagnostics["computed_by"] == "fits"
+            assert slow.estimate == result.estimate
+
+    def test_equally_distant_neighbours_of_scikit_learn_are_left_to_it(self):
+        X, y = problem(8, 4, 3)
+        X = np.round(X)
+        result = uv.LeavePairOutTest(X, y, KNeighborsClassifier(3)).fit(n_permutations=3, rng=1)
+        assert result.diagnostics["computed_by"] == "jitted fits"
+        ours = uv.LeavePairOutTest(X, y, "knn:3").fit(n_permutations=3, rng=1)
+        assert any("equally far away" in note for note in ours.notes)
+
+
+class SplitScores:
+    """A jitted learner as a plain function, one learning set at a time."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __call__(self, X_train, y_train, X_test):
+        X = np.vstack([X_train, X_test])
+        y = np.concatenate([y_train, [0, 1]])
+        learning = np.arange(len(X))[None] < len(X_train)
+        evaluator = Evaluator(make_sample(X, y, as_classes=True), as_learner(self.name), "score")
+        return evaluator.predict(learning, ~learning, np.zeros(1, int)).values[0, len(X_train) :]
+
+
+class TestPermutations:
+    def test_pvalue_counts_the_observed_labeling(self):
+        X, y = problem(14, 6, 4)
+        result = uv.LeavePairOutTest(X, y, "ridge:1.0").fit(n_permutations=199, rng=2)
+        nulls = null_errors(result)
+        observed = result.diagnostics["n_errors"]
+        count = round(199 * sum(p for errors, p in nulls.items() if errors <= observed))
+        assert result.pvalue == (count + 1) / 200
+        p = result.pvalue
+        assert result.diagnostics["mc_se_pvalue"] == pytest.approx(math.sqrt(p * (1 - p) / 199))
+        assert result.n_fits == 200 * 48
+
+    def test_sampled_distribution_is_near_the_exact_one(self):
+        X, y = problem(10, 5, 4)
+        test = uv.LeavePairOutTest(X, y, "knn:3")
+        exact = test.fit(n_permutations="exact").pvalue
+        # Four standard errors: 1 in 16 000.
+        error = 4 * math.sqrt(exact * (1 - exact) / 9999) + 1e-4
+        assert test.fit(rng=3).pvalue == pytest.approx(exact, abs=error)
+
+    @pytest.mark.parametrize("learner", ["ridge:1.0", "lda", DecisionTreeClassifier()])
+    def test_batch_size_and_workers_do_not_matter(self, learner):
+        X, y = problem(9, 4, 5)
+        test = uv.LeavePairOutTest(X, y, learner)
+        first = test.fit(n_permutations=12, rng=8)
+        again = test.fit(n_permutations=12, rng=8, batch_size=5, n_jobs=1)
+        assert null_errors(first) == null_errors(again)
+        assert first.pvalue == again.pvalue
+        assert null_errors(test.fit(n_permutations=12, rng=9)) != null_errors(first)
+
+    def test_the_observed_labeling_is_one_of_all_whatever_chance_does(self, rng):
+        """Scores with randomness of their own: "exact" never says p = 0."""
+        X, y = problem(5, 2, 5)
+
+        def guess(X_train, y_train, X_test):
+            return rng.normal(size=len(X_test))
+
+        test = uv.LeavePairOutTest(X, y, guess)
+        pvalues = [test.fit(n_permutations="exact").pvalue for _ in range(60)]
+        assert min(pvalues) >= 0.1
+
+    def test_seed_is_kept(self):
+        X, y = problem(9, 4, 5)
+        test = uv.LeavePairOutTest(X, y, "ridge:1.0")
+        first = test.fit(n_permutations=50)
+        again = test.fit(n_permutations=50, rng=first.settings["rng"])
+        assert null_errors(first) == null_errors(again)
+
+    def test_uniform_under_the_null(self):
+        """Real data, permuted labels: P(p <= a) = a where a is a multiple of 1/(P + 1)."""
+        X = load_breast_cancer().data[:40:2, :6]
+        rng = np.random.default_rng(17)
+        hat = uv.learners.hat_matrix(uv.learners.ridge(1000.0), X, 18)
+        labels = rng.permuted(np.tile(np.arange(20) < 8, (2000 * 20, 1)), axis=1)
+        wrong, tied = smoother_errors(hat, labels)
+        errors = (wrong + tied / 2).reshape(2000, 20)
+        nulls = (NullDistribution.of(row[1:], sampled=True) for row in errors)
+        check_uniform([null.pvalue(row[0]) for null, row in zip(nulls, errors, strict=True)])
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("learner", ["ridge:1000.0", "knn:3"])
+    def test_uniform_under_the_null_from_start_to_end(self, learner):
+        X = load_breast_cancer().data[:40:2, :6]
+        rng = np.random.default_rng(18)
+        pvalues = []
+        for _ in range(2000):
+            test = uv.LeavePairOutTest(X, rng.permutation(20) < 8, learner)
+            pvalues.append(test.fit(n_permutations=19, rng=rng).pvalue)
+        check_uniform(pvalues)
+
+    def test_signal_is_found_and_its_absence_is_not(self):
+        X, y = problem(24, 12, 6, shift=1.5)
+        assert uv.LeavePairOutTest(X, y, "ridge:1.0").fit(rng=0).pvalue < 0.01
+        # The other class is the positive one: the same pairs, the same errors.
+        other = uv.LeavePairOutTest(X, y, "ridge:1.0", pos_label=0)
+        assert other.fit(n_permutations=99, rng=0).estimate == pytest.approx(
+            uv.LeavePairOutTest(X, y, "ridge:1.0").fit(n_permutations=99, rng=0).estimate
+        )
+
+    def test_speed(self):
+        """10 000 permutations of 225 pairs: the promise is 0.3 s, here on a busy machine."""
+        X, y = problem(30, 15, 7, p=10)
+        test = uv.LeavePairOutTest(X, y, "ridge:1.0")
+        neighbours = uv.LeavePairOutTest(X, y, "knn:3")
+        for each, most in ((test, 0.3), (neighbours, 2.0)):
+            seconds = []
+            for _ in range(4):
+                start = time.perf_counter()
+                result = each.fit(n_permutations=9999, rng=0)
+                seconds.append(time.perf_counter() - start)
+            assert result.n_fits == 2_250_000
+            assert min(seconds) < most
+
+
+class TestOtherNulls:
+    @pytest.mark.parametrize(("n0", "n1"), [(4, 4), (10, 10), (12, 8), (3, 9)])
+    def test_wmw_equals_scipy(self, rng, n0, n1):
+        X = rng.normal(size=(n0 + n1, 1))
+        y = np.arange(n0 + n1) < n1
+        result = uv.LeavePairOutTest(X, y, first_feature).fit("wmw")
+        expected = stats.mannwhitneyu(X[y, 0], X[~y, 0], alternative="greater", method="exact")
+        assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
+        assert result.estimate == pytest.approx(expected.statistic / (n0 * n1))
+        assert result.n_fits == n0 * n1
+
+    def test_ties_are_rounded_up(self):
+        X = np.array([[1.0], [0.0], [0.0], [-1.0], [3.0]])
+        result = uv.LeavePairOutTest(X, [1, 1, 0, 0, 0], first_feature).fit("wmw")
+        assert result.diagnostics["n_errors"] == 2.5
+        assert result.diagnostics["n_ties"] == 1
+        assert result.pvalue == wilcoxon_null(5, 2).pvalue(3)
+
+    def test_supremum_is_the_bound(self):
+        X, y = problem(20, 8, 8, shift=3)
+        result = uv.LeavePairOutTest(X, y, "ridge:1.0").fit("supremum")
+        W = math.ceil(result.diagnostics["n_errors"])
+        upper = uv.codes.light_code_bounds(W, 20, 8).upper
+        assert result.pvalue == upper / math.comb(20, 8)
+        assert result.n_fits == 96
+        assert "null_errors" not in result.diagnostics
+
+    def test_supremum_says_when_it_cannot_reject(self):
+        X, y = problem(20, 10, 8)
+        notes = uv.LeavePairOutTest(X, y, "ridge:1.0").fit("supremum").notes
+        assert any("cannot reject at the 5% level" in note for note in notes)
+        X, y = problem(38, 19, 8)
+        notes = uv.LeavePairOutTest(X, y, "ridge:1.0").fit("supremum").notes
+        assert not any("cannot reject" in note for note in notes)
+
+    @pytest.mark.parametrize("learner", SCORES)
+    def test_supremum_is_conservative(self, learner):
+        """Over all labelings, P(p <= a) is at most a for every a."""
+        X, y = problem(12, 6, 9)
+        result = uv.LeavePairOutTest(X, y, learner).fit(n_permutations="exact")
+        pvalues = {W: uv.codes.supremum_pvalue(W, 12, 6) for W in null_errors(result)}
+        for alpha in pvalues.values():
+            rejected = sum(p for W, p in null_errors(result).items() if pvalues[W] <= alpha)
+            assert rejected <= alpha + 1e-12
+
+    def test_empirical_is_the_largest_of_the_settings(self):
+        X, y = problem(13, 6, 10)
+        test = uv.LeavePairOutTest(X, y, "ridge:1.0")
+        result = test.fit("empirical", n_simulations=400, rng=3)
+        table = result.tables["Simulated settings"]
+        assert len(table["setting"]) == 8
+        assert result.pvalue == max(table["pvalue"])
+        assert result.settings["n_simulations"] == 400
+        fewer = test.fit("empirical", n_simulations=40, rng=3)
+        assert result.diagnostics["mc_se_pvalue"] < fewer.diagnostics["mc_se_pvalue"]
+        assert any("simulated settings" in note for note in result.notes)
+
+    @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+    def test_simulated_errors_equal_brute_force(self, setting, monkeypatch):
+        monkeypatch.setattr("ucvtest.codes.null_distributions.SETTINGS", (setting,))
+        nulls = simulated_nulls(5, 4, 6, np.random.default_rng(2))
+        samples = setting.draw(np.random.default_rng(2), 6, 9)
+        score = ridge_score if setting.learner == "ridge" else neighbour_score
+        expected = [oracle.n_errors(X, np.arange(9) < 4, score) for X in samples]
+        null = nulls[setting.name]
+        assert np.repeat(null.errors, null.counts).tolist() == sorted(expected)
+
+    def test_too_few_for_three_neighbours(self):
+        names = simulated_nulls(2, 2, 5, np.random.default_rng(0))
+        assert len(names) == 4
+        assert all(name.startswith("ridge") for name in names)
+
+    @pytest.mark.parametrize(("n", "w"), [(2, 1), (5, 2), (9, 4), (13, 3), (16, 8)])
+    def test_wilcoxon_counts_follow_the_recursion(self, n, w):
+        null = wilcoxon_null(n, w)
+        expected = [oracle.wilcoxon_words(W, n, w) for W in range(w * (n - w) + 1)]
+        assert np.cumsum(null.counts).tolist() == expected
+
+
+class TestTheorem2:
+    @pytest.mark.parametrize(
+        "code",
+        [
+            uv.codes.residue_class_code(0, 6, 3),
+            uv.codes.residue_class_code(1, 7, 3),
+            uv.codes.cyclic_code(1, 6),
+            uv.codes.cyclic_code(2, 5),
+        ],
+        ids=["A(6,4,3)", "1-light (7,3)", "1-light (6,2)", "2-light (5,2)"],
+    )
+    def test_adversary_reaches_the_promised_distribution(self, rng, code):
+        n = code.words.shape[1]
+        X = rng.normal(size=(n, 2))
+        y = np.empty(n, dtype=bool)
+        y[np.lexsort(X.T[::-1])] = code.words[0]
+        test = uv.LeavePairOutTest(X, y, uv.codes.AdversarialLearner(code))
+        result = test.fit(n_permutations="exact")
+        assert result.diagnostics["n_errors"] <= code.n_errors
+        within = sum(p for W, p in null_errors(result).items() if code.n_errors >= W)
+        assert within == pytest.approx(code.promised_probability)
+        supremum = uv.codes.supremum_pvalue(code.n_errors, n, int(y.sum()))
+        assert within <= supremum + 1e-12
+
+    def test_order_direction_is_wide_and_random_is_narrow(self, rng):
+        X, y = rng.normal(size=(8, 1)), np.arange(8) < 4
+        spread = {}
+        for name, learner in (
+            ("wide", uv.codes.order_direction_learner),
+            ("narrow", uv.codes.RandomLearner(1)),
+        ):
+            null = null_errors(uv.LeavePairOutTest(X, y, learner).fit(n_permutations="exact"))
+            assert sum(W * p for W, p in null.items()) == pytest.approx(8)
+            spread[name] = sum((W - 8) ** 2 * p for W, p in null.items())
+        wilcoxon = 4 * 4 * 9 / 12
+        assert spread["narrow"] < wilcoxon / 2
+        assert spread["wide"] > 1.5 * wilcoxon
+
+    def test_random_learner_depends_on_its_seed_and_not_on_the_order(self, rng):
+        X, y = rng.normal(size=(7, 2)), np.array([0, 1, 0, 1, 1, 0, 1])
+        learner, other = uv.codes.RandomLearner(1), uv.codes.RandomLearner(2)
+        scores = learner(X[:5], y[:5], X[5:])
+        order = np.array([3, 0, 4, 1, 2])
+        np.testing.assert_array_equal(scores, learner(X[order], y[order], X[5:]))
+        np.testing.assert_array_equal(scores[::-1], learner(X[:5], y[:5], X[:4:-1]))
+        assert (scores != other(X[:5], y[:5], X[5:])).all()
+
+    def test_adversary_refuses_observations_that_it_cannot_tell_apart(self):
+        code = uv.codes.residue_class_code(0, 6, 3)
+        X = np.array([[0.0], [0.0], [1.0], [2.0], [3.0], [4.0]])
+        test = uv.LeavePairOutTest(X, code.words[0], uv.codes.AdversarialLearner(code))
+        with pytest.raises(ValueError, match="6 different observations"):
+            test.fit()
+
+
+class TestResult:
+    def test_fields(self):
+        X, y = problem(20, 9, 11)
+        frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(ill=np.where(y == 1, "yes", "no"))
+        result = uv.LeavePairOutTest.from_formula("ill ~ .", frame, "ridge:1.0").fit(rng=4)
+        assert math.isnan(result.se)
+        assert math.isnan(result.df)
+        assert result.alternative == "greater"
+        assert result.null_value == 0.5
+        assert result.estimate == 1 - result.statistic
+        assert result.settings["pos_label"] == "yes"
+        assert result.settings["n_permutations"] == 9999
+        assert result.settings["learn_size"] == 18
+        assert "loss" not in result.settings
+        assert result.verdict.startswith(
+            "Evidence at the 5% level against the null hypothesis that labels and features are "
+            "independent: the leave-pair-out AUC"
+        )
+        text = result.summary().as_text()
+        assert "Largest number of errors that rejects" in text
+        assert "Monte-Carlo standard error of the p-value" in text
+        with pytest.warns(UcvtestWarning, match="no confidence interval"):
+            assert all(map(math.isnan, result.conf_int()))
+
+    def test_survives_json(self):
+        X, y = problem(12, 6, 11)
+        result = uv.LeavePairOutTest(X, y, "knn:3").fit(n_permutations="exact")
+        again = uv.TestResult.from_dict(json.loads(result.to_json()))
+        assert null_errors(again) == null_errors(result)
+        assert again.plot_kinds == result.plot_kinds == ("null", "interval")
+
+    @pytest.mark.parametrize(
+        ("pvalue", "kinds"),
+        [("permutation", 3), ("wmw", 3), ("empirical", 3), ("supremum", 0)],
+    )
+    def test_picture_shows_distribution_level_and_observed_value(self, pvalue, kinds):
+        X, y = problem(16, 8, 11)
+        result = uv.LeavePairOutTest(X, y, "ridge:1.0").fit(
+            pvalue, n_permutations=499, n_simulations=300, rng=1
+        )
+        layers = result.pictures["null"].layers if kinds else ()
+        assert len(layers) == kinds
+        if kinds:
+            bars, level, observed = layers
+            assert bars.y.sum() == pytest.approx(1)
+            assert observed.x == result.statistic
+            assert bars.y[bars.x <= level.x].sum() <= 0.05
+            assert result.plot().get_xlabel() == "share of wrong pairs, U"
+
+    def test_critical_values_of_the_table_reject(self):
+        X, y = problem(16, 8, 11)
+        result = uv.LeavePairOutTest(X, y, "ridge:1.0").fit(n_permutations="exact")
+        nulls = null_errors(result)
+        largest = result.tables["Largest number of errors that rejects"]["errors"][0]
+        assert sum(p for W, p in nulls.items() if float(largest) >= W) <= 0.05
+        above = min(W for W in nulls if float(largest) < W)
+        assert sum(p for W, p in nulls.items() if above >= W) > 0.05
+
+    @pytest.mark.parametrize(
+        ("learner", "status"),
+        [(constant, "degenerate: every pair is tied"), (first_feature, "too few permutations")],
+    )
+    def test_status(self, learner, status):
+        X, y = problem(8, 4, 1)
+        result = uv.LeavePairOutTest(X, y, learner).fit(n_permutations=9, rng=0)
+        assert result.status.startswith(status)
+
+    def test_no_method_is_silent_about_what_it_assumes(self):
+        X, y = problem(8, 4, 1)
+        test = uv.LeavePairOutTest(X, y, "ridge:1.0")
+        said = [
+            test.fit(name, n_permutations=19, n_simulations=19).notes[1]
+            for name in leave_pair_out.PVALUES
+        ]
+        assert len(set(said)) == 4
+        # A small p-value by "wmw" may mean no more than that the rule was learnt.
+        verdict = test.fit("wmw").verdict
+        assert "are independent, and the rule is not learnt from these labels" in verdict
+
+    def test_too_few_permutations_are_not_called_degenerate(self):
+        X, y = problem(8, 4, 1)
+        result = uv.LeavePairOutTest(X, y, "ridge:1.0").fit(n_permutations=1, rng=0)
+        assert result.status.startswith("too few permutations")
+
+
+class TestForecast:
+    def test_counts_fits(self):
+        X, y = problem(10, 4, 12)
+        test = uv.LeavePairOutTest(X, y, DecisionTreeClassifier())
+        forecast = test.forecast(999)
+        assert forecast.n_fits == 24_000
+        assert 0.1 < forecast.seconds < 1000
+        assert test.forecast("exact").n_fits == 210 * 24
+        # Two million pairs in closed form are a matter of seconds at most.
+        assert uv.LeavePairOutTest(*problem(30, 15, 1), "ridge:1.0").forecast().seconds < 10
+
+    @pytest.mark.parametrize("learner", [DecisionTreeClassifier(), "lda"])
+    def test_long_fits_are_announced_before_they_start(self, monkeypatch, learner):
+        X, y = problem(10, 4, 12)
+        test = uv.LeavePairOutTest(X, y, learner)
+        quiet = test.fit(n_permutations=24, rng=0)
+        monkeypatch.setattr(leave_pair_out, "LONG", 1e-9)
+        with pytest.warns(UcvtestWarning, match=r"^600 fits of .*, about \d+ s: a smaller"):
+            result = test.fit(n_permutations=24, rng=0)
+        # Looking ahead changes no draw.
+        assert null_errors(result) == null_errors(quiet)
+
+    def test_short_fits_are_not(self):
+        X, y = problem(10, 4, 12)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            uv.LeavePairOutTest(X, y, "ridge:1.0").fit(rng=0)
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("y", "message"),
+        [
+            (
+                [1, 0, 0, 0, 0, 0],
+                "y holds the label 1 once: without it a rule has a single class to learn from. Two "
+                "or more are needed. What remains possible is a score that is not learnt from "
+                "these labels, with scipy.stats.mannwhitneyu(method='exact'): its smallest p-value "
+                "is 1/6",
+            ),
+            ([1, 1, 1, 0, 1, 1], "y holds the label 0 once"),
+            ([0, 1, 2, 0, 1, 2], "y must hold labels of two classes, got 3"),
+            ([1, 1, 1, 1, 1, 1], "y has one class only"),
+            ([0.1, 0.7, 0.2, 0.4, 0.9, 1.1], "y must hold labels of two classes, but it holds"),
+            ([0, 1, 0, 1, 0], "X and y must have the same length"),
+        ],
+    )
+    def test_labels(self, rng, y, message):
+        with pytest.raises(ValueError) as caught:
+            uv.LeavePairOutTest(rng.normal(size=(6, 2)), y, "ridge:1.0")
+        assert message in str(caught.value)
+
+    def test_enumeration_too_large(self):
+        X, y = problem(40, 20, 1)
+        with pytest.raises(ValueError) as caught:
+            uv.LeavePairOutTest(X, y, "ridge:1.0").fit(n_permutations="exact")
+        assert str(caught.value) == (
+            "n_permutations='exact' needs 137846528820 labelings with 400 pairs each, and learner "
+            "ridge:1.0 allows 5000000: use a number, such as 9999"
+        )
+        X, y = problem(18, 9, 1)
+        with pytest.raises(ValueError, match="needs 48620 labelings"):
+            uv.LeavePairOutTest(X, y, "lda").fit(n_permutations="exact")
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"pvalue": "exact"}, "pvalue='exact' is unknown: use one of permutation, supremum"),
+            ({"n_permutations": "all"}, "n_permutations='all' is unknown"),
+            ({"n_permutations": 0}, "n_permutations must be at least 1"),
+            ({"n_permutations": 9.5}, "n_permutations must be an integer"),
+            ({"n_simulations": 0}, "n_simulations must be at least 1"),
+            ({"n_jobs": 0}, "n_jobs must not be 0"),
+            ({"batch_size": 0}, "batch_size must be at least 1"),
+            ({"rng": -1}, "rng must not be negative"),
+        ],
+    )
+    def test_options(self, options, message):
+        X, y = problem(8, 4, 1)
+        with pytest.raises(ValueError) as caught:
+            uv.LeavePairOutTest(X, y, "ridge:1.0").fit(**options)
+        assert message in str(caught.value)
+
+    def test_learners_are_checked_at_n_minus_2(self):
+        X, y = problem(6, 3, 1)
+        uv.LeavePairOutTest(X, y, "knn:4")
+        with pytest.raises(ValueError, match="learn_size=4"):
+            uv.LeavePairOutTest(X, y, "knn:5")
+        with pytest.raises(ValueError, match="groups= is not supported"):
+            uv.LeavePairOutTest(X, y, "knn:3", groups=[1] * 6)
+
+
+# ------------------------------------------------------------------------- losses that exist
+
+
+@pytest.fixture(scope="module")
+def scored():
+    """Data, and the scores of three learners without every pair."""
+    rng = np.random.default_rng(3)
+    y = np.array(["ill", "well"])[rng.permutation(np.repeat([0, 1], [8, 7]))]
+    X = rng.normal(size=(15, 3)) + 0.8 * (y == "well")[:, None]
+    learners = ["ridge:1.0", "lda", "knn:3"]
+    return X, y, uv.evaluate(learners, X, y, uv.designs.LeavePairOut(), "auc", rng=0)
+
+
+@pytest.mark.parametrize(
+    ("pvalue", "learner"),
+    [
+        (pvalue, learner)
+        for pvalue in ("supremum", "wmw", "empirical")
+        for learner in ("ridge:1.0", "lda", "knn:3")
+        # Its own fits draw seeds before the samples are simulated.
+        if (pvalue, learner) != ("empirical", "lda")
+    ],
+)
+def test_given_scores_are_tested_as_those_of_its_own_fits(scored, pvalue, learner):
+    X, y, losses = scored
+    options = {"pvalue": pvalue, "n_simulations": 200}
+    seed = {"rng": 1} if pvalue == "empirical" else {}
+    expected = uv.LeavePairOutTest(X, y, learner).fit(**options, rng=1)
+    found = uv.LeavePairOutTest.from_losses(losses, learner).fit(**options, **seed)
+    for name in ("estimate", "statistic", "pvalue", "n_fits", "n_obs", "null_value"):
+        assert getattr(found, name) == getattr(expected, name), name
+    for name in ("method", "estimand", "reference", "status", "alternative"):
+        assert getattr(found, name) == getattr(expected, name), name
+    for name in ("n_errors", "n_ties", "n_pairs"):
+        assert found.diagnostics[name] == expected.diagnostics[name]
+    assert found.tables == expected.tables
+    assert found.settings["learner"] == learner
+    assert found.settings["rng"] == (1 if pvalue == "empirical" else 0)
+    assert any("Nothing was fitted" in note for note in found.notes)
+
+
+def test_tied_scores_count_one_half():
+    y = np.array([1, 0, 1, 0])
+    learning = ~np.array([[1, 1, 0, 0], [1, 0, 0, 1], [0, 1, 1, 0], [0, 0, 1, 1]], dtype=bool)
+    scores = np.array([[2.0, 2, 0, 0], [1, 0, 0, 5], [0, 3, 4, 0], [0, 0, 7, 7]])
+    losses = uv.Losses.from_arrays(scores, learning, loss="auc", y=y)
+    result = uv.LeavePairOutTest.from_losses(losses).fit("wmw")
+    assert result.diagnostics["n_errors"] == 2.0
+    assert result.diagnostics["n_ties"] == 2
+    assert result.estimate == 0.5
+
+
+def test_given_scores_that_are_no_use_are_refused(scored):
+    X, y, losses = scored
+    take = uv.LeavePairOutTest.from_losses
+    with pytest.raises(
+        ValueError, match=r"losses has 3 learners \(ridge:1.0, lda, knn:3\), and the"
+    ):
+        take(losses)
+    with pytest.raises(ValueError, match="LeavePairOutTest compares no learners: leave other out"):
+        take(losses, 0, 1)
+    with pytest.raises(
+        ValueError, match="losses are of loss='zero_one', and the test needs scores"
+    ):
+        take(uv.evaluate("lda", X, y, uv.designs.LeavePairOut(), rng=0))
+    with pytest.raises(ValueError, match="the design does not leave every pair out once"):
+        take(uv.evaluate("lda", X, y, 3, "auc", rng=0))
+    test = take(losses, 0)
+    with pytest.raises(ValueError, match="pvalue='permutation' needs fits on permuted labels"):
+        test.fit()
+    with pytest.raises(ValueError, match="rng has no use where losses are given"):
+        test.fit("wmw", rng=0)
+    with pytest.raises(ValueError, match="n_jobs has no use where losses are given"):
+        test.fit("empirical", n_jobs=2)
+    with pytest.raises(ValueError, match="forecast needs fits, and this test was made from losses"):
+        test.forecast()

@@ -1,0 +1,238 @@
+"""Every criterion against a computation of its own, and what is shared between learners."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
+from sklearn.tree import DecisionTreeClassifier
+
+import ucvtest as uv
+from ucvtest.learners import kernel_ridge, polynomial, ridge, smoother
+
+X, Y = load_iris(return_X_y=True)
+X, Y = X[50:, :2] + np.random.default_rng(0).normal(scale=1e-3, size=(100, 2)), Y[50:]
+CLASSIFIERS = ["lda", "knn:1", "knn:9"]
+
+
+def regression(n=30, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, size=(n, 1))
+    return x, np.sin(3 * x[:, 0]) + 0.3 * rng.normal(size=n)
+
+
+@pytest.fixture(scope="module")
+def of_classes():
+    return uv.select_model(X, Y, CLASSIFIERS, n_permutations=40, rng=0)
+
+
+def test_every_criterion_that_applies(of_classes):
+    assert of_classes.criteria == ("permutation", "loo", "kfold", "rademacher")
+    assert np.isfinite(of_classes.table[list(of_classes.criteria)].to_numpy()).all()
+    of_numbers = uv.select_model(*regression(), [polynomial(d) for d in (1, 3)], rng=0)
+    assert of_numbers.criteria == ("permutation", "loo", "kfold", "fpe", "vc")
+    # One fit each for e_in, and ten folds.
+    assert of_numbers.n_fits == 2 * 11
+    assert of_classes.n_fits == 3 * (1 + 40 + 40 + 100 + 10)
+
+
+def test_leave_one_out_is_scikit_learns(of_classes):
+    predicted = cross_val_predict(LinearDiscriminantAnalysis(), X, Y, cv=LeaveOneOut())
+    assert of_classes.columns["loo"][0] == pytest.approx(np.mean(predicted != Y))
+
+
+def test_the_permutation_estimate_is_that_of_the_test(of_classes):
+    for place, learner in enumerate(CLASSIFIERS):
+        test = uv.PermutationComplexityTest(X, Y, learner)
+        for criterion in ("permutation", "rademacher"):
+            found = test.fit(400, criterion, rng=1)
+            error = found.diagnostics["mc_se_estimate"] * np.sqrt(1 + 400 / 40)
+            difference = found.estimate - of_classes.columns[criterion][place]
+            assert abs(difference) <= 5 * error + 1e-12
+        assert of_classes.columns["e_in"][place] == found.statistic
+
+
+def test_folds_have_their_share_of_every_class():
+    x, labels = X[:30], np.repeat(["a", "b", "c"], [15, 9, 6])
+    seen = []
+
+    def spy(X_train, y_train, X_test):
+        seen.append((len(X_train), *(np.sum(y_train == label) for label in "abc")))
+        return np.repeat("a", len(X_test))
+
+    found = uv.select_model(x, labels, [spy], "kfold", criteria=[], n_folds=3, rng=0)
+    assert sorted(seen[1:]) == [(20, 10, 6, 4)] * 3
+    assert found.columns["kfold"][0] == pytest.approx(0.5)
+
+
+def test_ten_left_out_are_some_of_all():
+    tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0)
+    found = uv.select_model(X, Y, [tree], "loo", criteria=[], n_left_out=10, rng=0)
+    assert found.n_fits == 11
+    assert found.columns["loo"][0] * 10 == pytest.approx(round(found.columns["loo"][0] * 10))
+    every = uv.select_model(X, Y, [tree], "loo", criteria=[], n_left_out=100, rng=0)
+    predicted = cross_val_predict(tree, X, Y, cv=LeaveOneOut())
+    assert every.columns["loo"][0] == pytest.approx(np.mean(predicted != Y))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [ridge(0.5), ridge(0.02, scale="mean"), polynomial(3, 0.1), kernel_ridge(0.1, "rbf")],
+    ids=lambda learner: learner.name,
+)
+def test_closed_forms_are_the_refits(learner):
+    x, y = regression()
+    closed = uv.select_model(x, y, [learner], rng=0)
+
+    def refitted(X_train, y_train, X_test):
+        n = len(y_train)
+        both = np.vstack([X_train, X_test])
+        test = uv.learners.hat_matrix(learner, X_train)
+        if len(X_test) == n and np.array_equal(X_train, X_test):
+            return test @ y_train
+        from ucvtest.data.sample import make_sample
+        from ucvtest.evaluation.evaluator import Evaluator
+
+        sample = make_sample(both, np.concatenate([y_train, 0 * X_test[:, 0]]), as_classes=False)
+        learning = (np.arange(len(both)) < n)[None]
+        evaluator = Evaluator(sample, learner, "number")
+        return evaluator.predict(learning, ~learning, np.zeros(1, int)).values[0, n:]
+
+    slow = uv.select_model(x, y, [refitted], n_permutations=2000, rng=0)
+    for name in ("e_in", "loo", "kfold"):
+        assert closed.columns[name][0] == pytest.approx(slow.columns[name][0], rel=1e-8)
+    assert closed.columns["permutation"][0] == pytest.approx(
+        slow.columns["permutation"][0], rel=0.05
+    )
+    test = uv.PermutationComplexityTest(x, y, learner).fit("analytic")
+    assert closed.columns["permutation"][0] == pytest.approx(test.estimate, rel=1e-12)
+
+
+def test_penalties_and_a_smoother_of_the_users():
+    x, y = regression()
+    S = uv.learners.hat_matrix(polynomial(4), x)
+    found = uv.select_model(x, y, [polynomial(4), smoother(S)], "vc", rng=0)
+    e_in = np.mean((y - S @ y) ** 2)
+    kernel = uv.kernels.permutation
+    for name, value in (
+        ("degrees", 5.0),
+        ("e_in", e_in),
+        ("fpe", kernel.final_prediction_error(e_in, 5.0, 30)),
+        ("vc", kernel.vc_penalty(e_in, 5.0, 30)),
+        ("loo", kernel.leave_one_out(y - S @ y, S.diagonal())),
+    ):
+        np.testing.assert_allclose(found.columns[name], value, rtol=1e-9)
+    assert np.isnan(found.columns["kfold"]).tolist() == [False, True]
+    assert found.choices["kfold"] == 0
+
+
+def test_other_learners_have_no_degrees_of_freedom():
+    x, y = regression()
+    found = uv.select_model(x, y, [Ridge(), "ridge:1"], n_permutations=5, rng=0)
+    assert np.isnan(found.columns["fpe"]).tolist() == [True, False]
+    assert found.settings["complexity"] == "number of the learner"
+
+
+def test_choice_regret_and_table(of_classes):
+    name = of_classes.best.name
+    assert name == CLASSIFIERS[int(of_classes.columns["permutation"].argmin())]
+    regret = of_classes.regret([0.2, 0.4, 0.3])
+    for criterion, place in of_classes.choices.items():
+        assert regret[criterion] == pytest.approx([0.0, 1.0, 0.5][place])
+    assert of_classes.table["learner"].tolist() == CLASSIFIERS
+    assert "Chosen by permutation: " in str(of_classes)
+
+
+def test_the_first_of_equals_is_chosen():
+    found = uv.select_model(X, Y, ["knn:3", "knn:3"], n_permutations=10, rng=0)
+    assert set(found.choices.values()) == {0}
+    # The same draws: the same learner has the same values.
+    for values in found.columns.values():
+        np.testing.assert_array_equal(values[0], values[1])
+
+
+def test_every_option_changes_the_result():
+    def run(**options):
+        found = uv.select_model(X, Y, ["knn:3"], **({"n_permutations": 10, "rng": 0} | options))
+        return {name: values[0] for name, values in found.columns.items()}
+
+    base = run()
+    assert run()["permutation"] == base["permutation"]
+    assert run(batch_size=3)["permutation"] == base["permutation"]
+    assert run(rng=1)["permutation"] != base["permutation"]
+    assert run(n_permutations=11)["rademacher"] != base["rademacher"]
+    assert run(n_folds=2)["kfold"] != base["kfold"]
+    assert run(n_left_out=7)["loo"] != base["loo"]
+    assert set(run(criteria=["loo"])) == {"e_in", "degrees", "permutation", "loo"}
+    assert run(loss=[[0, 1], [3, 0]])["kfold"] > base["kfold"]
+
+
+def test_the_picture(of_classes):
+    axes = uv.select_model(X, Y, ["knn:1", "knn:9"], complexity=[1, 9], rng=0).plot()
+    assert [line.get_label() for line in axes.get_lines()][:2] == [
+        "in-sample",
+        "permutation estimate",
+    ]
+    assert axes.get_xlabel() == "complexity"
+    assert axes.get_ylabel() == "estimated error rate"
+    import matplotlib.pyplot as plt
+
+    plt.close(axes.figure)
+    figure, given = plt.subplots()
+    assert of_classes.plot(given) is given
+    plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"learners": []}, "learners must be a list of at least one learner"),
+        ({"learners": "lda"}, "learners must be a list of at least one learner"),
+        (
+            {"criterion": "aic"},
+            "criterion='aic' is unknown: use one of permutation, loo, kfold, rademacher, fpe, vc",
+        ),
+        (
+            {"criterion": "vc"},
+            "criterion='vc' needs loss='squared': use 'permutation', 'loo' or 'kfold'",
+        ),
+        (
+            {"n_folds": 1},
+            "n_folds must lie between 2 and n = 100, got 1: use 10, or criteria without 'kfold'",
+        ),
+        (
+            {"n_folds": 101},
+            "n_folds must lie between 2 and n = 100, got 101: use 10, or criteria without 'kfold'",
+        ),
+        ({"n_left_out": 101}, "n_left_out must lie between 1 and n = 100, got 101"),
+        ({"n_permutations": 0}, "n_permutations must be at least 1, got 0: use 100"),
+        (
+            {"complexity": [1, 2]},
+            "complexity must hold 1 finite numbers, one for each learner",
+        ),
+    ],
+)
+def test_bad_input(options, message):
+    arguments = {"learners": ["knn:3"], "n_permutations": 2, "rng": 0, **options}
+    with pytest.raises(ValueError) as error:
+        uv.select_model(X, Y, **arguments)
+    assert str(error.value) == message
+
+
+def test_folds_matter_to_cross_validation_only(rng):
+    X, y = rng.normal(size=(8, 1)), [0, 1] * 4
+    chosen = uv.select_model(X, y, ["knn:1", "knn:3"], criteria=["loo"], rng=0)
+    assert chosen.criteria == ("permutation", "loo")
+    with pytest.raises(ValueError, match="n = 8, got 10: use 8, or criteria without 'kfold'"):
+        uv.select_model(X, y, ["knn:1", "knn:3"])
+
+
+def test_a_criterion_that_no_learner_has():
+    with pytest.raises(ValueError, match=r"^criterion='fpe' exists for none of the learners"):
+        uv.select_model(*regression(), ["knn:3"], "fpe", rng=0)
+    found = uv.select_model(X, Y, CLASSIFIERS, criteria=[], n_permutations=3, rng=0)
+    with pytest.raises(ValueError, match=r"^errors must have shape \(3,\)"):
+        found.regret([1.0])
+    with pytest.raises(ValueError, match=r"^errors must be positive numbers"):
+        found.regret([0.0, 1.0, 1.0])

@@ -1,0 +1,882 @@
+"""UStatisticTest: the paper's definition, the contract, and what users get wrong."""
+
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import ucvtest as uv
+from tests.oracles import ustatistic as oracle
+from tests.support.jax_flags import printed_with_and_without_x64
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.methods.ustatistic.test import _Run
+
+
+def normal_problem(n, seed, shift=0.6):
+    """Two classes, four normal features: the simulated problem of the variance study."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    return rng.normal(size=(n, 4)) * [1, 2, 1, 1] + shift * y[:, None], y
+
+
+def nearest_mean(X_train, y_train, X_test):
+    """A deterministic learner that is easy to follow: the label of the nearer class mean."""
+    means = np.array([X_train[y_train == label].mean(axis=0) for label in (0, 1)])
+    return ((X_test[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+
+
+def first_feature(X_train, y_train, X_test):
+    """Threshold the first feature at its mean."""
+    return (X_test[:, 0] > X_train[:, 0].mean()).astype(int)
+
+
+def train_mean(X_train, y_train, X_test):
+    """The mean response, whatever X."""
+    return np.full(len(X_test), y_train.mean())
+
+
+def nothing(X_train, y_train, X_test):
+    """Zero, whatever was learnt."""
+    return np.zeros(len(X_test))
+
+
+def slope(X_train, y_train, X_test):
+    """Least squares through the mean on the first feature."""
+    x, y = X_train[:, 0], y_train
+    b = np.cov(x, y)[0, 1] / x.var(ddof=1) if len(x) > 1 else 0.0
+    return y.mean() + b * (X_test[:, 0] - x.mean())
+
+
+def paper_kernel(X, y, g, loss, learner, other=None):
+    """Phi_0 with the one-class rule of the package, from plain Python."""
+
+    def predict(rule, learning, test):
+        labels = y[list(learning)]
+        if loss == "zero_one" and len(set(labels)) == 1:
+            return labels[0]
+        return rule(X[list(learning)], labels, X[[test]])[0]
+
+    def one(rule, learning, test):
+        error = predict(rule, learning, test) - y[test]
+        return float(error != 0) if loss == "zero_one" else error**2
+
+    def phi(learning, test):
+        second = 0.0 if other is None else one(other, learning, test)
+        return one(learner, learning, test) - second
+
+    return oracle.symmetrised_kernel(phi, len(y), g)
+
+
+def classes(n, seed):
+    X, y = normal_problem(n, seed)
+    return X, np.arange(n) % 2 if len(set(y)) == 1 else y
+
+
+def numbers(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    return X, X[:, 0] + 0.5 * rng.normal(size=n)
+
+
+EXACT_CASES = [
+    (classes, 8, 3, "zero_one", nearest_mean, first_feature),
+    (classes, 9, 3, "zero_one", nearest_mean, None),
+    (classes, 10, 4, "zero_one", nearest_mean, first_feature),
+    (numbers, 8, 2, "squared", slope, train_mean),
+    (numbers, 7, 2, "squared", train_mean, None),
+    (numbers, 8, 1, "squared", train_mean, nothing),
+]
+
+
+class TestExact:
+    @pytest.mark.parametrize(("data", "n", "g", "loss", "learner", "other"), EXACT_CASES)
+    def test_equals_the_definition(self, data, n, g, loss, learner, other):
+        X, y = data(n, 3)
+        phi_0 = paper_kernel(X, y, g, loss, learner, other)
+        test = uv.UStatisticTest(X, y, learner, other, learn_size=g, loss=loss)
+        result = test.fit(n_pairs="exact", variance="jackknife", rng=0)
+        expected = {
+            "variance_unbiased": oracle.variance_hat(phi_0, n, g),
+            "variance_asymptotic": oracle.asymptotic_variance(phi_0, n, g),
+            "variance_jackknife": oracle.jackknife_variance(phi_0, n),
+            "variance_geometric": oracle.geometric_variance(phi_0, n, g),
+            "theta_squared": oracle.kappa_hat(phi_0, 0),
+        }
+        assert result.estimate == pytest.approx(oracle.complete_statistic(phi_0), abs=1e-12)
+        for name, value in expected.items():
+            assert result.diagnostics[name] == pytest.approx(value, abs=1e-10), name
+        assert result.diagnostics["mc_se_estimate"] == 0
+        kappa = test.kappa_profile(n_pairs="exact").kappa
+        np.testing.assert_allclose(
+            kappa, [oracle.kappa_hat(phi_0, c) for c in range(g + 2)], atol=1e-10
+        )
+
+    def test_large_learning_sets(self):
+        X, y = classes(9, 3)
+        phi_0 = paper_kernel(X, y, 6, "zero_one", nearest_mean, first_feature)
+        result = uv.UStatisticTest(X, y, nearest_mean, first_feature, learn_size=6).fit("exact")
+        assert result.variance == pytest.approx(oracle.jackknife_variance(phi_0, 9), abs=1e-12)
+        assert result.df == 8
+        assert math.isfinite(result.pvalue)
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_clipped_lies_between_its_bounds(self, seed):
+        X, y = classes(10, seed)
+        test = uv.UStatisticTest(X, y, nearest_mean, first_feature, learn_size=4)
+        found = test.fit("exact", variance="clipped")
+        d = found.diagnostics
+        assert d["variance_geometric"] <= d["variance_clipped"] <= d["variance_jackknife"]
+        clipped = np.clip(d["variance_unbiased"], d["variance_geometric"], d["variance_jackknife"])
+        assert found.variance == clipped
+
+
+class TestSampling:
+    X, y = classes(12, 5)
+
+    def run(self, rng, **options):
+        test = uv.UStatisticTest(self.X, self.y, "nearest_centroid", "knn:1", learn_size=4)
+        return test.fit(**{"n_pairs": 200, "variance": "unbiased", "rng": rng} | options)
+
+    def test_agrees_with_the_exact_value_within_its_stated_errors(self):
+        exact = self.run(0, n_pairs="exact").diagnostics
+        exact_estimate = self.run(0, n_pairs="exact").estimate
+        runs = [self.run(seed) for seed in range(40)]
+        for name, stated, truth in (
+            ("estimate", "mc_se_estimate", exact_estimate),
+            ("variance", "mc_se_variance", exact["variance_unbiased"]),
+        ):
+            values = np.array([getattr(run, name) for run in runs])
+            errors = np.array([run.diagnostics[stated] for run in runs])
+            assert abs(values.mean() - truth) < 3.5 * values.std(ddof=1) / np.sqrt(40)
+            assert 0.7 < np.sqrt(np.mean(errors**2)) / values.std(ddof=1) < 1.45
+
+    def test_counts_pairs_and_fits(self):
+        result = self.run(0, n_pairs=101)
+        assert result.diagnostics["n_pairs"] == 101
+        assert result.n_fits >= 2 * 2 * 101
+
+    @pytest.mark.parametrize(
+        "options", [{"batch_size": 7}, {"batch_size": 1000}, {"n_jobs": 2}, {"n_jobs": 1}]
+    )
+    def test_same_result_for_every_batch_size_and_number_of_jobs(self, options):
+        X, y = normal_problem(24, 0)
+        test = uv.UStatisticTest(X, y, DecisionTreeClassifier(max_depth=2), "lda", learn_size=9)
+        expected = test.fit(n_pairs=30, rng=4)
+        found = test.fit(n_pairs=30, rng=4, **options)
+        assert found.estimate == pytest.approx(expected.estimate, rel=1e-12)
+        assert found.variance == pytest.approx(expected.variance, rel=1e-9)
+
+    def test_same_result_with_the_x64_flag_on(self):
+        code = (
+            "import numpy as np, ucvtest as uv; from test_ustatistic import normal_problem;"
+            "X, y = normal_problem(30, 0);"
+            "r = uv.UStatisticTest(X, y, 'lda', 'ridge:1').fit(n_pairs=100, rng=1);"
+            "print(repr(r.estimate), repr(r.variance))"
+        )
+        assert len(printed_with_and_without_x64(code)) == 1
+
+    def test_a_seed_decides_the_draws_whatever_the_learners(self):
+        X, y = normal_problem(30, 0)
+        seen = []
+
+        def spy(X_train, y_train, X_test):
+            seen.append(X_train[:, 0].sum())
+            return np.zeros(len(X_test), dtype=int)
+
+        uv.UStatisticTest(X, y, spy, learn_size=10).fit(n_pairs=20, rng=1)
+        alone = sorted(seen)
+        seen.clear()
+        uv.UStatisticTest(X, y, spy, "lda", learn_size=10).fit(n_pairs=20, rng=1)
+        assert sorted(seen) == alone
+
+    def test_auto_stops_at_its_tolerance(self):
+        X, y = normal_problem(60, 0, shift=1.0)
+        test = uv.UStatisticTest(X, y, "lda", learn_size=20)
+        rough, fine = test.fit(tol=0.1, rng=0), test.fit(tol=0.05, rng=0)
+        for result, tol in ((rough, 0.1), (fine, 0.05)):
+            assert result.diagnostics["converged"]
+            assert result.diagnostics["mc_se_variance"] <= tol * result.variance
+        assert fine.n_fits > rough.n_fits
+
+    def test_auto_stops_at_max_fits(self):
+        X, y = normal_problem(60, 0)
+        test = uv.UStatisticTest(X, y, "lda", "nearest_centroid")
+        result = test.fit(max_fits=4000, variance="clipped", rng=0)
+        assert not result.diagnostics["converged"]
+        assert 2000 < result.n_fits <= 4000
+        assert any("max_fits = 4000" in note for note in result.notes)
+
+
+class TestKappaProfile:
+    X, y = numbers(12, 0)
+
+    def test_sampled_agrees_with_exact(self):
+        test = uv.UStatisticTest(self.X, self.y, "ridge:1", "knn:1", learn_size=3)
+        exact, sampled = test.kappa_profile(n_pairs="exact"), test.kappa_profile(rng=0)
+        z = (sampled.kappa - exact.kappa) / sampled.mc_se
+        assert np.abs(z).max() < 4
+        assert list(sampled.summary_frame().columns) == ["c", "kappa", "mc_se"]
+
+    def test_predicts_the_variance_at_its_own_sample_size(self):
+        test = uv.UStatisticTest(self.X, self.y, "ridge:1", "knn:1", learn_size=3)
+        exact = test.fit("exact").diagnostics["variance_unbiased"]
+        assert test.kappa_profile(n_pairs="exact").variance(12) == pytest.approx(exact, abs=1e-12)
+        sampled = test.kappa_profile(n_pairs=2000, rng=1)
+        assert abs(sampled.variance(12) - exact) < 4 * sampled.variance_mc_se(12)
+
+    def test_predicts_the_variance_at_another_sample_size(self):
+        # The mean response has a kernel whose variance is known for every n.
+        rng = np.random.default_rng(0)
+        predicted, direct = [], []
+        for _ in range(300):
+            y = rng.normal(size=12)
+            test = uv.UStatisticTest(np.zeros((12, 1)), y, "ridge:1e9", learn_size=2)
+            predicted.append(test.kappa_profile(n_pairs="exact").variance(24))
+            y = rng.normal(size=24)
+            # Squared error of the mean of two at a third: a U-statistic of degree two at heart.
+            direct.append(1.5 * y.var(ddof=1))
+        expected = np.var(direct, ddof=1)
+        error = np.std(predicted) / np.sqrt(300) + 0.1 * expected
+        assert abs(np.mean(predicted) - expected) < 3 * error
+
+    def test_chosen_values_only(self):
+        test = uv.UStatisticTest(self.X, self.y, "ridge:1", learn_size=3)
+        profile = test.kappa_profile([1, 0], n_pairs=50, rng=0)
+        assert profile.c == (0, 1)
+        with pytest.raises(ValueError, match=r"lacks kappa_c for c = \[2, 3, 4\]"):
+            profile.variance(12)
+
+    def test_impossible_values_are_refused(self):
+        test = uv.UStatisticTest(self.X, self.y, "ridge:1", learn_size=3)
+        with pytest.raises(ValueError, match=r"^n_pairs='auto' is unknown here: use an integer"):
+            test.kappa_profile(n_pairs="auto")
+        with pytest.raises(ValueError) as error:
+            test.kappa_profile([5])
+        assert str(error.value) == (
+            "c_values must be integers from 0 to 4 = learn_size + 1, got [5]"
+        )
+
+
+class TestInference:
+    def test_reference_belongs_to_the_variance(self):
+        X, y = normal_problem(40, 1)
+        test = uv.UStatisticTest(X, y, "lda", "knn:3", learn_size=12)
+        names = ("clipped", "jackknife", "unbiased", "asymptotic")
+        found = {name: test.fit(n_pairs=3000, variance=name, rng=0) for name in names}
+        assert {name: r.reference for name, r in found.items() if r.status == "ok"}.items() <= {
+            "clipped": "t",
+            "jackknife": "t",
+            "unbiased": "normal",
+            "asymptotic": "normal",
+        }.items()
+        assert found["clipped"].df == found["jackknife"].df == 39
+        assert math.isnan(found["unbiased"].df)
+        assert len({r.variance for r in found.values()}) >= 3
+
+    @pytest.mark.parametrize(
+        ("n", "learn_size", "chosen"),
+        [(40, 12, "clipped"), (40, 20, "jackknife"), (20, 6, "clipped"), (19, 6, "jackknife")],
+    )
+    def test_auto_variance(self, n, learn_size, chosen):
+        X, y = normal_problem(n, 1)
+        test = uv.UStatisticTest(X, y, "nearest_centroid", learn_size=learn_size)
+        result = test.fit(n_pairs=512, rng=0)
+        assert result.diagnostics["variance"] == chosen
+        assert result.settings["variance"] == "auto"
+
+    def test_auto_falls_back_on_the_jackknife(self):
+        # Learning sets of 29 leave two observations for the products: a rough Theta^2.
+        chosen = []
+        for seed in range(6):
+            X, y = normal_problem(60, seed)
+            test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", learn_size=29)
+            result = test.fit(n_pairs=1000, rng=seed)
+            rough = test.fit(n_pairs=1000, variance="clipped", rng=seed)
+            chosen.append(result.diagnostics["variance"])
+            assert (chosen[-1] == "clipped") == (rough.status == "ok")
+            noted = any("one is above a quarter of it." in note for note in result.notes)
+            assert noted == (chosen[-1] == "jackknife")
+            if chosen[-1] == "jackknife":
+                assert rough.status.endswith("or use variance='jackknife'")
+        assert "jackknife" in chosen
+
+    def test_a_wide_tolerance_does_not_excuse_an_unreliable_variance(self):
+        for seed in range(6):
+            X, y = normal_problem(60, seed)
+            test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", learn_size=29)
+            result = test.fit(tol=0.9, rng=seed)
+            assert result.status == "ok" or result.diagnostics["variance"] == "jackknife"
+
+    def test_a_hopeless_clipped_variance_is_given_up_early(self):
+        given_up = 0
+        for seed in range(6):
+            X, y = normal_problem(60, seed)
+            test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", learn_size=29)
+            result = test.fit(max_fits=50_000, rng=seed)
+            noted = [note for note in result.notes if "pairs let expect" in note]
+            if noted:
+                given_up += 1
+                assert result.diagnostics["variance"] == "jackknife"
+                assert int(re.search(r"(\d+) pairs", noted[0])[1]) < result.diagnostics["n_pairs"]
+        assert given_up > 0
+
+    def test_many_observations_do_without_the_clipped_variance(self):
+        X, y = normal_problem(2002, 1)
+        test = uv.UStatisticTest(X, y, "nearest_centroid", learn_size=10)
+        assert test.fit(n_pairs=64, rng=0).diagnostics["variance"] == "jackknife"
+        with pytest.raises(ValueError, match=r"variance='clipped' needs n <= 2000, got n = 2002"):
+            test.fit(variance="clipped")
+        # The remedy for a negative estimate is one that exists here.
+        runs = [test.fit(n_pairs=20, variance="unbiased", rng=seed) for seed in range(8)]
+        negative = [run for run in runs if run.variance < 0]
+        assert negative
+        assert all(run.status.endswith("use variance='jackknife'") for run in negative)
+
+    def test_standard_error_holds_the_monte_carlo_error(self):
+        X, y = normal_problem(40, 1)
+        r = uv.UStatisticTest(X, y, "lda", learn_size=12).fit(n_pairs=100, rng=0)
+        expected = math.sqrt(r.variance + r.diagnostics["mc_se_estimate"] ** 2)
+        assert r.se == pytest.approx(expected, rel=1e-12)
+
+    def test_null_value_and_alternatives(self):
+        X, y = normal_problem(40, 1)
+
+        def fit(**options):
+            return uv.UStatisticTest(X, y, "lda", "knn:3", learn_size=12, **options).fit(
+                n_pairs=500, rng=0
+            )
+
+        both, less, greater = fit(), fit(alternative="less"), fit(alternative="greater")
+        assert less.pvalue + greater.pvalue == pytest.approx(1)
+        assert both.pvalue == pytest.approx(2 * min(less.pvalue, greater.pvalue))
+        assert less.conf_int()[0] == -math.inf
+        shifted = fit(null_value=both.estimate)
+        assert shifted.pvalue == pytest.approx(1)
+
+    def test_one_learner_tests_nothing_without_a_null_value(self):
+        X, y = normal_problem(40, 1)
+        result = uv.UStatisticTest(X, y, "lda", learn_size=12).fit(n_pairs=200, rng=0)
+        assert math.isnan(result.pvalue)
+        assert math.isnan(result.null_value)
+        assert result.status == "ok"
+        assert all(math.isfinite(end) for end in result.conf_int())
+        tested = uv.UStatisticTest(X, y, "lda", learn_size=12, null_value=0.5, alternative="less")
+        assert tested.fit(n_pairs=200, rng=0).pvalue < 0.5
+
+    def test_all_variances_are_shown_beside_the_chosen_one(self):
+        X, y = normal_problem(40, 1)
+        result = uv.UStatisticTest(X, y, "lda", "knn:3", learn_size=12).fit(n_pairs=500, rng=0)
+        table = result.tables["Variances"]
+        assert table["variance"] == ("clipped", "jackknife", "unbiased", "asymptotic")
+        text = result.summary().as_text()
+        for name in table["variance"]:
+            assert name in text
+
+    @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+    def test_the_chosen_variance_has_the_same_interval_and_p_value_in_the_table(self, alternative):
+        X, y = normal_problem(40, 1)
+        test = uv.UStatisticTest(X, y, "lda", "knn:3", learn_size=12, alternative=alternative)
+        result = test.fit(n_pairs=500, rng=0)
+        assert result.status == "ok"
+        table = result.tables["Variances"]
+        row = table["variance"].index(result.diagnostics["variance"])
+        assert (table["conf_low"][row], table["conf_high"][row]) == result.conf_int()
+        assert table["pvalue"][row] == result.pvalue
+
+    @pytest.mark.parametrize("loss", ["zero_one", "squared", "absolute", "log"])
+    def test_every_loss(self, loss):
+        X, y = normal_problem(40, 1)
+        result = uv.UStatisticTest(X, y, "lda", "knn:5", learn_size=14, loss=loss).fit(
+            n_pairs=300, rng=0
+        )
+        assert result.settings["loss"] == loss
+        assert math.isfinite(result.estimate)
+
+    def test_a_callable_loss_sees_the_labels_of_the_user(self):
+        X, y = normal_problem(30, 1)
+        labels = np.array(["ill", "well"])[y]
+
+        def costly(truth, prediction):
+            return np.where(truth == prediction, 0.0, np.where(truth == "ill", 5.0, 1.0))
+
+        plain = uv.UStatisticTest(X, labels, "lda").fit(n_pairs=60, rng=0)
+        result = uv.UStatisticTest(X, labels, "lda", loss=costly).fit(n_pairs=60, rng=0)
+        assert result.settings["loss"] == "costly"
+        assert plain.estimate < result.estimate < 5 * plain.estimate
+
+    def test_a_loss_of_labels_may_want_probabilities(self):
+        X, y = normal_problem(30, 1)
+        brier = uv.Loss(
+            "brier", lambda y, p: (p - (y == "well")) ** 2, "probability", original_labels=True
+        )
+        found, expected = (
+            uv.UStatisticTest(X, np.array(["ill", "well"])[y], "lda", loss=loss).fit(60, rng=0)
+            for loss in (brier, "squared")
+        )
+        assert found.estimate == pytest.approx(expected.estimate, rel=1e-12)
+
+    def test_a_tie_left_open_costs_the_mean_of_both_labels(self):
+        X, y = normal_problem(30, 1)
+
+        def one_each(truth, prediction):
+            return truth != prediction
+
+        found, expected = (
+            uv.UStatisticTest(X, y, "majority:half", loss=loss, learn_size=12).fit(60, rng=0)
+            for loss in (one_each, "zero_one")
+        )
+        assert found.diagnostics["class_ties"] > 0
+        assert found.estimate == expected.estimate
+
+    def test_a_loss_sees_only_what_was_predicted(self):
+        X, y = normal_problem(30, 1)
+
+        def relative(truth, prediction):
+            assert (prediction > 0).all()
+            return np.abs(truth / prediction - 1)
+
+        y = np.exp(X[:, 0])
+        result = uv.UStatisticTest(X, y, "knn:3", loss=relative).fit(30, rng=0)
+        assert result.estimate > 0
+
+
+class TestWhatCannotBeTested:
+    def test_negative_variance_estimate(self):
+        # Over all learning sets of each sample, so no matter of Monte-Carlo error.
+        n_negative = 0
+        for seed in range(8):
+            X, y = classes(10, seed)
+            test = uv.UStatisticTest(X, y, "nearest_centroid", "knn:1", learn_size=4)
+            result = test.fit("exact", variance="unbiased")
+            if result.variance >= 0:
+                assert not result.status.startswith("negative")
+                continue
+            n_negative += 1
+            assert result.status.startswith("negative variance estimate (")
+            assert result.status.endswith("use variance='clipped'")
+            assert math.isnan(result.pvalue)
+            assert math.isnan(result.se)
+            with pytest.warns(uv.UcvtestWarning, match="no confidence interval: negative"):
+                low, high = result.conf_int()
+            assert math.isnan(low)
+            assert math.isnan(high)
+            assert "negative variance estimate" in result.summary().as_text()
+            remedied = test.fit("exact", variance="clipped")
+            assert remedied.status == "ok"
+            assert 0 < remedied.pvalue <= 1
+        assert n_negative > 0
+
+    def test_too_few_resamples(self):
+        X, y = normal_problem(60, 1)
+        test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", learn_size=26)
+        result = test.fit(n_pairs=10, rng=0)
+        assert result.status == (
+            "too few resamples: 10 pairs do not tell their own Monte-Carlo error; raise n_pairs "
+            "(or, with n_pairs='auto', max_fits) to at least 20 pairs"
+        )
+        assert math.isnan(result.pvalue)
+        noisy = [test.fit(n_pairs=200, variance="unbiased", rng=seed) for seed in range(5)]
+        for result in noisy:
+            imprecise = not result.diagnostics["mc_se_variance"] <= result.variance / 4
+            assert imprecise == math.isnan(result.pvalue)
+        assert any(result.status.startswith("too few resamples") for result in noisy)
+
+    def test_equal_learners(self):
+        X, y = normal_problem(40, 1)
+        result = uv.UStatisticTest(X, y, "lda", "lda").fit(n_pairs=50, rng=0)
+        assert result.status.startswith("degenerate: the two learners had the same loss")
+        assert result.estimate == 0
+        assert math.isnan(result.pvalue)
+
+    @pytest.mark.parametrize("variance", ["clipped", "jackknife", "unbiased", "asymptotic"])
+    @pytest.mark.parametrize("n_pairs", ["exact", 50, "auto"])
+    def test_a_loss_that_does_not_vary(self, variance, n_pairs):
+        # 0.1 is no binary fraction, so that sums of it leave rounding errors.
+        test = uv.UStatisticTest(
+            X_GOOD[:10],
+            np.arange(10) % 2,
+            "nearest_centroid",
+            learn_size=4,
+            loss=lambda y, p: np.full(p.shape, 0.1),
+            null_value=0,
+        )
+        result = test.fit(n_pairs=n_pairs, variance=variance, rng=0)
+        assert result.status == "degenerate: the variance estimate is zero, the loss did not vary"
+        assert math.isnan(result.pvalue)
+        assert result.n_fits < 2000
+
+    def test_monte_carlo_error_below_zero_asks_for_more_pairs(self):
+        # No sample has a negative jackknife, only too few learning sets from it do.
+        X, y = normal_problem(40, 1)
+        test = uv.UStatisticTest(X, y, "lda", "ridge:0.001", learn_size=14)
+        result = test.fit(20, variance="jackknife", rng=0)
+        assert result.variance < 0
+        assert result.status.startswith("too few resamples: the Monte-Carlo standard error")
+        assert math.isnan(result.pvalue)
+
+    def test_one_class_learning_sets_are_counted(self):
+        X, _y = normal_problem(20, 1)
+        result = uv.UStatisticTest(X, np.arange(20) < 3, "lda", learn_size=6).fit(n_pairs=60, rng=0)
+        assert result.diagnostics["one_class_fits"] > 0
+        assert any("a learning set with a single class" in note for note in result.notes)
+
+
+def fail_on_a_split(X_train, y_train, X_test):
+    raise ZeroDivisionError("nothing to divide")
+
+
+X_GOOD, Y_GOOD = normal_problem(20, 0)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (
+                {"learn_size": 0},
+                "learn_size must lie between 1 and n - 2 = 18, got 0: use 9, the largest for "
+                "which every variance exists, or leave it out",
+            ),
+            (
+                {"learn_size": -3},
+                "learn_size must lie between 1 and n - 2 = 18, got -3: use 9, the largest for "
+                "which every variance exists, or leave it out",
+            ),
+            (
+                {"learn_size": 19},
+                "learn_size must lie between 1 and n - 2 = 18, got 19: use 9, the largest for "
+                "which every variance exists, or leave it out",
+            ),
+            ({"learn_size": 7.5}, "learn_size must be an integer, got 7.5"),
+            ({"learn_size": True}, "learn_size must be an integer, got True"),
+            (
+                {"X": X_GOOD[:, 0]},
+                "X must have two dimensions (observations, features), got 1: use "
+                "X.reshape(-1, 1) for a single feature",
+            ),
+            (
+                {"X": X_GOOD[:-1]},
+                "X and y must have the same length, got 19 rows and 20 responses",
+            ),
+            (
+                {"X": np.where(np.arange(20)[:, None] == 3, np.nan, X_GOOD)},
+                "X holds nan at row 3, column 0 (4 such values in all), which this learner "
+                "cannot use: drop or impute them, or pass a scikit-learn pipeline that imputes "
+                "as the learner",
+            ),
+            (
+                {"X": np.where(np.arange(20)[:, None] == 3, np.inf, X_GOOD)},
+                "X holds inf at row 3, column 0 (4 such values in all), which this learner "
+                "cannot use: drop or impute them, or pass a scikit-learn pipeline that imputes "
+                "as the learner",
+            ),
+            (
+                {"y": np.ones(20, dtype=int)},
+                "y has one class only (1): a comparison needs at least two",
+            ),
+            (
+                {"y": np.where(np.arange(20) == 2, np.nan, 1.0 * Y_GOOD)},
+                "y has 1 missing values: drop these observations",
+            ),
+            (
+                {"loss": "hinge"},
+                "loss='hinge' is unknown: use one of zero_one, squared, absolute, log, or a "
+                "callable",
+            ),
+            (
+                {"alternative": "different"},
+                "alternative='different' is unknown: use one of two-sided, less, greater",
+            ),
+            ({"null_value": math.nan}, "null_value must be a finite number, got nan"),
+            ({"pos_label": 7}, "pos_label=7 is none of the labels 0, 1"),
+            (
+                {"y": X_GOOD[:, 0], "loss": "zero_one"},
+                "loss='zero_one' needs class labels, but y holds real values: use "
+                "loss='squared' or 'absolute'",
+            ),
+            (
+                {"groups": np.arange(20)},
+                "groups= is not supported: the test assumes independent observations, and "
+                "several rows of one patient are not; keep one row for each, or average them",
+            ),
+        ],
+    )
+    def test_by_the_constructor(self, arguments, message):
+        given = {"X": X_GOOD, "y": Y_GOOD, "learner": "lda"} | arguments
+        with pytest.raises(ValueError) as error:
+            uv.UStatisticTest(given.pop("X"), given.pop("y"), given.pop("learner"), **given)
+        assert str(error.value) == message
+
+    def test_of_unknown_learners(self):
+        with pytest.raises(ValueError, match="learner"):
+            uv.UStatisticTest(X_GOOD, Y_GOOD, "deep_thought")
+        with pytest.raises(ValueError, match="learner"):
+            uv.UStatisticTest(X_GOOD, Y_GOOD, 42)
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"n_pairs": 1}, "n_pairs must be at least 2, got 1: use 'auto'"),
+            ({"n_pairs": 2.5}, "n_pairs must be an integer, got 2.5"),
+            (
+                {"n_pairs": "many"},
+                "n_pairs='many' is unknown: use an integer, 'auto' or 'exact'",
+            ),
+            (
+                {"n_pairs": "exact", "max_fits": 1000},
+                "n_pairs='exact' needs 125970 fits, max_fits is 1000: raise max_fits, or use "
+                "n_pairs='auto'",
+            ),
+            (
+                {"variance": "unbiased"},
+                "variance='unbiased' needs n >= 2 * learn_size + 2, got n = 20 and learn_size = "
+                "12: use learn_size <= 9, or variance='jackknife'",
+            ),
+            (
+                {"variance": "naive"},
+                "variance='naive' is unknown: use one of auto, clipped, jackknife, unbiased, "
+                "asymptotic",
+            ),
+            ({"tol": 0}, "tol must lie between 0 and 1, got 0: use 0.05 for 5%"),
+            ({"tol": "a"}, "tol must lie between 0 and 1, got 'a': use 0.05 for 5%"),
+            ({"n_jobs": 1.5}, "n_jobs must be an integer, got 1.5"),
+            (
+                {"n_jobs": 0},
+                "n_jobs must not be 0: use 1 for one worker, -1 for all processors",
+            ),
+            ({"max_fits": 1}, "max_fits must be at least 4, got 1"),
+            ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
+            ({"rng": -1}, "rng must not be negative, got -1"),
+            ({"rng": "seed"}, "rng must be None, an integer or a numpy Generator, got str"),
+        ],
+    )
+    def test_by_fit(self, arguments, message):
+        test = uv.UStatisticTest(X_GOOD, Y_GOOD, "lda", learn_size=12)
+        with pytest.raises(ValueError) as error:
+            test.fit(**arguments)
+        assert str(error.value) == message
+
+    def test_a_learner_that_fails_names_the_split(self):
+        test = uv.UStatisticTest(X_GOOD, Y_GOOD, fail_on_a_split, learn_size=8)
+        with pytest.raises(ValueError, match=r"fail_on_a_split.*split \d+") as error:
+            test.fit(n_pairs=10, rng=0)
+        assert isinstance(error.value.__cause__, ZeroDivisionError)
+
+    def test_a_learner_that_returns_the_wrong_length(self):
+        test = uv.UStatisticTest(X_GOOD, Y_GOOD, lambda a, b, c: np.zeros(3), learn_size=8)
+        with pytest.raises(ValueError, match=r"split \d+"):
+            test.fit(n_pairs=10, rng=0)
+
+
+class TestConveniences:
+    def test_formula(self):
+        X, y = normal_problem(40, 1)
+        data = pd.DataFrame(X, columns=list("abcd")).assign(ill=np.array(["no", "yes"])[y])
+        by_formula = uv.UStatisticTest.from_formula("ill ~ a + b + c + d", data, "lda")
+        plain = uv.UStatisticTest(X, data["ill"].to_numpy(), "lda")
+        assert by_formula.fit(n_pairs=50, rng=0).estimate == plain.fit(n_pairs=50, rng=0).estimate
+        with pytest.raises(ValueError, match="has no left-hand side"):
+            uv.UStatisticTest.from_formula("a + b", data, "lda")
+
+    def test_labels_of_any_type_and_pos_label(self):
+        X, y = normal_problem(40, 1)
+        expected = uv.UStatisticTest(X, y, "lda").fit(n_pairs=50, rng=0).estimate
+        for labels in (np.array(["a", "b"])[y], y.astype(bool), y * 1.0, pd.Series(y + 5)):
+            found = uv.UStatisticTest(X, labels, "lda").fit(n_pairs=50, rng=0)
+            assert found.estimate == pytest.approx(expected)
+        flipped = uv.UStatisticTest(X, y, "lda", pos_label=0)
+        assert flipped.sample.classes.tolist() == [1, 0]
+
+    def test_estimators_strings_and_objects(self):
+        X, y = normal_problem(40, 1)
+        learners = ["lda", uv.learners.lda(), LogisticRegression(), nearest_mean]
+        names = [as_learner(learner).name for learner in learners]
+        assert len(set(names)) == 3
+        for learner in learners:
+            assert 0 < uv.UStatisticTest(X, y, learner).fit(n_pairs=20, rng=0).estimate < 1
+
+    def test_settings_repeat_the_test(self):
+        X, y = normal_problem(40, 1)
+        test = uv.UStatisticTest(X, y, "lda", "knn:3", learn_size=12)
+        first = test.fit(n_pairs=3000, rng=7)
+        s = first.settings
+        again = uv.UStatisticTest(X, y, s["learner"], s["other"], learn_size=s["learn_size"])
+        second = again.fit(n_pairs=s["n_pairs"], variance=s["variance"], rng=s["rng"])
+        assert second.estimate == first.estimate
+        assert second.pvalue == first.pvalue
+
+    def test_a_seed_that_was_drawn_repeats_the_test(self):
+        X, y = normal_problem(40, 1)
+        test = uv.UStatisticTest(X, y, "lda", "knn:3", learn_size=12)
+        first = test.fit(n_pairs=50)
+        assert test.fit(n_pairs=50, rng=first.settings["rng"]).estimate == first.estimate
+        assert test.fit(n_pairs=50).settings["rng"] != first.settings["rng"]
+        assert test.fit(n_pairs=50, rng=np.random.default_rng(1)).settings["rng"] is None
+
+    def test_changing_the_data_later_changes_nothing(self):
+        X, y = normal_problem(40, 1)
+        test = uv.UStatisticTest(X, y, "lda", learn_size=12)
+        expected = test.fit(n_pairs=50, rng=0).estimate
+        X[:] = 0
+        assert test.fit(n_pairs=50, rng=0).estimate == expected
+
+    def test_ordered_categories_keep_their_order(self):
+        X, y = normal_problem(40, 1)
+        grades = pd.Series(pd.Categorical.from_codes(y, ["low", "high"], ordered=True))
+        assert uv.UStatisticTest(X, grades, "lda").sample.classes.tolist() == ["low", "high"]
+        turned = uv.UStatisticTest(X, grades, "lda", pos_label="low")
+        assert turned.sample.classes.tolist() == ["high", "low"]
+        assert (turned.sample.codes == 1 - y).all()
+
+    def test_resamples_for_precision(self):
+        # Corollary 5.1 with d = 2: 10^5 splits fix two digits with probability 0.99.
+        assert uv.resamples_for_precision(0.01, confidence=1 - 2 * math.exp(-5)) == 100_000
+        assert uv.resamples_for_precision(0.01, low=0) < uv.resamples_for_precision(0.01)
+        assert uv.resamples_for_precision(0.01, 0.9) < uv.resamples_for_precision(0.01)
+        for bad in (
+            {"precision": 0},
+            {"precision": 1, "confidence": 1},
+            {"precision": 1, "low": 1},
+        ):
+            with pytest.raises(ValueError, match="must"):
+                uv.resamples_for_precision(**bad)
+
+    def test_interrupt_goes_through(self):
+        def interrupted(X_train, y_train, X_test):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            uv.UStatisticTest(X_GOOD, Y_GOOD, interrupted, learn_size=8).fit(n_pairs=10)
+
+
+# ------------------------------------------------------------------------- losses that exist
+
+
+def drawn_by(test, n_pairs, monkeypatch):
+    """The result of a test's own fit, and its design and losses as `uv.Losses`."""
+    blocks = []
+    draw = _Run._draw
+
+    def watched(self, *arguments):
+        block = draw(self, *arguments)
+        blocks.append(block["draws"])
+        # Without the third sets, which only the asymptotic variance needs.
+        return {name: part for name, part in block.items() if name != "exchanged"}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_Run, "_draw", watched)
+        result = test.fit(n_pairs, rng=0)
+    ((d1, d2, l1, l2),) = blocks
+    n = test.sample.n_obs
+    values, learning = (np.stack(sides, axis=1).reshape(-1, n) for sides in ((d1, d2), (l1, l2)))
+    return result, uv.Losses.from_arrays(values.astype(float), learning, loss="squared")
+
+
+@pytest.mark.parametrize("variance", ["clipped", "unbiased", "jackknife"])
+def test_given_losses_are_tested_as_those_of_its_own_fits(variance, monkeypatch):
+    rng = np.random.default_rng(3)
+    y = rng.normal(size=26)
+    X = y[:, None] + rng.normal(size=(26, 3))
+    own = uv.UStatisticTest(X, y, "ridge:1.0", learn_size=7, null_value=1.0)
+    expected, losses = drawn_by(own, 400, monkeypatch)
+    test = uv.UStatisticTest.from_losses(losses, null_value=1.0)
+    found = test.fit(variance=variance)
+    for name in ("clipped", "unbiased", "jackknife", "geometric"):
+        name = f"variance_{name}"
+        np.testing.assert_allclose(found.diagnostics[name], expected.diagnostics[name], rtol=1e-9)
+    np.testing.assert_allclose(found.estimate, expected.estimate)
+    assert found.diagnostics["n_pairs"] == expected.diagnostics["n_pairs"] == 400
+    if variance == "clipped":
+        np.testing.assert_allclose(found.pvalue, expected.pvalue)
+        np.testing.assert_allclose(found.se, expected.se)
+    assert found.estimand == expected.estimand
+    assert (found.n_fits, found.n_obs) == (800, 26)
+    assert "variance_asymptotic" not in found.diagnostics
+    assert list(found.tables["Variances"]["variance"]) == ["clipped", "jackknife", "unbiased"]
+
+
+def test_losses_of_evaluate_give_the_variance_of_from_pairs():
+    rng = np.random.default_rng(3)
+    y = np.arange(30) % 2
+    X = rng.normal(size=(30, 3)) + y[:, None]
+    losses = uv.evaluate(["lda", "knn:3"], X, y, uv.designs.DisjointSets(9, 300), rng=0)
+    found = uv.UStatisticTest.from_losses(losses).fit(variance="unbiased")
+    table = np.nan_to_num(losses.difference(0, 1).table)
+    learning = losses.design.learning
+    expected = uv.kernels.ustatistic.from_pairs(
+        table[::2], table[1::2], learning[::2], learning[1::2]
+    )
+    np.testing.assert_allclose(found.variance, expected["variance"])
+    np.testing.assert_allclose(found.estimate, expected["estimate"])
+    np.testing.assert_allclose(found.diagnostics["mc_se_estimate"], expected["mc_se_estimate"])
+    assert found.estimand == "difference of unconditional error rates at learning-set size 9"
+    assert found.n_fits == 1200
+    assert any("Nothing was fitted" in note for note in found.notes)
+    assert any("not the plain mean of the given losses" in note for note in found.notes)
+
+
+def test_two_sets_on_each_side_are_summed_in_stages(monkeypatch):
+    rng = np.random.default_rng(3)
+    y = np.arange(24) % 2
+    X = rng.normal(size=(24, 3)) + y[:, None]
+    losses = uv.evaluate("lda", X, y, uv.designs.DisjointSets(7, 200, 3), rng=0)
+    one = uv.UStatisticTest.from_losses(losses).fit()
+    monkeypatch.setattr("ucvtest.methods.ustatistic.test.STAGE_CELLS", 24 * 6 * 64)
+    stages = uv.UStatisticTest.from_losses(losses).fit()
+    own = uv.UStatisticTest(X, y, "lda", learn_size=7).fit(n_pairs=5000, rng=1)
+    # The residuals are of another additive fit, within the Monte-Carlo error.
+    for found in (one, stages):
+        assert found.status == "ok"
+        error = np.hypot(found.diagnostics["mc_se_variance"], own.diagnostics["mc_se_variance"])
+        assert abs(found.variance - own.variance) < 5 * error
+        error = np.hypot(found.diagnostics["mc_se_estimate"], own.diagnostics["mc_se_estimate"])
+        assert abs(found.estimate - own.estimate) < 5 * error
+
+
+def test_few_draws_are_said_to_be_few():
+    rng = np.random.default_rng(3)
+    y = np.arange(24) % 2
+    X = rng.normal(size=(24, 3)) + y[:, None]
+    for n_draws, message in ((5, "too few resamples: 5 pairs"), (40, "too few resamples: the M")):
+        design = uv.designs.DisjointSets(10, n_draws)
+        losses = uv.evaluate(["lda", "knn:3"], X, y, design, rng=0)
+        result = uv.UStatisticTest.from_losses(losses).fit(variance="unbiased")
+        assert result.status.startswith((message, "negative variance estimate"))
+        assert "DisjointSets" in result.status or "negative" in result.status
+        assert math.isnan(result.pvalue)
+
+
+def test_given_losses_that_are_no_use_are_refused():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(24, 2)), np.arange(24) % 2
+
+    def take(design, loss="zero_one"):
+        losses = uv.evaluate("lda", X, y, design, loss, rng=0)
+        return uv.UStatisticTest.from_losses(losses)
+
+    with pytest.raises(ValueError, match="learning sets are no disjoint pairs of one size"):
+        take(10)
+    with pytest.raises(ValueError, match="the design has one draw"):
+        take(uv.designs.DisjointSets(5, 1))
+    with pytest.raises(ValueError, match="decision scores"):
+        take(uv.designs.DisjointSets(5, 3), "auc")
+    halves = uv.designs.Design.checked(np.repeat([[0] * 12 + [1] * 12, [1] * 12 + [0] * 12], 2, 0))
+    with pytest.raises(ValueError, match="learns from 12 of 24 observations at a time, and the"):
+        take(halves.rows(np.array([0, 2, 0, 2])))
+    test = take(uv.designs.DisjointSets(5, 30))
+    for arguments, message in (
+        ({"n_pairs": 31}, "n_pairs=31, but the given losses are of 30 pairs: leave it out"),
+        ({"tol": 0.1}, "tol=0.1 has no use where losses are given"),
+        ({"max_fits": 100}, "max_fits has no use where losses are given"),
+        ({"rng": 0}, "rng has no use where losses are given"),
+        ({"variance": "asymptotic"}, "variance='asymptotic' needs further fits"),
+        ({"variance": "x"}, "variance='x' is unknown"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            test.fit(**arguments)
+    with pytest.raises(ValueError, match="kappa_profile needs fits, and this test was made from"):
+        test.kappa_profile()

@@ -1,0 +1,434 @@
+"""Comparison of a model with a baseline on the same rows, by itself and inside MLflow."""
+
+import itertools
+import math
+import subprocess
+import sys
+import tomllib
+import warnings
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+
+from tests.support.paths import ROOT
+from ucvtest import UcvtestWarning
+
+pytest.importorskip("mlflow", reason="MLflow is missing: pip install 'ucvtest[mlflow]'")
+
+import mlflow
+import ucvtest_mlflow as um
+from mlflow import MlflowClient
+
+with warnings.catch_warnings():
+    # MLflow warns of its own type hints where it is imported.
+    warnings.simplefilter("ignore")
+    import mlflow.pyfunc
+    import mlflow.sklearn
+    from mlflow.models.evaluation import evaluator_registry
+
+from ucvtest_mlflow.comparison import Rows, compare_predictions
+from ucvtest_mlflow.evaluator import UcvtestEvaluator
+
+pytestmark = [
+    # MLflow's dependencies, not this package, speak of their own deprecations.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SADeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:Saving scikit-learn models:FutureWarning"),
+    # MLflow on integer columns that might have missing values one day.
+    pytest.mark.filterwarnings("ignore:.*Hint. Inferred schema contains integer:UserWarning"),
+]
+
+SIDES = ("two-sided", "less", "greater")
+
+
+@pytest.fixture
+def scores() -> Rows:
+    """Two scores with ties."""
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [22, 18])
+    first = np.round(y + rng.normal(size=40), 1)
+    return Rows(y, first, np.round(0.5 * y + rng.normal(size=40), 1))
+
+
+@pytest.fixture
+def labels() -> Rows:
+    """Three classes, by name."""
+    rng = np.random.default_rng(4)
+    y = rng.choice(["a", "b", "c"], size=60)
+    guess = [np.where(rng.random(60) < share, y, "b") for share in (0.8, 0.5)]
+    return Rows(y, guess[0], guess[1], ("new", "old"))
+
+
+# ------------------------------------------------------------------------------- McNemar
+
+
+@pytest.mark.parametrize("alternative", SIDES)
+def test_mcnemar_is_the_binomial_test_of_the_telling_rows(labels: Rows, alternative: Any) -> None:
+    result = compare_predictions(labels, alternative=alternative)
+    wrong = [labels.first != labels.y, labels.second != labels.y]
+    b, c = int((wrong[0] & ~wrong[1]).sum()), int((~wrong[0] & wrong[1]).sum())
+    # From the definition: heads in b + c throws of a fair coin.
+    chance = [math.comb(b + c, k) / 2 ** (b + c) for k in range(b + c + 1)]
+    tails = {"less": sum(chance[: b + 1]), "greater": sum(chance[b:])}
+    tails["two-sided"] = min(1.0, 2 * min(tails.values()))
+    assert result.pvalue == pytest.approx(tails[alternative], rel=1e-12)
+    assert result.estimate == pytest.approx((b - c) / 60)
+    assert result.diagnostics == {"only_first_wrong": b, "only_second_wrong": c}
+    assert result.settings["learner"] == "new"
+    _, rows = result.tables.values()
+    assert sum(rows["second right"]) + sum(rows["second wrong"]) == 60
+    assert rows["second right"][1] == b
+
+
+def test_error_rates_have_wilson_intervals(labels: Rows) -> None:
+    table = compare_predictions(labels).tables["Models"]
+    wrong = int((labels.first != labels.y).sum())
+    expected = stats.binomtest(wrong, 60).proportion_ci(method="wilson")
+    assert table["error rate"][0] == wrong / 60
+    assert (table["conf_low"][0], table["conf_high"][0]) == pytest.approx(expected)
+
+
+def test_a_label_that_no_row_has_is_an_error_of_the_model(labels: Rows) -> None:
+    strange = labels.first.copy()
+    strange[labels.first == labels.y] = "d"
+    table = compare_predictions(Rows(labels.y, strange, labels.second)).tables["Models"]
+    assert table["error rate"][0] == 1.0
+
+
+def test_labels_of_another_type_are_the_same_labels() -> None:
+    y = np.array([0, 1] * 10)
+    first, second = np.array([0.0, 1.0] * 10), y == 0
+    result = compare_predictions(Rows(y, first, second))
+    assert result.estimate == -1.0
+    assert result.status.startswith("the loss difference is the same in every row")
+    assert math.isnan(result.se) or result.se == 0
+    assert result.pvalue == pytest.approx(2 * 0.5**20)
+
+
+def test_models_that_err_alike(labels: Rows) -> None:
+    result = compare_predictions(Rows(labels.y, labels.first, labels.first))
+    assert result.pvalue == 1.0
+    assert result.status == (
+        "the models err on the same rows: nothing tells them apart; use more rows"
+    )
+
+
+def test_mcnemar_keeps_its_level() -> None:
+    rng = np.random.default_rng(0)
+    y = np.zeros(40, dtype=int)
+    y[:20] = 1
+    rejections = 0
+    for _ in range(400):
+        both = np.where(rng.random((2, 40)) < 0.7, y, 1 - y)
+        rejections += compare_predictions(Rows(y, both[0], both[1])).pvalue <= 0.05
+    # Exact, so at most 5%: 400 draws exceed 35 with probability 0.0005.
+    assert rejections <= 35
+
+
+# -------------------------------------------------------------------------------- DeLong
+
+# R 4.2.2, pROC 1.18.0, on the scores above:
+#   roc.test(roc(y, first, direction = "<"), roc(y, second, direction = "<"),
+#            method = "delong", paired = TRUE, alternative = ...)
+#   ci.auc(roc(y, first, direction = "<"), method = "delong")
+PROC = {
+    "two-sided": 0.0715765663415103,
+    "less": 0.964211716829245,
+    "greater": 0.0357882831707551,
+}
+PROC_Z = 1.80180197858805
+PROC_INTERVALS = {
+    "conf_low": (0.611802484610472, 0.35242345164894),
+    "AUC": (0.771464646464646, 0.546717171717172),
+    "conf_high": (0.931126808318821, 0.741010891785403),
+}
+
+
+@pytest.mark.parametrize("alternative", SIDES)
+def test_delong_as_proc_has_it(scores: Rows, alternative: Any) -> None:
+    result = compare_predictions(scores, "auc", alternative=alternative)
+    assert result.statistic == pytest.approx(PROC_Z, rel=1e-12)
+    assert result.pvalue == pytest.approx(PROC[alternative], rel=1e-12)
+    for column, expected in PROC_INTERVALS.items():
+        assert result.tables["Models"][column] == pytest.approx(expected, rel=1e-12)
+
+
+def test_delong_as_the_paper_writes_it(scores: Rows) -> None:
+    positive, negative = scores.y == 1, scores.y == 0
+    v10, v01 = [], []
+    for values in (scores.first, scores.second):
+        x, z = values[positive], values[negative]
+        psi = [[1.0 if a > b else 0.5 if a == b else 0.0 for b in z] for a in x]
+        v10.append(np.mean(psi, axis=1))
+        v01.append(np.mean(psi, axis=0))
+    s = np.cov(v10) / positive.sum() + np.cov(v01) / negative.sum()
+    result = compare_predictions(scores, "auc")
+    assert result.estimate == pytest.approx(v10[0].mean() - v10[1].mean())
+    assert result.variance == pytest.approx(s[0, 0] + s[1, 1] - 2 * s[0, 1])
+
+
+def test_positive_class(scores: Rows) -> None:
+    result = compare_predictions(scores, "auc")
+    other = compare_predictions(scores, "auc", pos_label=0)
+    assert other.estimate == pytest.approx(-result.estimate)
+    both = np.column_stack([-scores.first, scores.first])
+    columns = Rows(scores.y, both, scores.second)
+    assert compare_predictions(columns, "auc").estimate == result.estimate
+    assert result.diagnostics["better"] == "higher"
+    assert "The first learner" in result.verdict or "No evidence" in result.verdict
+
+
+def test_perfect_models_have_no_error_to_estimate(scores: Rows) -> None:
+    result = compare_predictions(Rows(scores.y, scores.y, 2.0 * scores.y), "auc")
+    assert math.isnan(result.pvalue)
+    assert result.status.startswith("the models rank all rows alike, or perfectly")
+
+
+# ------------------------------------------------------------------------------- losses
+
+
+@pytest.mark.parametrize("alternative", SIDES)
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_paired_t(scores: Rows, loss: str, alternative: Any) -> None:
+    result = compare_predictions(scores, loss, alternative=alternative)
+    power = {"squared": 2, "absolute": 1}[loss]
+    losses = [np.abs(one - scores.y) ** power for one in (scores.first, scores.second)]
+    expected = stats.ttest_rel(*losses, alternative=alternative)
+    assert result.statistic == pytest.approx(expected.statistic)
+    assert result.pvalue == pytest.approx(expected.pvalue)
+    if alternative == "two-sided":
+        assert result.conf_int() == pytest.approx(tuple(expected.confidence_interval()))
+
+
+def test_log_loss(scores: Rows) -> None:
+    first, second = (1 / (1 + np.exp(-one)) for one in (scores.first, scores.second))
+    result = compare_predictions(Rows(scores.y, first, second), "log")
+    losses = [
+        -np.log(np.where(scores.y == 1, probability, 1 - probability))
+        for probability in (first, second)
+    ]
+    assert result.estimate == pytest.approx(np.mean(losses[0] - losses[1]))
+    flipped = compare_predictions(Rows(scores.y, first, second), "log", pos_label=0)
+    assert flipped.estimate != pytest.approx(result.estimate)
+
+
+def test_loss_of_ones_own(labels: Rows) -> None:
+    def costs(y: Any, prediction: Any) -> Any:
+        return np.where((y == "a") & (prediction != "a"), 10.0, prediction != y)
+
+    result = compare_predictions(labels, costs)
+    expected = costs(labels.y, labels.first) - costs(labels.y, labels.second)
+    assert result.estimate == pytest.approx(expected.mean())
+    assert result.settings["loss"] == "costs"
+    assert result.method == "Paired t test of the expected costs loss"
+
+
+def test_what_is_refused(scores: Rows, labels: Rows) -> None:
+    y, first, second = scores.y, scores.first, scores.second
+    cases: list[tuple[Rows, dict[str, Any], str]] = [
+        (scores, {"loss": "hinge"}, "loss='hinge' is unknown: use one of zero_one"),
+        (scores, {"loss": "auc", "alternative": "up"}, "alternative='up' is unknown"),
+        (scores, {}, "the predictions of model are no labels, for example 2.0 where"),
+        (scores, {"loss": "log"}, "the predictions of model are no probabilities"),
+        (scores, {"loss": "auc", "pos_label": 7}, "pos_label=7 is not among the targets"),
+        (Rows(y[:1], first[:1], second[:1]), {}, "the data have 1 rows"),
+        (Rows(y, first[:9], second), {}, "model has 9 predictions for 40 rows"),
+        (Rows(y, first, np.where(y == 1, np.nan, 0.0)), {}, "baseline has 18 missing values"),
+        (Rows(y, np.column_stack([first] * 2), second), {}, r"model have shape \(40, 2\)"),
+        (labels, {"loss": "auc"}, "the targets have 3 classes"),
+        (labels, {"loss": "squared"}, "targets must hold numbers, got for example 'c'"),
+        (Rows(y, np.column_stack([first] * 3), second), {"loss": "auc"}, r"shape \(40, 3\)"),
+        (Rows(np.sort(y)[21:], first[21:], second[21:]), {"loss": "auc"}, "two rows of each class"),
+    ]
+    for rows, options, message in cases:
+        with pytest.raises(ValueError, match=message):
+            compare_predictions(rows, **options)
+
+
+# ---------------------------------------------------------------------------- in MLflow
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return f"sqlite:///{tmp_path_factory.mktemp('evaluator')}/mlflow.db"
+
+
+@pytest.fixture
+def client(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MlflowClient]:
+    monkeypatch.chdir(tmp_path)
+    mlflow.set_tracking_uri(store)
+    registry = evaluator_registry._model_evaluation_registry
+    before = dict(registry._registry)
+    registry.register("ucvtest", UcvtestEvaluator)
+    yield MlflowClient()
+    registry._registry = before
+    mlflow.set_tracking_uri(None)
+
+
+@pytest.fixture
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    frame = pd.DataFrame({"a": y + rng.normal(size=80), "b": rng.normal(size=80)})
+    return frame.assign(y=y, old=(frame.b > 0).astype(int), new=(frame.a > 0.5).astype(int))
+
+
+def evaluate(data: pd.DataFrame, config: dict[str, Any] | None, **kwargs: Any) -> Any:
+    arguments = {"targets": "y", "model_type": "classifier", "evaluators": "ucvtest"} | kwargs
+    with mlflow.start_run(run_name="mine"):
+        return mlflow.models.evaluate(data=data, evaluator_config=config, **arguments)
+
+
+def test_two_columns(client: MlflowClient, data: pd.DataFrame, tmp_path: Path) -> None:
+    found = evaluate(data, {"baseline": "old"}, predictions="new")
+    expected = compare_predictions(
+        Rows(data.y.to_numpy(), data.new.to_numpy(), data.old.to_numpy(), ("new", "old"))
+    )
+    low, high = expected.conf_int()
+    numbers = {
+        name.removeprefix("ucvtest.mcnemar.1."): value for name, value in found.metrics.items()
+    }
+    assert numbers["estimate"] == expected.estimate
+    assert numbers["pvalue"] == expected.pvalue
+    assert (numbers["conf_low"], numbers["conf_high"]) == (low, high)
+    run = client.get_run(found.run_id)
+    assert found.metrics.items() <= run.data.metrics.items()
+    assert run.data.tags["ucvtest.mcnemar.1.verdict"] == expected.verdict
+    assert um.load_result(found.run_id).pvalue == expected.pvalue
+    assert found.artifacts["ucvtest.mcnemar.1.summary.txt"].content.startswith(" " * 20 + "   McN")
+    found.save(tmp_path / "evaluation")
+    loaded = type(found).load(tmp_path / "evaluation")
+    assert loaded.artifacts["ucvtest.mcnemar.1.result.json"].content["n_obs"] == 80
+
+
+def test_models(client: MlflowClient, data: pd.DataFrame) -> None:
+    names: list[list[str]] = []
+
+    def new(features: pd.DataFrame) -> Any:
+        names.append(list(features.columns))
+        return (features.a > 0.5).astype(int)
+
+    class Old:
+        def predict(self, features: pd.DataFrame) -> Any:
+            return pd.DataFrame({"label": (features.b > 0).astype(int)})
+
+    rows = data[["a", "b", "y", "old"]]
+    expected = evaluate(data, {"baseline": "old"}, predictions="new").metrics
+    configs = [
+        {"baseline": "old"},
+        {"baseline": data.old.tolist()},
+        {"baseline_model": Old()},
+        {"baseline_model": lambda features: (features.b > 0).astype(int)},
+    ]
+    for config in configs:
+        found = evaluate(rows, config, model=new).metrics
+        estimate = "ucvtest.mcnemar.1.estimate"
+        assert found[estimate] == expected[estimate]
+    # The model does not get to see the baseline's column.
+    assert names[0] == ["a", "b"]
+
+
+def test_logged_models(client: MlflowClient, data: pd.DataFrame) -> None:
+    X = data[["a", "b"]]
+    with mlflow.start_run(run_name="learnt"):
+        uris = [
+            mlflow.sklearn.log_model(
+                LogisticRegression().fit(X[columns], data.y), name=name, pip_requirements=[]
+            ).model_uri
+            for name, columns in (("small", ["b"]), ("smaller", ["b"]))
+        ]
+    rows = data[["b", "y"]]
+    found = evaluate(rows, {"baseline_model": uris[1]}, model=uris[0])
+    assert found.metrics["ucvtest.mcnemar.1.estimate"] == 0
+    assert found.metrics["ucvtest.mcnemar.1.pvalue"] == 1
+
+
+def test_beside_other_evaluators(client: MlflowClient, data: pd.DataFrame) -> None:
+    options = {"predictions": "new", "evaluators": ["default", "ucvtest"]}
+    both = evaluate(data, {"ucvtest": {"baseline": "old"}}, **options).metrics
+    assert both["accuracy_score"] == (data.new == data.y).mean()
+    assert "ucvtest.mcnemar.1.pvalue" in both
+
+
+def test_probabilities_and_regression(client: MlflowClient, data: pd.DataFrame) -> None:
+    data = data.assign(p=1 / (1 + np.exp(-data.a)), q=0.5)
+    config = {"baseline": "q", "loss": "auc", "alternative": "greater"}
+    auc = evaluate(data, config, predictions="p").metrics
+    assert auc["ucvtest.delong.1.estimate"] > 0
+    assert "ucvtest.delong.1.conf_high" not in auc
+    squared = evaluate(data, {"baseline": "q"}, predictions="p", model_type="regressor").metrics
+    assert squared["ucvtest.paired_t.1.estimate"] == pytest.approx(
+        ((data.p - data.y) ** 2 - 0.25).mean()
+    )
+
+
+@pytest.mark.parametrize(
+    "config", [None, {}, {"metric_prefix": "x", "pos_label": 1}, {"default": {"baseline": "old"}}]
+)
+def test_harmless_where_it_is_not_configured(
+    client: MlflowClient, data: pd.DataFrame, config: Any
+) -> None:
+    assert not UcvtestEvaluator.can_evaluate(model_type="classifier", evaluator_config=config)
+    found = evaluate(data, config, predictions="new", evaluators=None)
+    assert not [name for name in found.metrics if name.startswith("ucvtest")]
+
+
+def test_errors(client: MlflowClient, data: pd.DataFrame) -> None:
+    both = {"baseline": "old", "baseline_model": abs}
+    column = {"baseline": "older"}
+    cases: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+        ({"loss": "auc"}, {}, "evaluator_config of ucvtest has no baseline: name either"),
+        ({"baseline": None}, {}, "evaluator_config of ucvtest has no baseline"),
+        (both, {}, "evaluator_config of ucvtest has baseline and baseline_model"),
+        (column, {}, "baseline='older' is no column of the data, which has a, b, old"),
+        ({"baseline_model": 3}, {}, "baseline_model must be a model URI.* got int"),
+        ({"baseline": "old"}, {"predictions": None}, "there is nothing to compare"),
+        ({"baseline": [0, 1]}, {}, "baseline has 2 predictions for 80 rows"),
+    ]
+    for config, options, message in cases:
+        with pytest.raises(ValueError, match=message):
+            evaluate(data, config, **({"predictions": "new"} | options))
+    with pytest.raises(ValueError, match="targets are missing"):
+        UcvtestEvaluator().evaluate(
+            model_type=None,
+            dataset=SimpleNamespace(labels_data=None),
+            run_id="",
+            evaluator_config={"baseline": "old"},
+        )
+
+
+def test_options_that_it_does_not_know(client: MlflowClient, data: pd.DataFrame) -> None:
+    with pytest.warns(UcvtestWarning) as caught:
+        evaluate(data, {"baseline": "old", "los": "auc"}, predictions="new")
+    assert [str(item.message) for item in caught if item.category is UcvtestWarning] == [
+        "evaluator_config holds los, which ucvtest does not know: its options are baseline, "
+        "baseline_model, loss, pos_label, alternative"
+    ]
+
+
+def test_entry_point_without_jax() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    module, _, name = project["entry-points"]["mlflow.model_evaluator"]["ucvtest"].partition(":")
+    assert getattr(import_module(module), name) is UcvtestEvaluator
+    code = f"import sys, {module}; print([name for name in sys.modules if 'jax' in name])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_no_row_of_the_table_of_options_is_idle(scores: Rows) -> None:
+    results = [
+        compare_predictions(scores, loss, alternative=alternative).pvalue
+        for loss, alternative in itertools.product(["auc", "squared", "absolute"], SIDES)
+    ]
+    assert len(set(results)) == 9

@@ -1,0 +1,655 @@
+"""The R package, checked by R itself, and one running R session that this file talks to."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ucvtest_r.__main__ import main
+
+import ucvtest as uv
+from tests.support.paths import ROOT
+
+PACKAGE = ROOT / "r_bridge" / "ucvtest"
+
+# Two classes of 30, three features, the same in both languages.
+SAMPLE = np.random.default_rng(7).normal(size=(60, 3)).round(3)
+LABELS = np.where((SAMPLE[:, 0] + SAMPLE[:, 1] ** 2 > 0.7), "case", "control")
+
+R_SAMPLE = f"""
+x <- matrix(c({", ".join(map(str, SAMPLE.ravel(order="F")))}), ncol = 3)
+y <- c({", ".join(f'"{label}"' for label in LABELS)})
+digits <- function(result) cat(sprintf("%.17g", c(
+  result$estimate, result$stderr, result$statistic, result$p.value, result$conf.int,
+  result$variance)), result$n_fits)
+"""
+
+# Lines that R CMD check may write besides OK: they speak of the machine, not of the package.
+ENVIRONMENT_NOTES = ("unable to verify current time",)
+
+
+@pytest.fixture(scope="module")
+def r_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Environment variables with which R finds the package, freshly installed, and this Python."""
+    library = tmp_path_factory.mktemp("r_library")
+    environment = _clean_environment() | {"R_LIBS": str(library)}
+    installed = _run(
+        [sys.executable, "-m", "ucvtest_r", "install", "--library", str(library)], env=environment
+    )
+    assert installed == ""
+    return environment
+
+
+def _clean_environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("R_")}
+    return kept | {"UCVTEST_PYTHON": sys.executable, "LANGUAGE": "en", "LC_ALL": "C.UTF-8"}
+
+
+def _run(command: list, **kwargs: object) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, **kwargs)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+class RSession:
+    """One R process that evaluates code and says what it printed."""
+
+    END = "<<end of output>>"
+
+    def __init__(self, environment: dict[str, str], folder: Path) -> None:
+        self.process = subprocess.Popen(
+            ["R", "--vanilla", "--no-echo", "--no-readline", "--interactive"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+            # A group of its own, so that an interrupt for R is none for the tests.
+            start_new_session=True,
+        )
+        self.code = folder / "code.R"
+        self("library(ucvtest)")
+
+    def send(self, code: str) -> None:
+        """Start to evaluate code, by way of a file, because R reads short lines only."""
+        assert self.process.stdin is not None
+        self.code.write_text(code)
+        # One line, because R forgets a second one that it has read ahead.
+        self.process.stdin.write(
+            f"invisible(tryCatch(source('{self.code}', print.eval = TRUE), "
+            "error = function(e) cat('Error:', conditionMessage(e)), "
+            f"finally = cat('\\n{self.END}\\n')))\n"
+        )
+        self.process.stdin.flush()
+
+    def wait_for(self, line: str) -> str:
+        """Everything printed before a line; R is killed if that does not come."""
+        assert self.process.stdout is not None
+        printed = []
+        watchdog = threading.Timer(60, self.process.kill)
+        watchdog.start()
+        try:
+            for text in self.process.stdout:
+                if text.strip() == line:
+                    return "".join(printed).strip()
+                printed.append(text)
+        finally:
+            watchdog.cancel()
+        raise AssertionError(f"R ended, or printed no {line!r}:\n" + "".join(printed))
+
+    def __call__(self, code: str) -> str:
+        self.send(code)
+        return self.wait_for(self.END)
+
+    def close(self) -> int:
+        """End R as a user does; the exit status."""
+        self.process.communicate("q('no')\n", timeout=30)
+        return self.process.returncode
+
+
+@pytest.fixture(scope="module")
+def r(
+    r_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RSession]:
+    session = RSession(r_environment, tmp_path_factory.mktemp("r_session"))
+    session(R_SAMPLE)
+    yield session
+    assert session.close() == 0
+
+
+pytestmark = pytest.mark.requires_r
+
+
+def test_r_cmd_check_finds_nothing(r_environment: dict[str, str], tmp_path: Path) -> None:
+    # No network: an empty repository instead of one that R would ask for dependencies.
+    (tmp_path / "src" / "contrib").mkdir(parents=True)
+    (tmp_path / "src" / "contrib" / "PACKAGES").touch()
+    profile = tmp_path / "Rprofile.site"
+    profile.write_text(f"options(repos = c(empty = 'file://{tmp_path}'))")
+    quiet = {"R_PROFILE": str(profile), "_R_CHECK_SYSTEM_CLOCK_": "0"}
+    _run(["R", "CMD", "build", str(PACKAGE)], cwd=tmp_path, env=r_environment)
+    (archive,) = tmp_path.glob("ucvtest_*.tar.gz")
+    log = _run(
+        ["R", "CMD", "check", "--no-manual", archive],
+        cwd=tmp_path,
+        env=r_environment | quiet,
+    )
+    findings = re.findall(r"^\* .*(?:NOTE|WARNING|ERROR)$(?:\n(?!\*).*)*", log, flags=re.MULTILINE)
+    assert [text for text in findings if not any(n in text for n in ENVIRONMENT_NOTES)] == []
+    # The package's own tests skip where there is no Python; here there is one.
+    (report,) = (tmp_path / "ucvtest.Rcheck" / "tests").glob("testthat.Rout")
+    assert re.search(r"\[ FAIL 0 \| WARN 0 \| SKIP 0 \| PASS \d+ \]", report.read_text())
+
+
+@pytest.mark.parametrize(
+    ("learner", "other", "options"),
+    [
+        ("lda", "knn:3", {}),
+        ("lda", "knn:3", {"tol": 0.3, "alternative": "less"}),
+        ("lda", "knn:3", {"n_pairs": 4000, "variance": "unbiased", "max_fits": 10}),
+        ("knn:3", None, {"n_pairs": 400, "variance": "jackknife"}),
+    ],
+)
+def test_numbers_are_those_of_python(
+    r: RSession, learner: str, other: str | None, options: dict[str, object]
+) -> None:
+    arguments = {"learner": learner, "other": other, "learn_size": 25, **options}
+    written = ", ".join(f"{name} = {json.dumps(value)}" for name, value in arguments.items())
+    written = written.replace("null", "NULL")
+    alternative = options.pop("alternative", "two-sided")
+    printed = r(
+        f"set.seed(3); result <- ustat_test(x, y, {written}, null_value = 0.1, conf.level = 0.9)\n"
+        "cat(result$settings$rng, ''); digits(result)"
+    )
+    seed, *numbers, n_fits = printed.split()
+    test = uv.UStatisticTest(
+        SAMPLE, LABELS, learner, other, learn_size=25, null_value=0.1, alternative=alternative
+    )
+    expected = test.fit(rng=int(seed), **options)
+    low, high = expected.conf_int(alpha=0.1)
+    np.testing.assert_allclose(
+        [float(number) for number in numbers],
+        [expected.estimate, expected.se, *expected, low, high, expected.variance],
+        rtol=1e-12,
+    )
+    assert int(n_fits) == expected.n_fits
+
+
+def test_summary_is_that_of_python(r: RSession) -> None:
+    printed = r("set.seed(4); r <- ustat_test(x, y, 'lda', n_pairs = 1000); cat(r$settings$rng)")
+    result = uv.UStatisticTest(SAMPLE, LABELS, "lda").fit(n_pairs=1000, rng=int(printed))
+    shown = [line.rstrip() for line in r("summary(r)").splitlines()]
+    expected = [line.rstrip() for line in result.summary().as_text().strip().splitlines()]
+    differing = {a for a, b in zip(shown, expected, strict=True) if a != b}
+    assert all("Seconds" in line for line in differing)
+
+
+RESAMPLING_TESTS = {
+    "corrected_t_test": uv.CorrectedTTest,
+    "naive_t_test": uv.NaiveTTest,
+    "conservative_z_test": uv.ConservativeZTest,
+    "five_by_two_t_test": uv.FiveByTwoTTest,
+    "five_by_two_f_test": uv.FiveByTwoFTest,
+    "bayesian_t_test": uv.BayesianTTest,
+    "hold_out_test": uv.HoldOutTest,
+    "cross_validation_wald_test": uv.CrossValidationWaldTest,
+    "nested_cross_validation_test": uv.NestedCrossValidationTest,
+    "mcnemar_learners_test": uv.McNemarTest,
+    "delong_learners_test": uv.DeLongTest,
+}
+
+
+@pytest.mark.parametrize(("function", "cls"), RESAMPLING_TESTS.items())
+def test_tests_on_resampled_losses_are_those_of_python(
+    r: RSession, function: str, cls: type
+) -> None:
+    printed = r(
+        f"set.seed(5); result <- {function}(x, y, 'lda', 'knn:5')\n"
+        "seed <- result$settings$rng\n"
+        'cat(sprintf("%.17g", c(seed, result$estimate, result$stderr)), result$n_fits)'
+    )
+    seed, *numbers, n_fits = printed.split()
+    expected = cls(SAMPLE, LABELS, "lda", "knn:5").fit(rng=int(seed))
+    found = [float(number.replace("NaN", "nan")) for number in numbers]
+    np.testing.assert_allclose(found, [expected.estimate, expected.se], rtol=1e-12)
+    assert int(n_fits) == expected.n_fits
+
+
+def test_r_has_a_function_for_every_test() -> None:
+    exported = set(re.findall(r"export\((\w+)\)", (PACKAGE / "NAMESPACE").read_text()))
+    classes = {name for name in uv.__all__ if name.endswith("Test")}
+    others = {
+        "UStatisticTest": "ustat_test",
+        "InfluenceFunctionTest": "influence_test",
+        "FoldCovarianceTest": "fold_covariance_test",
+        "LeavePairOutTest": "leave_pair_out_test",
+        "PermutationComplexityTest": "permutation_complexity_test",
+    }
+    known = {cls.__name__: name for name, cls in RESAMPLING_TESTS.items()} | others
+    assert set(known) == classes
+    assert set(known.values()) <= exported
+
+
+def test_a_comparison_is_that_of_python(r: RSession) -> None:
+    printed = r(
+        "set.seed(6); found <- compare_learners(x, y, c('lda', 'knn:3', 'majority'),\n"
+        "  list('corrected_t', list('fold_covariance', rho = 0.3)))\n"
+        "cat(attr(found, 'about')$json)"
+    )
+    here = uv.Comparison.from_dict(json.loads(printed))
+    there = uv.compare(
+        SAMPLE,
+        LABELS,
+        ["lda", "knn:3", "majority"],
+        ["corrected_t", uv.TestSpec("fold_covariance", fit={"rho": 0.3})],
+        # In R the second class in alphabetical order is the positive one, as here.
+        rng=here.settings["rng"],
+    )
+    assert here.n_fits == there.n_fits == 30
+    for key, result in there.results.items():
+        assert here.results[key].estimate == result.estimate
+        assert here.adjusted_pvalues[key] == pytest.approx(there.adjusted_pvalues[key], nan_ok=True)
+
+
+def test_2000_round_trips_leave_the_memory_flat(r: RSession) -> None:
+    printed = r("""
+        resident <- function() {
+          status <- readLines("/proc/self/status")
+          as.numeric(gsub("[^0-9]", "", grep("VmRSS", status, value = TRUE))) / 1024
+        }
+        result <- ustat_test(x, y, "lda", n_pairs = 300)
+        round_trips <- function(n) for (i in seq_len(n)) {
+          confint(result, level = 0.9)
+          try(ucvtest:::call_python("summary", json = "{", conf_level = 0.9), silent = TRUE)
+        }
+        constant <- function(x, y, xnew) rep(y[1], nrow(xnew))
+        use <- function(n) {
+          round_trips(n)
+          started <- proc.time()[["elapsed"]]
+          fits <- ustat_test(x, y, constant, n_pairs = n)$n_fits
+          seconds <- proc.time()[["elapsed"]] - started
+          gc(full = TRUE)
+          c(resident(), seconds / fits, fits)
+        }
+        before <- use(200)
+        after <- use(1000)
+        cat(after[1] - before[1], after[2:3])
+    """)
+    more, seconds, calls = map(float, printed.split())
+    assert calls >= 2000
+    assert more < 10  # MiB; as many calls of an R function are made as well
+    assert seconds < 0.01  # about 0.0003 on a quiet machine
+
+
+def test_gctorture(r: RSession) -> None:
+    # A garbage collection at every hundredth allocation frees whatever is not protected.
+    printed = r("""
+        constant <- function(x, y, xnew) rep(y[1], nrow(xnew))
+        expected <- { set.seed(1); ustat_test(x[1:20, ], y[1:20], constant, "lda", n_pairs = 5) }
+        invisible(gctorture2(100))
+        set.seed(1)
+        tortured <- ustat_test(x[1:20, ], y[1:20], constant, "lda", n_pairs = 5)
+        failing <- function(x, y, xnew) stop("nothing")
+        broken <- tryCatch(ustat_test(x, y, failing), error = conditionMessage)
+        invisible(gctorture(FALSE))
+        cat(identical(tortured$estimate, expected$estimate), broken)
+    """)
+    assert printed.endswith("TRUE nothing")
+
+
+LONG_JITTED = "ustat_test(x, y, 'lda', 'knn:3', n_pairs = 1e7)"
+LONG_IN_R = "ustat_test(x, y, function(x, y, xnew) Sys.sleep(60))"
+LONG_MANY = "ustat_test(x, y, function(x, y, xnew) rep(y[1], nrow(xnew)), n_pairs = 1e6)"
+
+
+@pytest.mark.parametrize("call", [LONG_JITTED, LONG_IN_R, LONG_MANY])
+def test_ctrl_c_interrupts_a_fit_and_the_session_survives(r: RSession, call: str) -> None:
+    r("invisible(ustat_test(x, y, 'lda', 'knn:3', n_pairs = 300))")
+    r.send(f"""
+        started <- proc.time()[["elapsed"]]
+        cat("\\nstarted\\n")
+        outcome <- tryCatch({call}, interrupt = function(condition) class(condition))
+        cat(outcome, proc.time()[["elapsed"]] - started)
+    """)
+    r.wait_for("started")
+    time.sleep(1)
+    r.process.send_signal(signal.SIGINT)
+    *outcome, seconds = r.wait_for(r.END).split()
+    assert outcome == ["interrupt", "condition"]
+    assert float(seconds) < 10
+    assert r("cat(class(ustat_test(x, y, 'lda', n_pairs = 300)))") == "ucvtest htest"
+
+
+def test_an_interrupt_that_nobody_catches_ends_the_call_only(r: RSession) -> None:
+    r.send(f"cat('\\nstarted\\n'); {LONG_MANY}")
+    r.wait_for("started")
+    time.sleep(1)
+    r.process.send_signal(signal.SIGINT)
+    assert "Error" not in r.wait_for(r.END)
+    assert r("cat(1 + 1)") == "2"
+
+
+def test_entering_python_twice_leaves_ctrl_c_to_r(r: RSession) -> None:
+    r("""
+        native <- function(name) getNamespace("ucvtest")[[name]]
+        invisible({
+            .Call(native("C_enter_python"))
+            .Call(native("C_enter_python"))
+            .Call(native("C_leave_python"))
+        })
+    """)
+    r.send("cat('\nstarted\n'); tryCatch(Sys.sleep(20), interrupt = function(e) cat('caught'))")
+    r.wait_for("started")
+    time.sleep(0.5)
+    r.process.send_signal(signal.SIGINT)
+    assert r.wait_for(r.END) == "caught"
+
+
+def test_conditions_of_r_and_python(r: RSession) -> None:
+    # The package's own tests say more; these are the two directions.
+    assert r("ustat_test(x, y, function(...) stop('nothing learnt'))") == "Error: nothing learnt"
+    caught = r("tryCatch(ustat_test(x, y, 'lda', learn_size = 59), python_ValueError = print)")
+    with pytest.raises(ValueError) as error:
+        uv.UStatisticTest(SAMPLE, LABELS, "lda", learn_size=59)
+    call = 'ustat_test(x, y, "lda", learn_size = 59)'
+    assert caught == f"<python_ValueError in {call}: {error.value}>"
+
+
+def test_environment_of_r_stays_as_it_was(r: RSession) -> None:
+    assert r("cat(ucvtest_available())") == "TRUE"
+    # What rpy2 sets for an R that it starts itself; the rest would reach worker processes.
+    names = ["R_SESSION_INITIALIZED", "PYTHON_SESSION_INITIALIZED", "LD_LIBRARY_PATH"]
+    assert r(f"cat(Sys.getenv(c({str(names)[1:-1]})))").strip() == ""
+
+
+def run_script(code: str, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        ["Rscript", "-e", code], capture_output=True, text=True, timeout=60, env=environment
+    )
+    return done.stdout + done.stderr
+
+
+START_USE_EXIT = """
+    library(ucvtest)
+    x <- as.matrix(iris[51:100, 1:2])
+    constant <- function(x, y, xnew) rep(y[1], nrow(xnew))
+    result <- ustat_test(x, rep(1:2, 25), constant, n_pairs = 5)
+    cat(result$n_fits)
+"""
+
+# What a learner of scikit-learn with n_jobs=2 would leave behind.
+WITH_WORKERS = """
+    .Call(ucvtest:::C_start_python, "", "", "import joblib; joblib.Parallel(2)(
+        joblib.delayed(abs)(number) for number in range(4))")
+"""
+
+
+@pytest.mark.parametrize("n_scripts", [2, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", ["", WITH_WORKERS], ids=["alone", "with workers"])
+def test_short_scripts_in_a_row_neither_crash_nor_hang(
+    r_environment: dict[str, str], workers: str, n_scripts: int
+) -> None:
+    for _ in range(n_scripts):
+        done = subprocess.run(
+            ["Rscript", "-e", START_USE_EXIT + workers],
+            env=r_environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("11")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SADeprecationWarning")
+@pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_autolog_logs_to_the_store_of_python(r_environment: dict[str, str], tmp_path: Path) -> None:
+    mlflow = pytest.importorskip("mlflow")
+    store = f"sqlite:///{tmp_path}/mlflow.db"
+    code = """
+        library(ucvtest)
+        autolog(silent = TRUE)
+        two <- droplevels(subset(iris, Species != "setosa"))
+        set.seed(1)
+        logged <- ustat_test(Species ~ ., two, "lda", n_pairs = 300)
+        autolog(disable = TRUE)
+        unlogged <- ustat_test(Species ~ ., two, "lda", n_pairs = 300)
+        cat(format(logged$estimate, digits = 17))
+    """
+    done = subprocess.run(
+        ["Rscript", "-e", code],
+        env=r_environment | {"MLFLOW_TRACKING_URI": store},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    (run,) = mlflow.MlflowClient(store).search_runs(["0"])
+    assert run.data.metrics["ucvtest.ustatistic.1.estimate"] == float(done.stdout.split()[-1])
+
+
+def stub_package(folder: Path, name: str, version: str) -> str:
+    """A library with a package of this name and version, and nothing in it."""
+    source = folder / "source" / name
+    source.mkdir(parents=True)
+    (source / "DESCRIPTION").write_text(
+        f"Package: {name}\nVersion: {version}\nTitle: Stub\nDescription: Stub.\nLicense: none\n"
+        "Author: nobody\nMaintainer: nobody <nobody@example.invalid>\n"
+    )
+    (source / "NAMESPACE").touch()
+    library = folder / "library"
+    library.mkdir()
+    _run(["R", "CMD", "INSTALL", f"--library={library}", str(source)])
+    return str(library)
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        (
+            "1.28",
+            "reticulate 1.28 is loaded, and before version 1.31 it cannot share a session with "
+            "ucvtest: update reticulate, or restart R and do not load it",
+        ),
+        ("1.31", "ucvtest"),
+    ],
+)
+def test_old_reticulates_are_refused(
+    r_environment: dict[str, str], tmp_path: Path, version: str, expected: str
+) -> None:
+    library = stub_package(tmp_path, "reticulate", version)
+    code = """
+        loadNamespace("reticulate")
+        result <- tryCatch(ucvtest::ustat_test(iris[51:90, 1:2], rep(1:2, 20), "lda", n_pairs = 20),
+                           ucvtest_reticulate = conditionMessage)
+        cat(if (is.list(result)) class(result)[1] else result)
+    """
+    libraries = f"{library}{os.pathsep}{r_environment['R_LIBS']}"
+    assert run_script(code, r_environment | {"R_LIBS": libraries}).endswith(expected)
+
+
+def test_a_newer_reticulate_shares_the_session(r_environment: dict[str, str]) -> None:
+    found = run_script(
+        "cat(tryCatch(as.character(packageVersion('reticulate')), error = function(e) 'none'))",
+        r_environment,
+    )
+    if found == "none" or tuple(map(int, found.split(".")[:2])) < (1, 31):
+        pytest.skip(f"needs reticulate 1.31 or newer, found {found}")
+    code = """
+        library(reticulate)
+        result <- ucvtest::ustat_test(iris[51:90, 1:2], rep(1:2, 20), "lda", n_pairs = 20)
+        sys <- import("sys")
+        gc()
+        cat(class(result)[1], nzchar(sys$version))
+    """
+    printed = run_script(code, r_environment | {"RETICULATE_PYTHON": sys.executable})
+    assert printed.endswith("ucvtest TRUE")
+
+
+FAKE_PYTHON = """#!/bin/sh
+echo "$@" >> '{log}'
+case "$1 $2" in
+  "-m venv") mkdir -p "$3/bin" && cp "$0" "$3/bin/python";;
+  "-m pip") exit {pip_status};;
+  *) exec '{python}' "$@";;
+esac
+"""
+
+
+@pytest.mark.parametrize("pip_status", [0, 1])
+def test_install_python_makes_an_environment(
+    r_environment: dict[str, str], tmp_path: Path, pip_status: int
+) -> None:
+    log, fake = tmp_path / "log", tmp_path / "python"
+    fake.write_text(FAKE_PYTHON.format(log=log, python=sys.executable, pip_status=pip_status))
+    fake.chmod(0o755)
+    code = f"""
+        folder <- file.path('{tmp_path}', 'environment')
+        path <- ucvtest::install_python(folder, '{fake}', pip_options = '--no-deps')
+        cat(path)
+    """
+    printed = run_script(code, r_environment)
+    calls = [line for line in log.read_text().splitlines() if line.startswith("-m")]
+    assert calls == [f"-m venv {tmp_path}/environment", "-m pip install --no-deps ucvtest[r]"]
+    python = f"{tmp_path}/environment/bin/python"
+    if pip_status == 0:
+        assert printed == f'{python}To use it: options(ucvtest.python = "{python}")\n'
+    else:
+        assert "the packages could not be installed: see the messages above" in printed
+
+
+def test_install_python_refuses_an_unusable_python(
+    r_environment: dict[str, str], tmp_path: Path
+) -> None:
+    printed = run_script(f"ucvtest::install_python(python = '{tmp_path}/nowhere')", r_environment)
+    assert printed.partition("Calls:")[0] == (
+        f'Error in ucvtest::install_python(python = "{tmp_path}/nowhere") : \n'
+        "  ucvtest needs Python 3.11 or newer with a shared library:\n"
+        f"  {tmp_path}/nowhere does not exist\n"
+        "Name one in install_python(python = ).\n"
+    )
+
+
+def test_a_missing_rpy2_is_said_in_r(r_environment: dict[str, str], tmp_path: Path) -> None:
+    # The Python is there, but what it imports is broken, which only starting it can show.
+    broken = tmp_path / "rpy2" / "rinterface"
+    broken.mkdir(parents=True)
+    (tmp_path / "rpy2" / "__init__.py").touch()
+    (broken / "__init__.py").write_text("raise ImportError('undefined symbol: R_getVar')")
+    path = os.pathsep.join([str(tmp_path), r_environment.get("PYTHONPATH", "")])
+    printed = run_script(
+        "tryCatch(ucvtest::ustat_test(iris[51:90, 1:2], rep(1:2, 20), 'lda'),"
+        " ucvtest_python_missing = function(e) cat(conditionMessage(e)))",
+        r_environment | {"PYTHONPATH": path},
+    )
+    assert re.fullmatch(
+        rf"ucvtest did not start in {sys.executable}:\n  ImportError: rpy2 does not fit R version "
+        r"[0-9.]+ \(undefined symbol: R_getVar\): with R before 4\.5 run  pip install .*",
+        printed.partition("Traceback")[0],
+    )
+
+
+def test_the_vignette_runs(r_environment: dict[str, str], tmp_path: Path) -> None:
+    text = (PACKAGE / "vignettes" / "ucvtest.Rmd").read_text()
+    chunks = re.findall(r"^```\{r\}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    script = tmp_path / "vignette.R"
+    script.write_text("pdf(NULL)\n" + "\n".join(chunks))
+    assert "data:  mpg ~ wt + hp in mtcars" in _run(["Rscript", script], env=r_environment)
+
+
+def test_the_session_of_the_examples_runs(r_environment: dict[str, str]) -> None:
+    script = PACKAGE.parents[1] / "examples" / "r_session.R"
+    printed = _run(["Rscript", script, "--quick"], env=r_environment)
+    (exported,) = (
+        set(re.findall(r"^export\((.*)\)$", (PACKAGE / "NAMESPACE").read_text(), re.MULTILINE)),
+    )
+    needs_network_or_store = {"install_python", "autolog", "ucvtest_available"}
+    code = script.read_text()
+    used = set(re.findall(r"\b[a-z_]\w*\b", code))
+    assert exported - needs_network_or_store - used == set()
+    assert "Picture: " in printed
+
+
+def test_the_wheel_gets_the_r_package_and_nothing_that_a_compiler_left() -> None:
+    project = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text())
+    included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    left_behind = [path for path in PACKAGE.rglob("*") if path.suffix in (".o", ".so")]
+    sources = [path for path in PACKAGE.rglob("*") if path.is_file()]
+    covered = {
+        path
+        for path in sources
+        if any(path.is_relative_to(PACKAGE.parents[1] / each) for each in included)
+    }
+    assert covered == set(sources) - set(left_behind)
+    assert all(
+        to == each.replace("r_bridge/ucvtest", "ucvtest_r/r_package")
+        for each, to in included.items()
+    )
+
+
+def test_installing_without_r_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["install"]) == 1
+    assert capsys.readouterr().err == "R was not found on the PATH: install R 4.2 or newer\n"
+
+
+def test_installation_remembers_its_python(r_environment: dict[str, str]) -> None:
+    forgotten = {
+        name: value
+        for name, value in r_environment.items()
+        if name not in ("UCVTEST_PYTHON", "VIRTUAL_ENV", "RETICULATE_PYTHON")
+    }
+    bare = forgotten | {"PATH": "/usr/bin:/bin"}
+    printed = run_script(
+        "cat(ucvtest::ucvtest_available(), ucvtest:::find_python()$executable)", bare
+    )
+    assert printed.split() == ["TRUE", sys.executable]
+
+
+def test_a_python_that_was_named_is_the_only_one(
+    r_environment: dict[str, str], tmp_path: Path
+) -> None:
+    naked = tmp_path / "python"
+    naked.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')
+    naked.chmod(0o755)
+    printed = run_script(
+        "x <- matrix(0, 9, 2); ucvtest::ustat_test(x, 1:9, 'lda')",
+        r_environment | {"UCVTEST_PYTHON": str(naked)},
+    )
+    assert printed.partition("Calls:")[0] == (
+        'Error in ucvtest::ustat_test(x, 1:9, "lda") : \n'
+        "  ucvtest needs a Python with the package 'ucvtest[r]':\n"
+        f"  {naked} lacks ucvtest, ucvtest_r, rpy2: run  '{naked}' -m pip install 'ucvtest[r]'"
+        "  or  ucvtest::install_python()  in R\n"
+        "Name the Python to use in options(ucvtest.python = ) or the environment variable "
+        "UCVTEST_PYTHON.\n"
+    )
+
+
+@pytest.mark.slow
+def test_colon_script_reproduces_the_paper(r_environment: dict[str, str], data_dir: Path) -> None:
+    script = PACKAGE / "inst" / "scripts" / "colon.R"
+    printed = _run(["Rscript", script, "100"], env=r_environment | {"UCVTEST_DATA": str(data_dir)})
+    rows = re.findall(
+        r"^(paper|ustat_test, by name|steps above, glmnet) +(\S+) +(\S+)", printed, re.M
+    )
+    by_name = {name: (float(delta), float(variance)) for name, delta, variance in rows}
+    assert by_name["paper"] == (-0.14, 0.01)
+    assert -0.175 < by_name["ustat_test, by name"][0] < -0.125
+    assert 0.005 < by_name["ustat_test, by name"][1] < 0.0135
+    assert abs(by_name["steps above, glmnet"][0] + 0.145) < 0.03
