@@ -208,7 +208,7 @@ def describe_data(test: Any) -> Mapping[str, str] | None:
         None where the test was made from losses, without data; None, with a warning, where
         MLflow cannot describe the data.
     """
-    if not hasattr(test, "sample"):
+    if test.sample is None:
         return None
     features, response = test.sample.features, test.sample.response
     name = f"sample {len(response)} x {features.shape[1]}"

@@ -1,13 +1,16 @@
-"""What every fit needs around it: a generator, a progress bar, a stopwatch."""
+"""What every fit needs around it: a generator, workers, a progress bar, a stopwatch."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
-__all__ = ["make_generator", "progress_bar"]
+from ucvtest.common.checks import check_workers
+
+__all__ = ["Execution", "Stopwatch", "make_generator", "progress_bar"]
 
 
 def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
@@ -61,3 +64,53 @@ class Stopwatch:
     def seconds(self) -> float:
         """Elapsed time."""
         return time.perf_counter() - self._start
+
+
+class _NoBar:
+    """Stands for a progress bar where nothing takes long enough to need one."""
+
+    def update(self, n: int) -> None:
+        """Show nothing."""
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How fits are run: what decides the draws, and what decides speed and memory alone.
+
+    Parameters
+    ----------
+    generator : numpy Generator
+        Every draw comes from it, so that results do not depend on the rest.
+    seed : int or None
+        The seed of the generator, where there is one.
+    n_jobs, batch_size : int, optional
+        joblib's workers, and learning sets evaluated at once.
+    bar : progress bar
+    stopwatch : Stopwatch
+        Started with the execution.
+    """
+
+    generator: np.random.Generator
+    seed: int | None
+    n_jobs: int | None = None
+    batch_size: int | None = None
+    bar: Any = field(default_factory=_NoBar)
+    stopwatch: Stopwatch = field(default_factory=Stopwatch)
+
+    @classmethod
+    def of(cls, rng: Any, n_jobs: int | None, batch_size: int | None) -> Self:
+        """Validate what a user passes.
+
+        Raises
+        ------
+        ValueError
+            If `rng` is none that can be used, `n_jobs` is 0 or `batch_size` not positive.
+        """
+        check_workers(n_jobs, batch_size)
+        generator, seed = make_generator(rng)
+        return cls(generator, seed, n_jobs, batch_size)
+
+    @classmethod
+    def without_draws(cls) -> Self:
+        """Where nothing is drawn or fitted; the generator decides nothing."""
+        return cls(np.random.default_rng(0), None)

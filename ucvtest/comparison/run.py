@@ -12,7 +12,8 @@ from ucvtest.common.runtime import Stopwatch, make_generator, progress_bar
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair
 from ucvtest.comparison.plan import Group, Plan, Planned, Question, naming
-from ucvtest.evaluation.evaluate import evaluate_sample, named_learners
+from ucvtest.evaluation.evaluate import evaluate_sample
+from ucvtest.evaluation.problem import named_learners
 from ucvtest.inference.hypothesis_test import checked_alternative
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.results.result import TestResult

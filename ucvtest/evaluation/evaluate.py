@@ -3,30 +3,24 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import as_integer
-from ucvtest.common.runtime import Stopwatch, make_generator, progress_bar
-from ucvtest.data.sample import Sample
+from ucvtest.common.runtime import Execution, Stopwatch, progress_bar
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.inference.hypothesis_test import HypothesisTest
+from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import Loss, losses_where_tested
+from ucvtest.losses.loss import losses_where_tested
 from ucvtest.losses.table import AUC, Losses, resample_means
 
-__all__ = [
-    "check_two_classes",
-    "draw_design",
-    "evaluate",
-    "evaluate_sample",
-    "named_learners",
-]
+__all__ = ["draw_design", "evaluate", "evaluate_problem"]
 
 BATCH_NUMBERS = 2**22
 """Predictions held at a time before the tested ones are kept: 32 MB."""
@@ -43,6 +37,7 @@ def evaluate(
     loss: Any = None,
     *,
     pos_label: Any = None,
+    groups: Any = None,
     backend: Any = "auto",
     rng: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
@@ -63,7 +58,7 @@ def evaluate(
         An integer is the number of folds.
     loss : str, callable, Loss or matrix, optional
         As for the tests; "auc" keeps decision scores, from which AUCs are computed.
-    pos_label, backend : optional
+    pos_label, groups, backend : optional
         See the tests.
     rng : None, int or numpy Generator
         Decides the design and the seeds of learners with randomness of their own; the same
@@ -99,53 +94,18 @@ def evaluate(
     >>> losses.means.mean(axis=1).round(2)
     array([0.31, 0.33])
     """
-    named = named_learners(learners)
-    auc = isinstance(loss, str) and loss == AUC
-    # Checks data and learners as every test does.
-    test = HypothesisTest(
-        X,
-        y,
-        next(iter(named.values())),
-        loss=None if auc else loss,
-        output="score" if auc else None,
-        pos_label=pos_label,
-        backend=backend,
+    problem = Problem.of_loss_or_auc(
+        X, y, learners, loss, pos_label=pos_label, groups=groups, backend=backend
     )
-    check_two_classes(auc, test.sample)
-    plan = as_design(design, test.sample.features, test.sample.response)
-    generator, seed = make_generator(rng)
-    drawn = draw_design(plan, test.sample.n_obs, len(named), generator, max_bytes=max_bytes)
-    fitting = {
-        name: test._fitting_learner(learner, drawn.learn_sizes[0])
-        for name, learner in named.items()
-    }
-    with hooks.fitting(test), progress_bar(progress, "evaluate", "fit") as bar:
-        return evaluate_sample(
-            test.sample,
-            fitting,
-            drawn,
-            test.loss,
-            generator,
-            settings={"design": plan.words, "rng": seed},
-            n_jobs=n_jobs,
-            batch_size=batch_size,
-            bar=bar,
-            say_names=True,
-        )
-
-
-def check_two_classes(auc: bool, sample: Sample) -> None:
-    """Refuse the AUC where there are not two classes.
-
-    Raises
-    ------
-    ValueError
-    """
-    if auc and sample.n_classes != 2:
-        raise ValueError(
-            f"loss='auc' needs two classes, y has {sample.n_classes}: merge classes, or use "
-            "loss='zero_one'"
-        )
+    sample = problem.sample
+    plan = as_design(design, sample.features, sample.response)
+    execution = Execution.of(rng, n_jobs, batch_size)
+    n_learners = len(problem.learners)
+    drawn = draw_design(plan, sample.n_obs, n_learners, execution.generator, max_bytes=max_bytes)
+    ready = problem.fitting(drawn.learn_sizes[0])
+    settings = {"design": plan.words, "rng": execution.seed}
+    with hooks.fitting(ready), progress_bar(progress, "evaluate", "fit") as bar:
+        return evaluate_problem(ready, drawn, replace(execution, bar=bar), settings, say_names=True)
 
 
 def draw_design(
@@ -192,60 +152,52 @@ def _refuse_bytes(needed: int, plan: NamedDesign, max_bytes: int) -> None:
         )
 
 
-def evaluate_sample(
-    sample: Sample,
-    learners: Mapping[str, Learner],
+def evaluate_problem(
+    problem: Problem,
     design: Design,
-    loss: Loss | None,
-    rng: np.random.Generator,
-    *,
+    execution: Execution,
     settings: Mapping[str, Any],
-    n_jobs: int | None = None,
-    batch_size: int | None = None,
-    bar: Any = None,
+    *,
     say_names: bool = False,
 ) -> Losses:
-    """`evaluate` for data and learners that have been checked.
+    """`evaluate` for a problem whose learners are ready, and a design that was drawn.
 
     Parameters
     ----------
-    sample : Sample
-    learners : mapping of str to Learner
+    problem : Problem
+        Without a loss, decision scores are kept, for the AUC.
     design : Design
-    loss : Loss or None
-        None keeps decision scores, for the AUC.
-    rng : numpy Generator
-        Draws one seed for each learning set, the same for every learner.
+    execution : Execution
+        Its generator draws one seed for each learning set, the same for every learner.
     settings : mapping
         How the design was drawn, kept with the losses.
-    n_jobs, batch_size : optional
-    bar : progress bar, optional
     say_names : bool
         Whether the errors of learners say their names: those that the user gave.
 
     Returns
     -------
     Losses
+
+    Raises
+    ------
+    ValueError
+        If a learner fails on a split.
     """
     stopwatch = Stopwatch()
+    sample, loss = problem.sample, problem.loss
     if loss is not None and loss.name == AUC:
         raise ValueError("loss is called 'auc', which means the AUC here: give it another name")
-    seeds = rng.integers(2**31 - 1, size=design.n_resamples)
-    output = "score" if loss is None else loss.output
-    evaluators = [
-        Evaluator(sample, learner, output, n_jobs=n_jobs, batch_size=batch_size)
-        for learner in learners.values()
-    ]
-    kept = np.empty((len(evaluators), int(design.testing.sum())))
+    seeds = execution.generator.integers(2**31 - 1, size=design.n_resamples)
+    kept = np.empty((len(problem.learners), int(design.testing.sum())))
     counts = {}
-    for (name, learner), evaluator, row in zip(learners.items(), evaluators, kept, strict=True):
+    for (name, learner), row in zip(problem.learners.items(), kept, strict=True):
         with _naming(name) if say_names and name != learner.name else nullcontext():
-            counts[name] = _fill(row, evaluator, sample, design, loss, seeds, batch_size, bar)
+            counts[name] = _fill(row, problem, learner, design, seeds, execution)
     kept.flags.writeable = False
     return Losses(
         design=design,
-        learners=tuple(learners),
-        loss=AUC if loss is None else loss.name,
+        learners=tuple(problem.learners),
+        loss=problem.loss_name,
         means=resample_means(kept, design, sample.target if loss is None else None),
         values=kept,
         target=sample.target,
@@ -253,7 +205,7 @@ def evaluate_sample(
         bounds=None if loss is None else loss.bounds,
         settings={
             **settings,
-            "backends": {name: learner.backend for name, learner in learners.items()},
+            "backends": {name: learner.backend for name, learner in problem.learners.items()},
         },
         diagnostics=counts,
         elapsed=stopwatch.seconds,
@@ -262,27 +214,31 @@ def evaluate_sample(
 
 def _fill(
     row: np.ndarray,
-    evaluator: Evaluator,
-    sample: Sample,
+    problem: Problem,
+    learner: Learner,
     design: Design,
-    loss: Loss | None,
     seeds: np.ndarray,
-    batch_size: int | None,
-    bar: Any,
+    execution: Execution,
 ) -> dict[str, int]:
     """Write one learner's losses (scores) of all tested observations; learning sets and ties."""
+    evaluator = Evaluator(
+        problem.sample,
+        learner,
+        problem.output,
+        n_jobs=execution.n_jobs,
+        batch_size=execution.batch_size,
+    )
     places = np.concatenate([[0], np.cumsum(design.testing.sum(axis=1))])
     ties: Counter[str] = Counter()
-    for start, stop in _batches(design, batch_size):
+    for start, stop in _batches(design, execution.batch_size):
         part = design.rows(slice(start, stop))
         found = evaluator.predict(part.learning, part.testing, seeds[start:stop])
         values = found.values
-        if loss is not None:
-            values = losses_where_tested(loss, sample, values, part.testing)
+        if problem.loss is not None:
+            values = losses_where_tested(problem.loss, problem.sample, values, part.testing)
         row[places[start] : places[stop]] = values[part.testing]
         ties.update(found.ties)
-        if bar is not None:
-            bar.update(part.n_resamples)
+        execution.bar.update(part.n_resamples)
     return {"one_class_fits": evaluator.one_class_fits, **ties}
 
 
@@ -301,43 +257,3 @@ def _batches(design: Design, batch_size: int | None) -> list[tuple[int, int]]:
     size = most if batch_size is None else min(batch_size, most)
     n_rows = design.n_resamples
     return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
-
-
-def named_learners(learners: Any) -> dict[str, Any]:
-    """Names and learners in their order; the names of jitted ones are their own.
-
-    Parameters
-    ----------
-    learners : learner, list, tuple or mapping
-
-    Returns
-    -------
-    dict of str to Learner
-
-    Raises
-    ------
-    ValueError
-        If there is none, a name is none, or a learner cannot be used.
-    """
-    from ucvtest.learners.adapters.coerce import as_learner
-
-    if isinstance(learners, Mapping):
-        for name in learners:
-            if not isinstance(name, str) or not name.strip():
-                raise ValueError(f"learners has the key {name!r}: names must be strings with text")
-        named = {name: as_learner(learner) for name, learner in learners.items()}
-        if not named:
-            raise ValueError("learners is empty: pass at least one")
-        return named
-    several = isinstance(learners, (list, tuple))
-    found = [as_learner(learner) for learner in (learners if several else [learners])]
-    if not found:
-        raise ValueError("learners is empty: pass at least one")
-    named = {}
-    for learner in found:
-        name, number = learner.name, 1
-        while name in named:
-            number += 1
-            name = f"{learner.name} ({number})"
-        named[name] = learner
-    return named

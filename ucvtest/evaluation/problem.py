@@ -1,17 +1,206 @@
 """The question that a test answers: data, learners and loss, validated once."""
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
 from ucvtest.data.output import OUTPUTS, Output
-from ucvtest.data.sample import Sample
-from ucvtest.losses.loss import Loss
+from ucvtest.data.sample import Sample, as_response, make_sample, response_has_classes
+from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.learners.adapters.translate import Backend, choose_backend
+from ucvtest.learners.base import Learner
+from ucvtest.losses.loss import Loss, as_loss
+from ucvtest.losses.table import AUC
 
-__all__ = ["check_matrix", "labels_needed", "output_for", "refuse_to_guess", "takes_classes"]
+__all__ = ["Problem", "check_two_classes", "named_learners"]
+
+NO_GROUPS = (
+    "groups= is not supported: the test assumes independent observations, and several rows of one "
+    "patient are not; keep one row for each, or average them"
+)
 
 
-def refuse_to_guess(y: np.ndarray) -> None:
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One sample, the learners that are asked about, and what their predictions cost.
+
+    Made by `of`, which validates everything that does not depend on a design.
+
+    Parameters
+    ----------
+    sample : Sample
+    learners : mapping of str to Learner
+        By name, in the order in which they were given.
+    loss : Loss or None
+        None where the question is about no loss, as with the AUC.
+    output : {"label", "number", "probability", "score"}
+        What learners predict.
+    backend : {"auto", "jax", "sklearn"}
+    """
+
+    sample: Sample
+    learners: Mapping[str, Learner]
+    loss: Loss | None
+    output: Output
+    backend: Backend
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        learners: Any,
+        *,
+        loss: Any = None,
+        output: Output | None = None,
+        pos_label: Any = None,
+        groups: Any = None,
+        backend: Backend = "auto",
+    ) -> Self:
+        """Validate what a user passes.
+
+        Parameters
+        ----------
+        X : array or DataFrame, shape (n, p)
+        y : array-like, shape (n,)
+        learners : learner, list, tuple or mapping
+        loss : str, callable, Loss, matrix or None
+        output : {"label", "number", "probability", "score"}, optional
+            In the place of a loss.
+        pos_label : optional
+            The positive class; by default the largest label.
+        groups : None
+            Refused: see `HypothesisTest`.
+        backend : {"auto", "jax", "sklearn"}
+
+        Returns
+        -------
+        Problem
+
+        Raises
+        ------
+        ValueError
+            If an argument cannot be used.
+        """
+        if groups is not None:
+            raise ValueError(NO_GROUPS)
+        response = as_response(y)
+        has_classes = pos_label is not None or response_has_classes(response)
+        if loss is None and pos_label is None and has_classes:
+            _refuse_to_guess(response)
+        scored = None if output else as_loss(loss, has_classes=has_classes)
+        output = _output_for(output, scored)
+        if output != "number" and not has_classes:
+            raise ValueError(_labels_needed(scored))
+        as_classes = has_classes and _takes_classes(output, response, pos_label)
+        sample = make_sample(X, y, as_classes=as_classes, pos_label=pos_label)
+        _check_matrix(scored, sample)
+        return cls(sample, named_learners(learners), scored, output, backend)
+
+    @classmethod
+    def of_loss_or_auc(cls, X: Any, y: Any, learners: Any, loss: Any, **arguments: Any) -> Self:
+        """The same where ``loss="auc"`` asks for areas under the ROC curve.
+
+        Raises
+        ------
+        ValueError
+        """
+        auc = isinstance(loss, str) and loss == AUC
+        output: Output | None = "score" if auc else None
+        problem = cls.of(X, y, learners, loss=None if auc else loss, output=output, **arguments)
+        check_two_classes(auc, problem.sample)
+        return problem
+
+    def fitting(self, learn_size: int) -> Self:
+        """The problem with learners that were checked, jitted ones in the place of estimators.
+
+        Parameters
+        ----------
+        learn_size : int
+            Observations in the smallest learning set.
+
+        Raises
+        ------
+        ValueError
+            If a learner cannot be used on this sample.
+        """
+        ready = {name: self.ready(each, learn_size) for name, each in self.learners.items()}
+        return replace(self, learners=ready)
+
+    def ready(self, learner: Learner, learn_size: int) -> Learner:
+        """A learner as it is fitted: checked, a jitted one in the place of an estimator."""
+        learner.check(self.sample, self.output, learn_size)
+        return choose_backend(learner, self.backend, self.sample, self.output, learn_size)
+
+    @property
+    def positive(self) -> Any:
+        """The positive class, as JSON knows it; None for a real response."""
+        classes = self.sample.classes
+        if classes is None:
+            return None
+        return classes[-1].item() if isinstance(classes[-1], np.generic) else classes[-1]
+
+    @property
+    def loss_name(self) -> str:
+        """What tables call the loss."""
+        return AUC if self.loss is None else self.loss.name
+
+
+def named_learners(learners: Any) -> dict[str, Learner]:
+    """Names and learners in their order; the names of jitted ones are their own.
+
+    Parameters
+    ----------
+    learners : learner, list, tuple or mapping
+
+    Returns
+    -------
+    dict of str to Learner
+
+    Raises
+    ------
+    ValueError
+        If there is none, a name is none, or a learner cannot be used.
+    """
+    if isinstance(learners, Mapping):
+        for name in learners:
+            if not isinstance(name, str) or not name.strip():
+                raise ValueError(f"learners has the key {name!r}: names must be strings with text")
+        named = {name: as_learner(learner) for name, learner in learners.items()}
+        if not named:
+            raise ValueError("learners is empty: pass at least one")
+        return named
+    several = isinstance(learners, (list, tuple))
+    found = [as_learner(learner) for learner in (learners if several else [learners])]
+    if not found:
+        raise ValueError("learners is empty: pass at least one")
+    named = {}
+    for learner in found:
+        name, number = learner.name, 1
+        while name in named:
+            number += 1
+            name = f"{learner.name} ({number})"
+        named[name] = learner
+    return named
+
+
+def check_two_classes(auc: bool, sample: Sample) -> None:
+    """Refuse the AUC where there are not two classes.
+
+    Raises
+    ------
+    ValueError
+    """
+    if auc and sample.n_classes != 2:
+        raise ValueError(
+            f"loss='auc' needs two classes, y has {sample.n_classes}: merge classes, or use "
+            "loss='zero_one'"
+        )
+
+
+def _refuse_to_guess(y: np.ndarray) -> None:
     """Whole numbers that hardly repeat are rather amounts than labels; only the user knows."""
     if y.ndim != 1 or y.dtype.kind not in "iuf":
         return
@@ -23,7 +212,7 @@ def refuse_to_guess(y: np.ndarray) -> None:
         )
 
 
-def output_for(output: Output | None, loss: Loss | None) -> Output:
+def _output_for(output: Output | None, loss: Loss | None) -> Output:
     """What learners predict: what is asked for, or what the loss scores."""
     if output is None and loss is not None:
         return loss.output
@@ -32,8 +221,7 @@ def output_for(output: Output | None, loss: Loss | None) -> Output:
     return output
 
 
-def labels_needed(loss: Loss | None) -> str:
-    """Why a response of real values will not do."""
+def _labels_needed(loss: Loss | None) -> str:
     if loss is None:
         return "y must hold class labels for this test, but it holds real values"
     return (
@@ -42,7 +230,7 @@ def labels_needed(loss: Loss | None) -> str:
     )
 
 
-def takes_classes(output: Output, y: np.ndarray, pos_label: Any) -> bool:
+def _takes_classes(output: Output, y: np.ndarray, pos_label: Any) -> bool:
     """Whether labels, or numbers that may be labels, are coded as classes for this output."""
     if output in ("label", "probability", "score") or pos_label is not None:
         return True
@@ -50,8 +238,7 @@ def takes_classes(output: Output, y: np.ndarray, pos_label: Any) -> bool:
     return y.dtype.kind not in "iuf" or len(np.unique(y)) <= 2
 
 
-def check_matrix(loss: Loss | None, sample: Sample) -> None:
-    """Refuse a loss matrix with another number of classes than the sample."""
+def _check_matrix(loss: Loss | None, sample: Sample) -> None:
     if loss is not None and loss.matrix is not None and len(loss.matrix) != sample.n_classes:
         classes = ", ".join(map(repr, np.asarray(sample.classes).tolist()))
         raise ValueError(

@@ -1,33 +1,92 @@
 """Tests that take losses which exist instead of data, and fit nothing then."""
 
+from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ucvtest.inference.hypothesis_test import (
-    HypothesisTest,
-    checked_alternative,
-    checked_null_value,
-)
-from ucvtest.learners.base import Learner
+from ucvtest.common.runtime import Execution
+from ucvtest.designs.design import Design
+from ucvtest.evaluation.source import FittedLosses, GivenLosses, LossSource
+from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.losses.loss import LOSSES, Loss
-from ucvtest.losses.table import AUC, LossDifference, Losses
+from ucvtest.losses.table import AUC, MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
+from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["FromLosses", "chosen_learners", "refuse_arguments"]
+__all__ = ["FromLosses", "LossesHeader", "chosen_learners", "refuse_arguments"]
+
+
+@dataclass(frozen=True, eq=False)
+class LossesHeader:
+    """What a test has to know of losses to say whether it can use them.
+
+    It can be written before the losses are computed, so that a test refuses them before the fits.
+
+    Parameters
+    ----------
+    design : Design
+    loss : str
+        Name of the loss; "auc" for scores.
+    paired : bool
+        Whether there are two learners.
+    target : ndarray or None, shape (n,)
+        Codes of the classes, or the response.
+    has_values : bool
+        Whether the losses (scores) of single observations are kept, and not means alone.
+    """
+
+    design: Design
+    loss: str
+    paired: bool
+    target: np.ndarray | None
+    has_values: bool = True
+
+    @classmethod
+    def of(cls, given: LossDifference) -> Self:
+        """What is to be known of losses that exist."""
+        losses = given.losses
+        return cls(
+            given.design, losses.loss, given.paired, losses.target, losses.values is not None
+        )
+
+    def check_values(self) -> None:
+        """Refuse means alone.
+
+        Raises
+        ------
+        ValueError
+        """
+        if not self.has_values:
+            raise ValueError(MEANS_ONLY)
+
+    def check_losses(self) -> None:
+        """Refuse means alone, and scores.
+
+        Raises
+        ------
+        ValueError
+        """
+        if self.loss == AUC:
+            raise ValueError(SCORES_ONLY)
+        self.check_values()
 
 
 class FromLosses(HypothesisTest):
     """A test that is made from data, or by `from_losses` from losses that exist.
 
     Subclasses say in `admits` which designs of losses they can use, and take what they need of
-    the losses in `_take`.
+    the losses' header in `_take`.
     """
 
     admits: ClassVar[str]
     """The designs that the test can use, in words."""
 
+    _header: LossesHeader | None = None
+    """Of a test that was made from losses."""
     _given: LossDifference | None = None
+    """The losses themselves, once they exist."""
 
     @classmethod
     def from_losses(
@@ -56,55 +115,92 @@ class FromLosses(HypothesisTest):
             If the design of the losses is none that the test admits, or an argument is off.
         """
         given = chosen_learners(losses, learner, other)
-        test = cls.__new__(cls)
-        test.alternative = checked_alternative(alternative)
-        if losses.loss == AUC and null_value is None and not given.paired:
-            null_value = 0.5
-        test.null_value = checked_null_value(null_value, paired=given.paired)
-        test.loss = _loss_of(losses)
+        header = LossesHeader.of(given)
+        test = cls._from_header(header, null_value, alternative, loss=_loss_of(losses))
         test._given = given
-        test._take(given)
         return test
 
-    def _take(self, given: LossDifference) -> None:
+    @classmethod
+    def _from_header(
+        cls,
+        header: LossesHeader,
+        null_value: float | None = None,
+        alternative: Alternative = "two-sided",
+        *,
+        loss: Loss | None = None,
+    ) -> Self:
+        """The test on losses with this header, which need not exist yet."""
+        # The constructor is about data; what it sets is set here or is None.
+        test = cls.__new__(cls)
+        if header.loss == AUC and null_value is None and not header.paired:
+            null_value = 0.5
+        test._set_hypothesis(null_value, alternative, paired=header.paired)
+        test.loss, test._header = loss, header
+        test._take(header)
+        return test
+
+    @abstractmethod
+    def _take(self, header: LossesHeader) -> None:
         """Set what the class needs to know of the losses; refuse those that it cannot use.
 
         Raises
         ------
         ValueError
         """
-        raise NotImplementedError
-
-    @property
-    def learners(self) -> tuple[Learner, ...]:
-        """The learner, or both; none where losses were given."""
-        return super().learners if self._given is None else ()
 
     @property
     def paired(self) -> bool:
         """Whether two learners are compared."""
-        return self.other is not None if self._given is None else self._given.paired
+        return super().paired if self._header is None else self._header.paired
 
     @property
     def n_obs(self) -> int:
         """Observations of the sample."""
-        return self.sample.n_obs if self._given is None else self._given.design.n_obs
+        return super().n_obs if self._header is None else self._header.design.n_obs
 
     @property
     def target(self) -> np.ndarray:
-        """Codes of the classes, or the real response."""
-        if self._given is None:
-            return self.sample.target
-        known = self._given.losses.target
-        if known is None:
+        """Codes of the classes, or the real response, shape (n,)."""
+        if self._header is None:
+            return super().target
+        if self._header.target is None:
             raise ValueError("losses have no target, which this test needs: pass y to from_arrays")
-        return known
+        return self._header.target
 
     def _needs_data(self, what: str) -> None:
-        if self._given is not None:
+        if self._header is not None:
             raise ValueError(
                 f"{what} needs fits, and this test was made from losses: make it from X and y"
             )
+
+    def _fit(
+        self,
+        options: Any,
+        rng: int | np.random.Generator | None,
+        n_jobs: int | None,
+        batch_size: int | None,
+        progress: bool | None,
+    ) -> TestResult:
+        if self._header is None:
+            return super()._fit(options, rng, n_jobs, batch_size, progress)
+        self._refuse_execution(options, rng, n_jobs, batch_size)
+        execution = Execution.without_draws()
+        return self._finish(self._answer(options, execution), execution)
+
+    def _refuse_execution(self, options: Any, rng: Any, n_jobs: Any, batch_size: Any) -> None:
+        """Refuse arguments about draws and fits where there will be none.
+
+        Raises
+        ------
+        ValueError
+        """
+        refuse_arguments(rng=rng, n_jobs=n_jobs, batch_size=batch_size)
+
+    def _source(self, execution: Execution) -> LossSource:
+        """The losses that were given, or fits that will be run when they are asked for."""
+        if self._given is None:
+            return FittedLosses(self._problem, execution)
+        return GivenLosses(self._given)
 
     def _settings(self) -> dict[str, Any]:
         given = self._given

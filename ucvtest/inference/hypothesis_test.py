@@ -1,26 +1,23 @@
-"""What all tests share: the data, the learners, and the frame around a fit."""
+"""What all tests share: the question, the hypothesis, and the frame around a fit."""
 
 import math
+from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import is_number
+from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.data.formula import read_formula
 from ucvtest.data.output import Output
-from ucvtest.data.sample import Sample, as_response, make_sample, response_has_classes
-from ucvtest.evaluation.problem import (
-    check_matrix,
-    labels_needed,
-    output_for,
-    refuse_to_guess,
-    takes_classes,
-)
-from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.learners.adapters.translate import Backend, choose_backend
+from ucvtest.data.sample import Sample
+from ucvtest.evaluation.problem import Problem
+from ucvtest.inference.studentise import Hypothesis
+from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import Loss, as_loss
+from ucvtest.losses.loss import Loss
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["HypothesisTest", "checked_alternative", "checked_null_value"]
 
 
-class HypothesisTest:
+class HypothesisTest(ABC):
     """A test about one learner, or about the difference of two, on one sample.
 
     Parameters
@@ -70,14 +67,11 @@ class HypothesisTest:
     # pytest would otherwise take subclasses, whose names end in Test, for test classes.
     __test__: ClassVar[bool] = False
 
-    sample: Sample
-    learner: Learner
-    other: Learner | None
     loss: Loss | None
-    output: Output
     null_value: float
     alternative: Alternative
-    backend: Backend
+    _question: Problem | None = None
+    """Data and learners; None for a test that was made from losses."""
     _announced: bool = True
     """Whether hooks are told of the result; not where a comparison is told of as a whole."""
 
@@ -96,27 +90,18 @@ class HypothesisTest:
         groups: None = None,
         backend: Backend = "auto",
     ) -> None:
-        if groups is not None:
-            raise ValueError(
-                "groups= is not supported: the test assumes independent observations, and "
-                "several rows of one patient are not; keep one row for each, or average them"
-            )
-        self.alternative = checked_alternative(alternative)
-        self.null_value = checked_null_value(null_value, paired=other is not None)
-        response = as_response(y)
-        has_classes = pos_label is not None or response_has_classes(response)
-        if loss is None and pos_label is None and has_classes:
-            refuse_to_guess(response)
-        self.loss = None if output else as_loss(loss, has_classes=has_classes)
-        self.output = output_for(output, self.loss)
-        if self.output != "number" and not has_classes:
-            raise ValueError(labels_needed(self.loss))
-        coded = has_classes and takes_classes(self.output, response, pos_label)
-        self.sample = make_sample(X, y, as_classes=coded, pos_label=pos_label)
-        check_matrix(self.loss, self.sample)
-        self.learner = as_learner(learner)
-        self.other = None if other is None else as_learner(other)
-        self.backend = backend
+        self._set_hypothesis(null_value, alternative, paired=other is not None)
+        self._question = Problem.of(
+            X,
+            y,
+            [learner] if other is None else [learner, other],
+            loss=loss,
+            output=output,
+            pos_label=pos_label,
+            groups=groups,
+            backend=backend,
+        )
+        self.loss = self._question.loss
 
     @classmethod
     def from_formula(
@@ -151,45 +136,174 @@ class HypothesisTest:
         learners = (learner,) if other is None else (learner, other)
         return cls(X, y, *learners, **kwargs)
 
-    @property
-    def learners(self) -> tuple[Learner, ...]:
-        """The learner, or both."""
-        return (self.learner,) if self.other is None else (self.learner, self.other)
+    def _set_hypothesis(self, null_value: Any, alternative: Any, *, paired: bool) -> None:
+        self.alternative = checked_alternative(alternative)
+        self.null_value = checked_null_value(null_value, paired=paired)
+
+    # -------------------------------------------------------------------------- the question
 
     @property
-    def method_name(self) -> str:
-        """Short name for keys, for example "ustatistic"."""
-        raise NotImplementedError
+    def _problem(self) -> Problem:
+        """Data and learners, of a test that was made from them.
+
+        Raises
+        ------
+        ValueError
+            If it was made from losses.
+        """
+        if self._question is None:
+            raise ValueError("this test was made from losses: make it from X and y")
+        return self._question
+
+    @property
+    def sample(self) -> Sample | None:
+        """The data; None for a test that was made from losses."""
+        return None if self._question is None else self._question.sample
+
+    @property
+    def learners(self) -> tuple[Learner, ...]:
+        """The learner, or both; none where losses were given."""
+        return () if self._question is None else tuple(self._question.learners.values())
+
+    @property
+    def learner(self) -> Learner | None:
+        """The learner; None for a test that was made from losses."""
+        return self.learners[0] if self.learners else None
+
+    @property
+    def other(self) -> Learner | None:
+        """The learner to compare with, if there is one."""
+        return self.learners[1] if len(self.learners) > 1 else None
+
+    @property
+    def output(self) -> Output | None:
+        """What the learners predict; None for a test that was made from losses."""
+        return None if self._question is None else self._question.output
+
+    @property
+    def backend(self) -> Backend | None:
+        """What was asked to fit estimators; None for a test that was made from losses."""
+        return None if self._question is None else self._question.backend
+
+    @property
+    def paired(self) -> bool:
+        """Whether two learners are compared."""
+        return len(self.learners) > 1
+
+    @property
+    def n_obs(self) -> int:
+        """Observations of the sample."""
+        return self._problem.sample.n_obs
+
+    @property
+    def target(self) -> np.ndarray:
+        """Codes of the classes, or the real response, shape (n,)."""
+        return self._problem.sample.target
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """The null value and the alternative."""
+        return Hypothesis(self.null_value, self.alternative)
 
     def _check_learners(self, learn_size: int) -> None:
         """Refuse learners that cannot be used; put jitted ones in the place of estimators."""
-        self.learner = self._fitting_learner(self.learner, learn_size)
-        if self.other is not None:
-            self.other = self._fitting_learner(self.other, learn_size)
+        self._question = self._problem.fitting(learn_size)
 
-    def _fitting_learner(self, learner: Learner, learn_size: int) -> Learner:
-        learner.check(self.sample, self.output, learn_size)
-        return choose_backend(learner, self.backend, self.sample, self.output, learn_size)
+    # ------------------------------------------------------------------------------- the fit
 
-    def _settings(self) -> dict[str, Any]:
-        """What every test needs to be repeated on the same data."""
-        classes = self.sample.classes
-        return {
-            "test": self.method_name,
-            "learner": self.learner.name,
-            "other": None if self.other is None else self.other.name,
-            "backend": self.learner.backend,
-            "other_backend": None if self.other is None else self.other.backend,
-            **({} if self.loss is None else {"loss": self.loss.name}),
-            "null_value": self.null_value,
-            "alternative": self.alternative,
-            "pos_label": None if classes is None else _jsonable(classes[-1]),
-        }
+    @property
+    @abstractmethod
+    def method_name(self) -> str:
+        """Short name for keys, for example "ustatistic"."""
 
-    def _finish(self, result: TestResult) -> TestResult:
+    @abstractmethod
+    def fit(
+        self,
+        *,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: bool | None = None,
+    ) -> TestResult:
+        """Estimate and test; subclasses add the options of their own.
+
+        Parameters
+        ----------
+        rng : None, int or numpy Generator
+            Decides all draws, the same for every learner, `n_jobs` and `batch_size`. The settings
+            of the result keep the seed; None draws one. A Generator has none to keep.
+        n_jobs : int, optional
+            joblib's workers, for learners that are not jitted.
+        batch_size : int, optional
+            Learning sets evaluated at once: bounds the memory, changes no result.
+        progress : bool, optional
+            Show a progress bar; by default on terminals, after three seconds.
+
+        Returns
+        -------
+        TestResult
+
+        Raises
+        ------
+        ValueError
+            If an argument cannot be used, or a learner fails on a split.
+        """
+
+    def _options(self) -> Any:
+        """The options of `fit` that are the class's own, validated: a frozen record.
+
+        Subclasses with options take them as keywords of the same names; a comparison calls it
+        before the first fit.
+
+        Raises
+        ------
+        ValueError
+            If an option cannot be used.
+        """
+        return None
+
+    def _fit(
+        self,
+        options: Any,
+        rng: int | np.random.Generator | None,
+        n_jobs: int | None,
+        batch_size: int | None,
+        progress: bool | None,
+    ) -> TestResult:
+        """The frame around every fit: draws, workers, hooks, a progress bar, a stopwatch."""
+        execution = Execution.of(rng, n_jobs, batch_size)
+        with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
+            result = self._answer(options, replace(execution, bar=bar))
+        return self._finish(result, execution)
+
+    @abstractmethod
+    def _answer(self, options: Any, execution: Execution) -> TestResult:
+        """The result, from the options of `fit` that were validated before any draw.
+
+        Its `elapsed` is filled in by the frame.
+        """
+
+    def _finish(self, result: TestResult, execution: Execution) -> TestResult:
+        result = replace(result, elapsed=execution.stopwatch.seconds)
         if self._announced:
             hooks.announce(self, result)
         return result
+
+    def _settings(self) -> dict[str, Any]:
+        """What every test needs to be repeated on the same data."""
+        problem = self._problem
+        learner, other = self.learners[0], self.other
+        return {
+            "test": self.method_name,
+            "learner": learner.name,
+            "other": None if other is None else other.name,
+            "backend": learner.backend,
+            "other_backend": None if other is None else other.backend,
+            **({} if self.loss is None else {"loss": self.loss.name}),
+            "null_value": self.null_value,
+            "alternative": self.alternative,
+            "pos_label": problem.positive,
+        }
 
 
 def checked_alternative(alternative: Any) -> Alternative:
@@ -220,7 +334,3 @@ def checked_null_value(null_value: Any, *, paired: bool) -> float:
     if not is_number(null_value):
         raise ValueError(f"null_value must be a finite number, got {null_value!r}")
     return float(null_value)
-
-
-def _jsonable(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

@@ -25,6 +25,11 @@ SCORES_ONLY = (
     "loss='zero_one' or 'log'"
 )
 
+MEANS_ONLY = (
+    "these losses hold only the mean of each resample (from_sklearn): use uv.evaluate, or "
+    "Losses.from_arrays, where every observation's loss is needed"
+)
+
 SCORES = {
     "accuracy": ("zero_one", 1.0, -1.0),
     "neg_log_loss": ("log", 0.0, -1.0),
@@ -140,10 +145,7 @@ class Losses:
             If only the means are.
         """
         if self.values is None:
-            raise ValueError(
-                "these losses hold only the mean of each resample (from_sklearn): use "
-                "uv.evaluate, or Losses.from_arrays, where every observation's loss is needed"
-            )
+            raise ValueError(MEANS_ONLY)
         return self.values
 
     def number_of(self, learner: str | int) -> int:

@@ -1,25 +1,27 @@
 """What tests on the losses of one design share: from data, or from losses that exist."""
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ucvtest import hooks
-from ucvtest.common.runtime import Stopwatch, make_generator, progress_bar
+from ucvtest.common.runtime import Execution
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
-from ucvtest.evaluation.evaluate import check_two_classes, draw_design, evaluate_sample
-from ucvtest.inference.from_losses import FromLosses, refuse_arguments
+from ucvtest.evaluation.evaluate import draw_design, evaluate_problem
+from ucvtest.evaluation.problem import check_two_classes
+from ucvtest.inference.from_losses import FromLosses, LossesHeader
 from ucvtest.inference.report import one_class_and_tie_notes, reuse_notes, sizes_in_words
+from ucvtest.inference.studentise import studentise
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss
 from ucvtest.losses.table import AUC, SCORES_ONLY, LossDifference, Losses
 from ucvtest.results.pictures import Picture
 from ucvtest.results.result import TestResult
-from ucvtest.stats.wald import Alternative, wald_pvalue
+from ucvtest.stats.wald import Alternative
 
 __all__ = ["THESE_RULES", "ResamplingTest", "plural"]
 
@@ -106,22 +108,23 @@ class ResamplingTest(FromLosses):
             backend=backend,
         )
         self._check_hypothesis()
-        check_two_classes(auc, self.sample)
+        sample = self._problem.sample
+        check_two_classes(auc, sample)
         chosen = self.default_design if design is None else design
         # The sample's own copies: data that change later must not change the splits.
-        self.design = as_design(chosen, self.sample.features, self.sample.response)
+        self.design = as_design(chosen, sample.features, sample.response)
         # A trial draw, so that a design is refused before the first fit; what is drawn then is
         # judged again, because a splitter may make sets of other sizes.
         trial = self._draw(np.random.default_rng(0))
         self._check_learners(trial.learn_sizes[0])
 
-    def _take(self, given: LossDifference) -> None:
-        self._check_kind(given.losses.loss, paired=given.paired)
+    def _take(self, header: LossesHeader) -> None:
+        self._check_kind(header.loss, paired=header.paired)
         if self.needs_values:
-            given.losses.known_values  # noqa: B018  (raises where there are none)
+            header.check_values()
         self._check_hypothesis()
-        self.design = as_design(given.design)
-        self._check_design(given.design)
+        self.design = as_design(header.design)
+        self._check_design(header.design)
 
     @classmethod
     def _check_kind(cls, loss: str | None, *, paired: bool) -> None:
@@ -138,8 +141,7 @@ class ResamplingTest(FromLosses):
 
     def _draw(self, rng: np.random.Generator) -> Design:
         """Draw the design, if the test can use it and its losses fit into memory."""
-        n_learners = 1 if self.other is None else 2
-        drawn = draw_design(self.design, self.sample.n_obs, n_learners, rng)
+        drawn = draw_design(self.design, self.n_obs, len(self.learners), rng)
         self._check_design(drawn)
         return drawn
 
@@ -158,6 +160,7 @@ class ResamplingTest(FromLosses):
         except ValueError as error:
             raise ValueError(f"{error}; {type(self).__name__} admits {self.admits}") from error
 
+    @abstractmethod
     def _admit(self, design: Design) -> None:
         """Refuse designs that the test cannot use.
 
@@ -165,7 +168,6 @@ class ResamplingTest(FromLosses):
         ------
         ValueError
         """
-        raise NotImplementedError
 
     def fit(
         self,
@@ -179,14 +181,8 @@ class ResamplingTest(FromLosses):
 
         Parameters
         ----------
-        rng : None, int or numpy Generator
-            Decides the splits; the settings of the result keep the seed.
-        n_jobs : int, optional
-            joblib's workers, for learners that are not jitted.
-        batch_size : int, optional
-            Learning sets evaluated at once: bounds the memory, changes no result.
-        progress : bool, optional
-            Show a progress bar; by default on terminals, after three seconds.
+        rng, n_jobs, batch_size, progress
+            See `HypothesisTest.fit`.
 
         Returns
         -------
@@ -197,52 +193,32 @@ class ResamplingTest(FromLosses):
         ValueError
             If an argument cannot be used, or a learner fails on a split.
         """
-        stopwatch = Stopwatch()
-        observed = self._observed(rng, n_jobs, batch_size, progress)
-        return self._finish(self._analysed(observed, stopwatch))
+        return self._fit(self._options(), rng, n_jobs, batch_size, progress)
 
     # --------------------------------------------------------------- from losses to a result
 
-    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
-        """The result of the test on these losses."""
-        raise NotImplementedError
+    def _answer(self, options: Any, execution: Execution) -> TestResult:
+        return self._analysed(self._observed(execution), options)
+
+    @abstractmethod
+    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
+        """The result of the test on these losses, with the options of `fit`."""
 
     def _learn_sizes(self, design: Design) -> tuple[int, ...]:
         """The sizes of the learning sets that the estimand is about."""
         return design.learn_sizes
 
-    def _observed(
-        self,
-        rng: int | np.random.Generator | None,
-        n_jobs: int | None,
-        batch_size: int | None,
-        progress: bool | None,
-    ) -> LossDifference:
+    def _observed(self, execution: Execution) -> LossDifference:
         """The losses that were given, or those of a new draw of the design."""
         if self._given is not None:
-            refuse_arguments(rng=rng, n_jobs=n_jobs, batch_size=batch_size)
             return self._given
-        generator, seed = make_generator(rng)
-        drawn = self._draw(generator)
-        named = dict(zip(("first", "second"), self.learners, strict=False))
-        with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
-            losses = evaluate_sample(
-                self.sample,
-                named,
-                drawn,
-                self.loss,
-                generator,
-                settings={"rng": seed},
-                n_jobs=n_jobs,
-                batch_size=batch_size,
-                bar=bar,
-            )
-        return losses.difference(0, None if self.other is None else 1)
+        drawn = self._draw(execution.generator)
+        losses = evaluate_problem(self._problem, drawn, execution, {"rng": execution.seed})
+        return losses.difference(0, 1 if self.paired else None)
 
     def _result(
         self,
         observed: LossDifference,
-        stopwatch: Stopwatch,
         *,
         method: str,
         estimand: str,
@@ -260,26 +236,16 @@ class ResamplingTest(FromLosses):
         """The result of a studentised statistic; no test where `status` is not "ok"."""
         losses = observed.losses
         status = _status(observed, estimate, variance, status)
-        se = math.sqrt(variance) if variance >= 0 else math.nan
-        usable = status == "ok"
-        reference, df = (reference, df) if usable else ("none", math.nan)
-        statistic = (estimate - self.null_value) / se if usable else math.nan
+        # What cannot be used shows no statistic either.
+        shown = reference if status == "ok" else "none"
+        one = studentise(self.hypothesis, estimate, variance, reference=shown, df=df, status=status)
         return TestResult(
-            estimate=estimate,
-            se=se,
-            variance=variance,
-            statistic=statistic,
-            pvalue=wald_pvalue(statistic, reference, df, self.alternative),
-            df=df,
-            null_value=self.null_value,
-            alternative=self.alternative,
+            **vars(one),
             method=method,
             estimand=estimand,
-            reference=reference,
-            status=status,
             n_obs=observed.design.n_obs,
             n_fits=observed.n_fits,
-            elapsed=stopwatch.seconds,
+            elapsed=math.nan,
             settings=self._settings_of(observed) | dict(settings),
             diagnostics={
                 "better": "higher" if losses.loss == AUC else "lower",

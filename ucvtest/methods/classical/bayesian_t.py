@@ -1,14 +1,13 @@
 """The correlated Bayesian t test: posterior probabilities instead of a null hypothesis."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from ucvtest.common.runtime import Stopwatch
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold
 from ucvtest.losses.table import AUC, LossDifference
@@ -36,6 +35,22 @@ CORRELATION = (
 )
 
 REGIONS = ("p_left", "p_rope", "p_right")
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `BayesianTTest.fit`.
+
+    Parameters
+    ----------
+    rope : float
+        Half the width of the region of practical equivalence; NaN where there is none.
+    by_default : bool
+        Whether the user left it to the test.
+    """
+
+    rope: float
+    by_default: bool = False
 
 
 class BayesianTTest(ResamplingTest):
@@ -129,14 +144,8 @@ class BayesianTTest(ResamplingTest):
             Half the width of the region of practical equivalence, in the units of the loss; 0
             for none. By default 0.01, a percentage point for error rates and AUCs; for other
             losses give one, because 0.01 means nothing there.
-        rng : None, int or numpy Generator
-            Decides the splits; the settings of the result keep the seed.
-        n_jobs : int, optional
-            joblib's workers, for learners that are not jitted.
-        batch_size : int, optional
-            Learning sets evaluated at once: bounds the memory, changes no result.
-        progress : bool, optional
-            Show a progress bar; by default on terminals, after three seconds.
+        rng, n_jobs, batch_size, progress
+            See `HypothesisTest.fit`.
 
         Returns
         -------
@@ -149,34 +158,34 @@ class BayesianTTest(ResamplingTest):
         ValueError
             If an argument cannot be used, or a learner fails on a split.
         """
-        region = self._checked_rope(rope)
-        stopwatch = Stopwatch()
-        observed = self._observed(rng, n_jobs, batch_size, progress)
-        result = self._posterior(observed, stopwatch, region)
-        if rope is None and region == ROPE:
-            result = replace(result, notes=(*result.notes, *_default_notes(observed)))
-        return self._finish(result)
+        return self._fit(self._options(rope), rng, n_jobs, batch_size, progress)
 
-    def _checked_rope(self, rope: Any) -> float:
+    def _options(self, rope: float | None = None) -> "Options":
+        """The options of `fit`, validated."""
         if math.isnan(self.null_value):
             if rope is not None:
                 raise ValueError(
                     "rope has no use: one learner without null_value is compared with nothing"
                 )
-            return math.nan
+            return Options(math.nan)
         if rope is None:
-            return ROPE
+            return Options(ROPE, by_default=True)
         is_number = isinstance(rope, Real) and not isinstance(rope, bool)
         if not is_number or not 0 <= float(rope) < math.inf:
             raise ValueError(f"rope must be a finite number of at least 0, got {rope!r}")
-        return float(rope)
+        return Options(float(rope))
 
-    def _posterior(self, observed: LossDifference, stopwatch: Stopwatch, rope: float) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: "Options") -> TestResult:
+        result = self._posterior(observed, options.rope)
+        if options.by_default:
+            result = replace(result, notes=(*result.notes, *_default_notes(observed)))
+        return result
+
+    def _posterior(self, observed: LossDifference, rope: float) -> TestResult:
         means = observed.means
         ratio = tested_per_learnt(observed.design)
         result = self._result(
             observed,
-            stopwatch,
             method="Correlated Bayesian t test",
             estimand=self._in_words(observed, "unconditional"),
             estimate=float(means.mean()),

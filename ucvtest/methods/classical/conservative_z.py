@@ -1,8 +1,9 @@
 """The conservative z test (Nadeau and Bengio): a variance from disjoint halves."""
 
+from typing import Any
+
 import numpy as np
 
-from ucvtest.common.runtime import Stopwatch
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import SplitHalves
 from ucvtest.designs.structure import halves_of
@@ -84,7 +85,7 @@ class ConservativeZTest(ResamplingTest):
         n_splits, _ = halves_of(design)
         return design.rows(slice(n_splits)).learn_sizes
 
-    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
         n_splits, n_bisections = halves_of(observed.design)
         means = observed.means[:n_splits]
         halves = observed.means[n_splits:].reshape(n_bisections, 2, n_splits).mean(axis=2)
@@ -92,7 +93,6 @@ class ConservativeZTest(ResamplingTest):
         (half_size,) = observed.design.rows(slice(n_splits, None)).learn_sizes
         return self._result(
             observed,
-            stopwatch,
             method="Conservative z test",
             estimand=self._in_words(observed, "unconditional"),
             estimate=float(means.mean()),

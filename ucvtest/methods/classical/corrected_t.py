@@ -1,10 +1,10 @@
 """The corrected resampled t test (Nadeau and Bengio), for splits and repeated cross-validation."""
 
 from math import ceil
+from typing import Any
 
 import numpy as np
 
-from ucvtest.common.runtime import Stopwatch
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold
 from ucvtest.designs.structure import random_splits_of
@@ -91,12 +91,11 @@ class CorrectedTTest(ResamplingTest):
     def _admit(self, design: Design) -> None:
         admit_splits(design)
 
-    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
         means = observed.means
         ratio = tested_per_learnt(observed.design)
         return self._result(
             observed,
-            stopwatch,
             method="Corrected resampled t test",
             estimand=self._in_words(observed, "unconditional"),
             estimate=float(means.mean()),

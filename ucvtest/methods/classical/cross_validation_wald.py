@@ -6,7 +6,6 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from ucvtest.common.runtime import Stopwatch
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
@@ -116,14 +115,8 @@ class CrossValidationWaldTest(ResamplingTest):
         variance : {"all_pairs", "within_fold"}
             Around the mean of all losses, or around the mean of each fold. The result has both
             in a table.
-        rng : None, int or numpy Generator
-            Decides the folds; the settings of the result keep the seed.
-        n_jobs : int, optional
-            joblib's workers, for learners that are not jitted.
-        batch_size : int, optional
-            Learning sets evaluated at once: bounds the memory, changes no result.
-        progress : bool, optional
-            Show a progress bar; by default on terminals, after three seconds.
+        rng, n_jobs, batch_size, progress
+            See `HypothesisTest.fit`.
 
         Returns
         -------
@@ -134,19 +127,24 @@ class CrossValidationWaldTest(ResamplingTest):
         ValueError
             If an argument cannot be used, or a learner fails on a fold.
         """
+        return self._fit(self._options(variance), rng, n_jobs, batch_size, progress)
+
+    def _options(self, variance: Variance = "all_pairs") -> Variance:
+        """The option of `fit`, validated."""
         if variance not in VARIANCES:
             raise ValueError(f"variance={variance!r} is unknown: use one of {', '.join(VARIANCES)}")
         self._check_folds(variance)
-        stopwatch = Stopwatch()
-        observed = self._observed(rng, n_jobs, batch_size, progress)
+        return variance
+
+    def _analysed(self, observed: LossDifference, options: Variance) -> TestResult:
+        variance = options
         # A splitter may have made folds of other sizes than on trial.
         self._check_folds(variance)
         n_obs, n_folds = observed.design.n_obs, observed.design.n_resamples
         variances = fold_variances(observed)
         errors = [math.sqrt(value / n_obs) for value in variances.values()]
-        result = self._result(
+        return self._result(
             observed,
-            stopwatch,
             method="Cross-validation Wald test",
             estimand=self._in_words(observed, "conditional")
             + f" (average over the rules of this {n_folds}-fold cross-validation)",
@@ -165,7 +163,6 @@ class CrossValidationWaldTest(ResamplingTest):
                 }
             },
         )
-        return self._finish(result)
 
     def _check_folds(self, variance: Variance) -> None:
         if variance == "within_fold" and self._smallest_fold < 2:

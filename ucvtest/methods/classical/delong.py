@@ -1,10 +1,10 @@
 """DeLong's test of the area under the ROC curve."""
 
 import math
+from typing import Any
 
 import numpy as np
 
-from ucvtest.common.runtime import Stopwatch
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import HoldOut
 from ucvtest.designs.structure import n_folds_of
@@ -91,7 +91,7 @@ class DeLongTest(ResamplingTest):
     def _admit(self, design: Design) -> None:
         n_folds_of(design)
 
-    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
         n_folds = n_folds_of(observed.design)
         labels = observed.tested_target
         counts = {"n_positive": int(labels.sum()), "n_negative": int((labels == 0).sum())}
@@ -103,7 +103,6 @@ class DeLongTest(ResamplingTest):
         pooled = {"mean_of_fold_aucs": float(observed.means.mean())} if n_folds > 1 else {}
         return self._result(
             observed,
-            stopwatch,
             method="DeLong test of the AUC",
             estimand=self._in_words(observed, "conditional") + _pooled(n_folds),
             estimate=math.nan if found is None else found.mean,

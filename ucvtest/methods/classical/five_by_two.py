@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from ucvtest.common.runtime import Stopwatch
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold
 from ucvtest.designs.structure import folds_of
@@ -109,11 +109,10 @@ class FiveByTwoTTest(_FiveByTwoTest):
         """Short name for keys."""
         return "five_by_two_t"
 
-    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
         pairs, variances = _pairs(observed)
         return self._result(
             observed,
-            stopwatch,
             method="5x2 cross-validation t test",
             estimand=self._in_words(observed, "unconditional"),
             estimate=float(pairs[0, 0]),
@@ -207,11 +206,10 @@ class FiveByTwoFTest(_FiveByTwoTest):
                 "interval; for an interval use FiveByTwoTTest"
             )
 
-    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
         pairs, variances = _pairs(observed)
         result = self._result(
             observed,
-            stopwatch,
             method="5x2 cross-validation combined F test",
             estimand=self._in_words(observed, "unconditional"),
             estimate=float(pairs.mean()),

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from ucvtest.common.runtime import Stopwatch
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import HoldOut
 from ucvtest.losses.table import LossDifference
@@ -97,13 +96,12 @@ class HoldOutTest(ResamplingTest):
         if design.test_sizes[0] < 2:
             raise ValueError("design tests one observation, and a spread needs two: test more")
 
-    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
         values = observed.values
         n_tested = len(values)
         exact = not observed.paired and _is_binary(observed)
         result = self._result(
             observed,
-            stopwatch,
             method="Hold-out binomial test" if exact else "Hold-out t test",
             estimand=_in_words(observed),
             estimate=float(values.mean()),

@@ -1,10 +1,10 @@
 """McNemar's exact test of two rules on the same observations."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ucvtest.common.runtime import Stopwatch
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import HoldOut
 from ucvtest.designs.structure import n_folds_of
@@ -96,14 +96,13 @@ class McNemarTest(ResamplingTest):
     def _admit(self, design: Design) -> None:
         n_folds_of(design)
 
-    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
         values, n_folds = observed.values, n_folds_of(observed.design)
         first, second = observed.each.values()
         n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())
         found = discordance(first > 0, second > 0)
         result = self._result(
             observed,
-            stopwatch,
             method="McNemar test of the error rates",
             estimand=self._in_words(observed, "conditional") + _over_folds(n_folds),
             estimate=float(values.mean()),

@@ -1,6 +1,7 @@
 """The t test that takes resamples for independent: here to be compared with, not to be used."""
 
-from ucvtest.common.runtime import Stopwatch
+from typing import Any
+
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold
 from ucvtest.losses.table import LossDifference
@@ -81,11 +82,10 @@ class NaiveTTest(ResamplingTest):
     def _admit(self, design: Design) -> None:
         admit_splits(design)
 
-    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
         means = observed.means
         return self._result(
             observed,
-            stopwatch,
             method="Naive t test of resamples (not valid)",
             estimand=self._in_words(observed, "unconditional"),
             estimate=float(means.mean()),

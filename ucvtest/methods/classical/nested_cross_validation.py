@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.common.runtime import Stopwatch
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NestedKFold
 from ucvtest.designs.structure import nested_folds_of
@@ -117,12 +116,11 @@ class NestedCrossValidationTest(ResamplingTest):
     def _learn_sizes(self, design: Design) -> tuple[int, ...]:
         return (design.n_obs,)
 
-    def _analysed(self, observed: LossDifference, stopwatch: Stopwatch) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
         terms = nested_terms(observed)
         variance, bound = terms.variance
         return self._result(
             observed,
-            stopwatch,
             method="Nested cross-validation test",
             estimand=self._in_words(observed, "conditional"),
             estimate=terms.estimate(bias_factor(terms.n_folds)),

@@ -1,0 +1,193 @@
+"""Where the losses of a test come from: fits, or a table of losses that exists.
+
+A test asks for losses row by row of its design, and need not know which of the two answers.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+
+from ucvtest.common.runtime import Execution
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.evaluation.problem import Problem
+from ucvtest.losses.loss import LOSSES, losses_where_tested
+from ucvtest.losses.table import LossDifference
+
+__all__ = ["FittedLosses", "GivenLosses", "LossSource"]
+
+
+class LossSource(ABC):
+    """Losses (scores, where the question is about no loss) of one learner, or of two.
+
+    It also keeps what went by on the way: how many models were fitted, which ties a rule decided,
+    how many learning sets had a single class, and whether two learners ever differed.
+    """
+
+    paired: bool
+    """Whether there are two learners."""
+    n_fits: int
+    """Model fits so far, each learner and each learning set counted."""
+    identical: bool
+    """Whether two learners had the same losses wherever they were tested so far."""
+
+    @property
+    @abstractmethod
+    def ties(self) -> Mapping[str, int]:
+        """How many predictions each rule for ties decided."""
+
+    @property
+    @abstractmethod
+    def one_class_fits(self) -> int:
+        """Fits to learning sets with a single class."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """`one_class_fits` and `ties`, as diagnostics keep them."""
+        return {"one_class_fits": self.one_class_fits, **self.ties}
+
+    @abstractmethod
+    def each(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> list[np.ndarray]:
+        """Losses (scores) of each learner for the next rows of the design.
+
+        Parameters
+        ----------
+        learning, testing : ndarray of bool, shape (R, n)
+        seeds : ndarray of int, shape (R,)
+            One for each fit, for learners with randomness of their own.
+
+        Returns
+        -------
+        list of ndarray, shape (R, n)
+            0 where losses are not tested; scores may be anything there. Counts of errors may
+            be small integers.
+        """
+
+    def differences(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> np.ndarray:
+        """Losses of the learner, or differences of the two: see `each`."""
+        values = self.each(learning, testing, seeds)
+        if len(values) == 1:
+            return values[0]
+        return values[0] - values[1]
+
+
+class FittedLosses(LossSource):
+    """Losses of learners that are fitted when they are asked for.
+
+    Parameters
+    ----------
+    problem : Problem
+        With learners that are ready to be fitted.
+    execution : Execution
+    """
+
+    def __init__(self, problem: Problem, execution: Execution) -> None:
+        self._problem, self._bar = problem, execution.bar
+        self._evaluators = [
+            Evaluator(
+                problem.sample,
+                learner,
+                problem.output,
+                n_jobs=execution.n_jobs,
+                batch_size=execution.batch_size,
+            )
+            for learner in problem.learners.values()
+        ]
+        self._ties: Counter[str] = Counter()
+        self.paired = self.identical = len(self._evaluators) == 2
+        self.n_fits = 0
+
+    @property
+    def ties(self) -> Mapping[str, int]:
+        """See `LossSource`."""
+        return self._ties
+
+    @property
+    def one_class_fits(self) -> int:
+        """See `LossSource`."""
+        return sum(evaluator.one_class_fits for evaluator in self._evaluators)
+
+    def each(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> list[np.ndarray]:
+        """See `LossSource`."""
+        found = []
+        for evaluator in self._evaluators:
+            predictions = evaluator.predict_all(learning, testing, seeds)
+            found.append(self._scored(predictions.values, testing))
+            self._ties.update(predictions.ties)
+            self.n_fits += len(learning)
+            self._bar.update(len(learning))
+        if self.identical:
+            self.identical = _same(found[0], found[1], testing, blank=self._problem.loss is None)
+        return found
+
+    def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        loss, sample = self._problem.loss, self._problem.sample
+        if loss is None:
+            return predictions
+        if loss is LOSSES["zero_one"] and predictions.dtype == np.int8:
+            # Counts of errors, in the small integers in which the labels came.
+            wrong = predictions != sample.target.astype(np.int8)
+            wrong &= testing
+            return wrong.view(np.int8)
+        return losses_where_tested(loss, sample, predictions, testing)
+
+
+class GivenLosses(LossSource):
+    """Losses that exist, handed out in the order of their design's rows.
+
+    Parameters
+    ----------
+    given : LossDifference
+    order : ndarray of int, optional
+        Rows of the design in the order in which they will be asked for; by default their own.
+    """
+
+    def __init__(self, given: LossDifference, order: np.ndarray | None = None) -> None:
+        self._given, self._order = given, order
+        self._next = 0
+        sizes = given.design.testing.sum(axis=1)
+        self._starts = np.concatenate([[0], np.cumsum(sizes)])
+        counts = dict(given.diagnostics)
+        self._one_class_fits = counts.pop("one_class_fits", 0)
+        self._ties = counts
+        self.paired, self.identical = given.paired, given.identical
+        self.n_fits = given.n_fits
+
+    @property
+    def ties(self) -> Mapping[str, int]:
+        """See `LossSource`."""
+        return self._ties
+
+    @property
+    def one_class_fits(self) -> int:
+        """See `LossSource`."""
+        return self._one_class_fits
+
+    def each(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> list[np.ndarray]:
+        """See `LossSource`; what a row learns from and tests must be what the design says."""
+        first, self._next = self._next, self._next + len(testing)
+        if self._order is None:
+            kept = np.arange(self._starts[first], self._starts[self._next])
+        else:
+            rows = self._order[first : self._next]
+            kept = np.concatenate([np.arange(self._starts[r], self._starts[r + 1]) for r in rows])
+        found = []
+        for values_of_learner in self._given.each.values():
+            values = np.zeros(testing.shape)
+            values[testing] = values_of_learner[kept]
+            found.append(values)
+        return found
+
+
+def _same(first: np.ndarray, second: np.ndarray, testing: np.ndarray, *, blank: bool) -> bool:
+    """Whether two learners agree; scores may be anything where they are not tested."""
+    return bool((first == second)[testing].all()) if blank else np.array_equal(first, second)

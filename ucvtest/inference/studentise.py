@@ -1,0 +1,136 @@
+"""From an estimate and its variance to a test: one studentiser, and one table of variances."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
+
+__all__ = ["TABLE_ALPHA", "Hypothesis", "Studentised", "studentise", "variance_table"]
+
+TABLE_ALPHA = 0.05
+"""Level of tables, which are made with the result."""
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """What is tested of an estimand.
+
+    Parameters
+    ----------
+    null_value : float
+        Its value under H0; NaN where nothing is tested.
+    alternative : {"two-sided", "less", "greater"}
+    """
+
+    null_value: float
+    alternative: Alternative
+
+
+@dataclass(frozen=True)
+class Studentised:
+    """An estimate with its standard error and its test, or the reason why there is none.
+
+    The fields are those of a `TestResult`.
+    """
+
+    estimate: float
+    variance: float
+    se: float
+    statistic: float
+    pvalue: float
+    df: float
+    reference: str
+    status: str
+    null_value: float
+    alternative: Alternative
+
+    def interval(self, alpha: float = TABLE_ALPHA) -> tuple[float, float]:
+        """The interval that belongs to the p-value."""
+        return wald_interval(
+            self.estimate, self.se, self.reference, self.df, self.alternative, alpha
+        )
+
+
+def studentise(
+    hypothesis: Hypothesis,
+    estimate: float,
+    variance: float,
+    *,
+    mc_se: float = 0.0,
+    reference: str,
+    df: float = math.nan,
+    status: str = "ok",
+) -> Studentised:
+    """Test an estimate against a hypothesis by its standard error.
+
+    Parameters
+    ----------
+    hypothesis : Hypothesis
+    estimate, variance : float
+    mc_se : float
+        Monte-Carlo standard error of the estimate, part of `se`; NaN counts as none.
+    reference : {"t", "normal", "none"}
+        "none" gives no statistic either.
+    df : float
+        Degrees of freedom of "t".
+    status : str
+        Other than "ok" it takes away reference, p-value and interval; a statistic is still shown.
+
+    Returns
+    -------
+    Studentised
+    """
+    drawn = 0.0 if math.isnan(mc_se) else mc_se**2
+    se = math.sqrt(variance + drawn) if variance >= 0 else math.nan
+    statistic = math.nan
+    if reference != "none" and se > 0 and not math.isnan(hypothesis.null_value):
+        statistic = (estimate - hypothesis.null_value) / se
+    if status != "ok":
+        reference, df = "none", math.nan
+    pvalue = wald_pvalue(statistic, reference, df, hypothesis.alternative)
+    return Studentised(
+        estimate=estimate,
+        variance=variance,
+        se=se,
+        statistic=statistic,
+        pvalue=pvalue,
+        df=df,
+        reference=reference,
+        status=status,
+        null_value=hypothesis.null_value,
+        alternative=hypothesis.alternative,
+    )
+
+
+def variance_table(
+    rows: Iterable[tuple[Any, float | None, Studentised]], heading: str = "variance"
+) -> Mapping[str, tuple[Any, ...]]:
+    """Variances side by side, with the 95% interval and p-value that each would give.
+
+    Parameters
+    ----------
+    rows : iterable of (name, mc_se, Studentised)
+        The Monte-Carlo standard error of each variance; the column is left out where it is None
+        for all.
+    heading : str
+        Of the column of names.
+
+    Returns
+    -------
+    mapping of str to tuple
+        A table of a `TestResult`.
+    """
+    listed = list(rows)
+    table: dict[str, tuple[Any, ...]] = {
+        heading: tuple(name for name, _, _ in listed),
+        "estimate": tuple(one.variance for _, _, one in listed),
+    }
+    if any(mc_se is not None for _, mc_se, _ in listed):
+        table["mc_se"] = tuple(mc_se for _, mc_se, _ in listed)
+    intervals = [one.interval() for _, _, one in listed]
+    table["conf_low"] = tuple(low for low, _ in intervals)
+    table["conf_high"] = tuple(high for _, high in intervals)
+    table["pvalue"] = tuple(one.pvalue for _, _, one in listed)
+    return table
