@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
 from typing import Any, get_args
 
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.runtime import Stopwatch, make_generator, progress_bar
+from ucvtest.common.checks import check_workers
+from ucvtest.common.runtime import Execution, Stopwatch, make_generator, progress_bar
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair
 from ucvtest.comparison.plan import Group, Plan, Planned, Question, naming
-from ucvtest.evaluation.evaluate import evaluate_sample
+from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.problem import named_learners
 from ucvtest.inference.hypothesis_test import checked_alternative
 from ucvtest.learners.adapters.translate import Backend
@@ -36,6 +36,7 @@ def compare(
     alternative: Alternative = "two-sided",
     correction: Correction | None = "holm",
     pos_label: Any = None,
+    groups: Any = None,
     backend: Backend = "auto",
     rng: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
@@ -66,7 +67,7 @@ def compare(
     correction : str or None
         How p-values are adjusted for the number of pairs within each test, as
         `statsmodels.stats.multitest.multipletests` names it; None leaves them.
-    pos_label, backend : optional
+    pos_label, groups, backend : optional
         See the tests.
     rng : None, int or numpy Generator
         Decides all draws. Every design is drawn with the same seed, so that each result is that
@@ -122,30 +123,31 @@ def compare(
         )
     generator, seed = make_generator(rng)
     seed = int(generator.integers(2**32)) if seed is None else seed
-    question = Question(X, y, named, loss, alternative, pos_label, backend)
-    run = _Run(Plan(question, tests, seed), n_jobs, batch_size, progress)
-    results, fits = run.results(), run.fits
-    plan, first = run.plan, run.plan.first
+    question = Question(X, y, named, loss, alternative, pos_label, groups, backend)
+    check_workers(n_jobs, batch_size)
+    plan = Plan(question, tests, seed)
+    run = _Run(plan, n_jobs, batch_size, progress)
+    results = run.results()
     comparison = Comparison(
         learners=tuple(named),
         results={
-            (label, *pair): results[label, pair] for label in plan.specs for pair in run.pairs
+            (label, *pair): results[label, pair] for label in plan.specs for pair in question.pairs
         },
-        fits=tuple(fits),
+        fits=tuple(run.fits),
         correction=correction,
         elapsed=stopwatch.seconds,
         settings={
             "learners": list(named),
             "tests": {label: spec.words for label, spec in plan.specs.items()},
-            "loss": "auc" if first.loss is None else first.loss.name,
+            "loss": plan.problem.loss_name,
             "alternative": alternative,
             "correction": correction,
-            "pos_label": first._settings()["pos_label"],
+            "pos_label": plan.problem.positive,
             "backend": backend,
             "rng": seed,
         },
     )
-    hooks.announce_comparison(first, comparison)
+    hooks.announce_comparison(plan.problem, comparison)
     return comparison
 
 
@@ -157,7 +159,6 @@ class _Run:
     ) -> None:
         self.plan = plan
         self.n_jobs, self.batch_size, self.progress = n_jobs, batch_size, progress
-        self.pairs = tuple(combinations(plan.question.learners, 2))
         self.fits: list[Fits] = []
 
     def results(self) -> dict[tuple[str, Pair], TestResult]:
@@ -171,39 +172,30 @@ class _Run:
         return found
 
     def _of_group(self, group: Group) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
-        first = group.tests[0].made[0]
-        learners = group.fitting(self.plan.question.learners)
         words = group.design.words
-        with hooks.fitting(first), progress_bar(self.progress, words, "fit") as bar:
-            losses = evaluate_sample(
-                first.sample,
-                learners,
-                group.drawn,
-                first.loss,
-                group.rng,
-                settings={"design": words, "rng": self.plan.seed},
-                n_jobs=self.n_jobs,
-                batch_size=self.batch_size,
-                bar=bar,
-                say_names=True,
+        settings = {"design": words, "rng": self.plan.seed}
+        with hooks.fitting(group.problem), progress_bar(self.progress, words, "fit") as bar:
+            execution = Execution(group.rng, self.plan.seed, self.n_jobs, self.batch_size, bar)
+            losses = evaluate_problem(
+                group.problem, group.drawn, execution, settings, say_names=True
             )
         labels = tuple(test.label for test in group.tests)
         sizes = group.drawn.learn_sizes
         self.fits.append(Fits(words, sizes, group.drawn.n_resamples, losses.n_fits, labels))
         for test in group.tests:
-            for pair in self.pairs:
+            for pair in self.plan.question.pairs:
                 with naming(test.label):
-                    one: Any = test.from_losses(losses, *pair)
+                    one: Any = test.from_losses(losses, pair)
                     one._announced = False
                     yield (test.label, pair), one.fit(**test.fit_options)
 
     def _alone(self, test: Planned) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         n_fits, sizes = 0, set()
-        for pair in self.pairs:
+        made: Any
+        for pair, made in test.made.items():
             with naming(test.label):
-                one: Any = self.plan.question.test(test.spec, *pair)
-                one._announced = False
-                result = one.fit(
+                made._announced = False
+                result = made.fit(
                     **test.spec.fit,
                     rng=self.plan.seed,
                     n_jobs=self.n_jobs,

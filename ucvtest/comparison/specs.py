@@ -9,7 +9,7 @@ from typing import Any
 
 from ucvtest.designs.named import NamedDesign
 from ucvtest.inference.hypothesis_test import HypothesisTest
-from ucvtest.methods.registry import TESTS
+from ucvtest.methods.registry import TESTS, tests_that_compare
 
 __all__ = ["RECOMMENDED", "RECOMMENDED_AUC", "TestSpec", "as_specs"]
 
@@ -23,9 +23,6 @@ covered 96% and 99%; that of the U-statistic test 79% for squared losses with he
 RECOMMENDED_AUC = ("corrected_t",)
 """The same for the area under the ROC curve, which the U-statistic test does not know. The test by
 the influence function is left out because it rejects too often in small classes."""
-
-ABOUT_ONE = ("leave_pair_out", "permutation")
-"""Tests that compare nothing."""
 
 GIVEN = ("X", "y", "learner", "other", "loss", "metric", "alternative", "null_value", "pos_label")
 SHARED = (*GIVEN, "groups", "backend", "self")
@@ -108,12 +105,11 @@ class TestSpec:
     @property
     def cls(self) -> type[HypothesisTest]:
         """The test class."""
-        if isinstance(self.test, type) and issubclass(self.test, HypothesisTest):
-            if self.test not in TESTS.values():
-                raise ValueError(_unknown(self.test.__name__))
+        known = tests_that_compare()
+        if isinstance(self.test, str) and self.test in known:
+            return known[self.test]
+        if isinstance(self.test, type) and self.test in known.values():
             return self.test
-        if isinstance(self.test, str) and self.test in TESTS:
-            return TESTS[self.test]
         raise ValueError(_unknown(self.test))
 
     @property
@@ -130,7 +126,7 @@ class TestSpec:
     @property
     def name(self) -> str:
         """The short name of the test."""
-        return next(name for name, cls in TESTS.items() if cls is self.cls)
+        return self.cls.method_name
 
     @property
     def words(self) -> str:
@@ -160,10 +156,12 @@ def _check_options(
 
 
 def _unknown(test: Any) -> str:
-    name = getattr(test, "__name__", test)
-    if name in (*ABOUT_ONE, "LeavePairOutTest", "PermutationComplexityTest"):
-        return f"test {name} is about one learner and compares nothing: leave it out"
-    return f"test {test!r} is unknown: use one of {', '.join(TESTS)}, or their classes"
+    for cls in TESTS.values():
+        if test in (cls, cls.method_name) and not cls.compares:
+            name = getattr(test, "__name__", test)
+            return f"test {name} is about one learner and compares nothing: leave it out"
+    listed = ", ".join(tests_that_compare())
+    return f"test {test!r} is unknown: use one of {listed}, or their classes"
 
 
 def as_specs(tests: Any, *, auc: bool) -> dict[str, TestSpec]:

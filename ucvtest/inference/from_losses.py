@@ -1,13 +1,15 @@
 """Tests that take losses which exist instead of data, and fit nothing then."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
 from ucvtest.common.runtime import Execution
 from ucvtest.designs.design import Design
+from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.source import FittedLosses, GivenLosses, LossSource
 from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.losses.loss import LOSSES, Loss
@@ -79,9 +81,6 @@ class FromLosses(HypothesisTest):
     Subclasses say in `admits` which designs of losses they can use, and take what they need of
     the losses' header in `_take`.
     """
-
-    admits: ClassVar[str]
-    """The designs that the test can use, in words."""
 
     _header: LossesHeader | None = None
     """Of a test that was made from losses."""
@@ -166,6 +165,24 @@ class FromLosses(HypothesisTest):
         if self._header.target is None:
             raise ValueError("losses have no target, which this test needs: pass y to from_arrays")
         return self._header.target
+
+    def _shared_design(
+        self, fit_options: Mapping[str, Any]
+    ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
+        """The design whose losses the test can share with others; None where it draws its own.
+
+        Parameters
+        ----------
+        fit_options : mapping
+            The options of `fit` that a user asks for.
+
+        Returns
+        -------
+        design : NamedDesign or None
+        fit_options : mapping
+            Those that the design has not taken up.
+        """
+        return None, fit_options
 
     def _needs_data(self, what: str) -> None:
         if self._header is not None:

@@ -67,6 +67,22 @@ class HypothesisTest(ABC):
     # pytest would otherwise take subclasses, whose names end in Test, for test classes.
     __test__: ClassVar[bool] = False
 
+    # What a test needs of a question is declared here and nowhere else: comparisons, the adviser,
+    # the command line, MLflow and R read it from the class.
+    method_name: ClassVar[str]
+    """Short name for keys, tables and `uv.compare`, for example "ustatistic"."""
+    compares: ClassVar[bool] = True
+    """Whether the test can be about two learners."""
+    needs_other: ClassVar[bool] = False
+    """Whether there must be two learners."""
+    only_loss: ClassVar[str | None] = None
+    """The loss, of tests about one loss alone."""
+    admits: ClassVar[str] = ""
+    """The designs that the test can use, in words; empty where it takes no losses that exist."""
+    needs_values: ClassVar[bool] = False
+    """Whether what is kept of every observation is needed: means of resamples do not suffice, nor
+    does an AUC where it is not the only loss."""
+
     loss: Loss | None
     null_value: float
     alternative: Alternative
@@ -211,10 +227,16 @@ class HypothesisTest(ABC):
 
     # ------------------------------------------------------------------------------- the fit
 
-    @property
-    @abstractmethod
-    def method_name(self) -> str:
-        """Short name for keys, for example "ustatistic"."""
+    @classmethod
+    def _loss_arguments(cls, loss: Any) -> dict[str, Any]:
+        """What the constructor calls the loss of a comparison.
+
+        Raises
+        ------
+        ValueError
+            If the test cannot be about it.
+        """
+        return {"loss": loss}
 
     @abstractmethod
     def fit(

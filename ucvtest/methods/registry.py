@@ -1,4 +1,4 @@
-"""The tests by their short names."""
+"""The tests by their short names: a new one is a line here."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -16,27 +16,38 @@ from ucvtest.methods.classical.naive_t import NaiveTTest
 from ucvtest.methods.classical.nested_cross_validation import NestedCrossValidationTest
 from ucvtest.methods.fold_covariance.test import FoldCovarianceTest
 from ucvtest.methods.influence.test import InfluenceFunctionTest
+from ucvtest.methods.leave_pair_out.test import LeavePairOutTest
+from ucvtest.methods.permutation.test import PermutationComplexityTest
 from ucvtest.methods.ustatistic.test import UStatisticTest
 
-__all__ = ["TESTS"]
+__all__ = ["TESTS", "tests_that_compare"]
+
+_REGISTERED: dict[str, type[HypothesisTest]] = {
+    cls.method_name: cls
+    for cls in (
+        BayesianTTest,
+        ConservativeZTest,
+        CorrectedTTest,
+        CrossValidationWaldTest,
+        DeLongTest,
+        FiveByTwoFTest,
+        FiveByTwoTTest,
+        FoldCovarianceTest,
+        HoldOutTest,
+        InfluenceFunctionTest,
+        LeavePairOutTest,
+        McNemarTest,
+        NaiveTTest,
+        NestedCrossValidationTest,
+        PermutationComplexityTest,
+        UStatisticTest,
+    )
+}
+
+TESTS: Mapping[str, type[HypothesisTest]] = MappingProxyType(_REGISTERED)
+"""All tests, by `method_name`. What each of them needs is declared by the class."""
 
 
-TESTS: Mapping[str, type[HypothesisTest]] = MappingProxyType(
-    {
-        "bayesian_t": BayesianTTest,
-        "conservative_z": ConservativeZTest,
-        "corrected_t": CorrectedTTest,
-        "cross_validation_wald": CrossValidationWaldTest,
-        "delong": DeLongTest,
-        "five_by_two_f": FiveByTwoFTest,
-        "five_by_two_t": FiveByTwoTTest,
-        "fold_covariance": FoldCovarianceTest,
-        "hold_out": HoldOutTest,
-        "influence": InfluenceFunctionTest,
-        "mcnemar": McNemarTest,
-        "naive_t": NaiveTTest,
-        "nested_cross_validation": NestedCrossValidationTest,
-        "ustatistic": UStatisticTest,
-    }
-)
-"""The tests that compare two learners, by their short names (`method_name`)."""
+def tests_that_compare() -> dict[str, type[HypothesisTest]]:
+    """The tests that can be about two learners, by their short names."""
+    return {name: cls for name, cls in TESTS.items() if cls.compares}

@@ -64,14 +64,6 @@ class ResamplingTest(FromLosses):
     """
 
     default_design: ClassVar[NamedDesign]
-    only_loss: ClassVar[str | None] = None
-    """The loss, of tests about one loss alone."""
-    needs_values: ClassVar[bool] = False
-    """Whether what is kept of every observation is needed: means do not suffice, nor does an AUC
-    where it is not the only loss."""
-    needs_other: ClassVar[bool] = False
-    """Whether there must be two learners."""
-
     design: NamedDesign
 
     def __init__(
@@ -203,6 +195,11 @@ class ResamplingTest(FromLosses):
     @abstractmethod
     def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
         """The result of the test on these losses, with the options of `fit`."""
+
+    def _shared_design(
+        self, fit_options: Mapping[str, Any]
+    ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
+        return self.design, fit_options
 
     def _learn_sizes(self, design: Design) -> tuple[int, ...]:
         """The sizes of the learning sets that the estimand is about."""

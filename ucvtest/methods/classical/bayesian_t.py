@@ -116,13 +116,9 @@ class BayesianTTest(ResamplingTest):
     nan
     """
 
+    method_name = "bayesian_t"
     admits = "K-fold cross-validation, also repeated, and random splits of one size"
     default_design = KFold(10)
-
-    @property
-    def method_name(self) -> str:
-        """Short name for keys."""
-        return "bayesian_t"
 
     def _admit(self, design: Design) -> None:
         admit_splits(design)

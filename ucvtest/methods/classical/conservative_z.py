@@ -70,13 +70,9 @@ class ConservativeZTest(ResamplingTest):
     'difference of unconditional error rates at learning-set size 90'
     """
 
+    method_name = "conservative_z"
     admits = "random splits of the sample and of the halves of bisections (uv.designs.SplitHalves)"
     default_design = SplitHalves()
-
-    @property
-    def method_name(self) -> str:
-        """Short name for keys."""
-        return "conservative_z"
 
     def _admit(self, design: Design) -> None:
         halves_of(design)

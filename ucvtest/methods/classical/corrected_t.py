@@ -80,13 +80,9 @@ class CorrectedTTest(ResamplingTest):
     (9.0, 20)
     """
 
+    method_name = "corrected_t"
     admits = "K-fold cross-validation, also repeated, and random splits of one size"
     default_design = KFold(10)
-
-    @property
-    def method_name(self) -> str:
-        """Short name for keys."""
-        return "corrected_t"
 
     def _admit(self, design: Design) -> None:
         admit_splits(design)

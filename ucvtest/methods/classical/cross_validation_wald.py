@@ -83,16 +83,12 @@ class CrossValidationWaldTest(ResamplingTest):
     0.31, 0.0462
     """
 
+    method_name = "cross_validation_wald"
     admits = "K-fold cross-validation done once, leave-one-out included"
     default_design = KFold(10)
     needs_values = True
 
     _smallest_fold: int
-
-    @property
-    def method_name(self) -> str:
-        """Short name for keys."""
-        return "cross_validation_wald"
 
     def _admit(self, design: Design) -> None:
         folds_of(design)

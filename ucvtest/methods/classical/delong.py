@@ -78,15 +78,11 @@ class DeLongTest(ResamplingTest):
     ('normal', 2)
     """
 
+    method_name = "delong"
     admits = "one split, or K-fold cross-validation done once, whose scores are pooled"
     default_design = HoldOut(1 / 3)
     only_loss = "auc"
     needs_values = True
-
-    @property
-    def method_name(self) -> str:
-        """Short name for keys."""
-        return "delong"
 
     def _admit(self, design: Design) -> None:
         n_folds_of(design)

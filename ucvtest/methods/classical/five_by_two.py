@@ -104,11 +104,6 @@ class FiveByTwoTTest(_FiveByTwoTest):
     (5.0, 20)
     """
 
-    @property
-    def method_name(self) -> str:
-        """Short name for keys."""
-        return "five_by_two_t"
-
     def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
         pairs, variances = _pairs(observed)
         return self._result(
@@ -188,11 +183,6 @@ class FiveByTwoFTest(_FiveByTwoTest):
     >>> result.reference, result.n_fits
     ('F(10, 5)', 20)
     """
-
-    @property
-    def method_name(self) -> str:
-        """Short name for keys."""
-        return "five_by_two_f"
 
     def _check_hypothesis(self) -> None:
         if self.alternative != "two-sided":

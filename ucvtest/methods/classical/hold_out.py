@@ -78,14 +78,10 @@ class HoldOutTest(ResamplingTest):
     ('t', 'exact binomial')
     """
 
+    method_name = "hold_out"
     admits = "one split into a learning and a test set"
     default_design = HoldOut()
     needs_values = True
-
-    @property
-    def method_name(self) -> str:
-        """Short name for keys."""
-        return "hold_out"
 
     def _admit(self, design: Design) -> None:
         if design.n_resamples != 1:

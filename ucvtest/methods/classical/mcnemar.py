@@ -75,16 +75,12 @@ class McNemarTest(ResamplingTest):
     0.1078
     """
 
+    method_name = "mcnemar"
     admits = "one split, or K-fold cross-validation done once"
     default_design = HoldOut(1 / 3)
     only_loss = "zero_one"
     needs_values = True
     needs_other = True
-
-    @property
-    def method_name(self) -> str:
-        """Short name for keys."""
-        return "mcnemar"
 
     def _check_hypothesis(self) -> None:
         if self.null_value != 0:

@@ -71,13 +71,9 @@ class NaiveTTest(ResamplingTest):
     1.45
     """
 
+    method_name = "naive_t"
     admits = "K-fold cross-validation, also repeated, and random splits of one size"
     default_design = KFold(10)
-
-    @property
-    def method_name(self) -> str:
-        """Short name for keys."""
-        return "naive_t"
 
     def _admit(self, design: Design) -> None:
         admit_splits(design)

@@ -95,14 +95,10 @@ class NestedCrossValidationTest(ResamplingTest):
     (2200, 100)
     """
 
+    method_name = "nested_cross_validation"
     admits = "nested K-fold cross-validation (uv.designs.NestedKFold), also repeated"
     default_design = NestedKFold(10, 20)
     needs_values = True
-
-    @property
-    def method_name(self) -> str:
-        """Short name for keys."""
-        return "nested_cross_validation"
 
     def _admit(self, design: Design) -> None:
         nested_folds_of(design)
