@@ -257,7 +257,7 @@ def _delong(rows: Rows, alternative: Alternative) -> dict[str, Any]:
         "status": status,
         "estimand": "difference of AUCs of the two models",
         "method": "DeLong test of the AUC",
-        "diagnostics": {"better": "higher"},
+        "better": "higher",
         "notes": ("Assumes independent rows, unseen by both models.", SAME_ROWS),
         "tables": {"Models": auc_table("model", rows.names, parts)},
     }

@@ -184,7 +184,7 @@ def test_recommended_is_what_is_run():
     areas = uv.compare(X, Y, ["lda", "knn:5"], loss="auc", rng=0)
     assert areas.tests == tuple(as_specs(RECOMMENDED_AUC, auc=True))
     assert areas.settings["loss"] == "auc"
-    assert areas.result("corrected_t").diagnostics["better"] == "higher"
+    assert areas.result("corrected_t").better == "higher"
 
 
 @pytest.mark.parametrize(("name", "cls"), TESTS.items())
@@ -553,7 +553,7 @@ def test_verdict_follows_the_direction_of_the_loss(two):
         two,
         pvalue=values,
         estimate=dict.fromkeys(two.tests, 0.1),
-        diagnostics={test: {"better": "higher"} for test in two.tests},
+        better=dict.fromkeys(two.tests, "higher"),
     )
     assert "lda is better than knn:3" in found.verdict
 

@@ -146,7 +146,7 @@ class ResamplingContract:
         losses = made_up(design, noise + 3 * np.array([[[1]], [[0]]]) * y, "auc", y=y)
         result = self.fit(losses)
         assert result.estimate > 0
-        assert result.diagnostics["better"] == "higher"
+        assert result.better == "higher"
         assert "AUCs" in result.estimand
         single = self.fit(losses, 1, None)
         assert self.cls.from_losses(losses, 1).null_value == 0.5

@@ -95,7 +95,7 @@ def test_alpha_changes_the_chosen_interval(ax: Axes) -> None:
     ],
 )
 def test_sides_are_named(ax: Axes, better: str, expected: list[str]) -> None:
-    plot_result(replace(RESULT, diagnostics={"better": better}), ax)
+    plot_result(replace(RESULT, diagnostics={}, better=better), ax)
     assert words(ax) == expected
 
 

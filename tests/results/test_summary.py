@@ -66,7 +66,6 @@ NEGATIVE = replace(
     status="the variance estimate is negative: use variance='clipped'",
     tables={},
 )
-HIGHER = {**PAIR.diagnostics, "better": "higher"}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +82,7 @@ HIGHER = {**PAIR.diagnostics, "better": "higher"}
             "rates is -0.140 (95% interval -0.216 to -0.064, p < 0.001).",
         ),
         (
-            replace(PAIR, pvalue=0.0004, se=0.039, diagnostics=HIGHER),
+            replace(PAIR, pvalue=0.0004, se=0.039, better="higher"),
             "The second learner (lasso:0.5) is better at the 5% level: the difference of error "
             "rates is -0.140 (95% interval -0.216 to -0.064, p < 0.001).",
         ),
@@ -129,7 +128,7 @@ HIGHER = {**PAIR.diagnostics, "better": "higher"}
                 null_value=0.5,
                 pvalue=0.01,
                 reference="permutation",
-                diagnostics={"null_hypothesis": "labels mean nothing"},
+                null_hypothesis="labels mean nothing",
             ),
             "Evidence at the 5% level against the null hypothesis that labels mean nothing: the "
             "error rate is 0.14 (no interval, p = 0.01).",
@@ -181,7 +180,7 @@ def test_verdict_keeps_the_digits_that_tell_the_side_of_the_null() -> None:
 def test_direction() -> None:
     assert direction(SINGLE) is None
     assert direction(PAIR).below == "first"
-    assert direction(replace(PAIR, diagnostics=HIGHER)).below == "second"
+    assert direction(replace(PAIR, better="higher")).below == "second"
 
 
 @pytest.mark.parametrize(
@@ -245,8 +244,8 @@ def test_columns_keep_two_digits_of_small_numbers_beside_large_ones() -> None:
 
 
 def test_a_null_hypothesis_in_words_stands_where_a_value_would() -> None:
-    named = {"null_hypothesis": "labels mean nothing"}
-    text = summary(replace(PAIR, null_value=0.0, diagnostics=named)).as_text()
+    named = replace(PAIR, null_value=0.0, null_hypothesis="labels mean nothing")
+    text = summary(named).as_text()
     assert "Null:     labels mean nothing" in text
     assert "estimand =" not in text
 

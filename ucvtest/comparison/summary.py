@@ -18,8 +18,7 @@ from ucvtest.results.grids import (
     wrapped_rows,
 )
 from ucvtest.results.result import TestResult
-from ucvtest.results.wording import _posterior as posterior
-from ucvtest.results.wording import direction
+from ucvtest.results.wording import direction, posterior_in_words
 from ucvtest.results.wording import verdict as verdict_of_one
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ def _of_pairs(comparison: ComparisonFields, test: str, alpha: float) -> str:
 
 def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: float) -> str:
     """The claim that a p-value supports, if it supports one."""
-    if not math.isnan(result.diagnostics.get("p_left", math.nan)):
+    if result.posterior is not None:
         return PROBABILITIES
     if math.isnan(pvalue):
         return NO_PVALUE
@@ -256,8 +255,9 @@ def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
         words.append(("Estimand", f"{estimand}{added}"))
     for (test, *pair), result in comparison.results.items():
         where = test if len(comparison.pairs) == 1 else f"{test}, {pair_text(comparison, pair)}"
-        if not math.isnan(result.diagnostics.get("p_left", math.nan)):
-            words.append(("Posterior", f"{where}: {posterior(result)}"))
+        if result.posterior is not None:
+            found = posterior_in_words(result, result.posterior)
+            words.append(("Posterior", f"{where}: {found}"))
         if result.status != "ok":
             words.append(("STATUS", f"{where}: {result.status}"))
     return words

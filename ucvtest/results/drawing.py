@@ -11,7 +11,7 @@ import numpy as np
 
 from ucvtest.results.fields import ResultFields
 from ucvtest.results.pictures import Layer, Mark, Picture, Role
-from ucvtest.results.wording import direction, interval_name
+from ucvtest.results.wording import direction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -285,7 +285,7 @@ def _chosen_label(result: ResultFields, low: float, alpha: float) -> str:
     if math.isnan(low):
         return name or "estimate"
     level = f"{100 * (1 - alpha):.10g}%"
-    return f"{name}, {level}" if name else f"{level} {interval_name(result)}"
+    return f"{name}, {level}" if name else f"{level} {result.interval_name}"
 
 
 def _set_limits(ax: "Axes", result: ResultFields, lines: Sequence[_Interval]) -> None:

@@ -5,7 +5,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from ucvtest.common.exceptions import UcvtestWarning
 from ucvtest.results.pictures import Picture
@@ -20,10 +20,15 @@ from ucvtest.stats.wald import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ConfidenceInterval", "ResultFields"]
+__all__ = ["Better", "ConfidenceInterval", "Posterior", "ResultFields"]
 
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""Version 1 kept in `diagnostics` what has fields of its own since: see `_lifted`."""
+
+SINCE_VERSION_2 = ("better", "interval_name", "null_hypothesis", "assumption", "posterior")
+
+Better = Literal["lower", "higher"]
 
 
 class ConfidenceInterval(NamedTuple):
@@ -31,6 +36,27 @@ class ConfidenceInterval(NamedTuple):
 
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Posterior probabilities of an estimand, which a Bayesian test gives instead of a p-value.
+
+    Parameters
+    ----------
+    p_left, p_rope, p_right : float
+        Of values below, in and above the region of practical equivalence.
+    rope : float
+        Half the width of that region; 0 where there is none.
+    rope_center : float
+        Its middle.
+    """
+
+    p_left: float
+    p_rope: float
+    p_right: float
+    rope: float
+    rope_center: float
 
 
 # Compared and hashed by identity: NaN equals nothing, and arrays have no single truth value.
@@ -64,6 +90,16 @@ class ResultFields:
     notes: tuple[str, ...] = ()
     tables: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
     pictures: Mapping[str, Picture] = field(default_factory=dict)
+    # Which learner is the better one on either side of zero: losses are lower, AUCs higher.
+    better: Better = "lower"
+    # What the verdict calls the interval, where it is none of confidence.
+    interval_name: str = "interval"
+    # A clause for the verdict and the summary, where no value of the estimand is tested.
+    null_hypothesis: str | None = None
+    # What p-value and interval rest on beyond the data; stands behind them in the verdict.
+    assumption: str | None = None
+    # What the verdict states in the place of a test.
+    posterior: Posterior | None = None
 
     def __post_init__(self) -> None:
         for name in ("settings", "diagnostics", "tables", "pictures"):
@@ -165,8 +201,15 @@ class ResultFields:
         """
         # Results written before pictures existed have none.
         data = {"pictures": {}, **data}
+        is_old = data.get("version", 0) < 2
+        if is_old:
+            data = {**dict.fromkeys(SINCE_VERSION_2), **data}
         check_written(data, cls, "result", FORMAT_VERSION)
         values = {item.name: from_plain(data[item.name]) for item in fields(cls)}
+        if is_old:
+            values |= _lifted(values["diagnostics"])
+        elif values["posterior"] is not None:
+            values["posterior"] = Posterior(**values["posterior"])
         values["pictures"] = {
             kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
         }
@@ -191,3 +234,18 @@ class ResultFields:
         return wald_interval(
             self.estimate, self.se, self.reference, self.df, self.alternative, alpha
         )
+
+
+def _lifted(diagnostics: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that version 1 kept in the diagnostics, and what stays there."""
+    kept = dict(diagnostics)
+    names = [item.name for item in fields(Posterior)]
+    has_posterior = not math.isnan(kept.get("p_left", math.nan))
+    return {
+        "better": kept.pop("better", "lower"),
+        "interval_name": kept.pop("interval_name", "interval"),
+        "null_hypothesis": kept.get("null_hypothesis"),
+        "assumption": kept.get("assumption"),
+        "posterior": Posterior(*(kept[name] for name in names)) if has_posterior else None,
+        "diagnostics": kept,
+    }

@@ -57,6 +57,16 @@ class TestResult(ResultFields):
         Titled tables, column by column, that the summary prints below the main one.
     pictures : mapping of str to Picture
         What `plot` can draw besides the interval, by the name of its kind.
+    better : {"lower", "higher"}
+        What a good learner's estimate is: "lower" for a loss, "higher" for an AUC.
+    interval_name : str
+        What the interval is called, "credible interval" for example.
+    null_hypothesis : str, optional
+        What is tested, in words, where it is no value of the estimand.
+    assumption : str, optional
+        What p-value and interval rest on beyond the data, in words.
+    posterior : Posterior, optional
+        Posterior probabilities, which Bayesian tests give in the place of a p-value.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -59,6 +59,8 @@ def to_plain(value: Any) -> Any:
     """The value as JSON knows it; NaN and infinity become strings."""
     if isinstance(value, Picture):
         return to_plain(value.to_dict())
+    if is_dataclass(value):
+        return {item.name: to_plain(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray):

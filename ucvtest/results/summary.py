@@ -3,15 +3,9 @@
 Everything is read from the fields of a `TestResult`, so that each test is summarised by
 the same code. Keys that are used where they exist: ``settings["learner"]``, ``["other"]``,
 ``["loss"]``, ``["learn_size"]``; ``diagnostics["variance"]`` (name of the variance
-estimator), ``["mc_se_estimate"]``, ``["mc_se_variance"]``, ``["mc_se_pvalue"]``,
-``["null_hypothesis"]``, a clause that says what is tested where that is no value of the
-estimand, and ``["better"]``, "lower" (the default, for losses) or "higher" (for AUC), which
-says what a good learner's estimate is. ``["interval_name"]`` names the interval where it is no
-confidence interval; ``["p_left"]``, ``["p_rope"]``, ``["p_right"]`` are posterior probabilities of
-the two sides of ``["rope_center"]`` and of all within ``["rope"]`` of it, which the verdict then
-states in the place of a test. A reference other than "normal", "t" and "none" is the
-name of a null distribution: such a result has a p-value, and no standard error or interval to
-show.
+estimator), ``["mc_se_estimate"]``, ``["mc_se_variance"]`` and ``["mc_se_pvalue"]``. A reference
+other than "normal", "t" and "none" is the name of a null distribution: such a result has a
+p-value, and no standard error or interval to show.
 """
 
 import math
@@ -34,7 +28,6 @@ from ucvtest.results.grids import (
 from ucvtest.results.wording import (
     check_alpha,
     direction,
-    interval_name,
     is_studentised,
     percent,
     verdict,
@@ -132,8 +125,8 @@ def _words(result: ResultFields) -> list[tuple[str, str]]:
         words.append(("Learner", str(settings["learner"])))
     if settings.get("other") is not None:
         words.append(("Other", str(settings["other"])))
-    if "null_hypothesis" in result.diagnostics:
-        words.append(("Null", str(result.diagnostics["null_hypothesis"])))
+    if result.null_hypothesis is not None:
+        words.append(("Null", result.null_hypothesis))
     elif not math.isnan(result.null_value):
         sign = {"two-sided": "=", "less": ">=", "greater": "<="}[result.alternative]
         words.append(("Null", f"estimand {sign} {result.null_value:g}"))
@@ -151,7 +144,7 @@ def _facts(result: ResultFields) -> list[tuple[str, str]]:
         facts.append(("Loss", str(result.settings["loss"])))
     if "variance" in result.diagnostics:
         facts.append(("Variance estimator", number_text(result.diagnostics["variance"])))
-    name = "Posterior" if interval_name(result) == "credible interval" else "Reference"
+    name = "Posterior" if result.interval_name == "credible interval" else "Reference"
     facts.append((name, _reference(result)))
     if not math.isnan(result.null_value):
         facts.append(("Alternative", result.alternative))

@@ -4,16 +4,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ucvtest.results.fields import ResultFields
+from ucvtest.results.fields import Posterior, ResultFields
 
 __all__ = [
     "LONGEST_NAME",
     "Direction",
     "check_alpha",
     "direction",
-    "interval_name",
     "is_studentised",
     "percent",
+    "posterior_in_words",
     "pvalue_text",
     "verdict",
 ]
@@ -45,7 +45,7 @@ def direction(result: ResultFields) -> Direction | None:
     """
     if result.settings.get("other") is None:
         return None
-    if result.diagnostics.get("better", "lower") == "higher":
+    if result.better == "higher":
         return Direction("second", "first")
     return Direction("first", "second")
 
@@ -82,8 +82,9 @@ def verdict(result: ResultFields, alpha: float = 0.05) -> str:
     -0.14 (95% interval -0.35 to 0.07, p = 0.19).
     """
     check_alpha(alpha)
-    if not math.isnan(result.diagnostics.get("p_left", math.nan)):
-        return f"{_posterior(result)}: {_estimate_clause(result, alpha)}.{_caution(result)}"
+    if result.posterior is not None:
+        found = posterior_in_words(result, result.posterior)
+        return f"{found}: {_estimate_clause(result, alpha)}.{_caution(result)}"
     if math.isnan(result.pvalue):
         return _without_test(result, alpha)
     return f"{_finding(result, alpha)}: {_estimate_clause(result, alpha)}.{_caution(result)}"
@@ -97,10 +98,11 @@ def _without_test(result: ResultFields, alpha: float) -> str:
     return f"The test could not be carried out: {clause}.{reason}"
 
 
-def _posterior(result: ResultFields) -> str:
+def posterior_in_words(result: ResultFields, posterior: Posterior) -> str:
     """Posterior probabilities, the largest first."""
-    named = zip(("p_left", "p_rope", "p_right"), _posterior_claims(result), strict=True)
-    claims = [(result.diagnostics[name], claim) for name, claim in named if claim]
+    probabilities = (posterior.p_left, posterior.p_rope, posterior.p_right)
+    named = zip(probabilities, _posterior_claims(result, posterior), strict=True)
+    claims = [(probability, claim) for probability, claim in named if claim]
     claims.sort(key=lambda item: -item[0])
     subjects = [f"the {result.estimand}", "it", "it"]
     parts = [
@@ -110,9 +112,9 @@ def _posterior(result: ResultFields) -> str:
     return f"Probability {', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _posterior_claims(result: ResultFields) -> tuple[str, str, str]:
+def _posterior_claims(result: ResultFields, posterior: Posterior) -> tuple[str, str, str]:
     """What is claimed of the left, of the region of equivalence (if there is one), of the right."""
-    rope, center = result.diagnostics["rope"], result.diagnostics["rope_center"]
+    rope, center = posterior.rope, posterior.rope_center
     sides = direction(result)
     if sides is None or center != 0:
         low, high = f"{center - rope:g}", f"{center + rope:g}"
@@ -135,16 +137,11 @@ def _probability(value: float) -> str:
     return "above 0.99" if value > 0.995 else f"{value:.2f}"
 
 
-def interval_name(result: ResultFields) -> str:
-    """What the interval is called: "interval" for one of confidence."""
-    return str(result.diagnostics.get("interval_name", "interval"))
-
-
 def _finding(result: ResultFields, alpha: float) -> str:
     level = f"at the {percent(alpha)} level"
     # At p = alpha exactly the test rejects, as critical values are defined by p <= alpha.
     rejected = result.pvalue <= alpha
-    null = result.diagnostics.get("null_hypothesis")
+    null = result.null_hypothesis
     claim = None if null else _claim(result, rejected=rejected)
     if claim is None:
         named = f" that {null}" if null else ""
@@ -184,13 +181,12 @@ def _estimate_clause(result: ResultFields, alpha: float) -> str:
         return f"the {result.estimand} could not be estimated"
     low, high = result._quiet_interval(alpha)
     text = _fixed_by(result, low, high)
-    name = interval_name(result)
+    name = result.interval_name
     brackets = [_interval_words(low, high, alpha, text, name)] if is_studentised(result) else []
     if not math.isnan(result.pvalue):
         brackets.append(f"p {pvalue_text(result.pvalue, alpha)}")
-    assumption = result.diagnostics.get("assumption")
-    if brackets and assumption:
-        brackets.append(f"assuming {assumption}")
+    if brackets and result.assumption:
+        brackets.append(f"assuming {result.assumption}")
     added = f" ({', '.join(brackets)})" if brackets else ""
     return f"the {result.estimand} is {text(result.estimate)}{added}"
 

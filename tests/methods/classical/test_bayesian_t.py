@@ -16,6 +16,7 @@ from tests.contracts.resampling_contract import (
     random_losses,
 )
 from tests.oracles import resampling as oracle
+from ucvtest.results.fields import Posterior
 from ucvtest.results.wording import verdict
 
 KEYS = ("p_left", "p_rope", "p_right")
@@ -47,6 +48,9 @@ def test_probabilities_are_those_of_the_paper(plan, rho, rope):
     assert probabilities(result) == pytest.approx(
         oracle.correlated_bayesian_t(means.tolist(), rho, rope)
     )
+    found = result.posterior
+    assert (found.p_left, found.p_rope, found.p_right) == probabilities(result)
+    assert (found.rope, found.rope_center) == (rope, 0)
 
 
 FIRST = [13, 11, 12, 16, 15, 12, 19, 12, 12, 14, 15, 15, 15, 14, 14, 14, 8, 12, 13, 9, 16, 16, 13]
@@ -109,14 +113,13 @@ def test_no_null_hypothesis_is_tested():
 def known(p_left, p_rope, p_right, rope=0.01, center=0.0, **changes):
     """A result with these probabilities."""
     result = posterior_of(random_losses(draw(uv.BayesianTTest)))
-    found = dict(zip(KEYS, (p_left, p_rope, p_right), strict=True))
     settings = {**result.settings, "learner": "lda", "other": "knn:1"}
     return replace(
         result,
         estimate=-0.05,
         se=0.03,
         estimand="difference of error rates",
-        diagnostics={**result.diagnostics, **found, "rope": rope, "rope_center": center},
+        posterior=Posterior(p_left, p_rope, p_right, rope, center),
         settings={**settings, **changes},
     )
 
@@ -162,7 +165,7 @@ def test_the_verdict_is_the_posterior(result, expected):
 
 def test_higher_is_better_for_an_auc():
     result = known(0.9, 0.06, 0.04)
-    turned = replace(result, diagnostics={**result.diagnostics, "better": "higher"})
+    turned = replace(result, better="higher")
     assert verdict(turned).startswith("Probability 0.90 that the second learner (knn:1) is better")
 
 
@@ -178,6 +181,7 @@ def test_one_learner_has_an_interval_and_no_probabilities():
         test.fit(0.01)
     result = test.fit(rng=0)
     assert all(map(math.isnan, probabilities(result)))
+    assert result.posterior is None
     assert not result.tables
     assert result.verdict.startswith("The unconditional error rate at learning-set size 72 is ")
     assert "95% credible interval" in result.verdict

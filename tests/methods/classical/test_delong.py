@@ -71,7 +71,7 @@ class TestValues:
         if alternative in tails:
             assert result.pvalue == pytest.approx(float(tails[alternative](result.statistic)))
             assert math.isinf(result.conf_int()[0 if alternative == "less" else 1])
-        assert result.diagnostics["better"] == "higher"
+        assert result.better == "higher"
 
     def test_many_observations_take_no_pairs(self):
         rng = np.random.default_rng(0)

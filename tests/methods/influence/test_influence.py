@@ -257,7 +257,7 @@ class TestPaired:
             np.hstack([noise, X]), y, "lda", lambda a, b, c: c[:, 0], n_folds=5
         )
         result = test.fit(200, rng=0)
-        assert result.diagnostics["better"] == "higher"
+        assert result.better == "higher"
         assert result.estimate > 0.1
         assert result.verdict.startswith("The first learner (lda) is better at the 5% level")
 
@@ -488,7 +488,7 @@ class TestSummary:
     def test_error_rate(self):
         result = uv.InfluenceFunctionTest(self.X, self.y, "lda", "knn:3", metric="error").fit(rng=0)
         assert result.estimand == "difference of error rates at learning-set size 48"
-        assert result.diagnostics["better"] == "lower"
+        assert result.better == "lower"
         assert "zero_one" in result.summary().as_text()
 
     def test_bootstrap(self):

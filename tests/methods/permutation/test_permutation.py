@@ -340,6 +340,7 @@ class TestPvalue:
         assert math.isnan(result.pvalue)
         assert result.status == "ok"
         assert any(note.startswith("No p-value") for note in result.notes)
+        assert result.null_hypothesis is None
         assert "null_hypothesis" not in result.diagnostics
 
 

@@ -185,7 +185,7 @@ def test_positive_class(scores: Rows) -> None:
     both = np.column_stack([-scores.first, scores.first])
     columns = Rows(scores.y, both, scores.second)
     assert compare_predictions(columns, "auc").estimate == result.estimate
-    assert result.diagnostics["better"] == "higher"
+    assert result.better == "higher"
     assert "The first learner" in result.verdict or "No evidence" in result.verdict
 
 

@@ -229,6 +229,8 @@ class ResamplingTest(FromLosses):
         notes: tuple[str, ...],
         tables: Mapping[str, Mapping[str, tuple[Any, ...]]] | None = None,
         pictures: Mapping[str, Picture] | None = None,
+        interval_name: str = "interval",
+        assumption: str | None = None,
     ) -> TestResult:
         """The result of a studentised statistic; no test where `status` is not "ok"."""
         losses = observed.losses
@@ -245,13 +247,16 @@ class ResamplingTest(FromLosses):
             elapsed=math.nan,
             settings=self._settings_of(observed) | dict(settings),
             diagnostics={
-                "better": "higher" if losses.loss == AUC else "lower",
                 **observed.diagnostics,
+                **({} if assumption is None else {"assumption": assumption}),
                 **diagnostics,
             },
             notes=(*notes, *self._shared_notes(observed)),
             tables=tables or {},
             pictures=pictures or {},
+            better="higher" if losses.loss == AUC else "lower",
+            interval_name=interval_name,
+            assumption=assumption,
         )
 
     def _shared_notes(self, observed: LossDifference) -> list[str]:

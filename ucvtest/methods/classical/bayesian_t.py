@@ -18,6 +18,7 @@ from ucvtest.methods.classical.corrected_t import (
     size_notes,
     tested_per_learnt,
 )
+from ucvtest.results.fields import Posterior
 from ucvtest.results.pictures import Layer, Picture
 from ucvtest.results.result import TestResult
 
@@ -190,8 +191,6 @@ class BayesianTTest(ResamplingTest):
             df=len(means) - 1.0,
             settings={"rope": None if math.isnan(rope) else rope},
             diagnostics={
-                "assumption": f"rho = {ratio / (1 + ratio):.3g}",
-                "interval_name": "credible interval",
                 "tested_per_learnt": ratio,
                 "resample_means": means,
                 "rope": rope,
@@ -204,6 +203,8 @@ class BayesianTTest(ResamplingTest):
                 CORRELATION,
                 *size_notes(observed.design),
             ),
+            interval_name="credible interval",
+            assumption=f"rho = {ratio / (1 + ratio):.3g}",
         )
         # What the frame computes for tests of a null hypothesis would be a test here.
         result = replace(result, null_value=math.nan, statistic=math.nan, pvalue=math.nan)
@@ -225,10 +226,10 @@ def _with_probabilities(result: TestResult) -> TestResult:
     rope, center = result.diagnostics["rope"], result.diagnostics["rope_center"]
     if math.isnan(rope):
         return replace(result, pictures={"posterior": _picture(result, posterior, ())})
-    left, right = posterior.cdf(center - rope), posterior.sf(center + rope)
+    left, right = float(posterior.cdf(center - rope)), float(posterior.sf(center + rope))
     # With rope=0 the region has no width; the difference would leave a rounding error of it.
-    within = posterior.cdf(center + rope) - left if rope else 0.0
-    probabilities = tuple(map(float, (left, within, right)))
+    within = float(posterior.cdf(center + rope)) - left if rope else 0.0
+    probabilities = (left, within, right)
     low, high = center - rope, center + rope
     regions = (f"below {low:g}", f"{low:g} to {high:g}", f"above {high:g}")
     return replace(
@@ -236,6 +237,7 @@ def _with_probabilities(result: TestResult) -> TestResult:
         diagnostics={**result.diagnostics, **dict(zip(REGIONS, probabilities, strict=True))},
         tables={"Posterior probabilities": {"region": regions, "probability": probabilities}},
         pictures={"posterior": _picture(result, posterior, (low, high))},
+        posterior=Posterior(left, within, right, rope, center),
     )
 
 

@@ -100,12 +100,12 @@ class CorrectedTTest(ResamplingTest):
             df=len(means) - 1.0,
             settings={},
             diagnostics={
-                "assumption": f"rho = {ratio / (1 + ratio):.3g}",
                 "tested_per_learnt": ratio,
                 "variance_uncorrected": float(corrected_variance(means, 0.0)),
                 "resample_means": means,
             },
             notes=(HEURISTIC, *size_notes(observed.design)),
+            assumption=f"rho = {ratio / (1 + ratio):.3g}",
         )
 
 

@@ -89,13 +89,11 @@ class NaiveTTest(ResamplingTest):
             reference="t",
             df=len(means) - 1.0,
             settings={"warning": NOT_VALID},
-            diagnostics={
-                "assumption": "independent resamples, which they are not: this test is not valid",
-                "resample_means": means,
-            },
+            diagnostics={"resample_means": means},
             notes=(
                 "This test is not valid: learning sets that overlap make resamples alike, which "
                 "it ignores, so it rejects true null hypotheses too often and its intervals are "
                 "too short. CorrectedTTest takes the same losses.",
             ),
+            assumption="independent resamples, which they are not: this test is not valid",
         )

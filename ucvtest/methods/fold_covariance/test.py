@@ -331,6 +331,7 @@ class FoldCovarianceTest(FromLosses):
             notes=_notes(self, found, losses),
             tables=_tables(found),
             pictures=_pictures(found),
+            assumption=found.assumption,
         )
 
 
@@ -591,7 +592,7 @@ class _Decomposition:
             "admissible_low": self.admissible[0],
             "admissible_high": self.admissible[1],
             "rho": self.rho,
-            **self.assumption,
+            **({} if self.assumption is None else {"assumption": self.assumption}),
             "rho_flip": self.rho_flip,
             "sigma_squared": sigma_squared,
             "omega": omega,
@@ -602,9 +603,9 @@ class _Decomposition:
         return values | ({"variance": self.name} if self.name else {})
 
     @property
-    def assumption(self) -> dict[str, str]:
+    def assumption(self) -> str | None:
         """What the test takes for granted, for the verdict."""
-        return {} if math.isnan(self.rho) else {"assumption": f"rho = {self.rho:.3g}"}
+        return None if math.isnan(self.rho) else f"rho = {self.rho:.3g}"
 
     @property
     def fold_means(self) -> np.ndarray:

@@ -534,6 +534,7 @@ class InfluenceFunctionTest(FromLosses):
             diagnostics=self._diagnostics(plan, run, found, estimates),
             notes=_notes(self, plan, run, found),
             tables={"Variances": _variance_table(self, plan, run, found, estimates)},
+            better="higher" if self.metric == "auc" else "lower",
         )
         return result, statuses
 
@@ -583,7 +584,6 @@ class InfluenceFunctionTest(FromLosses):
     ) -> dict[str, Any]:
         total, each = run.resamples.training_sets
         diagnostics: dict[str, Any] = {
-            "better": "higher" if self.metric == "auc" else "lower",
             "variance": plan.variance,
             "n_repeats": run.resamples.n_repeats,
             "training_sets": total,

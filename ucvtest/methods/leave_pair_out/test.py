@@ -546,7 +546,6 @@ def _result(
     pvalue, worst = _pvalue(test, plan, found)
     null = found.nulls.get(worst)
     diagnostics: dict[str, Any] = {
-        "better": "higher",
         "n_errors": found.n_errors,
         "n_ties": found.n_ties,
         "n_pairs": test.n_pairs,
@@ -583,6 +582,8 @@ def _result(
         notes=_notes(test, plan, counter, found, pvalue, worst),
         tables=_tables(test, plan, found, null),
         pictures={} if null is None else {"null": _picture(test, null, u)},
+        better="higher",
+        null_hypothesis=_NULL_HYPOTHESIS[plan.pvalue],
     )
 
 

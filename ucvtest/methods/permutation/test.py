@@ -404,13 +404,13 @@ def _result(
         diagnostics["e_in_permuted"] = found.relabelled.mean("e_in")
         diagnostics["mc_se_e_in_permuted"] = found.relabelled.mc_se("e_in")
         pictures["null distribution"] = _picture(test, plan, found.relabelled, found.e_in)
-    pvalue = _pvalue(plan, found)
+    pvalue, null_hypothesis = _pvalue(plan, found), None
     if not math.isnan(pvalue):
         exact = plan.n_permutations == "exact"
         diagnostics["mc_se_pvalue"] = (
             0.0 if exact else pvalue_error(pvalue, int(plan.n_permutations))
         )
-        diagnostics["null_hypothesis"] = INDEPENDENCE
+        null_hypothesis = diagnostics["null_hypothesis"] = INDEPENDENCE
     matrix = test.loss.matrix
     return TestResult(
         estimate=e_out,
@@ -437,6 +437,7 @@ def _result(
         notes=_notes(test, plan, run, found),
         tables=tables,
         pictures=pictures,
+        null_hypothesis=null_hypothesis,
     )
 
 
