@@ -199,7 +199,7 @@ def plot_critical_values(table: "pd.DataFrame", ax: "Axes | None" = None) -> "Ax
     ImportError
         If matplotlib is not installed.
     """
-    from ucvtest.results.drawing import heat_map
+    from ucvtest.results.axes import heat_map
 
     shown = table.mask(table < 0).to_numpy(dtype=float)
     ax = heat_map(shown, table.columns.tolist(), table.index.tolist(), ax)

@@ -49,6 +49,11 @@ class Fits:
     n_fits: int
     tests: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        # JSON has lists only.
+        for name in ("learn_sizes", "tests"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
 
 FORMAT_VERSION = 1
 
@@ -199,16 +204,7 @@ class ComparisonFields:
                 {"test": test, "learner": first, "other": second, "result": result.to_dict()}
                 for (test, first, second), result in self.results.items()
             ],
-            "fits": [
-                {
-                    "design": each.design,
-                    "learn_sizes": list(each.learn_sizes),
-                    "n_resamples": each.n_resamples,
-                    "n_fits": each.n_fits,
-                    "tests": list(each.tests),
-                }
-                for each in self.fits
-            ],
+            "fits": to_plain(self.fits),
             "correction": self.correction,
             "elapsed": to_plain(self.elapsed),
             "settings": to_plain(self.settings),
@@ -234,16 +230,7 @@ class ComparisonFields:
                 (row["test"], row["learner"], row["other"]): TestResult.from_dict(row["result"])
                 for row in data["results"]
             },
-            fits=tuple(
-                Fits(
-                    each["design"],
-                    tuple(each["learn_sizes"]),
-                    each["n_resamples"],
-                    each["n_fits"],
-                    tuple(each["tests"]),
-                )
-                for each in data["fits"]
-            ),
+            fits=tuple(Fits(**each) for each in data["fits"]),
             correction=data["correction"],
             elapsed=from_plain(data["elapsed"]),
             settings=from_plain(data["settings"]),

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import partial
 from string import ascii_uppercase
-from typing import TYPE_CHECKING
 
-from ucvtest.comparison.fields import ComparisonFields
+from ucvtest.comparison.fields import ComparisonFields, Fits
+from ucvtest.results.fields import check_alpha, quiet_interval
 from ucvtest.results.grids import (
     Grid,
     GridSummary,
@@ -18,11 +18,8 @@ from ucvtest.results.grids import (
     wrapped_rows,
 )
 from ucvtest.results.result import TestResult
-from ucvtest.results.wording import direction, posterior_in_words
+from ucvtest.results.wording import direction, is_below, percent, posterior_in_words
 from ucvtest.results.wording import verdict as verdict_of_one
-
-if TYPE_CHECKING:
-    from ucvtest.comparison.fields import Fits
 
 __all__ = ["ComparisonSummary", "is_valid", "label_of", "pair_text", "verdict"]
 
@@ -57,11 +54,10 @@ def verdict(comparison: ComparisonFields, alpha: float = 0.05) -> str:
     ValueError
         If `alpha` is outside (0, 1).
     """
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
+    check_alpha(alpha)
     if len(comparison.results) == 1:
         return verdict_of_one(comparison.result(), alpha)
-    level = f"{100 * alpha:.10g}% level"
+    level = f"{percent(alpha)} level"
     if len(comparison.pairs) == 1:
         return f"At the {level} {_of_two(comparison, alpha)}."
     adjusted = f", p-values adjusted ({comparison.correction})," if comparison.correction else ""
@@ -147,10 +143,8 @@ def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: floa
     # At p = alpha exactly the test rejects, as everywhere.
     if pvalue > alpha or sides is None:
         return NO_DIFFERENCE
-    below = result.alternative == "less" or (
-        result.alternative == "two-sided" and result.estimate < result.null_value
-    )
-    better, worse = pair if (sides.below if below else sides.above) == "first" else pair[::-1]
+    winner = sides.below if is_below(result) else sides.above
+    better, worse = pair if winner == "first" else pair[::-1]
     return f"{better} is better than {worse}"
 
 
@@ -300,10 +294,10 @@ def _grid(
     title: str = "",
 ) -> Grid:
     results = [comparison.results[key] for key in keys]
-    lows, highs = zip(*(result._quiet_interval(alpha) for result in results), strict=True)
+    lows, highs = zip(*(quiet_interval(result, alpha) for result in results), strict=True)
     estimates, errors = ([getattr(each, name) for each in results] for name in ("estimate", "se"))
     units = decimals_of([*estimates, *errors, *lows, *highs])
-    level = f"{100 * (1 - alpha):.10g}%"
+    level = percent(1 - alpha)
     columns = {
         "estimate": number_column(estimates, units),
         "std err": number_column(errors, units),
@@ -338,7 +332,7 @@ def _fit_lines(comparison: ComparisonFields) -> list[str]:
     return [f"{_letters(place)}: {_of_fits(each)}" for place, each in enumerate(comparison.fits)]
 
 
-def _of_fits(fits: "Fits") -> str:
+def _of_fits(fits: Fits) -> str:
     sizes = " or ".join(map(str, fits.learn_sizes))
     if fits.n_resamples is None:
         learnt = f"learning sets{' of ' if sizes else ''}{sizes}, {fits.design}"

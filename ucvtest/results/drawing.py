@@ -9,22 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ucvtest.results.fields import ResultFields
+from ucvtest.results.axes import (
+    CHOSEN,
+    NULL,
+    OTHERS,
+    WARNING,
+    draw_interval,
+    frame_intervals,
+    label_intervals,
+    pyplot_axes,
+    save_figure,
+)
+from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
 from ucvtest.results.pictures import Layer, Mark, Picture, Role
-from ucvtest.results.wording import direction
+from ucvtest.results.wording import direction, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["heat_map", "plot_result", "save_plot"]
-
-MISSING = "plots need matplotlib: pip install 'ucvtest[plot]'"
-
-# From the palette of Okabe and Ito, which colour-blind readers can tell apart.
-CHOSEN = "#0072B2"
-OTHERS = "#8C8C8C"
-NULL = "#333333"
-WARNING = "#B22222"
+__all__ = ["name_sides", "plot_result", "save_plot"]
 
 COLOURS: dict[Role, str] = {
     "data": OTHERS,
@@ -44,8 +47,7 @@ class _Interval:
     """One line of the picture."""
 
     label: str
-    low: float
-    high: float
+    ends: tuple[float, float]
     chosen: bool
 
 
@@ -56,41 +58,14 @@ def plot_result(
     *,
     kind: str | None = None,
 ) -> "Axes":
-    """Draw the estimate with its interval and the null value, or a picture of the result.
-
-    Where the result has a table "Variances", the intervals that the other variance
-    estimators give are drawn below, at the 95% level of that table.
-
-    Parameters
-    ----------
-    result : ResultFields
-    ax : matplotlib Axes, optional
-        Where to draw. By default a new figure of pyplot's, which notebooks show by
-        themselves; pass an Axes to leave pyplot alone.
-    alpha : float
-        One minus the confidence level of the interval.
-    kind : str, optional
-        One of ``result.plot_kinds``, by default the first.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    ValueError
-        If `alpha` is outside (0, 1), or the result has no such kind.
-    """
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
+    """Draw a result, as `ucvtest.TestResult.plot` says."""
+    check_alpha(alpha)
     kind = _known_kind(result, kind)
     if ax is None:
-        ax = _pyplot_axes(_size(result, kind, alpha))
+        ax = pyplot_axes(_size(result, kind, alpha))
     if kind in result.pictures:
         return _draw_picture(ax, result, result.pictures[kind])
-    return _draw_interval(ax, result, alpha)
+    return _draw_intervals(ax, result, alpha)
 
 
 def _known_kind(result: ResultFields, kind: str | None) -> str:
@@ -100,13 +75,15 @@ def _known_kind(result: ResultFields, kind: str | None) -> str:
     return kind or kinds[0]
 
 
-def _draw_interval(ax: "Axes", result: ResultFields, alpha: float) -> "Axes":
+def _draw_intervals(ax: "Axes", result: ResultFields, alpha: float) -> "Axes":
     lines = _lines(result, alpha)
     if not math.isnan(result.null_value):
         ax.axvline(result.null_value, color=NULL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    _set_limits(ax, result, lines)
+    ends = [end for line in lines for end in line.ends]
+    frame_intervals(ax, [result.estimate, result.null_value, *ends], len(lines), margin=0.12)
     for place, line in enumerate(lines):
-        _draw(ax, result.estimate, line, -place)
+        colour, sizes = (CHOSEN, (2.4, 7, 7)) if line.chosen else (OTHERS, (1.4, 7, 4.5))
+        draw_interval(ax, result.estimate, line.ends, -place, colour=colour, sizes=sizes)
     _label(ax, result, lines)
     return ax
 
@@ -119,86 +96,9 @@ def save_plot(
     dpi: float = 150,
     kind: str | None = None,
 ) -> None:
-    """Write the picture to a file without pyplot, so that no display and no state is touched.
-
-    Parameters
-    ----------
-    result : ResultFields
-    path : path
-        Its suffix (.png, .pdf, .svg) decides the format.
-    alpha : float
-        One minus the confidence level of the interval.
-    dpi : float
-        Pixels per inch, where the format has pixels.
-    kind : str, optional
-        One of ``result.plot_kinds``, by default the first.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    ValueError
-        If the suffix is none that matplotlib can write, `alpha` is outside (0, 1), or the
-        result has no such kind.
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(MISSING) from error
+    """Write a picture of a result to a file, as `ucvtest.TestResult.save_plot` says."""
     size = _size(result, _known_kind(result, kind), alpha)
-    figure = Figure(figsize=size, layout="constrained")
-    plot_result(result, figure.subplots(), alpha, kind=kind)
-    figure.savefig(path, dpi=dpi)
-
-
-def heat_map(
-    values: np.ndarray,
-    columns: Sequence[Any],
-    rows: Sequence[Any],
-    ax: "Axes | None" = None,
-) -> "Axes":
-    """Draw a matrix of numbers as coloured cells with the numbers in them.
-
-    Parameters
-    ----------
-    values : ndarray, shape (len(rows), len(columns))
-        NaN leaves a cell empty.
-    columns, rows : sequence
-        Names along the axes.
-    ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure of pyplot's.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
-    if ax is None:
-        ax = _pyplot_axes((1.2 + 0.36 * len(columns), 1.0 + 0.32 * len(rows)))
-    ax.imshow(values, cmap="cividis", aspect="auto", origin="lower")
-    ax.set_xticks(range(len(columns)), columns)
-    ax.set_yticks(range(len(rows)), rows)
-    finite = values[np.isfinite(values)]
-    middle = (finite.min() + finite.max()) / 2 if finite.size else 0.0
-    for (row, column), value in np.ndenumerate(values):
-        if math.isfinite(value):
-            # White on the dark half of the colours, black on the light one.
-            colour = "white" if value <= middle else "black"
-            place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "x-small"}
-            ax.text(column, row, f"{value:g}", color=colour, **place)
-    return ax
-
-
-def _pyplot_axes(size: tuple[float, float]) -> "Axes":
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(MISSING) from error
-    return pyplot.subplots(figsize=size, layout="constrained")[1]
+    save_figure(lambda ax: plot_result(result, ax, alpha, kind=kind), path, size, dpi)
 
 
 def _size(result: ResultFields, kind: str, alpha: float) -> tuple[float, float]:
@@ -265,60 +165,35 @@ _MARKS: Mapping[Mark, Callable[["Axes", Layer, dict[str, Any]], None]] = {
 
 def _lines(result: ResultFields, alpha: float) -> list[_Interval]:
     """The interval of the result first, then those of the other variance estimators."""
-    low, high = result._quiet_interval(alpha)
+    interval = quiet_interval(result, alpha)
     chosen = result.diagnostics.get("variance")
-    lines = [_Interval(_chosen_label(result, low, alpha), low, high, chosen=True)]
+    lines = [_Interval(_chosen_label(result, interval, alpha), interval, chosen=True)]
     table = result.tables.get(TABLE, {})
     if not {"variance", "conf_low", "conf_high"} <= set(table):
         return lines
     rows = zip(table["variance"], table["conf_low"], table["conf_high"], strict=True)
     return lines + [
-        _Interval(f"{name}, {TABLE_LEVEL:.0%}", below, above, chosen=False)
+        _Interval(f"{name}, {TABLE_LEVEL:.0%}", (below, above), chosen=False)
         for name, below, above in rows
         if name != chosen and not (math.isnan(below) or math.isnan(above))
     ]
 
 
-def _chosen_label(result: ResultFields, low: float, alpha: float) -> str:
+def _chosen_label(result: ResultFields, interval: tuple[float, float], alpha: float) -> str:
     chosen = result.diagnostics.get("variance")
     name = chosen if isinstance(chosen, str) else ""
-    if math.isnan(low):
+    if math.isnan(interval[0]):
         return name or "estimate"
-    level = f"{100 * (1 - alpha):.10g}%"
+    level = percent(1 - alpha)
     return f"{name}, {level}" if name else f"{level} {result.interval_name}"
 
 
-def _set_limits(ax: "Axes", result: ResultFields, lines: Sequence[_Interval]) -> None:
-    ends = [end for line in lines for end in (line.low, line.high)]
-    points = [x for x in (result.estimate, result.null_value, *ends) if math.isfinite(x)]
-    if not points:
-        points = [0.0]
-    # One-sided intervals reach the edge, so the edge must lie beyond all that is finite.
-    margin = 0.12 * (max(points) - min(points)) or 0.1 * abs(points[0]) or 0.1
-    ax.set_xlim(min(points) - margin, max(points) + margin)
-    ax.set_ylim(-len(lines) + 0.4, 0.6)
-
-
-def _draw(ax: "Axes", estimate: float, line: _Interval, height: float) -> None:
-    colour = CHOSEN if line.chosen else OTHERS
-    left, right = ax.get_xlim()
-    if not math.isnan(line.low):
-        ends = (max(line.low, left), min(line.high, right))
-        ax.plot(ends, (height, height), color=colour, linewidth=2.4 if line.chosen else 1.4)
-        for end, value, arrow in zip(ends, (line.low, line.high), "<>", strict=True):
-            ax.plot(end, height, color=colour, marker=arrow if math.isinf(value) else "|", ms=7)
-    if not math.isnan(estimate):
-        ax.plot(estimate, height, "o", color=colour, markersize=7 if line.chosen else 4.5)
-
-
 def _label(ax: "Axes", result: ResultFields, lines: Sequence[_Interval]) -> None:
-    ax.set_yticks([-place for place in range(len(lines))], [line.label for line in lines])
+    label_intervals(ax, [line.label for line in lines])
     ax.get_yticklabels()[0].set_color(CHOSEN)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["left", "right", "top"]].set_visible(False)
     ax.set_xlabel(textwrap.fill(result.estimand, 70))
     ax.set_title(_title(result), loc="left", fontsize="medium", pad=18)
-    _name_sides(ax, result)
+    name_sides(ax, result)
     if result.status != "ok":
         _note_status(ax, result.status)
 
@@ -329,7 +204,7 @@ def _title(result: ResultFields) -> str:
     return textwrap.fill(" minus ".join(known) or result.method, 70)
 
 
-def _name_sides(ax: "Axes", result: ResultFields) -> None:
+def name_sides(ax: "Axes", result: ResultFields) -> None:
     """Say on which side of zero which learner is better."""
     sides = direction(result)
     left, right = ax.get_xlim()

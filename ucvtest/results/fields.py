@@ -20,7 +20,14 @@ from ucvtest.stats.wald import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Better", "ConfidenceInterval", "Posterior", "ResultFields"]
+__all__ = [
+    "Better",
+    "ConfidenceInterval",
+    "Posterior",
+    "ResultFields",
+    "check_alpha",
+    "quiet_interval",
+]
 
 
 FORMAT_VERSION = 2
@@ -66,9 +73,6 @@ class ResultFields:
 
     Parameters and their meaning are those of `ucvtest.TestResult`.
     """
-
-    # pytest would otherwise take the name for a test class.
-    __test__ = False
 
     estimate: float
     se: float
@@ -138,7 +142,7 @@ class ResultFields:
         ValueError
             If `alpha` is outside (0, 1).
         """
-        interval = self._quiet_interval(alpha)
+        interval = quiet_interval(self, alpha)
         if self._distribution is None:
             reason = self.status if self.status != "ok" else f"the {self.method} gives none"
             warnings.warn(f"no confidence interval: {reason}", UcvtestWarning, stacklevel=2)
@@ -156,7 +160,7 @@ class ResultFields:
         """The main numbers as a data frame with one row."""
         import pandas as pd
 
-        low, high = self._quiet_interval(alpha)
+        low, high = quiet_interval(self, alpha)
         row = {
             "estimate": self.estimate,
             "se": self.se,
@@ -178,7 +182,7 @@ class ResultFields:
     def plot_kinds(self) -> tuple[str, ...]:
         """The kinds of picture that `plot` can draw, its default first."""
         kinds = ("interval", *self.pictures)
-        has_interval = not all(map(math.isnan, self._quiet_interval(0.05)))
+        has_interval = not all(map(math.isnan, quiet_interval(self, 0.05)))
         return kinds if has_interval or not self.pictures else (*self.pictures, "interval")
 
     def to_dict(self) -> dict[str, Any]:
@@ -227,13 +231,30 @@ class ResultFields:
             return None
         return reference_distribution(self.reference, self.df)
 
-    def _quiet_interval(self, alpha: float) -> tuple[float, float]:
-        """`conf_int` without its warning, for tables that show the status beside it."""
-        if not 0 < alpha < 1:
-            raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
-        return wald_interval(
-            self.estimate, self.se, self.reference, self.df, self.alternative, alpha
-        )
+
+def quiet_interval(result: ResultFields, alpha: float) -> tuple[float, float]:
+    """The interval of `conf_int` without its warning, for what shows the status beside it.
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is outside (0, 1).
+    """
+    check_alpha(alpha)
+    return wald_interval(
+        result.estimate, result.se, result.reference, result.df, result.alternative, alpha
+    )
+
+
+def check_alpha(alpha: float) -> None:
+    """Refuse levels outside of (0, 1).
+
+    Raises
+    ------
+    ValueError
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
 
 
 def _lifted(diagnostics: Mapping[str, Any]) -> dict[str, Any]:

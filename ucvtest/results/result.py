@@ -110,6 +110,9 @@ class TestResult(ResultFields):
     ) -> "Axes":
         """Draw the result.
 
+        Where it has a table "Variances", the intervals that the other variance estimators
+        give are drawn below its own, at the 95% level of that table.
+
         Parameters
         ----------
         ax : matplotlib Axes, optional

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ucvtest.results.fields import ResultFields
+from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
 from ucvtest.results.grids import (
     Grid,
     GridSummary,
@@ -26,7 +26,6 @@ from ucvtest.results.grids import (
     wrapped_rows,
 )
 from ucvtest.results.wording import (
-    check_alpha,
     direction,
     is_studentised,
     percent,
@@ -75,16 +74,7 @@ def summary(
 
 
 class ResultSummary(GridSummary):
-    """A statsmodels Summary of a `TestResult`.
-
-    Parameters
-    ----------
-    result : ResultFields
-    alpha : float
-        One minus the confidence level of the interval.
-    with_verdict : bool
-        Whether the verdict stands below the tables.
-    """
+    """A statsmodels Summary of a `TestResult`: `summary` makes it."""
 
     def __init__(self, result: ResultFields, alpha: float, *, with_verdict: bool = True) -> None:
         super().__init__()
@@ -161,7 +151,7 @@ def _reference(result: ResultFields) -> str:
 
 def _main_grid(result: ResultFields, alpha: float) -> Grid:
     """The main numbers and their Monte-Carlo errors."""
-    low, high = result._quiet_interval(alpha)
+    low, high = quiet_interval(result, alpha)
     level = percent(1 - alpha)
     symbol = {"t": "t", "normal": "z"}.get(result.reference, "statistic")
     errors = [

@@ -4,13 +4,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ucvtest.results.fields import Posterior, ResultFields
+from ucvtest.results.fields import Posterior, ResultFields, check_alpha, quiet_interval
 
 __all__ = [
     "LONGEST_NAME",
     "Direction",
-    "check_alpha",
     "direction",
+    "is_below",
     "is_studentised",
     "percent",
     "posterior_in_words",
@@ -156,9 +156,7 @@ def _claim(result: ResultFields, *, rejected: bool) -> str | None:
     if math.isnan(null):
         return None
     sides = direction(result)
-    below = result.alternative == "less" or (
-        result.alternative == "two-sided" and result.estimate < null
-    )
+    below = is_below(result)
     undecided = result.alternative == "two-sided" and not rejected
     if sides is not None and null == 0:
         if undecided:
@@ -166,6 +164,13 @@ def _claim(result: ResultFields, *, rejected: bool) -> str | None:
         return f"the {_named(result, sides.below if below else sides.above)} is better"
     relation = "differs from" if undecided else "is below" if below else "is above"
     return f"the {result.estimand} {relation} {null:g}"
+
+
+def is_below(result: ResultFields) -> bool:
+    """Whether the alternative lies below the null value; a two-sided one goes by the estimate."""
+    return result.alternative == "less" or (
+        result.alternative == "two-sided" and result.estimate < result.null_value
+    )
 
 
 def _named(result: ResultFields, which: str) -> str:
@@ -179,7 +184,7 @@ def _named(result: ResultFields, which: str) -> str:
 def _estimate_clause(result: ResultFields, alpha: float) -> str:
     if math.isnan(result.estimate):
         return f"the {result.estimand} could not be estimated"
-    low, high = result._quiet_interval(alpha)
+    low, high = quiet_interval(result, alpha)
     text = _fixed_by(result, low, high)
     name = result.interval_name
     brackets = [_interval_words(low, high, alpha, text, name)] if is_studentised(result) else []
@@ -263,14 +268,3 @@ def _capital(text: str) -> str:
     """The text as a sentence starts; the name of an argument keeps its small letter."""
     first, _, _ = text.partition(" ")
     return text if "_" in first else text[:1].upper() + text[1:]
-
-
-def check_alpha(alpha: float) -> None:
-    """Refuse levels outside of (0, 1).
-
-    Raises
-    ------
-    ValueError
-    """
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")

@@ -165,10 +165,10 @@ class ModelSelection:
         ImportError
             If matplotlib is not installed.
         """
-        from ucvtest.results.drawing import _pyplot_axes
+        from ucvtest.results.axes import pyplot_axes
 
         if ax is None:
-            ax = _pyplot_axes((6.4, 4.2))
+            ax = pyplot_axes((6.4, 4.2))
         order = np.argsort(self.complexity, kind="stable")
         x = self.complexity[order]
         ax.plot(x, self.columns["e_in"][order], color="#8C8C8C", linestyle="--", label="in-sample")

@@ -1,0 +1,162 @@
+"""What all pictures share: colours, new axes, files, and intervals drawn as lines."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "CHOSEN",
+    "NULL",
+    "OTHERS",
+    "WARNING",
+    "draw_interval",
+    "frame_intervals",
+    "heat_map",
+    "label_intervals",
+    "pyplot_axes",
+    "save_figure",
+]
+
+MISSING = "plots need matplotlib: pip install 'ucvtest[plot]'"
+
+# From the palette of Okabe and Ito, which colour-blind readers can tell apart.
+CHOSEN = "#0072B2"
+OTHERS = "#8C8C8C"
+NULL = "#333333"
+WARNING = "#B22222"
+
+
+def pyplot_axes(size: tuple[float, float]) -> "Axes":
+    """Axes on a new figure of pyplot's, which notebooks show by themselves.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(MISSING) from error
+    return pyplot.subplots(figsize=size, layout="constrained")[1]
+
+
+def save_figure(
+    draw: Callable[["Axes"], Any], path: str | Path, size: tuple[float, float], dpi: float
+) -> None:
+    """Write what `draw` draws on axes to a file, without pyplot: no display, no global state.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    ValueError
+        If matplotlib cannot write files with the suffix of `path`.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(MISSING) from error
+    figure = Figure(figsize=size, layout="constrained")
+    draw(figure.subplots())
+    figure.savefig(path, dpi=dpi)
+
+
+def frame_intervals(ax: "Axes", values: Iterable[float], n_lines: int, *, margin: float) -> None:
+    """Limits around all finite values, with a margin as a share of their range.
+
+    One-sided intervals reach the edge, so the edge must lie beyond all that is finite.
+    """
+    points = [value for value in values if math.isfinite(value)] or [0.0]
+    spare = margin * (max(points) - min(points)) or 0.1 * abs(points[0]) or 0.1
+    ax.set_xlim(min(points) - spare, max(points) + spare)
+    ax.set_ylim(-n_lines + 0.4, 0.6)
+
+
+def draw_interval(
+    ax: "Axes",
+    estimate: float,
+    interval: tuple[float, float],
+    height: float,
+    *,
+    colour: str,
+    sizes: tuple[float, float, float],
+) -> None:
+    """Draw an estimate and its interval as far as they are known.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        With its limits: an infinite end becomes an arrow at the edge.
+    estimate : float
+    interval : tuple of float
+    height : float
+        Where on the vertical axis.
+    colour : str
+    sizes : tuple of float
+        Of the line, its ends and the point.
+    """
+    width, cap, dot = sizes
+    left, right = ax.get_xlim()
+    if not math.isnan(interval[0]):
+        ends = (max(interval[0], left), min(interval[1], right))
+        ax.plot(ends, (height, height), color=colour, linewidth=width)
+        for end, value, arrow in zip(ends, interval, "<>", strict=True):
+            ax.plot(end, height, color=colour, marker=arrow if math.isinf(value) else "|", ms=cap)
+    if not math.isnan(estimate):
+        ax.plot(estimate, height, "o", color=colour, markersize=dot)
+
+
+def label_intervals(ax: "Axes", labels: Sequence[str]) -> None:
+    """Name the lines of a picture of intervals, from the top, and leave only the lower axis."""
+    ax.set_yticks([-place for place in range(len(labels))], labels)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["left", "right", "top"]].set_visible(False)
+
+
+def heat_map(
+    values: np.ndarray,
+    columns: Sequence[Any],
+    rows: Sequence[Any],
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw a matrix of numbers as coloured cells with the numbers in them.
+
+    Parameters
+    ----------
+    values : ndarray, shape (len(rows), len(columns))
+        NaN leaves a cell empty.
+    columns, rows : sequence
+        Names along the axes.
+    ax : matplotlib Axes, optional
+        Where to draw; by default on a new figure of pyplot's.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    if ax is None:
+        ax = pyplot_axes((1.2 + 0.36 * len(columns), 1.0 + 0.32 * len(rows)))
+    ax.imshow(values, cmap="cividis", aspect="auto", origin="lower")
+    ax.set_xticks(range(len(columns)), columns)
+    ax.set_yticks(range(len(rows)), rows)
+    finite = values[np.isfinite(values)]
+    middle = (finite.min() + finite.max()) / 2 if finite.size else 0.0
+    for (row, column), value in np.ndenumerate(values):
+        if math.isfinite(value):
+            # White on the dark half of the colours, black on the light one.
+            colour = "white" if value <= middle else "black"
+            place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "x-small"}
+            ax.text(column, row, f"{value:g}", color=colour, **place)
+    return ax
