@@ -84,8 +84,7 @@ def test_a_hook_that_fails_costs_no_result(add_hook, small_test, place, message)
     assert [str(warning.message) for warning in caught] == [message]
     assert result.estimate == expected
     assert other.seen == ["call", "enter", "exit", "fitted"]
-    if place == "fitted":
-        assert caught[0].filename == __file__
+    assert caught[0].filename == __file__
 
 
 def test_a_hook_cannot_swallow_the_error_of_a_fit(add_hook, rng):

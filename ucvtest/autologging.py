@@ -2,9 +2,10 @@
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ucvtest import hooks
+from ucvtest.common.plugins import mlflow_function
 
 __all__ = ["AutologByEnvironment", "autolog", "flush_spool"]
 
@@ -45,11 +46,7 @@ def autolog(
     --------
     ucvtest_mlflow : the functions behind it, for results that exist already.
     """
-    try:
-        from ucvtest_mlflow import autolog as mlflow_autolog
-    except ImportError as error:
-        raise ImportError("autolog needs MLflow: pip install 'ucvtest[mlflow]'") from error
-    mlflow_autolog(
+    mlflow_function("autolog")(
         log_plots=log_plots,
         log_datasets=log_datasets,
         log_tables=log_tables,
@@ -78,11 +75,8 @@ def flush_spool(spool_dir: str | Path | None = None) -> list[Any]:
     ImportError
         If MLflow is not installed.
     """
-    try:
-        from ucvtest_mlflow import flush_spool as mlflow_flush_spool
-    except ImportError as error:
-        raise ImportError("flush_spool needs MLflow: pip install 'ucvtest[mlflow]'") from error
-    return mlflow_flush_spool(spool_dir)
+    sent: list[Any] = mlflow_function("flush_spool")(spool_dir)
+    return sent
 
 
 class AutologByEnvironment:
@@ -90,6 +84,8 @@ class AutologByEnvironment:
 
     So that a process that fits nothing does not wait for the import of MLflow.
     """
+
+    logs_to: ClassVar[str] = "mlflow"
 
     def fitting(self, test: Any) -> AbstractContextManager[Any]:
         """Give way to the hook that `autolog` adds."""

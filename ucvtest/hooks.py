@@ -5,14 +5,22 @@ environment variable ``UCVTEST_AUTOLOG`` asks for it.
 """
 
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from ucvtest.common.exceptions import UcvtestWarning
+from ucvtest.common.exceptions import warn_caller
 
-__all__ = ["ComparisonHook", "FitHook", "add_hook", "installed_hooks", "remove_hook"]
+__all__ = [
+    "ComparisonHook",
+    "FitHook",
+    "LoggingHook",
+    "add_hook",
+    "installed_hooks",
+    "remove_hook",
+    "remove_logging",
+    "warn_caller",
+]
 
 
 class FitHook(Protocol):
@@ -33,6 +41,13 @@ class ComparisonHook(FitHook, Protocol):
         """Called with the finished comparison and a test on its data."""
 
 
+@runtime_checkable
+class LoggingHook(FitHook, Protocol):
+    """What keeps results somewhere; hooks that log to the same place replace each other."""
+
+    logs_to: ClassVar[str]
+
+
 _hooks: list[FitHook] = []
 
 
@@ -46,6 +61,13 @@ def remove_hook(hook: FitHook) -> None:
     """Stop telling a hook; removing an unknown one has no effect."""
     if hook in _hooks:
         _hooks.remove(hook)
+
+
+def remove_logging(logs_to: str) -> None:
+    """Remove every hook that logs to this place, such as "mlflow"."""
+    for hook in installed_hooks():
+        if isinstance(hook, LoggingHook) and hook.logs_to == logs_to:
+            remove_hook(hook)
 
 
 def installed_hooks() -> tuple[FitHook, ...]:
@@ -85,7 +107,7 @@ def announce(test: Any, result: Any) -> None:
         try:
             hook.fitted(test, result)
         except Exception as error:
-            _warn(hook, "on a finished result", error, "the result itself is complete", 5)
+            _warn(hook, "on a finished result", error, "the result itself is complete")
 
 
 def announce_comparison(test: Any, comparison: Any) -> None:
@@ -98,9 +120,8 @@ def announce_comparison(test: Any, comparison: Any) -> None:
                 for result in comparison.results.values():
                     hook.fitted(test, result)
         except Exception as error:
-            _warn(hook, "on a finished comparison", error, "the comparison is complete", 5)
+            _warn(hook, "on a finished comparison", error, "the comparison is complete")
 
 
-def _warn(hook: FitHook, when: str, error: Exception, rest: str, stacklevel: int = 2) -> None:
-    message = f"{type(hook).__name__} failed {when} ({type(error).__name__}: {error}); {rest}"
-    warnings.warn(message, UcvtestWarning, stacklevel=stacklevel)
+def _warn(hook: FitHook, when: str, error: Exception, rest: str) -> None:
+    warn_caller(f"{type(hook).__name__} failed {when} ({type(error).__name__}: {error}); {rest}")

@@ -13,7 +13,7 @@ from mlflow.data.numpy_dataset import from_numpy
 from mlflow.data.pandas_dataset import from_pandas
 from mlflow.entities import Metric, Param, RunTag
 
-from ucvtest import TestResult, UcvtestWarning, __version__
+from ucvtest import TestResult, __version__, hooks
 from ucvtest_mlflow.records import Outcome
 
 if TYPE_CHECKING:
@@ -219,11 +219,7 @@ def describe_data(test: Any) -> Mapping[str, str] | None:
             warnings.filterwarnings("ignore", module="mlflow")
             return _dataset(features, response, name).to_dict()
     except Exception as error:
-        warnings.warn(
-            f"the data set is not logged to MLflow ({type(error).__name__}: {error})",
-            UcvtestWarning,
-            stacklevel=2,
-        )
+        hooks.warn_caller(f"the data set is not logged to MLflow ({type(error).__name__}: {error})")
         return None
 
 

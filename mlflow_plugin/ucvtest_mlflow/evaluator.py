@@ -1,6 +1,5 @@
 """The MLflow evaluator "ucvtest", which says whether a model is better than a baseline."""
 
-import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,7 +14,7 @@ from mlflow.models.evaluation.artifacts import (
     TextEvaluationArtifact,
 )
 
-from ucvtest import TestResult, UcvtestWarning
+from ucvtest import TestResult, hooks
 from ucvtest_mlflow import content
 from ucvtest_mlflow.comparison import Rows, compare_predictions
 from ucvtest_mlflow.delivery import FOLDER, Logged, log_result
@@ -102,11 +101,9 @@ def _checked(config: dict[str, Any]) -> dict[str, Any]:
         )
     unknown = [name for name in config if name not in OPTIONS]
     if unknown:
-        warnings.warn(
+        hooks.warn_caller(
             f"evaluator_config holds {', '.join(unknown)}, which ucvtest does not know: its "
-            f"options are {', '.join(OPTIONS)}",
-            UcvtestWarning,
-            stacklevel=3,
+            f"options are {', '.join(OPTIONS)}"
         )
     return config
 

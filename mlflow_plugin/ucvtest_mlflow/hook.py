@@ -1,17 +1,15 @@
 """Automatic logging: a hook on every fit, and a spool for what could not be sent."""
 
 import logging
-import warnings
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import mlflow
 
-from ucvtest import TestResult, UcvtestWarning, hooks
-from ucvtest.autologging import AutologByEnvironment
+from ucvtest import TestResult, hooks
 from ucvtest_mlflow.content import describe_data
 from ucvtest_mlflow.delivery import Logged, Unreachable, deliver, destination
 from ucvtest_mlflow.pause import autologging_paused
@@ -30,6 +28,8 @@ logger = logging.getLogger("mlflow.ucvtest")
 class AutologHook:
     """Logs every result it is told of; see `autolog` for the options."""
 
+    logs_to: ClassVar[str] = "mlflow"
+
     spool: Spool
     log_plots: bool = True
     log_datasets: bool = True
@@ -43,15 +43,13 @@ class AutologHook:
 
     def fitted(self, test: Any, result: TestResult) -> None:
         """Log the result, or keep it for later with a warning that says where."""
-        # The levels up to the user's call: _log, fitted, hooks.announce, _finish, fit.
-        self._log(test, result, stacklevel=6)
+        self._log(test, result)
 
     def compared(self, test: Any, comparison: "Comparison") -> None:
         """Log a comparison as one, and none of its results by itself."""
-        # The levels up to the user's call: _log, compared, hooks.announce_comparison, compare.
-        self._log(test, comparison, stacklevel=5)
+        self._log(test, comparison)
 
-    def _log(self, test: Any, result: Outcome, stacklevel: int) -> None:
+    def _log(self, test: Any, result: Outcome) -> None:
         record = destination(
             Record(
                 result,
@@ -67,7 +65,7 @@ class AutologHook:
         try:
             logged = deliver(kept)
         except Exception as error:
-            warnings.warn(_kept(error, kept.path), UcvtestWarning, stacklevel=stacklevel)
+            hooks.warn_caller(_kept(error, kept.path))
             return
         if not self.silent:
             logger.info("Logged %s to run %s (%s)", logged.key, logged.run_id, record.tracking_uri)
@@ -119,9 +117,7 @@ def autolog(
     The list by which `mlflow.load_table` finds the tables of a run has room for some 70; further
     tables are artifacts of the run like the others, but not on it.
     """
-    for hook in hooks.installed_hooks():
-        if isinstance(hook, (AutologHook, AutologByEnvironment)):
-            hooks.remove_hook(hook)
+    hooks.remove_logging(AutologHook.logs_to)
     if disable:
         return
     if log_plots and find_spec("matplotlib") is None:
@@ -161,7 +157,7 @@ def _try_again(spool: Spool, path: Path, dead: set[str]) -> Logged | None:
         kept = spool.claim(path)
         if kept is None:
             if path.exists():
-                _warn(f"{path} is being sent already, and is left to that attempt")
+                hooks.warn_caller(f"{path} is being sent already, and is left to that attempt")
             return None
         tracking_uri = kept.record.tracking_uri
         if tracking_uri in dead:
@@ -171,13 +167,8 @@ def _try_again(spool: Spool, path: Path, dead: set[str]) -> Logged | None:
     except Exception as error:
         if isinstance(error, Unreachable) and tracking_uri is not None:
             dead.add(tracking_uri)
-        _warn(_kept(error, path))
+        hooks.warn_caller(_kept(error, path))
         return None
-
-
-def _warn(message: str) -> None:
-    # The levels up to the user's call: _try_again, the comprehension, flush_spool.
-    warnings.warn(message, UcvtestWarning, stacklevel=5)
 
 
 def _spool(spool_dir: str | Path | None) -> Spool:

@@ -1,13 +1,13 @@
 """Learners of R for tests in Python."""
 
 import sys
-import warnings
 from importlib.resources import files
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
+from ucvtest.hooks import warn_caller
 from ucvtest.learners import SplitLearner
 from ucvtest_r.conditions import RConditionError, RWarning
 from ucvtest_r.conversion import matrix, to_r
@@ -118,7 +118,7 @@ class RLearner(SplitLearner):
 
         predictions, messages = on_r_thread(task)
         for message in messages:
-            warnings.warn(f"learner {self.name}: {message}", RWarning, stacklevel=2)
+            warn_caller(f"learner {self.name}: {message}", RWarning)
         return predictions
 
     def _problem(self) -> str | None:

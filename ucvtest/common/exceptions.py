@@ -1,7 +1,36 @@
-"""The warning that every warning of this package is a subclass of."""
+"""The base class of this package's warnings, and the function that gives them."""
 
-__all__ = ["UcvtestWarning"]
+import sys
+import warnings
+from types import FrameType
+
+__all__ = ["UcvtestWarning", "warn_caller"]
 
 
 class UcvtestWarning(UserWarning):
     """Base class of the package's warnings; filter on it to silence or raise them all."""
+
+
+def warn_caller(message: str, category: type[Warning] = UcvtestWarning) -> None:
+    """Give a warning that points to the line of the user's code that led to it.
+
+    Parameters
+    ----------
+    message : str
+    category : class of warnings
+
+    Notes
+    -----
+    The user's code is the first that belongs neither to this package, nor to the one that calls
+    this function, nor to the libraries through which they call themselves.
+    """
+    # Python 3.12 has `skip_file_prefixes` for this; with 3.11 frames must be looked at.
+    frame, level = sys._getframe(1), 2
+    skipped = {"ucvtest", "contextlib", "joblib", _package(frame)}
+    while _package(frame) in skipped and frame.f_back is not None:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__")).partition(".")[0]

@@ -1,0 +1,37 @@
+"""Plugins: packages that depend on this one, and that it finds by their entry points.
+
+A plugin declares an entry point in the group ``ucvtest.loggers``. It refers to a module that
+has the functions `autolog` and `flush_spool`, which importing the module need not load.
+"""
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import Any
+
+__all__ = ["mlflow_function"]
+
+
+def mlflow_function(name: str) -> Callable[..., Any]:
+    """A function of the plugin that logs to MLflow.
+
+    Parameters
+    ----------
+    name : str
+        The same here, in the plugin and in the message where the plugin is missing.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    ImportError
+        If the plugin or MLflow itself is not installed.
+    """
+    try:
+        for plugin in entry_points(group="ucvtest.loggers", name="mlflow"):
+            function: Callable[..., Any] = getattr(plugin.load(), name)
+            return function
+        raise ImportError("no installed package has an entry point 'mlflow' of 'ucvtest.loggers'")
+    except ImportError as error:
+        raise ImportError(f"{name} needs MLflow: pip install 'ucvtest[mlflow]'") from error
