@@ -108,7 +108,7 @@ class Advice:
             If the number of learners is not that which was asked about, or the test refuses the
             data.
         """
-        import ucvtest
+        from ucvtest.methods.registry import class_named
 
         if (other is not None) != (self.n_learners == 2):
             raise ValueError(
@@ -116,7 +116,7 @@ class Advice:
                 f"{'s' if self.n_learners == 2 else ''}: ask advise(..., learners=...) again"
             )
         learners = (learner,) if other is None else (learner, other)
-        test = getattr(ucvtest, self.test)
+        test: Any = class_named(self.test)
         return test(X, y, *learners, **{**self.settings, **arguments})
 
     def __str__(self) -> str:
@@ -237,8 +237,7 @@ def advise_from(
     promises = best.promises and not outside
     procedure = PROCEDURES[best.procedure]
     settings = procedure.settings(n)
-    takes_loss = procedure.test not in ("InfluenceFunctionTest",) and not procedure.zero_one
-    if takes_loss and not procedure.auc and loss != "zero_one":
+    if procedure.takes_loss and loss != "zero_one":
         settings["loss"] = loss
     return Advice(
         n_obs=n,

@@ -1,9 +1,10 @@
 """Tests with all their settings, as the calibration study runs them and `advise` recommends."""
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from ucvtest.designs.named import (
     RandomSplits,
     SplitHalves,
 )
+
+if TYPE_CHECKING:
+    from ucvtest.inference.hypothesis_test import HypothesisTest
 
 __all__ = ["PROCEDURES", "Procedure"]
 
@@ -46,10 +50,6 @@ class Procedure:
         Whether the estimand is an AUC; otherwise it is an expected loss.
     interval, pvalue : bool
         Whether there is a confidence interval, and a p-value that belongs to it.
-    single : bool
-        Whether one learner alone can be tested.
-    zero_one : bool
-        Whether the loss must be zero_one.
     valid : bool
         False for tests that are here to be compared only.
     """
@@ -64,13 +64,34 @@ class Procedure:
     auc: bool = False
     interval: bool = True
     pvalue: bool = True
-    single: bool = True
-    zero_one: bool = False
     valid: bool = True
 
     def __post_init__(self) -> None:
         for name in ("arguments", "options"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    @property
+    def cls(self) -> "type[HypothesisTest]":
+        """The class of the test, which declares what it needs."""
+        from ucvtest.methods.registry import class_named
+
+        return class_named(self.test)
+
+    @property
+    def single(self) -> bool:
+        """Whether one learner alone can be tested."""
+        return self.interval and not self.cls.needs_other
+
+    @property
+    def zero_one(self) -> bool:
+        """Whether the loss must be zero_one."""
+        return self.cls.only_loss == "zero_one" or self.arguments.get("metric") == "error"
+
+    @property
+    def takes_loss(self) -> bool:
+        """Whether the class has an argument for the loss, beside what the settings say."""
+        named = inspect.signature(self.cls.__init__).parameters
+        return "loss" in named and not self.auc and not self.zero_one
 
     def settings(self, n_obs: int) -> dict[str, Any]:
         """Arguments of the constructor, beside data, learners and loss."""
@@ -79,7 +100,7 @@ class Procedure:
             found["design"] = self.design
         if self.learn_share is not None:
             found["learn_size"] = _LEARN_SIZES[self.learn_share](n_obs)
-        if self.auc and self.test != "InfluenceFunctionTest":
+        if self.auc and "metric" not in found:
             found["loss"] = "auc"
         return found
 
@@ -121,7 +142,6 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 "FiveByTwoFTest",
                 KFold(2, n_repeats=5),
                 interval=False,
-                single=False,
             ),
             Procedure("wald_all_pairs", "CrossValidationWaldTest", _TEN_FOLDS, about="rules"),
             Procedure(
@@ -149,7 +169,6 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 "influence_error",
                 "InfluenceFunctionTest",
                 arguments={"n_folds": 5, "metric": "error"},
-                zero_one=True,
             ),
             Procedure("hold_out", "HoldOutTest", HoldOut(1 / 3), about="rules"),
             Procedure(
@@ -157,16 +176,12 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 "McNemarTest",
                 HoldOut(1 / 3),
                 about="rules",
-                single=False,
-                zero_one=True,
             ),
             Procedure(
                 "mcnemar_folds",
                 "McNemarTest",
                 _TEN_FOLDS,
                 about="rules",
-                single=False,
-                zero_one=True,
             ),
             Procedure("delong", "DeLongTest", HoldOut(1 / 3), about="rules", auc=True),
             Procedure("delong_folds", "DeLongTest", KFold(5), about="rules", auc=True),

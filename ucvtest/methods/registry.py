@@ -20,7 +20,7 @@ from ucvtest.methods.leave_pair_out.test import LeavePairOutTest
 from ucvtest.methods.permutation.test import PermutationComplexityTest
 from ucvtest.methods.ustatistic.test import UStatisticTest
 
-__all__ = ["TESTS", "tests_that_compare"]
+__all__ = ["TESTS", "class_named", "tests_that_compare"]
 
 _REGISTERED: dict[str, type[HypothesisTest]] = {
     cls.method_name: cls
@@ -51,3 +51,17 @@ TESTS: Mapping[str, type[HypothesisTest]] = MappingProxyType(_REGISTERED)
 def tests_that_compare() -> dict[str, type[HypothesisTest]]:
     """The tests that can be about two learners, by their short names."""
     return {name: cls for name, cls in TESTS.items() if cls.compares}
+
+
+def class_named(name: str) -> type[HypothesisTest]:
+    """The test class with a name such as "CorrectedTTest".
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    for cls in TESTS.values():
+        if cls.__name__ == name:
+            return cls
+    raise ValueError(f"there is no test class {name!r}")
