@@ -25,7 +25,9 @@ def test_import_loads_nothing_heavy() -> None:
     assert [name for name in HEAVY if name in loaded] == []
 
 
-@pytest.mark.parametrize("module", ["kernels.ustatistic", "learners.jitted.lasso", "common.float64"])
+@pytest.mark.parametrize(
+    "module", ["kernels.ustatistic", "learners.jitted.lasso", "common.float64"]
+)
 def test_import_of_jax_moves_no_random_state(module: str) -> None:
     code = (
         "import numpy as np; np.random.seed(1); "

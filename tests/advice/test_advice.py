@@ -225,7 +225,7 @@ def test_evidence_by_a_loop_over_the_file():
     advice = uv.advise(100, 30)
     losses = {name: each["loss"] for name, each in calibration_settings()["problems"].items()}
     shares, widths, reference = defaultdict(list), {}, {}
-    with resources.files("ucvtest").joinpath("data/calibration.csv").open() as file:
+    with resources.files("ucvtest").joinpath("advice/calibration.csv").open() as file:
         for row in csv.DictReader(file):
             if row["n_obs"] != "100" or row["target"] != "difference":
                 continue
