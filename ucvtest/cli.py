@@ -35,6 +35,16 @@ CorrectionName = Literal[
     "none",
 ]
 VarianceName = Literal["auto", "clipped", "jackknife", "unbiased", "asymptotic"]
+
+OWN_OPTIONS = {
+    "--learn-size": ("constructor", "learn_size", None),
+    "--variance": ("fit", "variance", "auto"),
+    "--n-pairs": ("fit", "n_pairs", "auto"),
+    "--tol": ("fit", "tol", 0.05),
+    "--max-fits": ("fit", "max_fits", None),
+}
+"""Options of ustatistic alone: what takes them, their names there and their defaults."""
+
 PLOT_FORMATS = (".png", ".pdf", ".svg")
 MAX_NAMES = 8
 WIDTH = 78
@@ -197,61 +207,65 @@ def compare(
     with _one_line_errors():
         _check_options(alpha, plot, json)
         own = {
-            "--learn-size": ("constructor", "learn_size", learn_size, None),
-            "--variance": ("fit", "variance", variance, "auto"),
-            "--n-pairs": ("fit", "n_pairs", _parse_pairs(n_pairs), "auto"),
-            "--tol": ("fit", "tol", tol, 0.05),
-            "--max-fits": ("fit", "max_fits", max_fits, None),
+            "--learn-size": learn_size,
+            "--variance": variance,
+            "--n-pairs": _parse_pairs(n_pairs),
+            "--tol": tol,
+            "--max-fits": max_fits,
         }
         chosen = _chosen_tests(test, tests, loss, own)
-        features, response = _read(data, target, drop or [])
+        X, y = _read(data, target, drop or [])
 
         import ucvtest as uv
-        from ucvtest.comparison.plan import common_options
 
         if mlflow:
             uv.autolog()
-        label = _as_label(pos_label, response)
-        others = other or []
-        if tests is not None or len(others) > 1:
-            if null_value is not None:
-                raise ValueError("--null-value is for one test of one or two learners")
-            if not others:
-                raise ValueError(
-                    "--tests compares learners: name another in --other, or use --test with one "
-                    "test for the error of the first"
-                )
-            _report(
-                uv.compare(
-                    features,
-                    response,
-                    [learner, *others],
-                    chosen,
-                    loss=loss,
-                    alternative=alternative,
-                    correction=None if correction == "none" else correction,
-                    pos_label=label,
-                    rng=seed,
-                ),
-                alpha,
-                plot,
-                json,
-            )
-            return
-        if correction != "holm":
-            raise ValueError("--correction has no use: there is one p-value")
-        (spec,) = chosen.values()
-        cls: Any = spec.cls
-        made = cls(
-            features,
-            response,
-            learner,
-            *others,
-            null_value=null_value,
-            **common_options(cls, loss, alternative, label),
-            **spec.constructor,
+        learners = [learner, *(other or [])]
+        common = {"loss": loss, "alternative": alternative, "pos_label": _as_label(pos_label, y)}
+        as_table = tests is not None or len(learners) > 2
+        _check_together(as_table, learners, null_value, correction)
+        outcome: TestResult | Comparison
+        if as_table:
+            adjusted = None if correction == "none" else correction
+            outcome = uv.compare(X, y, learners, chosen, **common, correction=adjusted, rng=seed)
+        else:
+            (spec,) = chosen.values()
+            outcome = _run_test(spec, X, y, learners, null_value, common, seed)
+        _report(outcome, alpha, plot, json)
+
+
+def _check_together(
+    as_table: bool, learners: Sequence[str], null_value: float | None, correction: CorrectionName
+) -> None:
+    """Refuse options that mean nothing for a table, or for a single test."""
+    if as_table and null_value is not None:
+        raise ValueError("--null-value is for one test of one or two learners")
+    if as_table and len(learners) == 1:
+        raise ValueError(
+            "--tests compares learners: name another in --other, or use --test with one "
+            "test for the error of the first"
         )
-        _report(made.fit(**spec.fit, rng=seed), alpha, plot, json)
+    if not as_table and correction != "holm":
+        raise ValueError("--correction has no use: there is one p-value")
+
+
+def _run_test(
+    spec: "TestSpec",
+    X: "pd.DataFrame",
+    y: Any,
+    learners: Sequence[str],
+    null_value: float | None,
+    common: dict[str, Any],
+    seed: int,
+) -> "TestResult":
+    """One test of one learner or two; `common` holds the arguments that all tests understand."""
+    from ucvtest.comparison.plan import common_options
+
+    cls: Any = spec.cls
+    options = common_options(cls, **common)
+    made = cls(X, y, *learners, null_value=null_value, **options, **spec.constructor)
+    result: TestResult = made.fit(**spec.fit, rng=seed)
+    return result
 
 
 @mlflow_app.callback()
@@ -317,12 +331,9 @@ def _check_options(alpha: float, plot: Path | None, json: Path | None) -> None:
 
 
 def _chosen_tests(
-    test: str, tests: str | None, loss: str | None, own: dict[str, tuple[str, str, Any, Any]]
+    test: str, tests: str | None, loss: str | None, own: dict[str, Any]
 ) -> "dict[str, TestSpec]":
-    """The tests by name, with the options that only ustatistic has.
-
-    `own` holds, for each of these, where it belongs, its name, what was given and its default.
-    """
+    """The tests by name; `own` holds the values of `OWN_OPTIONS`."""
     from ucvtest.comparison.specs import TestSpec, as_specs
 
     if test and tests is not None:
@@ -331,12 +342,13 @@ def _chosen_tests(
     if listed != "recommended":
         listed = [name.strip() for name in listed.split(",")]
     chosen = as_specs(listed, auc=loss == "auc")
-    given = {option: value for option, value in own.items() if value[2] != value[3]}
+    given = [option for option, value in own.items() if value != OWN_OPTIONS[option][2]]
     if given and "ustatistic" not in chosen:
-        raise ValueError(f"{next(iter(given))} belongs to the test ustatistic, which is not run")
+        raise ValueError(f"{given[0]} belongs to the test ustatistic, which is not run")
     parts: dict[str, dict[str, Any]] = {"constructor": {}, "fit": {}}
-    for part, name, value, _ in given.values():
-        parts[part][name] = value
+    for option in given:
+        part, name, _ = OWN_OPTIONS[option]
+        parts[part][name] = own[option]
     return {
         label: TestSpec("ustatistic", **parts) if label == "ustatistic" else spec
         for label, spec in chosen.items()
