@@ -259,11 +259,10 @@ def _run_test(
     seed: int,
 ) -> "TestResult":
     """One test of one learner or two; `common` holds the arguments that all tests understand."""
-    from ucvtest.comparison.plan import common_options
-
     cls: Any = spec.cls
-    options = common_options(cls, **common)
-    made = cls(X, y, *learners, null_value=null_value, **options, **spec.constructor)
+    shared = {name: value for name, value in common.items() if name != "loss"}
+    shared |= cls._loss_arguments(common["loss"])
+    made = cls(X, y, *learners, null_value=null_value, **shared, **spec.constructor)
     result: TestResult = made.fit(**spec.fit, rng=seed)
     return result
 
