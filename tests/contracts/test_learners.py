@@ -1,0 +1,106 @@
+"""What every jitted learner promises: they are found by their short names."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
+from ucvtest.data.sample import make_sample
+from ucvtest.learners.adapters.coerce import SHORT_NAMES, as_learner
+from ucvtest.learners.base import JittedLearner
+
+ARGUMENTS = {
+    "elastic_net": ":0.05,0.5",
+    "kernel_ridge": ":1.0,rbf",
+    "knn": ":3",
+    "lasso": ":0.05",
+    "logistic": ":0.1",
+    "polynomial": ":1",
+    "ridge": ":1.0",
+}
+
+LEARNERS = [name + ARGUMENTS.get(name, "") for name in SHORT_NAMES]
+
+each_learner = pytest.mark.parametrize("text", LEARNERS)
+
+OUTPUTS = ("label", "number", "probability", "score")
+
+
+def admitted(text: str, sample: Any, output: Any) -> bool:
+    try:
+        as_learner(text).check(sample, output, sample.n_obs // 2)
+    except ValueError:
+        return False
+    return True
+
+
+def sample_for(text: str) -> tuple[Any, Any]:
+    """A sample that the learner can learn from, and an output that it has."""
+    for sample in (breast_cancer(60, 1 if text.startswith("polynomial") else 5), diabetes(60)):
+        for output in OUTPUTS:
+            if admitted(text, sample, output):
+                return sample, output
+    raise AssertionError(f"{text} learns nothing")
+
+
+@each_learner
+def test_its_name_makes_it_again(text):
+    learner = as_learner(text)
+    assert isinstance(learner, JittedLearner)
+    assert as_learner(learner.name).name == learner.name
+    assert learner.backend == "jax"
+
+
+@each_learner
+def test_predictions_have_the_shape_of_the_sets(text):
+    sample, output = sample_for(text)
+    learning = learning_sets(sample, 30, 7)
+    found = evaluate(sample, text, output, learning)
+    assert found.values.shape == learning.shape
+    assert (np.isnan(found.values) == learning).all()
+
+
+@each_learner
+def test_it_is_deterministic_and_knows_no_batches(text):
+    sample, output = sample_for(text)
+    learning = learning_sets(sample, 30, 7)
+    together = evaluate(sample, text, output, learning).values
+    np.testing.assert_array_equal(evaluate(sample, text, output, learning).values, together)
+    one_by_one = [evaluate(sample, text, output, row[None]).values[0] for row in learning]
+    np.testing.assert_array_equal(one_by_one, together)
+
+
+@each_learner
+def test_the_order_of_rows_does_not_matter(text):
+    sample, output = sample_for(text)
+    order = np.random.default_rng(2).permutation(sample.n_obs)
+    turned = make_sample(
+        sample.features[order], sample.response[order], as_classes=sample.classes is not None
+    )
+    learning = learning_sets(sample, 30, 7)
+    found = evaluate(sample, text, output, learning).values
+    other = evaluate(turned, text, output, learning[:, order]).values
+    np.testing.assert_allclose(other, found[:, order], rtol=1e-6, atol=1e-8)
+
+
+@each_learner
+def test_what_it_cannot_learn_is_refused_by_name(text):
+    learner, refusals = as_learner(text), []
+    for sample in (breast_cancer(60, 1), iris(), diabetes(60)):
+        for output in OUTPUTS:
+            try:
+                learner.check(sample, output, 30)
+            except ValueError as error:
+                refusals.append(str(error))
+    assert all(learner.name.split(":")[0] in refusal for refusal in refusals)
+
+
+@each_learner
+def test_it_fits_nothing_to_missing_values(text):
+    sample, output = sample_for(text)
+    features = np.array(sample.features)
+    features[3, 0] = np.nan
+    holey = make_sample(features, sample.response, as_classes=sample.classes is not None)
+    with pytest.raises(ValueError, match=r"X holds nan at row 3, column 0"):
+        evaluate(holey, text, output, learning_sets(holey, 30, 2))

@@ -1,0 +1,333 @@
+"""What every test class promises, whichever paper it comes from."""
+
+import inspect
+import json
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from sklearn.datasets import load_breast_cancer
+
+import ucvtest as uv
+from ucvtest.evaluation.problem import Problem
+from ucvtest.methods.registry import TESTS
+
+X, Y = load_breast_cancer(return_X_y=True)
+X, Y = X[:60, [1, 4, 8]], Y[:60]
+
+EXECUTION = ("rng", "n_jobs", "batch_size", "progress")
+
+FEW: dict[str, dict[str, Any]] = {
+    "influence": {"n_repeats": 60},
+    "leave_pair_out": {"n_permutations": 19},
+    "permutation": {"n_permutations": 19},
+    "ustatistic": {"n_pairs": 60},
+}
+"""Options of `fit` that keep tests with many fits short."""
+
+DESIGNS: dict[str, Any] = {
+    "fold_covariance": 10,
+    "influence": uv.designs.RandomSplits(80, 0.2),
+    "leave_pair_out": uv.designs.LeavePairOut(),
+    "ustatistic": uv.designs.DisjointSets(30),
+}
+"""Designs of losses that tests without a default design can take."""
+
+GIVEN: dict[str, dict[str, Any]] = {"leave_pair_out": {"pvalue": "wmw"}}
+"""Options of `fit` where losses are given."""
+
+each_test = pytest.mark.parametrize("name", TESTS)
+each_comparison = pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if cls.compares])
+each_on_losses = pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if cls.admits])
+
+
+def learners_for(cls: Any) -> tuple[str, ...]:
+    return ("lda", "knn:3") if cls.compares else ("lda",)
+
+
+def made(name: str, *, learners: Any = None, **arguments: Any) -> Any:
+    cls: Any = TESTS[name]
+    return cls(X, Y, *(learners_for(cls) if learners is None else learners), **arguments)
+
+
+def fitted(name: str, **options: Any) -> uv.TestResult:
+    result: uv.TestResult = made(name).fit(**{"rng": 0, **FEW.get(name, {}), **options})
+    return result
+
+
+_kept: dict[str, uv.TestResult] = {}
+
+
+def result_of(name: str) -> uv.TestResult:
+    """One result for all tests that only look at it."""
+    if name not in _kept:
+        _kept[name] = fitted(name)
+    return _kept[name]
+
+
+def losses_for(name: str) -> uv.Losses:
+    cls: Any = TESTS[name]
+    design = DESIGNS.get(name) or cls.default_design
+    auc = cls.only_loss == "auc" or name in ("influence", "leave_pair_out")
+    return uv.evaluate(learners_for(cls), X, Y, design, "auc" if auc else None, rng=0)
+
+
+def given(name: str) -> Any:
+    return TESTS[name].from_losses(losses_for(name))
+
+
+def same(first: uv.TestResult, second: uv.TestResult) -> bool:
+    def kept(result: uv.TestResult) -> str:
+        return json.dumps({k: v for k, v in result.to_dict().items() if k != "elapsed"})
+
+    return kept(first) == kept(second)
+
+
+# ----------------------------------------------------------------------------- what it declares
+
+
+def test_all_tests_are_registered_and_public():
+    public = {name for name in uv.__all__ if name.endswith("Test") and name != "Test"}
+    assert {cls.__name__ for cls in TESTS.values()} == public
+    assert len(TESTS) == 16
+
+
+@each_test
+def test_the_name_is_that_of_the_class_and_of_its_results(name):
+    assert TESTS[name].method_name == name
+    assert made(name).method_name == name
+    assert result_of(name).settings["test"] == name
+
+
+@each_test
+def test_number_of_learners(name):
+    cls = TESTS[name]
+    if not cls.compares:
+        with pytest.raises((TypeError, ValueError), match=r"positional argument|other"):
+            made(name, learners=("lda", "knn:3"))
+    if cls.needs_other:
+        with pytest.raises(ValueError, match="compares two learners: pass other"):
+            made(name, learners=("lda",))
+
+
+@each_comparison
+def test_other_losses_than_the_only_one_are_refused(name):
+    cls: Any = TESTS[name]
+    if cls.only_loss is not None:
+        with pytest.raises(ValueError, match=f"loss must be {cls.only_loss!r}"):
+            made(name, loss="squared")
+
+
+@each_test
+def test_losses_are_taken_or_refused_with_the_reason(name):
+    cls: Any = TESTS[name]
+    if cls.admits:
+        assert given(name).fit(**GIVEN.get(name, {})).n_obs == len(Y)
+    else:
+        with pytest.raises(ValueError, match="from X and y"):
+            cls.from_losses(uv.evaluate("lda", X, Y, rng=0))
+
+
+# ---------------------------------------------------------------------------- how it is called
+
+
+@each_test
+def test_fit_ends_with_how_the_fits_are_run(name):
+    parameters = list(inspect.signature(TESTS[name].fit).parameters.values())
+    assert tuple(each.name for each in parameters[-4:]) == EXECUTION
+    assert all(each.kind is each.KEYWORD_ONLY and each.default is None for each in parameters[-4:])
+
+
+@each_test
+def test_options_are_the_own_arguments_of_fit(name):
+    own = {
+        parameter.name: parameter.default
+        for parameter in inspect.signature(TESTS[name].fit).parameters.values()
+        if parameter.name not in ("self", *EXECUTION)
+    }
+    options = inspect.signature(TESTS[name]._options).parameters.values()
+    assert {each.name: each.default for each in options if each.name != "self"} == own
+
+
+@each_test
+def test_documentation_has_all_parts(name):
+    cls = TESTS[name]
+    for call, parts in (
+        (cls, ("Parameters", "Raises", "Notes", "References", "Examples")),
+        (cls.fit, ("Parameters", "Returns", "Raises")),
+    ):
+        text = inspect.getdoc(call)
+        assert text is not None
+        for part in parts:
+            assert f"\n{part}\n{'-' * len(part)}\n" in text, (call, part)
+        for parameter in inspect.signature(call).parameters:
+            assert parameter == "self" or parameter in text, (call, parameter)
+
+
+@each_test
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rng": "seed"}, "rng must be None, an integer or a numpy Generator, got str"),
+        ({"rng": -1}, "rng must not be negative, got -1"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"batch_size": 0}, "batch_size"),
+    ],
+)
+def test_errors_name_the_argument(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        made(name).fit(**options)
+
+
+@each_test
+def test_groups_are_refused(name):
+    with pytest.raises(ValueError, match="groups= is not supported"):
+        made(name, groups=np.arange(len(Y)) // 2)
+
+
+@each_test
+def test_from_a_formula(name):
+    cls: Any = TESTS[name]
+    data = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=Y)
+    test = cls.from_formula("y ~ a + b + c", data, *learners_for(cls))
+    found = test.fit(rng=0, **FEW.get(name, {}))
+    np.testing.assert_equal(found.estimate, result_of(name).estimate)
+    np.testing.assert_equal(found.pvalue, result_of(name).pvalue)
+
+
+# ------------------------------------------------------------------------------- what it gives
+
+
+@each_test
+def test_the_result_is_complete(name):
+    result = result_of(name)
+    assert result.n_obs == len(Y)
+    assert result.n_fits > 0
+    assert result.elapsed > 0
+    assert result.method
+    assert result.estimand
+    assert result.notes
+    statistic, pvalue = result
+    np.testing.assert_equal((statistic, pvalue), (result.statistic, result.pvalue))
+    for field in ("estimate", "se", "variance", "statistic", "pvalue", "df", "null_value"):
+        assert type(getattr(result, field)) is float, field
+
+
+@each_test
+def test_the_result_can_be_kept(name):
+    result = result_of(name)
+    again = uv.TestResult.from_dict(json.loads(result.to_json()))
+    assert same(again, result)
+    assert same(pickle.loads(pickle.dumps(result)), result)
+    assert again.summary().as_text() == result.summary().as_text()
+
+
+@each_test
+def test_the_result_can_be_shown(name):
+    result = result_of(name)
+    text = result.summary().as_text()
+    assert result.method in text
+    assert result.verdict[:30] in " ".join(text.split())
+    assert result.summary().as_html()
+    assert result.summary().as_latex()
+    assert len(result.summary_frame()) == 1
+    for kind in result.plot_kinds:
+        result.plot(Figure().subplots(), kind=kind)
+
+
+@each_test
+def test_a_seed_repeats_the_result(name):
+    assert same(fitted(name), result_of(name))
+
+
+@each_test
+def test_batches_and_workers_change_nothing(name):
+    assert same(fitted(name, batch_size=7), result_of(name))
+    assert same(fitted(name, n_jobs=2), result_of(name))
+
+
+@each_test
+def test_hooks_are_told_once(name):
+    class Listener:
+        def __init__(self) -> None:
+            self.heard: list[uv.TestResult] = []
+
+        def fitting(self, test: Any) -> Any:
+            from contextlib import nullcontext
+
+            return nullcontext()
+
+        def fitted(self, test: Any, result: uv.TestResult) -> None:
+            self.heard.append(result)
+
+    listener = Listener()
+    uv.hooks.add_hook(listener)
+    try:
+        result = fitted(name)
+    finally:
+        uv.hooks.remove_hook(listener)
+    assert listener.heard == [result]
+
+
+@each_test
+def test_a_learner_that_fails_is_named_with_the_split(name):
+    def broken(X_train: Any, y_train: Any, X_test: Any) -> Any:
+        raise RuntimeError("out of order")
+
+    test = made(name, learners=(broken, *learners_for(TESTS[name])[1:]))
+    with pytest.raises(ValueError, match=r"broken.*split \d+.*out of order") as caught:
+        test.fit(rng=0, **FEW.get(name, {}))
+    assert isinstance(caught.value.__cause__, RuntimeError)
+
+
+# --------------------------------------------------------------------------- data or losses
+
+
+@each_on_losses
+def test_what_was_made_from_losses_has_every_attribute(name):
+    from_data, from_losses = made(name), given(name)
+    lacking = [
+        attribute
+        for attribute in dir(from_data)
+        if not attribute.startswith("__") and not hasattr(from_losses, attribute)
+    ]
+    # What needs data says so, and is no attribute of the other kind alone.
+    assert [each for each in lacking if each != "_problem"] == []
+    with pytest.raises(ValueError, match="made from losses"):
+        _ = from_losses._problem
+
+
+@each_on_losses
+def test_losses_are_judged_before_they_exist(name):
+    losses = losses_for(name)
+    from ucvtest.inference.from_losses import LossesHeader, chosen_learners
+
+    cls: Any = TESTS[name]
+    header = LossesHeader.of(chosen_learners(losses, None, None))
+    made_ahead = cls._from_header(header)
+    options = GIVEN.get(name, {})
+    assert made_ahead._options(**options) == cls.from_losses(losses)._options(**options)
+
+
+@each_on_losses
+def test_arguments_about_fits_are_refused_where_losses_are_given(name):
+    for option, value in (("n_jobs", 2), ("batch_size", 7)):
+        with pytest.raises(ValueError, match=f"{option} has no use where losses are given"):
+            given(name).fit(**GIVEN.get(name, {}), **{option: value})
+
+
+@each_test
+def test_data_are_validated_once(name, monkeypatch):
+    calls = []
+    validate = Problem.of.__func__
+
+    def counted(cls: Any, *args: Any, **kwargs: Any) -> Problem:
+        calls.append(1)
+        return validate(cls, *args, **kwargs)
+
+    monkeypatch.setattr(Problem, "of", classmethod(counted))
+    made(name)
+    assert len(calls) == 1
