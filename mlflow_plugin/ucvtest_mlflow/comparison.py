@@ -96,22 +96,18 @@ def compare_predictions(
     -0.20, p = 0.0386
     """
     start = time.perf_counter()
-    if alternative not in ALTERNATIVES:
-        raise ValueError(
-            f"alternative={alternative!r} is unknown: use one of {', '.join(ALTERNATIVES)}"
-        )
-    if isinstance(loss, str) and loss not in (*LOSSES, AUC):
-        raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join((*LOSSES, AUC))}")
+    _check_choices(loss, alternative)
     _check_rows(rows)
     parts: dict[str, Any]
     if loss == AUC:
-        parts = _delong(_scores(rows, pos_label), alternative)
+        loss_name, parts = AUC, _delong(_scores(rows, pos_label), alternative)
     else:
-        parts = _paired(rows, as_loss(loss, has_classes=True), pos_label, alternative)
+        scored = as_loss(loss, has_classes=True)
+        loss_name, parts = scored.name, _paired(rows, scored, pos_label, alternative)
     settings = {
         "learner": rows.names[0],
         "other": rows.names[1],
-        "loss": AUC if loss == AUC else as_loss(loss, has_classes=True).name,
+        "loss": loss_name,
         "null_value": 0.0,
         "alternative": alternative,
         "pos_label": None if pos_label is None else str(pos_label),
@@ -191,8 +187,8 @@ def _losses(rows: Rows, loss: Loss, pos_label: Any) -> list[np.ndarray]:
     if loss.output == "label":
         classes = np.unique(rows.y)
         y = np.searchsorted(classes, rows.y)
-        codes = [_codes(one, classes, name) for one, name in zip(both, rows.names, strict=True)]
-        return [loss.function(y, one) for one in codes]
+        named = zip(both, rows.names, strict=True)
+        return [loss.function(y, _positions(one, classes, name)) for one, name in named]
     if loss.output == "probability":
         scores = _scores(rows, pos_label)
         for one, name in zip((scores.first, scores.second), rows.names, strict=True):
@@ -266,6 +262,15 @@ def _delong(rows: Rows, alternative: Alternative) -> dict[str, Any]:
 # ------------------------------------------------------------------------------ predictions
 
 
+def _check_choices(loss: Any, alternative: str) -> None:
+    if alternative not in ALTERNATIVES:
+        raise ValueError(
+            f"alternative={alternative!r} is unknown: use one of {', '.join(ALTERNATIVES)}"
+        )
+    if isinstance(loss, str) and loss not in (*LOSSES, AUC):
+        raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join((*LOSSES, AUC))}")
+
+
 def _check_rows(rows: Rows) -> None:
     n = len(rows.y)
     if n < 2:
@@ -283,7 +288,7 @@ def _check_rows(rows: Rows) -> None:
             raise ValueError(f"{name} has {missing} missing values: leave those rows out")
 
 
-def _codes(predictions: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
+def _positions(predictions: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
     """Positions of the predicted labels among the classes; -1 for a label that no row has."""
     if predictions.ndim != 1:
         raise ValueError(
@@ -300,9 +305,9 @@ def _codes(predictions: np.ndarray, classes: np.ndarray, name: str) -> np.ndarra
             f"targets are {', '.join(map(repr, classes[:3].tolist()))}: use loss='log' or 'auc' "
             "for probabilities and scores, loss='squared' for numbers"
         )
-    codes = np.full(len(predictions), -1)
-    codes[known] = np.searchsorted(classes, predictions[known])
-    return codes
+    positions = np.full(len(predictions), -1)
+    positions[known] = np.searchsorted(classes, predictions[known])
+    return positions
 
 
 def _scores(rows: Rows, pos_label: Any) -> Rows:

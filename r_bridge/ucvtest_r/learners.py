@@ -103,7 +103,7 @@ class RFunctionLoss:
 
 
 def read_predictions(values: Any, n_tested: int, output: str, classes: Any) -> np.ndarray:
-    """The R vector of predictions as class codes or numbers.
+    """The R vector of predictions as positions among the classes, or as numbers.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def read_predictions(values: Any, n_tested: int, output: str, classes: Any) -> n
             f"it returned {len(predictions)} predictions for {n_tested} rows "
             "of xnew: return one for each row"
         )
-    return _codes(predictions, classes) if output == "label" else _numbers(predictions, output)
+    return _positions(predictions, classes) if output == "label" else _numbers(predictions, output)
 
 
 def call_r(function: Any, *arguments: Any) -> Any:
@@ -167,7 +167,7 @@ def _as_vector(values: Any) -> np.ndarray:
     return vector(values)
 
 
-def _codes(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def _positions(values: np.ndarray, classes: np.ndarray) -> np.ndarray:
     same_kind = (values.dtype.kind in "iuf") == (classes.dtype.kind in "iuf")
     matches = np.equal.outer(values, classes) if same_kind else np.zeros((len(values), 1), bool)
     unknown = ~matches.any(axis=1)

@@ -213,10 +213,10 @@ def _read(values: Any, n_tested: int, output: str, classes: Any) -> np.ndarray:
         same = values.typeof in R_NUMBERS and classes is not None and classes.dtype.kind in "iuf"
         labels = classes if same or classes is None else _as_levels(classes)
         return read_predictions(values, n_tested, output, labels)
-    coded = len(values) == 2
-    if coded and output == "label" and len(values[0]) == n_tested:
+    as_positions = len(values) == 2
+    if as_positions and output == "label" and len(values[0]) == n_tested:
         return matrix(values[0]) - 1
-    if coded:
+    if as_positions:
         values = [to_r(_as_levels(classes)[matrix(values[0]) - 1])]
     return read_predictions(values[0], n_tested, output, classes)
 
