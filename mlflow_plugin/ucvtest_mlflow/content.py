@@ -35,7 +35,7 @@ __all__ = [
 METRICS = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high", "n_fits", "elapsed")
 
 POSTERIOR = ("p_left", "p_rope", "p_right")
-"""What Bayesian tests give in the place of a p-value: diagnostics of the result."""
+"""What Bayesian tests give in the place of a p-value: fields of `posterior`."""
 
 # Long settings stay whole in result.json; 500 is what the oldest MLflow servers accept.
 LONGEST_PARAM = 500
@@ -96,7 +96,8 @@ def _numbers(result: Outcome) -> dict[str, float]:
         return _numbers_of_tests(result) | {"n_fits": result.n_fits, "elapsed": result.elapsed}
     row = result.summary_frame().iloc[0]
     numbers = {name: row[name] for name in METRICS if name in row}
-    numbers |= {name: result.diagnostics[name] for name in POSTERIOR if name in result.diagnostics}
+    if result.posterior is not None:
+        numbers |= {name: getattr(result.posterior, name) for name in POSTERIOR}
     return {name: float(value) for name, value in numbers.items()} | {"elapsed": result.elapsed}
 
 
