@@ -22,7 +22,9 @@ def autolog(
 ) -> None:
     """Log every later test to MLflow, into the active run or into one of its own.
 
-    ``UCVTEST_AUTOLOG=1`` in the environment does the same without code.
+    Calling it again replaces the options. While a test resamples, MLflow's own autologging
+    is off in the whole process, so that the fits inside log nothing. A server holds a test up
+    for 8 seconds at most. ``UCVTEST_AUTOLOG=1`` in the environment does the same without code.
 
     Parameters
     ----------
@@ -31,20 +33,23 @@ def autolog(
     nested : bool
         Log each test as a child run of the active run instead of into it.
     spool_dir : path, optional
-        Where results wait while the tracking server cannot be reached.
+        Where results wait while the tracking server cannot be reached; by default a folder
+        ``ucvtest/mlflow_spool`` below ``$XDG_STATE_HOME`` or ``~/.local/state``.
     disable : bool
         Stop logging.
     silent : bool
-        Print nothing about where results go.
+        Print nothing about where results go. Failures still warn.
 
     Raises
     ------
     ImportError
-        If MLflow is not installed.
+        If MLflow is not installed, or plots are asked for and matplotlib is not.
+    ValueError
+        If `spool_dir` cannot be written to.
 
     See Also
     --------
-    ucvtest_mlflow : the functions behind it, for results that exist already.
+    ucvtest_mlflow : logs results that exist already, and sends what could not be sent.
     """
     mlflow_function("autolog")(
         log_plots=log_plots,
@@ -69,6 +74,8 @@ def flush_spool(spool_dir: str | Path | None = None) -> list[Any]:
     -------
     list of (run_id, key)
         What has been sent, the oldest first. What could not be sent stays, with a warning.
+        What another process (or an earlier attempt of this one) is sending is left to it,
+        so that nothing is sent twice.
 
     Raises
     ------

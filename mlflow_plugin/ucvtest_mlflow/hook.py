@@ -81,25 +81,12 @@ def autolog(
     disable: bool = False,
     silent: bool = False,
 ) -> None:
-    """Log every later test to MLflow, into the active run or into one of its own.
-
-    Calling it again replaces the options. While a test resamples, MLflow's own autologging
-    is off in the whole process, so that the fits inside log nothing. A server holds a test up
-    for 8 seconds at most.
+    """Log every later test to MLflow; `ucvtest.autolog` calls this function.
 
     Parameters
     ----------
-    log_plots, log_datasets, log_tables : bool
-        Whether the picture, the data set as a run input, and the tables are logged.
-    nested : bool
-        Log each test as a child run of the active run instead of into it.
-    spool_dir : path, optional
-        Where results wait while the tracking server cannot be reached; by default a folder
-        ``ucvtest/mlflow_spool`` below ``$XDG_STATE_HOME`` or ``~/.local/state``.
-    disable : bool
-        Stop logging.
-    silent : bool
-        Print nothing about where results go. Failures still warn.
+    log_plots, log_datasets, log_tables, nested, spool_dir, disable, silent
+        See `ucvtest.autolog`.
 
     Raises
     ------
@@ -107,10 +94,6 @@ def autolog(
         If plots are asked for and matplotlib is not installed.
     ValueError
         If `spool_dir` cannot be written to.
-
-    See Also
-    --------
-    flush_spool : sends what could not be sent.
 
     Notes
     -----
@@ -130,7 +113,7 @@ def autolog(
 
 
 def flush_spool(spool_dir: str | Path | None = None) -> list[Logged]:
-    """Send the results that were kept while their server could not be reached.
+    """Send the results that were kept while their MLflow server could not be reached.
 
     Parameters
     ----------
