@@ -289,13 +289,9 @@ def test_a_learner_that_fails_is_named_with_the_split(name):
 @each_on_losses
 def test_what_was_made_from_losses_has_every_attribute(name):
     from_data, from_losses = made(name), given(name)
-    lacking = [
-        attribute
-        for attribute in dir(from_data)
-        if not attribute.startswith("__") and not hasattr(from_losses, attribute)
-    ]
-    # What needs data says so, and is no attribute of the other kind alone.
-    assert [each for each in lacking if each != "_problem"] == []
+    # What is needed from data alone says so: it is no attribute that one kind lacks.
+    names = [name for name in dir(from_data) if not name.startswith("__") and name != "_problem"]
+    assert [name for name in names if not hasattr(from_losses, name)] == []
     with pytest.raises(ValueError, match="made from losses"):
         _ = from_losses._problem
 

@@ -104,6 +104,8 @@ class FiveByTwoTTest(_FiveByTwoTest):
     (5.0, 20)
     """
 
+    method_name = "five_by_two_t"
+
     def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
         pairs, variances = _pairs(observed)
         return self._result(
@@ -183,6 +185,8 @@ class FiveByTwoFTest(_FiveByTwoTest):
     >>> result.reference, result.n_fits
     ('F(10, 5)', 20)
     """
+
+    method_name = "five_by_two_f"
 
     def _check_hypothesis(self) -> None:
         if self.alternative != "two-sided":
