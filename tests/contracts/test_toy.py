@@ -65,6 +65,11 @@ def test_compare(result):
     assert "sign" in found.summary().as_text()
 
 
+# SQLAlchemy and MLflow warn of one another.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SADeprecationWarning")
+@pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_mlflow(result, tmp_path, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
     uv.autolog(spool_dir=tmp_path / "spool", silent=True, log_plots=False)
