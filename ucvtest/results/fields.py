@@ -94,7 +94,7 @@ class ResultFields:
     notes: tuple[str, ...] = ()
     tables: Mapping[str, Mapping[str, tuple[Any, ...]]] = field(default_factory=dict)
     pictures: Mapping[str, Picture] = field(default_factory=dict)
-    # Which learner is the better one on either side of zero: losses are lower, AUCs higher.
+    # A better learner's estimate is lower (losses) or higher (AUCs): names the sides of zero.
     better: Better = "lower"
     # What the verdict calls the interval, where it is none of confidence.
     interval_name: str = "interval"
