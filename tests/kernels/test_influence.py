@@ -12,7 +12,7 @@ import pytest
 from tests.oracles import influence as oracle
 from ucvtest.kernels import influence
 from ucvtest.kernels.influence.estimate import Rows
-from ucvtest.kernels.influence.sums import PairSums
+from ucvtest.kernels.influence.sums import PairCounts
 
 
 def draw_folds(rng, n_repeats, sizes, n_tested):
@@ -118,7 +118,7 @@ class TestAuc:
         y, tested = labels(9, 7), draw_folds(rng, 401, (9, 7), (3, 2))
         scores = draw_scores(rng, tested, y, ties=True)
         expected = influence.auc(scores, tested, y)
-        monkeypatch.setattr(influence, "CALL_CELLS", 6 * 100)
+        monkeypatch.setattr("ucvtest.kernels.influence.sums.CALL_CELLS", 6 * 100)
         found = influence.auc(scores, tested, y)
         for name in expected:
             np.testing.assert_allclose(found[name], expected[name], atol=1e-12)
@@ -300,12 +300,10 @@ class TestMonteCarloErrors:
         for seed in range(n_runs):
             rng = np.random.default_rng(seed)
             tested = draw_folds(rng, n_repeats, (8, 8), (2, 2))
-            sums = PairSums(y, n_repeats)
             rows = Rows(tested, ~tested, np.arange(n_repeats))
-            sums.count(rows)
+            sums = PairCounts.of(y, n_repeats, [rows]).sums()
             sums.add(rows, score(tested))
-            sums.close(rows)
-            found.append(sums.result())
+            found.append(sums.influence([rows]))
         return found
 
     def test_stated_errors_agree_with_the_spread(self):

@@ -14,7 +14,6 @@ from ucvtest.designs.draws import (
     exchange_one,
     learning_sets,
 )
-from ucvtest.kernels import ustatistic as kernel
 from ucvtest.kernels.ustatistic import from_pairs
 from ucvtest.kernels.ustatistic.accumulator import Accumulator, _as_counts
 from ucvtest.kernels.ustatistic.additive import (
@@ -24,9 +23,9 @@ from ucvtest.kernels.ustatistic.additive import (
     in_double,
     rounded_losses,
 )
-from ucvtest.kernels.ustatistic.groups import groups_of
-from ucvtest.kernels.ustatistic.overlaps import OverlapSums
-from ucvtest.kernels.ustatistic.residuals import residual_call
+from ucvtest.kernels.ustatistic.groups_of_draws import groups_of
+from ucvtest.kernels.ustatistic.overlaps import OverlapFit
+from ucvtest.kernels.ustatistic.residuals import residual_sums
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
 
 Z = np.random.default_rng(1).normal(size=12)
@@ -197,11 +196,12 @@ class TestMonteCarlo:
         values = []
         for seed in range(40):
             rng = np.random.default_rng(seed)
-            sums = OverlapSums(n, g, 64)
-            sums.fit_additive(draw_singly(rng, 64, n, g))
-            for overlap in sums.overlaps_for(range(g + 2)):
+            fit = OverlapFit(n, g, 64)
+            fit.add(draw_singly(rng, 64, n, g))
+            sums = fit.sums(range(g + 2))
+            for overlap in sums.overlaps:
                 sums.add(overlap, draw_singly(rng, 64, n, g, overlap))
-            values.append(sums.kappas(range(g + 2)).mean(axis=0))
+            values.append(sums.kappas().mean(axis=0))
         z = (np.mean(values, axis=0) - truth) / (np.std(values, axis=0) / np.sqrt(40))
         assert np.abs(z).max() < 3.5
 
@@ -299,14 +299,14 @@ def test_pair_effects_are_those_of_a_loop(rng):
             tau = joint - (m - 1) / (n - 2) * np.add.outer(effect, effect)
             expected[k] += tau - m * (m - 1) / (n * (n - 1)) * mean
     expected[:, np.arange(n), np.arange(n)] = 0.0
-    np.testing.assert_allclose(sums._pair_effects(), expected, atol=1e-12)
+    np.testing.assert_allclose(sums.sums().pair_effects(), expected, atol=1e-12)
 
 
 # --------------------------------------------------------------- sums in single precision
 
 
 def additive_fits(rng, n, scale=0.05):
-    """Two fits as `_AdditiveFit.solve` makes them: a and d sum to zero."""
+    """Two fits as `AdditiveFit.solve` makes them: a and d sum to zero."""
     a, d = scale * rng.normal(size=(2, 2, n))
     return rng.uniform(0, 0.6, 2), a - a.mean(1, keepdims=True), d - d.mean(1, keepdims=True)
 
@@ -370,7 +370,7 @@ def test_single_precision_loses_nothing_of_the_largest_sums(rng, n, g, scale, si
     errors = np.full(l1.shape, sign, dtype=np.int8)
     arrays = (errors, errors, l1, l2, np.ones(l1.shape[:3]))
     single, double = (
-        residual_call(*arrays, additive, g, 0, pair_effects=True)
+        residual_sums(*arrays, additive, g, 0, pair_effects=True)
         for additive in (fits, tuple(part.astype(float) for part in fits))
     )
     for key, expected in double.items():
@@ -391,7 +391,10 @@ def test_all_else_is_in_double_precision(rng, monkeypatch):
         return kind, sums.estimates().values
 
     single, found = estimates()
-    monkeypatch.setattr(kernel, "_rounded", lambda fits, g: in_double(rounded_losses(fits, g)))
+    monkeypatch.setattr(
+        "ucvtest.kernels.ustatistic.additive.rounded_losses",
+        lambda fits, g: in_double(rounded_losses(fits, g)),
+    )
     double, expected = estimates()
     assert (single, double) == ({np.dtype(np.float32)}, {np.dtype(float)})
     assert found == pytest.approx(expected, rel=1e-12)
@@ -428,14 +431,14 @@ def test_sums_over_other_draws_than_those_that_settled_the_fit(rng, monkeypatch,
     learning = np.argsort(rng.random((80, 8, 9))) < 3
     errors = rng.integers(-1, 2, learning.shape)
     sums.add((errors, errors, learning, learning[..., ::-1]))
-    assert sums._settled[0].dtype == np.float32
+    assert sums._fits._settled[0].dtype == np.float32
     precisions = []
 
     def call(*arguments, **settings):
         precisions.append({part.dtype for part in arguments[5]})
-        return residual_call(*arguments, **settings)
+        return residual_sums(*arguments, **settings)
 
-    monkeypatch.setattr(kernel, "_residual_call", call)
+    monkeypatch.setattr("ucvtest.kernels.ustatistic.accumulator.residual_sums", call)
     sets = np.broadcast_to(learning[:, :1], (80, n_sets, 9))
     others = factor * rng.integers(-1, 2, sets.shape)
     sums.add((others, others, sets, sets[..., ::-1]))
@@ -450,7 +453,7 @@ def test_products_of_residuals_ask_for_all_digits():
     d, sets = np.zeros((2, 1, 4, 9), dtype=np.int8), np.zeros((2, 1, 4, 9), dtype=bool)
     fits = tuple(np.zeros(shape, dtype=np.float32) for shape in (2, (2, 9), (2, 9)))
     with jax.enable_x64(True):
-        traced = kernel._residual_sums.trace(
+        traced = residual_sums.__wrapped__.trace(
             d, d, sets, sets, np.ones((2, 1, 4)), fits, 3, 0, pair_effects=True
         )
         text = str(traced.jaxpr)

@@ -1,13 +1,14 @@
-"""Influence-function standard errors of cross-validated AUC and error."""
+"""The influence-function test's estimates, for people with scores or losses of their own."""
 
 from typing import Any
 
 import numpy as np
 
+from ucvtest.kernels.influence.ad_hoc import ad_hoc_variances
 from ucvtest.kernels.influence.estimate import Rows
-from ucvtest.kernels.influence.sums import LossSums, PairSums, repeats_needed
+from ucvtest.kernels.influence.sums import LossCounts, PairCounts, repeats_needed
 
-__all__ = ["auc", "error"]
+__all__ = ["ad_hoc_variances", "auc", "error"]
 
 
 def auc(scores: Any, tested: Any, y: Any, counts: Any = None) -> dict[str, Any]:
@@ -76,19 +77,18 @@ def auc(scores: Any, tested: Any, y: Any, counts: Any = None) -> dict[str, Any]:
             _check_sizes(mask[:, labels == code], f"class {code}")
         else:
             _check_samples(counts_given[:, labels == code], f"class {code}")
-    sums = PairSums(labels, len(mask))
     rows = Rows(mask, counts_given, np.arange(len(mask)))
-    sums.count(rows)
-    if sums.n_untested:
+    counted = PairCounts.of(labels, len(mask), [rows])
+    if counted.n_untested:
         share = np.prod([mask[:, labels == code].mean() for code in (0, 1)])
         n_pairs = int((labels == 0).sum() * (labels == 1).sum())
         raise ValueError(
-            f"{sums.n_untested} of {n_pairs} pairs are never tested together in "
+            f"{counted.n_untested} of {n_pairs} pairs are never tested together in "
             f"{len(mask)} repeats: about {repeats_needed(share, n_pairs)} repeats would do"
         )
+    sums = counted.sums()
     sums.add(rows, values)
-    sums.close(rows)
-    found = sums.result()
+    found = sums.influence([rows])
     terms = np.stack([found.first, found.second, found.third])
     return {
         "auc": found.estimate,
@@ -150,18 +150,17 @@ def error(losses: Any, tested: Any, counts: Any = None) -> dict[str, Any]:
         _check_sizes(mask, "the sample")
     else:
         _check_samples(counts_given, "the sample")
-    sums = LossSums(mask.shape[1], len(mask))
     rows = Rows(mask, counts_given, np.arange(len(mask)))
-    sums.count(rows)
-    if sums.n_untested:
+    counted = LossCounts.of(mask.shape[1], len(mask), [rows])
+    if counted.n_untested:
         needed = repeats_needed(mask.mean(), mask.shape[1])
         raise ValueError(
-            f"{sums.n_untested} of {mask.shape[1]} observations are never tested in {len(mask)} "
+            f"{counted.n_untested} of {mask.shape[1]} observations are never tested in {len(mask)} "
             f"repeats: about {needed} repeats would do"
         )
+    sums = counted.sums()
     sums.add(rows, values)
-    sums.close(rows)
-    found = sums.result()
+    found = sums.influence([rows])
     return {
         "error": found.estimate,
         "u": found.values,
@@ -172,7 +171,7 @@ def error(losses: Any, tested: Any, counts: Any = None) -> dict[str, Any]:
 
 
 def _checked(values: Any, tested: Any, counts: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores or losses as floats, what is tested as booleans, and how often what is learnt."""
+    """Scores or losses as floats, what is tested as booleans, and how often each is learnt from."""
     shown, mask = np.asarray(values, dtype=float), np.asarray(tested)
     if shown.ndim != 2 or shown.shape != mask.shape or not len(mask):
         raise ValueError(

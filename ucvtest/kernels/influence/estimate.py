@@ -1,4 +1,4 @@
-"""Influence values of an estimate, and its standard error."""
+"""An estimate with its influence values, and what follows from them: variances and errors."""
 
 from dataclasses import dataclass, fields
 

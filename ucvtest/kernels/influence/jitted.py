@@ -1,4 +1,4 @@
-"""The jitted sums behind the influence values."""
+"""The jitted sums behind the influence values: one call for some rows of tests."""
 
 from functools import partial
 
@@ -7,18 +7,12 @@ import jax.numpy as jnp
 
 from ucvtest.common.float64 import in_float64
 
-__all__ = ["counted_call", "lost_call", "ranked_call", "weighted_call"]
+__all__ = ["count_pairs", "rank_pairs", "sum_losses", "sum_over_pairs"]
 
 
-def _pair_index(
-    first: jax.Array, second: jax.Array, group: jax.Array, shape: tuple[int, ...]
-) -> jax.Array:
-    _, n1, n0 = shape
-    return (group[:, None, None] * n1 + first[:, :, None]) * n0 + second[:, None, :]
-
-
+@in_float64
 @partial(jax.jit, static_argnames="shape")
-def _counted(
+def count_pairs(
     first: jax.Array,
     second: jax.Array,
     weight1: jax.Array,
@@ -32,8 +26,9 @@ def _counted(
     return empty.at[_pair_index(first, second, group, shape)].add(weight).reshape(shape)
 
 
+@in_float64
 @partial(jax.jit, static_argnames="shape")
-def _ranked(
+def rank_pairs(
     scores1: jax.Array,
     scores0: jax.Array,
     first: jax.Array,
@@ -55,8 +50,9 @@ def _ranked(
     return n, a, psi.sum((1, 2)) / jnp.maximum(weight.sum((1, 2)), 1.0)
 
 
+@in_float64
 @jax.jit
-def _weighted(
+def sum_over_pairs(
     first: jax.Array, second: jax.Array, weight1: jax.Array, weight0: jax.Array, matrix: jax.Array
 ) -> jax.Array:
     """Sum of a matrix (n1, n0) over the tested pairs of every row."""
@@ -64,8 +60,9 @@ def _weighted(
     return (weight * matrix[first[:, :, None], second[:, None, :]]).sum((1, 2))
 
 
+@in_float64
 @partial(jax.jit, static_argnames="n_groups")
-def _lost(
+def sum_losses(
     losses: jax.Array, tested: jax.Array, group: jax.Array, inverse: jax.Array, n_groups: int
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Sums of losses of every group (G, n), a and the mean loss of every row."""
@@ -75,7 +72,8 @@ def _lost(
     return sums, shown @ inverse, shown.sum(1) / n_tested
 
 
-counted_call = in_float64(_counted)
-ranked_call = in_float64(_ranked)
-weighted_call = in_float64(_weighted)
-lost_call = in_float64(_lost)
+def _pair_index(
+    first: jax.Array, second: jax.Array, group: jax.Array, shape: tuple[int, ...]
+) -> jax.Array:
+    _, n1, n0 = shape
+    return (group[:, None, None] * n1 + first[:, :, None]) * n0 + second[:, None, :]

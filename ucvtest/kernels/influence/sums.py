@@ -1,4 +1,4 @@
-"""Influence values of cross-validated AUC and error rate, and ad-hoc variances beside them.
+"""Sums over repeats, and the influence values of a cross-validated AUC or error rate from them.
 
 Notation of Yousef (Estimating the standard error of cross-validation-based estimators of
 classifier performance): in repeat m some positives i and negatives j are tested, T1[m, i] = 1
@@ -21,21 +21,26 @@ the three terms of a positive i are
 and its influence value is U_i = I + II - III. C depends on the design alone, so that one pass
 over the scores is enough: they need not be kept.
 
+There are three passes over the rows, each an object that the one before makes: `PairCounts` and
+`LossCounts` count how often everything is tested, `PairSums` and `LossSums` add up the scores
+(losses) of one learner, and their `influence` goes through the learning sets.
+
 Repeated K-fold cross-validation tests all pairs of folds in each repeat. The rule that scores a
 pair (i, j) is learnt without the folds of i and j; how the rest is divided into further folds
 makes no difference to it, and sums out of the probability G of the whole partition. What is left
 is the probability of the training set, so that each pair of folds is one row of the sums above.
 """
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ucvtest.kernels.influence.estimate import Influence, Rows
-from ucvtest.kernels.influence.jitted import counted_call, lost_call, ranked_call, weighted_call
+from ucvtest.kernels.influence.jitted import count_pairs, rank_pairs, sum_losses, sum_over_pairs
 
-__all__ = ["LossSums", "PairSums", "repeats_needed"]
-
+__all__ = ["LossCounts", "LossSums", "PairCounts", "PairSums", "repeats_needed"]
 
 MAX_GROUPS = 16
 """Groups of repeats, whose spread gives the Monte-Carlo errors."""
@@ -51,136 +56,216 @@ ROW_STEP, SIZE_STEP = 128, 8
 these, so that they share compilations."""
 
 
-class _Sums:
-    """What both metrics share: groups of repeats, and the sums over training sets.
+# ------------------------------------------------------------- first pass: what is tested
 
-    Call `count` with all rows, then `add` with all rows and scores, then `close` with all
-    rows again, always in the same order; then `result`.
+
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    """How often each pair (observation) is tested.
+
+    Parameters
+    ----------
+    classes : sequence of ndarray of int
+        The observations of each class; one class of all for an error rate.
+    n_repeats : int
+    by_group : ndarray, shape (G, n1, n0) or (G, n)
+        Counts of the repeats of each group.
     """
 
-    def __init__(self, classes: Sequence[np.ndarray], n_repeats: int, n_sums: int) -> None:
-        self.classes = classes
-        self.n_obs = sum(map(len, classes))
-        self.n_repeats = n_repeats
-        self.n_groups = min(max(GROUP_CELLS // max(n_sums, 1), 2), MAX_GROUPS, n_repeats)
-        self._a: list[np.ndarray] = []
-        self._values: list[np.ndarray] = []
-        self._closed = 0
-        # Sums over the rows of (c_mi - c_m) times a, times b, and, by groups, times a - b.
-        self._second = np.zeros(self.n_obs)
-        self._third = np.zeros(self.n_obs)
-        self._by_group = np.zeros((self.n_groups, self.n_obs))
-        self._effects = np.zeros(n_repeats)
-        self._learnt = np.zeros(self.n_obs)
-        self._n_rows = 0
+    classes: Sequence[np.ndarray]
+    n_repeats: int
+    by_group: np.ndarray
 
-    def _group(self, rows: Rows) -> np.ndarray:
-        return rows.repeat % self.n_groups
+    @property
+    def n_untested(self) -> int:
+        """Pairs (observations) that are never tested."""
+        return int((self.by_group.sum(axis=0) == 0).sum())
 
-    def _close(self, rows: Rows, b: np.ndarray) -> None:
-        """Add what the training sets of these rows say; `add` has been called with all rows."""
-        a = self._a_of(len(b))
-        weights = np.zeros((self.n_groups, len(b)))
-        weights[self._group(rows), np.arange(len(b))] = a - b
-        counts = rows.counts.astype(float)
-        for members in self.classes:
-            excess = counts[:, members] - counts[:, members].mean(axis=1, keepdims=True)
-            self._second[members] += a @ excess
-            self._third[members] += b @ excess
-            self._by_group[:, members] += weights @ excess
-        np.add.at(self._effects, rows.repeat, a - b)
-        self._learnt += counts.sum(axis=0)
-        self._n_rows += len(b)
 
-    def _a_of(self, size: int) -> np.ndarray:
-        if self._closed == 0:
-            self._all_a = np.concatenate(self._a)
-        self._closed += size
-        return self._all_a[self._closed - size : self._closed]
+class PairCounts(_Counts):
+    """How often each pair of a positive and a negative is tested together, for the AUC."""
 
-    def _noise_of_shares(self, members: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    @classmethod
+    def of(cls, y: np.ndarray, n_repeats: int, parts: Iterable[Rows]) -> "PairCounts":
+        """Count.
+
+        Parameters
+        ----------
+        y : ndarray, shape (n,)
+            1 for positives, 0 for negatives.
+        n_repeats : int
+        parts : iterable of Rows
+            All rows, in any number of parts.
+        """
+        classes = (np.flatnonzero(y == 1), np.flatnonzero(y != 1))
+        n1, n0 = map(len, classes)
+        by_group = np.zeros((_number_of_groups(n1 * n0, n_repeats), n1, n0))
+        for rows in parts:
+            for call in _calls(rows, classes, len(by_group)):
+                by_group += count_pairs(*call.design, call.group, shape=by_group.shape)
+        return cls(classes, n_repeats, by_group)
+
+    def sums(self) -> "PairSums":
+        """The second pass, for the scores of one learner."""
+        return PairSums(self)
+
+
+class LossCounts(_Counts):
+    """How often each observation is tested, for an error rate or any other mean loss."""
+
+    @classmethod
+    def of(cls, n_obs: int, n_repeats: int, parts: Iterable[Rows]) -> "LossCounts":
+        """Count; see `PairCounts.of`."""
+        by_group = np.zeros((_number_of_groups(n_obs, n_repeats), n_obs))
+        for rows in parts:
+            np.add.at(by_group, _group(rows, len(by_group)), rows.tested)
+        return cls((np.arange(n_obs),), n_repeats, by_group)
+
+    def sums(self) -> "LossSums":
+        """The second pass, for the losses of one learner."""
+        return LossSums(self)
+
+
+# ------------------------------------------- second and third pass: scores, learning sets
+
+
+@dataclass(frozen=True, eq=False)
+class _LearningSets:
+    """Sums over the rows that say how the choice of learning sets moves the estimate.
+
+    Parameters
+    ----------
+    second, third : ndarray, shape (n,)
+        Sums of (c_mi - c_m) a_m, and of (c_mi - c_m) b_m.
+    by_group : ndarray, shape (G, n)
+        Sums of (c_mi - c_m) (a_m - b_m) over the rows of each group.
+    effects : ndarray, shape (M,)
+        Sums of a_m - b_m over the rows of each repeat.
+    learnt : ndarray, shape (n,)
+        How often each observation is learnt from.
+    n_rows : int
+    """
+
+    second: np.ndarray
+    third: np.ndarray
+    by_group: np.ndarray
+    effects: np.ndarray
+    learnt: np.ndarray
+    n_rows: int
+
+    def noise_of_shares(self, members: np.ndarray, moved: np.ndarray) -> np.ndarray:
         """What noise in the shares N/C of each observation (G, n_k), centred, does to I and III.
 
         III is linear in them; its coefficients are replaced by their expectation over designs,
         which is -c_m for i itself and c_m/(n_k - 1) for every other observation of its class.
         """
         n = len(members)
-        learnt = self._learnt[members].mean() / self._n_rows
+        learnt = self.learnt[members].mean() / self.n_rows
         return moved * (1 + learnt * n / max(n - 1, 1))
 
-    @property
-    def _effects_by_group(self) -> np.ndarray:
-        group = np.arange(self.n_repeats) % self.n_groups
-        return np.bincount(group, self._effects, self.n_groups)
+
+class _Sums(ABC):
+    """What the rules of one learner say of the tested observations: the second pass.
+
+    Rows are added in any number of parts; `influence` makes the third pass.
+    """
+
+    def __init__(self, counts: _Counts) -> None:
+        self._counts = counts
+        self._n_groups = len(counts.by_group)
+        self._tested = counts.by_group.sum(axis=0)
+        self._sums = np.zeros(counts.by_group.shape)
+        self._a: list[np.ndarray] = []
+        self._values: list[np.ndarray] = []
+
+    @abstractmethod
+    def add(self, rows: Rows, values: np.ndarray) -> None:
+        """Add the scores (losses) of some rows, (R, n), looked at only where tested."""
+
+    def influence(self, parts: Iterable[Rows]) -> Influence:
+        """The estimate and its influence values.
+
+        Parameters
+        ----------
+        parts : iterable of Rows
+            The rows that were added, all of them and in the same order, in any parts.
+        """
+        return self._influence(self._learning_sets(parts))
+
+    def _learning_sets(self, parts: Iterable[Rows]) -> _LearningSets:
+        counts, all_a = self._counts, np.concatenate(self._a)
+        n_obs = sum(map(len, counts.classes))
+        weights = self._sums.sum(axis=0) / self._tested**2
+        second, third, learnt = np.zeros((3, n_obs))
+        by_group, effects = np.zeros((self._n_groups, n_obs)), np.zeros(counts.n_repeats)
+        n_rows = 0
+        for rows in parts:
+            b = self._b(rows, weights)
+            a = all_a[n_rows : n_rows + len(b)]
+            n_rows += len(b)
+            of_group = np.zeros((self._n_groups, len(b)))
+            of_group[_group(rows, self._n_groups), np.arange(len(b))] = a - b
+            times = rows.counts.astype(float)
+            for members in counts.classes:
+                excess = times[:, members] - times[:, members].mean(axis=1, keepdims=True)
+                second[members] += a @ excess
+                third[members] += b @ excess
+                by_group[:, members] += of_group @ excess
+            np.add.at(effects, rows.repeat, a - b)
+            learnt += times.sum(axis=0)
+        if n_rows != len(all_a):
+            raise ValueError(f"{len(all_a)} rows were added, and {n_rows} are given")
+        return _LearningSets(second, third, by_group, effects, learnt, n_rows)
+
+    @abstractmethod
+    def _b(self, rows: Rows, weights: np.ndarray) -> np.ndarray:
+        """b of each row: the sum of the weights N/C^2 over all that it tests."""
+
+    @abstractmethod
+    def _influence(self, sets: _LearningSets) -> Influence: ...
 
 
 class PairSums(_Sums):
-    """Sums over repeats for the AUC.
+    """Sums over repeats for the AUC: made by `PairCounts.sums`."""
 
-    Parameters
-    ----------
-    y : ndarray, shape (n,)
-        1 for positives, 0 for negatives.
-    n_repeats : int
-    """
-
-    def __init__(self, y: np.ndarray, n_repeats: int) -> None:
-        classes = (np.flatnonzero(y == 1), np.flatnonzero(y != 1))
-        n1, n0 = map(len, classes)
-        super().__init__(classes, n_repeats, n1 * n0)
-        self._shape = (self.n_groups, n1, n0)
-        self._c, self._n = np.zeros(self._shape), np.zeros(self._shape)
-
-    def count(self, rows: Rows) -> None:
-        """Count how often each pair is tested."""
-        for call in self._calls(rows):
-            self._c += counted_call(*call.design, call.group, shape=self._shape)
-
-    @property
-    def n_untested(self) -> int:
-        """Pairs that are never tested together so far."""
-        return int((self._c.sum(axis=0) == 0).sum())
-
-    def add(self, rows: Rows, scores: np.ndarray) -> None:
+    def add(self, rows: Rows, values: np.ndarray) -> None:
         """Add the scores of some rows, (R, n), looked at only where tested."""
-        inverse = 1 / self._c.sum(axis=0)
-        for call in self._calls(rows):
-            n, a, value = ranked_call(
-                *call.scores(scores), *call.design, call.group, inverse, shape=self._shape
+        inverse = 1 / self._tested
+        for call in _calls(rows, self._counts.classes, self._n_groups):
+            sums, a, auc = rank_pairs(
+                *call.scores(values), *call.design, call.group, inverse, shape=self._sums.shape
             )
-            self._n += n
+            self._sums += sums
             self._a.append(a[: call.size])
-            self._values.append(value[: call.size])
+            self._values.append(auc[: call.size])
 
-    def close(self, rows: Rows) -> None:
-        """See `_Sums`."""
-        c = self._c.sum(axis=0)
-        matrix = self._n.sum(axis=0) / c**2
-        b = [weighted_call(*call.design, matrix)[: call.size] for call in self._calls(rows)]
-        self._close(rows, np.concatenate(b))
+    def _b(self, rows: Rows, weights: np.ndarray) -> np.ndarray:
+        calls = _calls(rows, self._counts.classes, self._n_groups)
+        return np.concatenate(
+            [sum_over_pairs(*call.design, weights)[: call.size] for call in calls]
+        )
 
-    def result(self) -> Influence:
-        """The AUC and its influence values."""
-        _, n1, n0 = self._shape
-        c, sizes = self._c.sum(axis=0), (n1, n0)
-        share = self._n.sum(axis=0) / c
+    def _influence(self, sets: _LearningSets) -> Influence:
+        sizes = n1, n0 = self._tested.shape
+        share = self._sums.sum(axis=0) / self._tested
         estimate = float(share.mean())
         # Of each group: by how much it moves N/C, and with it term I.
-        moved = (self._n - self._c * share) / c
-        effects = self._effects_by_group / (n1 * n0)
-        first, divisor = np.empty(self.n_obs), np.empty(self.n_obs)
-        by_group, first_by_group = self._by_group.copy(), np.empty_like(self._by_group)
-        second, third = self._second.copy(), self._third.copy()
-        for k, members in enumerate(self.classes):
+        moved = (self._sums - self._counts.by_group * share) / self._tested
+        group = np.arange(self._counts.n_repeats) % self._n_groups
+        effects = np.bincount(group, sets.effects, self._n_groups) / (n1 * n0)
+        second, third, by_group = sets.second.copy(), sets.third.copy(), sets.by_group.copy()
+        first, divisor = np.empty_like(second), np.empty_like(second)
+        first_by_group = np.empty_like(by_group)
+        for k, members in enumerate(self._counts.classes):
             others = sizes[1 - k]
             first[members] = share.mean(axis=1 - k) - estimate
             divisor[members] = sizes[k]
-            for sums in (second, third):
-                sums[members] /= others
+            for term in (second, third):
+                term[members] /= others
             by_group[:, members] /= others
             of_shares = moved.mean(axis=2 - k) - effects[:, None]
             first_by_group[:, members] = of_shares
-            by_group[:, members] += self._noise_of_shares(members, of_shares)
+            by_group[:, members] += sets.noise_of_shares(members, of_shares)
         return Influence(
             estimate=estimate,
             first=first,
@@ -189,44 +274,69 @@ class PairSums(_Sums):
             by_group=by_group,
             first_by_group=first_by_group,
             rows=np.concatenate(self._values),
-            effects=self._effects / (n1 * n0),
+            effects=sets.effects / (n1 * n0),
             divisor=divisor,
         )
 
-    def _calls(self, rows: Rows) -> "list[_Call]":
-        """The rows in parts of bounded size, each with its index arrays."""
-        tested = [rows.tested[:, members] for members in self.classes]
-        sizes = [_size(each) for each in tested]
-        limit = max(1, CALL_CELLS // (sizes[0] * sizes[1]))
-        calls = []
-        group = self._group(rows)
-        for start in range(0, len(group), limit):
-            part = slice(start, start + limit)
-            calls.append(_Call.make([each[part] for each in tested], sizes, group[part], part))
-        for call in calls:
-            call.classes = self.classes
-        return calls
+
+class LossSums(_Sums):
+    """Sums over repeats for a mean loss: made by `LossCounts.sums`."""
+
+    def add(self, rows: Rows, values: np.ndarray) -> None:
+        """Add the losses of some rows, (R, n), looked at only where tested."""
+        group = _group(rows, self._n_groups)
+        sums, a, mean = sum_losses(
+            values, rows.tested, group, 1 / self._tested, n_groups=self._n_groups
+        )
+        self._sums += sums
+        self._a.append(a)
+        self._values.append(mean)
+
+    def _b(self, rows: Rows, weights: np.ndarray) -> np.ndarray:
+        found: np.ndarray = rows.tested @ weights
+        return found
+
+    def _influence(self, sets: _LearningSets) -> Influence:
+        n = len(self._tested)
+        share = self._sums.sum(axis=0) / self._tested
+        estimate = float(share.mean())
+        moved = (self._sums - self._counts.by_group * share) / self._tested
+        moved -= moved.mean(axis=1, keepdims=True)
+        return Influence(
+            estimate=estimate,
+            first=share - estimate,
+            second=sets.second,
+            third=sets.third,
+            by_group=sets.by_group + sets.noise_of_shares(np.arange(n), moved),
+            first_by_group=moved,
+            rows=np.concatenate(self._values),
+            effects=sets.effects / n,
+            divisor=np.full(n, float(n)),
+        )
 
 
+# -------------------------------------------------------------- rows as jitted calls take them
+
+
+@dataclass(frozen=True, eq=False)
 class _Call:
     """Rows of one jitted call: index arrays of what is tested, filled up with weight zero."""
 
     classes: Sequence[np.ndarray]
-
-    def __init__(
-        self,
-        index: list[np.ndarray],
-        weight: list[np.ndarray],
-        group: np.ndarray,
-        part: slice,
-        size: int,
-    ) -> None:
-        self.index, self.weight = index, weight
-        self.group, self.part, self.size = group, part, size
+    index: list[np.ndarray]
+    weight: list[np.ndarray]
+    group: np.ndarray
+    part: slice
+    size: int
 
     @classmethod
     def make(
-        cls, tested: list[np.ndarray], sizes: list[int], group: np.ndarray, part: slice
+        cls,
+        classes: Sequence[np.ndarray],
+        tested: list[np.ndarray],
+        sizes: list[int],
+        group: np.ndarray,
+        part: slice,
     ) -> "_Call":
         n_rows = -(-len(group) // ROW_STEP) * ROW_STEP if len(group) >= ROW_STEP else len(group)
         index, weight = [], []
@@ -241,14 +351,14 @@ class _Call:
             weight.append(weight_of_class)
         padded = np.zeros(n_rows, dtype=np.int32)
         padded[: len(group)] = group
-        return cls(index, weight, padded, part, len(group))
+        return cls(classes, index, weight, padded, part, len(group))
 
     @property
     def design(self) -> tuple[np.ndarray, ...]:
         return (*self.index, *self.weight)
 
     def scores(self, scores: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Those of the tested observations, anything where the weight is zero."""
+        """Those of the tested observations; entries of weight zero are undefined."""
         found = []
         for members, index in zip(self.classes, self.index, strict=True):
             of_class = np.zeros(index.shape)
@@ -256,6 +366,17 @@ class _Call:
             of_class[: self.size] = np.take_along_axis(scores[self.part], places, axis=1)
             found.append(of_class)
         return tuple(found)
+
+
+def _calls(rows: Rows, classes: Sequence[np.ndarray], n_groups: int) -> Iterator[_Call]:
+    """The rows in parts of bounded size, each with its index arrays."""
+    tested = [rows.tested[:, members] for members in classes]
+    sizes = [_size(each) for each in tested]
+    limit = max(1, CALL_CELLS // (sizes[0] * sizes[1]))
+    group = _group(rows, n_groups)
+    for start in range(0, len(group), limit):
+        part = slice(start, start + limit)
+        yield _Call.make(classes, [each[part] for each in tested], sizes, group[part], part)
 
 
 def _size(tested: np.ndarray) -> int:
@@ -267,60 +388,16 @@ def _size(tested: np.ndarray) -> int:
     return min(-(-largest // SIZE_STEP) * SIZE_STEP, tested.shape[1])
 
 
-class LossSums(_Sums):
-    """Sums over repeats for an error rate, or any other mean loss, of one sample.
+# ------------------------------------------------------------------------ repeats, groups
 
-    Parameters
-    ----------
-    n_obs, n_repeats : int
-    """
 
-    def __init__(self, n_obs: int, n_repeats: int) -> None:
-        super().__init__((np.arange(n_obs),), n_repeats, n_obs)
-        self._c, self._sums = np.zeros((2, self.n_groups, n_obs))
+def _number_of_groups(n_sums: int, n_repeats: int) -> int:
+    return min(max(GROUP_CELLS // max(n_sums, 1), 2), MAX_GROUPS, n_repeats)
 
-    def count(self, rows: Rows) -> None:
-        """Count how often each observation is tested."""
-        np.add.at(self._c, self._group(rows), rows.tested)
 
-    @property
-    def n_untested(self) -> int:
-        """Observations that are never tested so far."""
-        return int((self._c.sum(axis=0) == 0).sum())
-
-    def add(self, rows: Rows, scores: np.ndarray) -> None:
-        """Add the losses of some rows, (R, n), looked at only where tested."""
-        inverse = 1 / self._c.sum(axis=0)
-        sums, a, value = lost_call(
-            scores, rows.tested, self._group(rows), inverse, n_groups=self.n_groups
-        )
-        self._sums += sums
-        self._a.append(a)
-        self._values.append(value)
-
-    def close(self, rows: Rows) -> None:
-        """See `_Sums`."""
-        c = self._c.sum(axis=0)
-        self._close(rows, rows.tested @ (self._sums.sum(axis=0) / c**2))
-
-    def result(self) -> Influence:
-        """The mean loss and its influence values."""
-        n, c = self.n_obs, self._c.sum(axis=0)
-        share = self._sums.sum(axis=0) / c
-        estimate = float(share.mean())
-        moved = (self._sums - self._c * share) / c
-        moved -= moved.mean(axis=1, keepdims=True)
-        return Influence(
-            estimate=estimate,
-            first=share - estimate,
-            second=self._second,
-            third=self._third,
-            by_group=self._by_group + self._noise_of_shares(self.classes[0], moved),
-            first_by_group=moved,
-            rows=np.concatenate(self._values),
-            effects=self._effects / n,
-            divisor=np.full(n, float(n)),
-        )
+def _group(rows: Rows, n_groups: int) -> np.ndarray:
+    """The group of repeats that each row belongs to."""
+    return rows.repeat % n_groups
 
 
 def repeats_needed(share: float, n_cells: int, chance: float = 0.01) -> int:

@@ -1,4 +1,4 @@
-"""The U-statistic estimate of a loss difference and its variances."""
+"""The U-statistic test's estimates, for people with losses of their own."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The additive part of loss differences, and its moments."""
+"""The additive control variate A: fitted by least squares, and rounded where that is exact."""
 
 import math
 from dataclasses import dataclass
@@ -10,8 +10,17 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 from ucvtest.common.float64 import in_float64, jit_sums
+from ucvtest.kernels.ustatistic.groups_of_draws import Dealt, one_half
 
-__all__ = ["SETS_PER_SUM", "Additive", "AdditiveFit", "Fits", "in_double", "rounded_losses"]
+__all__ = [
+    "SETS_PER_SUM",
+    "Additive",
+    "AdditiveFit",
+    "CrossedFits",
+    "Fits",
+    "in_double",
+    "rounded_losses",
+]
 
 
 SETS_PER_SUM = 64
@@ -19,6 +28,9 @@ SETS_PER_SUM = 64
 
 SINGLE = 2.0**24
 """Whole numbers up to here are exact in single precision."""
+
+SETS_FOR_FIT = 64
+"""Learning sets for each observation after which the additive fit stays as it is."""
 
 MOST_ROUNDING = 0.2
 """Errors of one rule: the standard deviation that rounding A may add to their number."""
@@ -31,6 +43,7 @@ Additive = tuple[jax.Array, jax.Array, jax.Array]
 """One row of `Fits`, or all of them."""
 
 
+@in_float64
 @jit_sums
 def _additive_moments(
     d1: jax.Array, d2: jax.Array, l1: jax.Array, l2: jax.Array, weight: jax.Array
@@ -60,9 +73,6 @@ def _additive_moments(
     }
 
 
-_moments_call = in_float64(_additive_moments)
-
-
 @dataclass
 class AdditiveFit:
     """Running sums for the additive approximation A."""
@@ -78,7 +88,7 @@ class AdditiveFit:
         weight: np.ndarray,
     ) -> None:
         """Add the learning sets of both sides; weight 0 for places that hold none."""
-        update = _moments_call(d1, d2, l1, l2, weight)
+        update = _additive_moments(d1, d2, l1, l2, weight)
         if self.sums is None:
             # Further sums of counts would not stay exact in single precision.
             self.sums = update | {"gram": update["gram"].astype(float)}
@@ -116,6 +126,54 @@ class AdditiveFit:
         # mean of A_L(t) over the sets L without t is c + d_t - g a_t/(n - 1): solved for a, d.
         test = (marginal + g * on_mean / (n - 1)) / (1 - g / ((n - 1) * (n - g)))
         return centre, on_mean + test / (n - g), test
+
+
+class CrossedFits:
+    """Two halves of the groups of draws, each with the additive fit of the other one.
+
+    The fits use all draws so far, until there are enough of them; then they stay as they are.
+
+    Parameters
+    ----------
+    n_obs, learn_size, n_groups : int
+    """
+
+    def __init__(self, n_obs: int, learn_size: int, n_groups: int) -> None:
+        self._n_obs, self._learn_size = n_obs, learn_size
+        half = one_half(n_groups)
+        self.halves = (slice(0, half), slice(half, n_groups))
+        self._crossed = half < n_groups
+        self._fits = (AdditiveFit(), AdditiveFit())
+        self._settled: Fits | None = None
+
+    def updated(self, dealt: Dealt, *, exact: bool) -> Fits:
+        """The fits of all groups, for these draws too.
+
+        Parameters
+        ----------
+        dealt : Dealt
+        exact : bool
+            Whether the differences are all -1, 0 or 1, so that the fits may be rounded.
+        """
+        if self._settled is not None:
+            return self._settled
+        if self._crossed:
+            for fit, groups in zip(self._fits, self.halves, strict=True):
+                for call in dealt.calls(groups):
+                    fit.add(*call)
+        additive = self._solved(exact)
+        if min(fit.n_sets for fit in self._fits) >= SETS_FOR_FIT * self._n_obs:
+            self._settled = additive
+        return additive
+
+    def _solved(self, exact: bool) -> Fits:
+        g = self._learn_size
+        solved = [fit.solve(self._n_obs, g) for fit in reversed(self._fits)]
+        centre, a, d = (np.array(part) for part in zip(*solved, strict=True))
+        fits = rounded_losses((centre, a, d), g) if exact else (centre, a, d)
+        sizes = [groups.stop - groups.start for groups in self.halves]
+        centre, a, d = (np.repeat(part, sizes, axis=0) for part in fits)
+        return centre, a, d
 
 
 def rounded_losses(additive: Fits, g: int) -> Fits:

@@ -1,17 +1,18 @@
-"""Sums over pairs of learning sets with a given overlap."""
+"""The parameters kappa_c, from pairs of learning sets that overlap by a given number."""
 
 from collections.abc import Iterable
 
 import numpy as np
 
-from ucvtest.kernels.ustatistic.accumulator import add_up
-from ucvtest.kernels.ustatistic.additive import AdditiveFit
-from ucvtest.kernels.ustatistic.groups import Dealt, Draws, groups_of_draws
-from ucvtest.kernels.ustatistic.residuals import residual_call
+from ucvtest.kernels.ustatistic.additive import AdditiveFit, Fits
+from ucvtest.kernels.ustatistic.groups_of_draws import Dealt, Draws, number_of_groups
+from ucvtest.kernels.ustatistic.residuals import add_up, residual_sums
+
+__all__ = ["OverlapFit", "OverlapSums"]
 
 
-class OverlapSums:
-    """Sums over pairs of learning sets with given overlaps, for the parameters kappa_c.
+class OverlapFit:
+    """The additive fit that sums over pairs with given overlaps start from.
 
     Parameters
     ----------
@@ -22,21 +23,16 @@ class OverlapSums:
 
     def __init__(self, n_obs: int, learn_size: int, n_draws: int) -> None:
         self.n_obs, self.learn_size = n_obs, learn_size
-        self.n_groups = groups_of_draws(n_obs, n_draws)
+        self.n_groups = number_of_groups(n_obs, n_draws)
         self._fit = AdditiveFit()
-        self._sums: dict[int, dict[str, np.ndarray]] = {}
 
-    def overlaps_for(self, c_values: Iterable[int]) -> tuple[int, ...]:
-        """The overlaps of learning sets that sets with c observations in common come from."""
-        return tuple(sorted({o for c in c_values for o, _, _ in self._cases(c)}))
-
-    def fit_additive(self, draws: Draws) -> None:
-        """Add draws to the additive fit; they must not be used again."""
+    def add(self, draws: Draws) -> None:
+        """Add draws to the fit; the sums must be over others."""
         for call in Dealt.deal(draws, self.n_groups).calls():
             self._fit.add(*call)
 
-    def add(self, overlap: int, draws: Draws) -> None:
-        """Add draws of two sets with so many observations in common."""
+    def sums(self, c_values: Iterable[int]) -> "OverlapSums":
+        """Where pairs are added up that some kappa_c need."""
         centre, a, d = self._fit.solve(self.n_obs, self.learn_size)
         shape = (self.n_groups, self.n_obs)
         additive = (
@@ -44,25 +40,54 @@ class OverlapSums:
             np.broadcast_to(a, shape).copy(),
             np.broadcast_to(d, shape).copy(),
         )
+        return OverlapSums(additive, self.learn_size, tuple(c_values))
+
+
+class OverlapSums:
+    """Sums over pairs of learning sets with given overlaps; made by `OverlapFit.sums`.
+
+    Parameters
+    ----------
+    additive : tuple of ndarray
+        The additive fit, the same for every group of draws.
+    learn_size : int
+    c_values : tuple of int
+        Numbers of observations in common of the sets S and S' whose kappa_c is estimated.
+    """
+
+    def __init__(self, additive: Fits, learn_size: int, c_values: tuple[int, ...]) -> None:
+        self.learn_size, self.c_values = learn_size, c_values
+        self._additive = additive
+        self._sums: dict[int, dict[str, np.ndarray]] = {}
+
+    @property
+    def overlaps(self) -> tuple[int, ...]:
+        """The overlaps of learning sets that must be added."""
+        return tuple(sorted({o for c in self.c_values for o, _, _ in self._cases(c)}))
+
+    def add(self, overlap: int, draws: Draws) -> None:
+        """Add draws of two sets with `overlap` observations in common."""
         sums = self._sums.setdefault(overlap, {})
-        for call in Dealt.deal(draws, self.n_groups).calls():
-            update = residual_call(*call, additive, self.learn_size, overlap, pair_effects=False)
+        for call in Dealt.deal(draws, len(self._additive[0])).calls():
+            update = residual_sums(
+                *call, self._additive, self.learn_size, overlap, pair_effects=False
+            )
             add_up(sums, update)
 
-    def kappas(self, c_values: Iterable[int]) -> np.ndarray:
+    def kappas(self) -> np.ndarray:
         """Estimates of kappa_c from each group of draws, (K, number of values)."""
         count, mean, effect = (
             np.sum([sums[key] for sums in self._sums.values()], axis=0)
             for key in ("count", "mean", "effect")
         )
         mean, effect = mean / count, effect / count[:, None]
-        return np.column_stack([self._kappa(c, mean, effect) for c in c_values])
+        return np.column_stack([self._kappa(c, mean, effect) for c in self.c_values])
 
     def _kappa(self, c: int, mean: np.ndarray, effect: np.ndarray) -> np.ndarray:
-        n, m = self.n_obs, self.learn_size + 1
-        centre, a, d = self._fit.solve(n, self.learn_size)
+        centre, a, d = (part[0] for part in self._additive)
+        n, m = len(a), self.learn_size + 1
         h = self.learn_size * a + d
-        of_residual = np.zeros(self.n_groups)
+        of_residual = np.zeros(len(mean))
         for overlap, kind, weight in self._cases(c):
             of_residual += weight * self._sums[overlap][kind] / self._sums[overlap]["n_products"]
         of_both = centre * mean + (c / m - (m - c) / (n - m)) * (effect @ h) / m

@@ -1,5 +1,6 @@
-"""Sums of products of residuals, by groups of draws."""
+"""Jitted sums of the residuals D - A over the draws of each group, and of their products."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,7 +11,80 @@ import numpy as np
 from ucvtest.common.float64 import in_float64, jit_sums
 from ucvtest.kernels.ustatistic.additive import SETS_PER_SUM, Additive, Fits
 
-__all__ = ["residual_call", "residuals_of_rows"]
+__all__ = ["add_up", "residual_sums", "residuals_of_rows"]
+
+
+@in_float64
+@partial(jit_sums, static_argnames="pair_effects")
+def residual_sums(
+    d1: jax.Array,
+    d2: jax.Array,
+    l1: jax.Array,
+    l2: jax.Array,
+    weight: jax.Array,
+    additive: Additive,
+    size: jax.Array,
+    common: jax.Array,
+    pair_effects: bool,
+) -> dict[str, jax.Array]:
+    """Sums over the draws of each group, from the residuals of an additive fit.
+
+    d1, d2, l1, l2 (K, M, s, n): M draws in each of K groups, s sets on each side; weight
+    (K, M, s); additive: centre (K,), a (K, n), d (K, n); size of all sets, and observations
+    that any two of different sides have in common.
+    """
+
+    def of_group(group: tuple[Any, ...]) -> dict[str, jax.Array]:
+        return _sums_of_group(*group, size=size, common=common, pair_effects=pair_effects)
+
+    # Group by group: what one of them needs stays in the processor's cache.
+    return jax.lax.map(of_group, (d1, d2, l1, l2, weight, additive))
+
+
+def residuals_of_rows(differences: np.ndarray, learning: np.ndarray, additive: Fits) -> np.ndarray:
+    """D - A with an additive fit for each row (H, n), also inside the learning sets."""
+    centre, a, d = additive
+    return differences - (np.einsum("hn,hn->h", learning, a) + centre)[:, None] - d
+
+
+def add_up(totals: dict[str, np.ndarray], update: Mapping[str, np.ndarray]) -> None:
+    """Add the arrays of one dictionary to those of another, in double precision."""
+    for key, value in update.items():
+        if key in totals:
+            totals[key] += value
+        else:
+            totals[key] = value.astype(float)
+
+
+def _sums_of_group(
+    d1: jax.Array,
+    d2: jax.Array,
+    l1: jax.Array,
+    l2: jax.Array,
+    weight: jax.Array,
+    additive: Additive,
+    *,
+    size: jax.Array,
+    common: jax.Array,
+    pair_effects: bool,
+) -> dict[str, jax.Array]:
+    n = d1.shape[-1]
+    first, second = _Side.of(d1, l1, additive), _Side.of(d2, l2, additive)
+    # Either side counts as half a set; of each the mean over the observations tested with it.
+    share = 1 / (2 * (n - size))
+    mean = share * (weight * _double(first.total + second.total)).sum()
+    # Shares in b: the mean of X 1{i in S} over t, less the mean of X times m/n.
+    inside = _inside(first, weight) + _inside(second, weight)
+    effect = share * inside - (size + 1) / n * mean
+    sums = {
+        "count": weight.sum(),
+        "mean": mean,
+        "effect": effect,
+        **_products(first, second, weight, size, common),
+    }
+    if pair_effects:
+        sums["joint"] = share / 2 * _joint(first, second, jnp.concatenate([l1, l2]), weight)
+    return sums
 
 
 class _Side(NamedTuple):
@@ -69,63 +143,6 @@ def _products(
     }
 
 
-@partial(jit_sums, static_argnames="pair_effects")
-def _residual_sums(
-    d1: jax.Array,
-    d2: jax.Array,
-    l1: jax.Array,
-    l2: jax.Array,
-    weight: jax.Array,
-    additive: Additive,
-    size: jax.Array,
-    common: jax.Array,
-    pair_effects: bool,
-) -> dict[str, jax.Array]:
-    """Sums over the draws of each group, from the residuals of an additive fit.
-
-    d1, d2, l1, l2 (K, M, s, n): M draws in each of K groups, s sets on each side; weight
-    (K, M, s); additive: centre (K,), a (K, n), d (K, n); size of all sets, and observations
-    that any two of different sides have in common.
-    """
-
-    def of_group(group: tuple[Any, ...]) -> dict[str, jax.Array]:
-        return _sums_of_group(*group, size=size, common=common, pair_effects=pair_effects)
-
-    # Group by group: what one of them needs stays in the processor's cache.
-    return jax.lax.map(of_group, (d1, d2, l1, l2, weight, additive))
-
-
-def _sums_of_group(
-    d1: jax.Array,
-    d2: jax.Array,
-    l1: jax.Array,
-    l2: jax.Array,
-    weight: jax.Array,
-    additive: Additive,
-    *,
-    size: jax.Array,
-    common: jax.Array,
-    pair_effects: bool,
-) -> dict[str, jax.Array]:
-    n = d1.shape[-1]
-    first, second = _Side.of(d1, l1, additive), _Side.of(d2, l2, additive)
-    # Either side counts as half a set; of each the mean over the observations tested with it.
-    share = 1 / (2 * (n - size))
-    mean = share * (weight * _double(first.total + second.total)).sum()
-    # Shares in b: the mean of X 1{i in S} over t, less the mean of X times m/n.
-    inside = _inside(first, weight) + _inside(second, weight)
-    effect = share * inside - (size + 1) / n * mean
-    sums = {
-        "count": weight.sum(),
-        "mean": mean,
-        "effect": effect,
-        **_products(first, second, weight, size, common),
-    }
-    if pair_effects:
-        sums["joint"] = share / 2 * _joint(first, second, jnp.concatenate([l1, l2]), weight)
-    return sums
-
-
 def _inside(side: _Side, weight: jax.Array) -> jax.Array:
     """Sum over learning sets of the sum of X 1{i in S} over t, (n,)."""
     learnt = side.summed(weight * side.total, side.learning)
@@ -154,12 +171,3 @@ def _joint(first: _Side, second: _Side, learning: jax.Array, weight: jax.Array) 
 
 def _double(array: jax.Array) -> jax.Array:
     return array.astype(jnp.float64)
-
-
-residual_call = in_float64(_residual_sums)
-
-
-def residuals_of_rows(differences: np.ndarray, learning: np.ndarray, additive: Fits) -> np.ndarray:
-    """D - A with an additive fit for each row (H, n), also inside the learning sets."""
-    centre, a, d = additive
-    return differences - (np.einsum("hn,hn->h", learning, a) + centre)[:, None] - d

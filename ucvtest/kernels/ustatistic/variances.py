@@ -1,19 +1,27 @@
-"""Variance estimates from sums over pairs."""
+"""Estimates and variances from sums over pairs of learning sets, and the formulas behind them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtri
 
+from ucvtest.kernels.ustatistic.additive import Fits
+
 __all__ = [
+    "Block",
     "MonteCarloEstimates",
+    "Sums",
     "clipped",
-    "crossed_product",
-    "error_of_clipping",
+    "first_order_factor",
     "geometric",
     "pair_effects_factor",
 ]
+
+_ValueIn = Callable[[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray], np.ndarray]
+"""From the sums (K,) of a block's groups, their sums (V,) over the groups that are kept, and
+which these are (V, K), to an estimate (V,)."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +30,131 @@ class MonteCarloEstimates:
 
     values: Mapping[str, float]
     mc_se: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Sums over the draws that share an additive fit, group by group (arrays of shape (K,))."""
+
+    additive: Fits
+    sums: dict[str, np.ndarray]
+
+    def plus(self, other: "Block") -> "Block":
+        """The sums of two blocks with the same additive fit."""
+        sums = {key: self.sums[key] + other.sums[key] for key in self.sums}
+        return Block(self.additive, sums)
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums over draws, group by group, from which everything is estimated.
+
+    Parameters
+    ----------
+    n_obs, learn_size : int
+    disjoint : bool
+        See `Accumulator`.
+    totals : mapping of str to ndarray, shape (K, ...)
+        Sums that do not depend on the additive fit, or are linear in the residuals.
+    blocks : tuple of Block
+    halves : tuple of slice
+        The groups of each half.
+    """
+
+    n_obs: int
+    learn_size: int
+    disjoint: bool
+    totals: Mapping[str, np.ndarray]
+    blocks: tuple[Block, ...]
+    halves: tuple[slice, slice]
+
+    def estimates(self) -> MonteCarloEstimates:
+        """All estimates, with Monte-Carlo errors from leaving out one group at a time."""
+        k = len(self.totals["count"])
+        keep = np.vstack([np.ones(k), 1 - np.eye(k)])
+        values = self._evaluate(keep)
+        full = {name: float(value[0]) for name, value in values.items()}
+        errors = {
+            name: float(np.sqrt((k - 1) / k * ((value[1:] - value[0]) ** 2).sum()))
+            for name, value in values.items()
+        }
+        if "clipped" in full:
+            errors["clipped"] = max(errors["clipped"], _error_of_clipping(full, errors["unbiased"]))
+        return MonteCarloEstimates(values=full, mc_se=errors)
+
+    def pair_effects(self) -> np.ndarray:
+        """Sums of the residual pair effects tau_ij over the sets of each group, (K, n, n)."""
+        n, m = self.n_obs, self.learn_size + 1
+        joint, effect = self.totals["joint"], self.totals["residual_effect"]
+        # Half of each effect before the transpose is added.
+        tau = joint - (m - 1) / (n - 2) * effect[:, :, None]
+        constant = m * (m - 1) / (n * (n - 1)) * self.totals["residual_mean"]
+        # One matrix after the other, as each fits into the processor's cache.
+        for matrix, share in zip(tau, constant, strict=True):
+            matrix += matrix.T - share
+            np.fill_diagonal(matrix, 0.0)
+        return tau
+
+    def _evaluate(self, keep: np.ndarray) -> dict[str, np.ndarray]:
+        """Every estimate from the groups with keep = 1, for each row of keep (V, K)."""
+        n, m = self.n_obs, self.learn_size + 1
+        count = self.totals["count"] * keep
+        squared = partial(_crossed_product, keep=keep, count=count)
+        out = {
+            "estimate": (self.totals["mean"] * keep).sum(axis=1) / count.sum(axis=1),
+            "jackknife": first_order_factor(n, m) * squared(self.totals["b"]),
+        }
+        if not self.disjoint:
+            return out
+        out["unbiased"] = self._over_blocks(keep, _unbiased)
+        out["asymptotic"] = self._over_blocks(keep, partial(_asymptotic, n, m))
+        out["theta_squared"] = squared(self.totals["mean"][:, None]) - out["unbiased"]
+        if "joint" in self.totals:
+            second = np.maximum(pair_effects_factor(n, m) * squared(self.pair_effects()) / 2, 0.0)
+            each = zip(out["unbiased"], out["jackknife"], second, strict=True)
+            bounds = [(v, geometric(j, m2), j) for v, j, m2 in each]
+            out["geometric"] = np.array([lower for _, lower, _ in bounds])
+            out["clipped"] = np.array([clipped(*bound) for bound in bounds])
+        return out
+
+    def _over_blocks(self, keep: np.ndarray, value_in: _ValueIn) -> np.ndarray:
+        """Mean of an estimate over blocks and halves, weighted by their numbers of pairs; (V,)."""
+        total = weight = np.zeros(len(keep))
+        for block in self.blocks:
+            for groups in self.halves:
+                kept = keep[:, groups]
+                part = {key: value[groups] for key, value in block.sums.items()}
+                size = kept @ part["count"]
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    value = value_in(part, {key: kept @ part[key] for key in part}, kept)
+                total = total + np.where(size > 0, size * value, 0.0)
+                weight = weight + size
+        return total / weight
+
+
+def _unbiased(
+    each: dict[str, np.ndarray], sums: dict[str, np.ndarray], keep: np.ndarray
+) -> np.ndarray:
+    squared_mean = _crossed_product(each["mean"][:, None], keep, each["count"] * keep)
+    return squared_mean - sums["product"] / sums["n_products"] + sums["linear"] / sums["count"]
+
+
+def _asymptotic(
+    n: int, m: int, _: dict[str, np.ndarray], sums: dict[str, np.ndarray], __: np.ndarray
+) -> np.ndarray:
+    product, crossed, diagonal = (
+        sums[kind] / sums["n_products"] for kind in ("product", "crossed", "diagonal")
+    )
+    exchange = sums["exchange"] / sums["n_exchanged"]
+    # The observation that S and S' share is tested in neither, in one or in both of them.
+    neither = (m - 1) ** 2 * (product + exchange)
+    kappa_1 = (neither + 2 * (m - 1) * crossed + diagonal) / m**2
+    return m**2 / n * (kappa_1 - product) + sums["linear"] / sums["count"]
+
+
+def first_order_factor(n: int, m: int) -> float:
+    """lambda_1: the jackknife over the squared length of the first-order effects b."""
+    return n * (n - 1) / (n - m) ** 2
 
 
 def pair_effects_factor(n: int, m: int) -> float:
@@ -39,7 +172,7 @@ def clipped(unbiased: float, lower: float, upper: float) -> float:
     return float(np.clip(unbiased, lower, upper))
 
 
-def error_of_clipping(values: Mapping[str, float], mc_se: float) -> float:
+def _error_of_clipping(values: Mapping[str, float], mc_se: float) -> float:
     """Root mean square error of the clipped variance if the unbiased one errs normally.
 
     At a bound the clipped value hardly moves when a group is left out, although another
@@ -50,7 +183,7 @@ def error_of_clipping(values: Mapping[str, float], mc_se: float) -> float:
     return float(np.sqrt(np.mean((moved - values["clipped"]) ** 2)))
 
 
-def crossed_product(vectors: np.ndarray, keep: np.ndarray, count: np.ndarray) -> np.ndarray:
+def _crossed_product(vectors: np.ndarray, keep: np.ndarray, count: np.ndarray) -> np.ndarray:
     """Estimate of the squared length of a mean vector, from products of different groups only.
 
     vectors (K, n) or matrices (K, n, n), sums over the draws of each group; keep and count (V, K);

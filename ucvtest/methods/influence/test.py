@@ -18,7 +18,7 @@ from ucvtest.inference.from_losses import FromLosses, refuse_arguments
 from ucvtest.inference.report import one_class_and_tie_notes, reuse_notes
 from ucvtest.kernels.influence.ad_hoc import ad_hoc_by_repetition
 from ucvtest.kernels.influence.estimate import Influence, Rows
-from ucvtest.kernels.influence.sums import LossSums, PairSums, repeats_needed
+from ucvtest.kernels.influence.sums import LossCounts, PairCounts, repeats_needed
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import AUC, LossDifference
@@ -641,20 +641,15 @@ class _Run:
 
     def found(self) -> Influence:
         """Estimate and influence values; differences for two learners."""
-        sums = [self._sums() for _ in range(self.n_learners)]
-        for rows in self._stages():
-            for each in sums:
-                each.count(rows)
+        counts = self._counts()
+        sums = [counts.sums() for _ in range(self.n_learners)]
         for rows in self._stages():
             values = self._evaluated(rows)
             for each, value in zip(sums, values, strict=True):
                 each.add(rows, value)
             self.identical = self.identical and bool((values[0] == values[-1])[rows.tested].all())
             self.all_tied = self.all_tied and all(_tied(each, rows.tested) for each in values)
-        for rows in self._stages():
-            for each in sums:
-                each.close(rows)
-        found = [each.result() for each in sums]
+        found = [each.influence(self._stages()) for each in sums]
         self.estimates = tuple(each.estimate for each in found)
         return found[0] if len(found) == 1 else found[0].minus(found[1])
 
@@ -711,11 +706,11 @@ class _Run:
                 share *= (n // self.test.n_folds) / n
         return share
 
-    def _sums(self) -> PairSums | LossSums:
+    def _counts(self) -> PairCounts | LossCounts:
         n_repeats = self.resamples.n_repeats
         if self.test.metric == "error":
-            return LossSums(self.test.n_obs, n_repeats)
-        return PairSums(self.test.target, n_repeats)
+            return LossCounts.of(self.test.n_obs, n_repeats, self._stages())
+        return PairCounts.of(self.test.target, n_repeats, self._stages())
 
     def _stages(self) -> Iterator[Rows]:
         size = max(1, min(STAGE_ROWS, STAGE_CELLS // self.test.n_obs))

@@ -25,8 +25,8 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.inference.from_losses import FromLosses, refuse_arguments
 from ucvtest.inference.report import reuse_notes, tie_notes
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS, Accumulator
-from ucvtest.kernels.ustatistic.groups import Draws, groups_of_draws
-from ucvtest.kernels.ustatistic.overlaps import OverlapSums
+from ucvtest.kernels.ustatistic.groups_of_draws import Draws, number_of_groups
+from ucvtest.kernels.ustatistic.overlaps import OverlapFit
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import LOSSES, Loss, losses_where_tested
@@ -613,16 +613,17 @@ class _Run:
 
     def sampled_profile(self, c_values: tuple[int, ...]) -> "KappaProfile":
         """Chosen kappa_c from random pairs with every overlap that they need."""
-        sums = OverlapSums(self.n, self.g, int(self.plan.n_pairs))
+        fit = OverlapFit(self.n, self.g, int(self.plan.n_pairs))
         sizes = _split(int(self.plan.n_pairs), self._stage_limit)
         for size in sizes:
             orders = draw_orders(self.plan.generator, size, self.n)
-            sums.fit_additive(self._pairs(orders, max(0, 2 * self.g - self.n)))
-        for overlap in sums.overlaps_for(c_values):
+            fit.add(self._pairs(orders, max(0, 2 * self.g - self.n)))
+        sums = fit.sums(c_values)
+        for overlap in sums.overlaps:
             for size in sizes:
                 orders = draw_orders(self.plan.generator, size, self.n)
                 sums.add(overlap, self._pairs(orders, overlap))
-        groups = sums.kappas(c_values)
+        groups = sums.kappas()
         kappa, k = groups.mean(axis=0), len(groups)
         mc_se = groups.std(axis=0, ddof=1) / math.sqrt(k)
         return KappaProfile(c_values, kappa, mc_se, self.g, self.n_fits, groups)
@@ -649,7 +650,7 @@ class _Run:
         if self.plan.variance not in ("clipped", "unbiased"):
             return 1
         most = SETS_PER_SIDE if 3 * self.g <= self.n else SETS_PER_SIDE_LARGE
-        return max(1, min(most, self._fewest // groups_of_draws(self.n, self._fewest)))
+        return max(1, min(most, self._fewest // number_of_groups(self.n, self._fewest)))
 
     @property
     def _exchange_every(self) -> int:

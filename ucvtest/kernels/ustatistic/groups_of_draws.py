@@ -1,11 +1,11 @@
-"""Groups of draws, whose spread gives Monte-Carlo errors."""
+"""Draws dealt to groups, whose spread gives Monte-Carlo errors."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Dealt", "Draws", "groups_of", "groups_of_draws", "one_half"]
+__all__ = ["Dealt", "Draws", "groups_of", "number_of_groups", "one_half"]
 
 
 N_GROUPS = 32
@@ -13,7 +13,7 @@ N_GROUPS = 32
 time gives the Monte-Carlo errors."""
 
 N_GROUPS_LARGE, LARGE_OBS = 8, 500
-"""Groups where there are more observations than that: each needs n x n sums."""
+"""Groups with more observations than `LARGE_OBS`: each group needs n x n sums."""
 
 SETS_PER_CALL, SETS_PER_LARGE_CALL = 16, 128
 """Learning sets of each group and side in one jitted call: two fixed shapes, so two compilations.
@@ -74,8 +74,8 @@ def groups_of(draw: np.ndarray, n_groups: int) -> np.ndarray:
     return np.array(turns)[draw % n_groups]
 
 
-def groups_of_draws(n_obs: int, n_draws: int) -> int:
-    """Groups that so many draws are dealt to."""
+def number_of_groups(n_obs: int, n_draws: int) -> int:
+    """Number of groups that the draws are dealt to."""
     return min(N_GROUPS if n_obs <= LARGE_OBS else N_GROUPS_LARGE, n_draws)
 
 
