@@ -1,0 +1,95 @@
+"""The cross-validated losses whose mean is the estimate, and the range of their values."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ucvtest.evaluation.source import LossSource
+from ucvtest.methods.fold_covariance.plan import Estimator
+
+__all__ = ["cross_validated_losses", "range_width"]
+
+ROW_CELLS = 4_000_000
+"""Losses (fits times observations) that are in memory at a time."""
+
+
+def cross_validated_losses(
+    folds: np.ndarray,
+    n_folds: int,
+    estimator: Estimator,
+    rng: np.random.Generator,
+    source: LossSource,
+) -> np.ndarray:
+    """The e of section 2.5, whose mean is the estimate.
+
+    Parameters
+    ----------
+    folds : ndarray of int, shape (R, n)
+        R repetitions, each with folds 0 to n_folds - 1.
+    n_folds : int
+    estimator : {"cross_validation", "jackknife"}
+    rng : numpy Generator
+        Draws one seed for each fit.
+    source : LossSource
+        Asked for all folds of the first repetition, then for those of the next; the jackknife
+        asks before for the losses after learning everything.
+
+    Returns
+    -------
+    ndarray, shape (R, n)
+        The loss after learning without the fold; for the jackknife K times the loss after
+        learning everything less the losses after leaving out the other folds.
+    """
+
+    def losses(learning: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        seeds = rng.integers(2**31 - 1, size=len(learning))
+        # Counts of errors come in integers too small for K times a loss.
+        return source.differences(learning, testing, seeds).astype(float)
+
+    jackknife = estimator == "jackknife"
+    n_repeats, n_obs = folds.shape
+    e = np.zeros(folds.shape)
+    if jackknife:
+        everything = np.ones((1, n_obs), dtype=bool)
+        e += n_folds * losses(everything, everything)
+    for rows in _row_batches(n_repeats * n_folds, n_obs):
+        repeat, left_out = np.divmod(rows, n_folds)
+        held = folds[repeat] == left_out[:, None]
+        found = losses(~held, np.ones_like(held) if jackknife else held)
+        np.add.at(e, repeat, np.where(held, 0.0, -found) if jackknife else found)
+    return e
+
+
+def _row_batches(n_rows: int, n_obs: int) -> Iterator[np.ndarray]:
+    size = max(1, ROW_CELLS // n_obs)
+    for start in range(0, n_rows, size):
+        yield np.arange(start, min(start + size, n_rows))
+
+
+def range_width(
+    bounds: tuple[float, float] | None, n_folds: int, estimator: Estimator, *, paired: bool
+) -> float:
+    """Width of the range of `cross_validated_losses`.
+
+    Parameters
+    ----------
+    bounds : tuple of float or None
+        The smallest and the largest value of the loss; None for a loss without bounds.
+    n_folds : int
+    estimator : {"cross_validation", "jackknife"}
+    paired : bool
+        Whether they are differences of two learners' losses.
+
+    Returns
+    -------
+    float
+        Infinite for a loss without bounds.
+    """
+    if bounds is None:
+        return math.inf
+    width = bounds[1] - bounds[0]
+    if estimator == "jackknife":
+        # K times one loss less K - 1 others.
+        width *= 2 * n_folds - 1
+    return width * (2 if paired else 1)
