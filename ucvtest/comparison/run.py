@@ -16,6 +16,7 @@ from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.problem import named_learners
 from ucvtest.inference.hypothesis_test import checked_alternative
 from ucvtest.learners.adapters.translate import Backend
+from ucvtest.learners.base import Learner
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
 
@@ -110,21 +111,12 @@ def compare(
     """
     stopwatch = Stopwatch()
     checked_alternative(alternative)
-    if correction is not None and correction not in get_args(Correction):
-        raise ValueError(
-            f"correction={correction!r} is unknown: use one of {', '.join(get_args(Correction))}, "
-            "or None"
-        )
-    named = named_learners(learners)
-    if len(named) < 2:
-        raise ValueError(
-            f"learners has {len(named)} learner, and a comparison needs two: use a test class for "
-            "the error of one, such as uv.UStatisticTest(X, y, learner)"
-        )
+    _check_correction(correction)
+    check_workers(n_jobs, batch_size)
+    named = _several(learners)
     generator, seed = make_generator(rng)
     seed = int(generator.integers(2**32)) if seed is None else seed
     question = Question(X, y, named, loss, alternative, pos_label, groups, backend)
-    check_workers(n_jobs, batch_size)
     plan = Plan(question, tests, seed)
     run = _Run(plan, n_jobs, batch_size, progress)
     results = run.results()
@@ -136,19 +128,44 @@ def compare(
         fits=tuple(run.fits),
         correction=correction,
         elapsed=stopwatch.seconds,
-        settings={
-            "learners": list(named),
-            "tests": {label: spec.words for label, spec in plan.specs.items()},
-            "loss": plan.problem.loss_name,
-            "alternative": alternative,
-            "correction": correction,
-            "pos_label": plan.problem.positive,
-            "backend": backend,
-            "rng": seed,
-        },
+        settings=_settings(plan, correction),
     )
     hooks.announce_comparison(plan.problem, comparison)
     return comparison
+
+
+def _check_correction(correction: Any) -> None:
+    if correction is not None and correction not in get_args(Correction):
+        raise ValueError(
+            f"correction={correction!r} is unknown: use one of {', '.join(get_args(Correction))}, "
+            "or None"
+        )
+
+
+def _several(learners: Any) -> dict[str, Learner]:
+    """The learners by name: two at least."""
+    named = named_learners(learners)
+    if len(named) < 2:
+        raise ValueError(
+            f"learners has {len(named)} learner, and a comparison needs two: use a test class for "
+            "the error of one, such as uv.UStatisticTest(X, y, learner)"
+        )
+    return named
+
+
+def _settings(plan: Plan, correction: str | None) -> dict[str, Any]:
+    """All that is needed to repeat the comparison on the same data."""
+    question, problem = plan.question, plan.problem
+    return {
+        "learners": list(question.learners),
+        "tests": {label: spec.words for label, spec in plan.specs.items()},
+        "loss": problem.loss_name,
+        "alternative": question.alternative,
+        "correction": correction,
+        "pos_label": problem.positive,
+        "backend": question.backend,
+        "rng": plan.seed,
+    }
 
 
 class _Run:
