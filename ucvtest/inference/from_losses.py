@@ -200,18 +200,20 @@ class FromLosses(HypothesisTest):
     ) -> TestResult:
         if self._header is None:
             return super()._fit(options, rng, n_jobs, batch_size, progress)
-        self._refuse_execution(options, rng, n_jobs, batch_size)
-        execution = Execution.without_draws()
+        execution = self._execution_without_fits(options, rng, n_jobs, batch_size)
         return self._finish(self._answer(options, execution), execution)
 
-    def _refuse_execution(self, options: Any, rng: Any, n_jobs: Any, batch_size: Any) -> None:
-        """Refuse arguments about draws and fits where there will be none.
+    def _execution_without_fits(
+        self, options: Any, rng: Any, n_jobs: Any, batch_size: Any
+    ) -> Execution:
+        """How an answer from given losses is computed; what is about draws and fits is refused.
 
         Raises
         ------
         ValueError
         """
         refuse_arguments(rng=rng, n_jobs=n_jobs, batch_size=batch_size)
+        return Execution.without_draws()
 
     def _source(self, execution: Execution) -> LossSource:
         """The losses that were given, or fits that will be run when they are asked for."""

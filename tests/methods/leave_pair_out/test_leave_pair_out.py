@@ -29,7 +29,8 @@ from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors, smoother_errors
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.methods.leave_pair_out import test as leave_pair_out
+from ucvtest.methods.leave_pair_out import forecast
+from ucvtest.methods.leave_pair_out.plan import PVALUES
 
 
 def problem(n, n_positive, seed, shift=0.8, p=3):
@@ -485,10 +486,7 @@ class TestResult:
     def test_no_method_is_silent_about_what_it_assumes(self):
         X, y = problem(8, 4, 1)
         test = uv.LeavePairOutTest(X, y, "ridge:1.0")
-        said = [
-            test.fit(name, n_permutations=19, n_simulations=19).notes[1]
-            for name in leave_pair_out.PVALUES
-        ]
+        said = [test.fit(name, n_permutations=19, n_simulations=19).notes[1] for name in PVALUES]
         assert len(set(said)) == 4
         # A small p-value by "wmw" may mean no more than that the rule was learnt.
         verdict = test.fit("wmw").verdict
@@ -516,7 +514,7 @@ class TestForecast:
         X, y = problem(10, 4, 12)
         test = uv.LeavePairOutTest(X, y, learner)
         quiet = test.fit(n_permutations=24, rng=0)
-        monkeypatch.setattr(leave_pair_out, "LONG", 1e-9)
+        monkeypatch.setattr(forecast, "LONG", 1e-9)
         with pytest.warns(UcvtestWarning, match=r"^600 fits of .*, about \d+ s: a smaller"):
             result = test.fit(n_permutations=24, rng=0)
         # Looking ahead changes no draw.

@@ -1,11 +1,12 @@
 """Leave-pair-out errors of one learner for many labelings of one sample, the fastest way it has."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
-from typing import Protocol
 
 import numpy as np
 
 from ucvtest.data.sample import Sample
+from ucvtest.designs.structure import pairs_of
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors, smoother_errors
 from ucvtest.learners.adapters.translate import TranslatedLearner
@@ -15,26 +16,39 @@ from ucvtest.learners.closed_forms.held_out import hat_matrix
 from ucvtest.learners.jitted.kernel_ridge import KernelRidge
 from ucvtest.learners.jitted.neighbors import NearestNeighbors, SurestNeighbors
 from ucvtest.learners.jitted.ridge import Ridge
+from ucvtest.losses.table import LossDifference
 
-__all__ = ["PairErrors", "pair_errors"]
-
+__all__ = ["GivenErrors", "PairErrors", "pair_errors"]
 
 CELLS_PER_BATCH = 4_000_000
 """Numbers in the arrays of one batch of fits: 32 MB each."""
 
 
-class PairErrors(Protocol):
-    """What counts the errors."""
+class PairErrors(ABC):
+    """Counts the errors of labelings; subclasses differ in how."""
 
     how: str
-    """"closed form", "jitted fits" or "fits"."""
+    """"closed form", "jitted fits", "fits" or "given scores"."""
     ties: Counter[str]
-    """How often a learner's own rule for ties decided, where the fits tell."""
+    """How often a learner's own rule for ties has decided, where the fits tell."""
 
+    @abstractmethod
     def count(
         self, labelings: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Wrong and tied pairs, each (P,), of labelings (P, n) with True for positive."""
+        """Count wrong and tied pairs.
+
+        Parameters
+        ----------
+        labelings : ndarray of bool, shape (P, n)
+            True for positive.
+        rng : numpy Generator
+            Draws the seeds of fits, for learners with randomness of their own.
+
+        Returns
+        -------
+        tuple of ndarray, shape (P,)
+        """
 
 
 def pair_errors(sample: Sample, learner: Learner, n_jobs: int | None = None) -> PairErrors:
@@ -72,25 +86,25 @@ def pair_errors(sample: Sample, learner: Learner, n_jobs: int | None = None) -> 
     return _RefittedErrors(sample, learner, n_jobs)
 
 
-class _SmootherErrors:
+class _SmootherErrors(PairErrors):
     """Ridge and kernel ridge: the hat matrix is that of every labeling."""
 
     how = "closed form"
 
     def __init__(self, sample: Sample, learner: Ridge | KernelRidge) -> None:
         self._hat = hat_matrix(learner, sample.matrix, sample.n_obs - 2)
-        self.ties: Counter[str] = Counter()
+        self.ties = Counter()
         # Whether the others determine the fit depends on no label: found out before all else.
         smoother_errors(self._hat, np.zeros((0, sample.n_obs), dtype=bool))
 
     def count(
         self, labelings: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Wrong and tied pairs."""
+        """See `PairErrors`."""
         return smoother_errors(self._hat, labelings)
 
 
-class _NeighbourErrors:
+class _NeighbourErrors(PairErrors):
     """k nearest neighbours: one sort is that of every labeling."""
 
     how = "closed form"
@@ -102,23 +116,23 @@ class _NeighbourErrors:
     def count(
         self, labelings: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Wrong and tied pairs."""
+        """See `PairErrors`."""
         return nearest_neighbour_errors(self._nearest, labelings)
 
 
-class _RefittedErrors:
+class _RefittedErrors(PairErrors):
     """Any learner, fitted again without every pair for every labeling."""
 
     def __init__(self, sample: Sample, learner: Learner, n_jobs: int | None) -> None:
         self._evaluator = Evaluator(sample, learner, "score", n_jobs=n_jobs)
         jitted = isinstance(learner, (JittedLearner, TranslatedLearner))
         self.how = "jitted fits" if jitted else "fits"
-        self.ties: Counter[str] = Counter()
+        self.ties = Counter()
 
     def count(
         self, labelings: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Wrong and tied pairs."""
+        """See `PairErrors`."""
         n_obs = labelings.shape[1]
         n_pairs = int(labelings[0].sum()) * int((~labelings[0]).sum())
         size = max(1, CELLS_PER_BATCH // (n_pairs * n_obs))
@@ -142,6 +156,36 @@ class _RefittedErrors:
         positive, negative = found.values[fits, first], found.values[fits, second]
         each = np.stack([positive < negative, positive == negative])
         return each.reshape(2, len(labelings), -1).sum(axis=2)
+
+
+class GivenErrors(PairErrors):
+    """Scores that exist: of the observed labeling, which is the only one they can be asked for.
+
+    Parameters
+    ----------
+    given : LossDifference
+        Scores of one learner under a design that leaves every pair out once.
+    target : ndarray of 0 and 1, shape (n,)
+    """
+
+    how = "given scores"
+
+    def __init__(self, given: LossDifference, target: np.ndarray) -> None:
+        positive, negative = pairs_of(given.design, target)
+        (scores,) = given.each.values()
+        # Of the two that are tested the one that comes first in the sample is the first.
+        first, second = scores.reshape(-1, 2).T
+        of_positive = np.where(positive < negative, first, second)
+        of_negative = np.where(positive < negative, second, first)
+        self._wrong = np.array([(of_positive < of_negative).sum()])
+        self._tied = np.array([(of_positive == of_negative).sum()])
+        self.ties = Counter(given.diagnostics)
+
+    def count(
+        self, labelings: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """See `PairErrors`."""
+        return self._wrong, self._tied
 
 
 def _nearest(sample: Sample, k: int) -> tuple[np.ndarray, int]:

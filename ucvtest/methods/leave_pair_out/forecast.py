@@ -1,0 +1,101 @@
+"""How long the fits on permuted labels will take, said before they start."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from ucvtest.common.exceptions import warn_caller
+from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL
+from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
+from ucvtest.methods.leave_pair_out.plan import Options, Sizes
+
+__all__ = ["Forecast", "announce", "forecast"]
+
+LONG = 60.0
+"""Seconds from which a forecast is announced before the fits start."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a fit will cost.
+
+    Parameters
+    ----------
+    n_fits : int
+        Model fits, one for each held-out pair of each labeling.
+    seconds : float
+        For all of them, from the time that one labeling took.
+    """
+
+    n_fits: int
+    seconds: float
+
+
+def forecast(errors: PairErrors, labels: np.ndarray, options: Options) -> Forecast:
+    """Evaluate the observed labeling with a watch; twice where the first call compiles.
+
+    Parameters
+    ----------
+    errors : PairErrors
+    labels : ndarray of bool, shape (n,)
+    options : Options
+
+    Returns
+    -------
+    Forecast
+    """
+    if errors.how != "fits":
+        _seconds(errors, labels)
+    sizes = Sizes.of(labels)
+    n_labelings = options.n_labelings(sizes)
+    return Forecast(n_labelings * sizes.n_pairs, n_labelings * _seconds(errors, labels))
+
+
+def announce(
+    errors: PairErrors, labels: np.ndarray, options: Options, seconds: float, learner: str
+) -> None:
+    """Warn if the fits will take long.
+
+    Parameters
+    ----------
+    errors : PairErrors
+    labels : ndarray of bool, shape (n,)
+    options : Options
+    seconds : float
+        What the observed labeling took.
+    learner : str
+        Its name.
+    """
+    sizes = Sizes.of(labels)
+    n_labelings = options.n_labelings(sizes)
+    if errors.how != "fits" and n_labelings * seconds > LONG:
+        # The first call compiled, and a closed form counts many labelings in one.
+        seconds = _seconds(errors, labels)
+    if n_labelings * seconds <= LONG:
+        return
+    warn_caller(
+        f"{n_labelings * sizes.n_pairs} fits of {learner}, about "
+        f"{_duration(n_labelings * seconds)}: a smaller n_permutations, more n_jobs, or a "
+        "learner with a closed form (ridge, kernel_ridge, knn) takes less"
+    )
+
+
+def _seconds(errors: PairErrors, labels: np.ndarray) -> float:
+    """How long one labeling takes, of as many as are counted in one call."""
+    size = LABELINGS_PER_CALL if errors.how == "closed form" else 1
+    ties = errors.ties.copy()
+    start = time.perf_counter()
+    # A generator of its own, so that looking ahead changes no draw.
+    errors.count(np.tile(labels, (size, 1)), np.random.default_rng(0))
+    seconds = (time.perf_counter() - start) / size
+    errors.ties = ties
+    return seconds
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h"

@@ -1,0 +1,174 @@
+"""What a leave-pair-out test can be asked, and what is refused before the first fit."""
+
+from dataclasses import dataclass
+from math import comb
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+
+from ucvtest.common.checks import as_integer
+from ucvtest.data.sample import response_has_classes
+
+__all__ = [
+    "MAX_LABELINGS",
+    "N_SIMULATIONS",
+    "PVALUES",
+    "Options",
+    "PValue",
+    "Sizes",
+    "check_class_sizes",
+    "check_enumeration",
+    "check_labels",
+]
+
+PValue = Literal["permutation", "supremum", "wmw", "empirical"]
+PVALUES: tuple[PValue, ...] = get_args(PValue)
+
+N_SIMULATIONS = 10_000
+"""Samples for each setting of the empirical p-value, as in the paper."""
+
+MAX_LABELINGS = {"closed form": 5_000_000, "jitted fits": 20_000, "fits": 20_000}
+"""Most labelings that "exact" goes through, by what one of them costs."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many observations there are.
+
+    Parameters
+    ----------
+    n_obs, n_positive : int
+    """
+
+    n_obs: int
+    n_positive: int
+
+    @classmethod
+    def of(cls, labels: np.ndarray) -> Self:
+        """Count labels that are True for positive."""
+        return cls(len(labels), int(labels.sum()))
+
+    @property
+    def n_negative(self) -> int:
+        """Observations of the other class."""
+        return self.n_obs - self.n_positive
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs of a positive and a negative observation."""
+        return self.n_positive * self.n_negative
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `LeavePairOutTest.fit`.
+
+    Parameters
+    ----------
+    pvalue : {"permutation", "supremum", "wmw", "empirical"}
+    n_permutations : int or "exact"
+    n_simulations : int
+    """
+
+    pvalue: PValue
+    n_permutations: int | Literal["exact"]
+    n_simulations: int
+
+    @classmethod
+    def of(cls, pvalue: Any, n_permutations: Any, n_simulations: Any) -> Self:
+        """Validate what a user passes.
+
+        Raises
+        ------
+        ValueError
+            If an option cannot be used.
+        """
+        if pvalue not in PVALUES:
+            raise ValueError(f"pvalue={pvalue!r} is unknown: use one of {', '.join(PVALUES)}")
+        if isinstance(n_permutations, str):
+            if n_permutations != "exact":
+                raise ValueError(
+                    f"n_permutations={n_permutations!r} is unknown: use an integer or 'exact'"
+                )
+        elif as_integer("n_permutations", n_permutations) < 1:
+            raise ValueError(f"n_permutations must be at least 1, got {n_permutations}: use 9999")
+        if as_integer("n_simulations", n_simulations) < 1:
+            raise ValueError(f"n_simulations must be at least 1, got {n_simulations}: use 10000")
+        return cls(pvalue, n_permutations, n_simulations)
+
+    def n_labelings(self, sizes: Sizes) -> int:
+        """Labelings whose errors a permutation p-value needs, with the observed one."""
+        if self.n_permutations == "exact":
+            return comb(sizes.n_obs, sizes.n_positive)
+        return int(self.n_permutations) + 1
+
+    def settings(self) -> dict[str, Any]:
+        """The options that decided something."""
+        chosen: dict[str, Any] = {"pvalue": self.pvalue}
+        if self.pvalue == "permutation":
+            chosen["n_permutations"] = self.n_permutations
+        if self.pvalue == "empirical":
+            chosen["n_simulations"] = self.n_simulations
+        return chosen
+
+
+def check_enumeration(options: Options, sizes: Sizes, how: str, learner: str) -> None:
+    """Refuse to go through more labelings than the learner allows.
+
+    Parameters
+    ----------
+    options : Options
+    sizes : Sizes
+    how : str
+        What counts the errors: see `PairErrors`.
+    learner : str
+        Its name.
+
+    Raises
+    ------
+    ValueError
+    """
+    n_labelings, most = options.n_labelings(sizes), MAX_LABELINGS[how]
+    if options.n_permutations == "exact" and n_labelings > most:
+        raise ValueError(
+            f"n_permutations='exact' needs {n_labelings} labelings with {sizes.n_pairs} pairs "
+            f"each, and learner {learner} allows {most}: use a number, such as 9999"
+        )
+
+
+def check_labels(response: np.ndarray, pos_label: Any) -> None:
+    """Refuse real values in the place of labels.
+
+    Raises
+    ------
+    ValueError
+    """
+    if pos_label is None and response.ndim == 1 and not response_has_classes(response):
+        raise ValueError(
+            "y must hold labels of two classes, but it holds real values: "
+            "cut them at a threshold, for example y > 0"
+        )
+
+
+def check_class_sizes(classes: Any, codes: Any) -> None:
+    """Refuse anything but two classes with two observations each.
+
+    Raises
+    ------
+    ValueError
+    """
+    sizes = np.bincount(codes, minlength=len(classes))
+    if len(classes) != 2:
+        raise ValueError(
+            f"y must hold labels of two classes, got {len(classes)}: compare two of them, or one "
+            "with all others, for example y == label"
+        )
+    few = int(sizes.argmin())
+    if sizes[few] < 2:
+        label, n = classes.tolist()[few], int(sizes.sum())
+        raise ValueError(
+            f"y holds the label {label!r} once: without it a rule has a single class to learn "
+            f"from. Two or more are needed. What remains possible is a score that is not learnt "
+            f"from these labels, with scipy.stats.mannwhitneyu(method='exact'): its smallest "
+            f"p-value is 1/{n}"
+        )

@@ -1,0 +1,156 @@
+"""The errors of the observed labels, and the null distribution that they are compared with."""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, islice
+
+import numpy as np
+
+from ucvtest.codes.null_distributions import NullDistribution, simulated_nulls, wilcoxon_null
+from ucvtest.common.runtime import Execution
+from ucvtest.methods.leave_pair_out.forecast import announce
+from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
+from ucvtest.methods.leave_pair_out.plan import Options, Sizes, check_enumeration
+
+__all__ = ["Found", "run"]
+
+LABELINGS_PER_BATCH = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The errors of the observed labels, and their null distribution(s).
+
+    Parameters
+    ----------
+    n_errors : float
+        Tied pairs count one half.
+    n_ties : int
+    n_labelings : int
+        Labelings whose errors were counted, the observed one among them.
+    nulls : mapping of str to NullDistribution
+        By name; several for "empirical", none for "supremum".
+    computed_by : str
+        What counted the errors: see `PairErrors`.
+    ties : mapping of str to int
+        How often a learner's own rule for ties decided.
+    """
+
+    n_errors: float
+    n_ties: int
+    n_labelings: int
+    nulls: Mapping[str, NullDistribution]
+    computed_by: str
+    ties: Mapping[str, int]
+
+
+def run(
+    errors: PairErrors, labels: np.ndarray, options: Options, execution: Execution, learner: str
+) -> Found:
+    """Count the errors of the observed labels, and of those that they are compared with.
+
+    Parameters
+    ----------
+    errors : PairErrors
+    labels : ndarray of bool, shape (n,)
+        The observed ones, True for positive.
+    options : Options
+    execution : Execution
+    learner : str
+        Its name, for the warning that the fits will take long.
+
+    Returns
+    -------
+    Found
+
+    Raises
+    ------
+    ValueError
+        If all labelings are asked for, and there are too many; or a learner fails.
+
+    Warns
+    -----
+    UcvtestWarning
+        If the fits will take long.
+    """
+    permuted = options.pvalue == "permutation"
+    if permuted:
+        check_enumeration(options, Sizes.of(labels), errors.how, learner)
+    start = time.perf_counter()
+    wrong, tied = _count(errors, labels[None], execution)
+    seconds = time.perf_counter() - start
+    n_errors = float(wrong[0] + tied[0] / 2)
+    n_labelings = 1
+    nulls: Mapping[str, NullDistribution] = {}
+    if permuted:
+        announce(errors, labels, options, seconds, learner)
+        null = _permutations(errors, labels, n_errors, options, execution)
+        # The observed labeling is one of all, or comes on top of those that were drawn.
+        n_labelings = int(null.counts.sum()) + null.sampled
+        nulls = {"permutation": null}
+    elif options.pvalue != "supremum":
+        nulls = _known_nulls(Sizes.of(labels), options, execution.generator)
+    return Found(n_errors, int(tied[0]), n_labelings, nulls, errors.how, dict(errors.ties))
+
+
+def _known_nulls(
+    sizes: Sizes, options: Options, generator: np.random.Generator
+) -> Mapping[str, NullDistribution]:
+    """Null distributions that need no fits of the learner."""
+    if options.pvalue == "wmw":
+        return {"wmw": wilcoxon_null(sizes.n_obs, sizes.n_positive)}
+    return simulated_nulls(sizes.n_negative, sizes.n_positive, options.n_simulations, generator)
+
+
+def _permutations(
+    errors: PairErrors,
+    labels: np.ndarray,
+    n_errors: float,
+    options: Options,
+    execution: Execution,
+) -> NullDistribution:
+    """Errors under permuted labels; of the observed ones as they were counted."""
+    size = LABELINGS_PER_BATCH if execution.batch_size is None else execution.batch_size
+    exact = options.n_permutations == "exact"
+    if exact:
+        batches = _all_labelings(labels, size)
+    else:
+        n_drawn = int(options.n_permutations)
+        batches = _random_labelings(labels, n_drawn, size, execution.generator)
+    counted = []
+    for labelings in batches:
+        wrong, tied = _count(errors, labelings, execution)
+        found = wrong + tied / 2
+        if exact:
+            # Fits with randomness of their own may differ when they are repeated.
+            found[(labelings == labels).all(axis=1)] = n_errors
+        counted.append(found)
+    return NullDistribution.of(np.concatenate(counted), sampled=not exact)
+
+
+def _random_labelings(
+    labels: np.ndarray, n_drawn: int, size: int, generator: np.random.Generator
+) -> Iterator[np.ndarray]:
+    # Labelings and the seeds of fits come from generators of their own, so that neither depends
+    # on how many are drawn at a time.
+    (draws,) = generator.spawn(1)
+    for start in range(0, n_drawn, size):
+        yield draws.permuted(np.tile(labels, (min(size, n_drawn - start), 1)), axis=1)
+
+
+def _all_labelings(labels: np.ndarray, size: int) -> Iterator[np.ndarray]:
+    subsets = combinations(range(len(labels)), int(labels.sum()))
+    while batch := list(islice(subsets, size)):
+        labelings = np.zeros((len(batch), len(labels)), dtype=bool)
+        np.put_along_axis(labelings, np.array(batch), True, axis=1)
+        yield labelings
+
+
+def _count(
+    errors: PairErrors, labelings: np.ndarray, execution: Execution
+) -> tuple[np.ndarray, np.ndarray]:
+    """Wrong and tied pairs of each labeling."""
+    counts = errors.count(labelings, execution.generator)
+    execution.bar.update(len(labelings) * Sizes.of(labelings[0]).n_pairs)
+    return counts
