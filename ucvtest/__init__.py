@@ -33,11 +33,9 @@ if TYPE_CHECKING:
     from ucvtest.methods.leave_pair_out.test import LeavePairOutTest
     from ucvtest.methods.permutation.model_selection import ModelSelection, select_model
     from ucvtest.methods.permutation.test import PermutationComplexityTest
-    from ucvtest.methods.ustatistic.test import (
-        KappaProfile,
-        UStatisticTest,
-        resamples_for_precision,
-    )
+    from ucvtest.methods.ustatistic.kappa import KappaProfile
+    from ucvtest.methods.ustatistic.precision import resamples_for_precision
+    from ucvtest.methods.ustatistic.test import UStatisticTest
     from ucvtest.results.result import TestResult
 
 __version__ = "0.1.0"
@@ -96,7 +94,7 @@ _HOME = {
     "FoldCovarianceTest": "ucvtest.methods.fold_covariance.test",
     "HoldOutTest": "ucvtest.methods.classical.hold_out",
     "InfluenceFunctionTest": "ucvtest.methods.influence.test",
-    "KappaProfile": "ucvtest.methods.ustatistic.test",
+    "KappaProfile": "ucvtest.methods.ustatistic.kappa",
     "LeavePairOutTest": "ucvtest.methods.leave_pair_out.test",
     "Loss": "ucvtest.losses.loss",
     "Losses": "ucvtest.losses.table",
@@ -113,7 +111,7 @@ _HOME = {
     "autolog": "ucvtest.autologging",
     "compare": "ucvtest.comparison.run",
     "evaluate": "ucvtest.evaluation.evaluate",
-    "resamples_for_precision": "ucvtest.methods.ustatistic.test",
+    "resamples_for_precision": "ucvtest.methods.ustatistic.precision",
     "select_model": "ucvtest.methods.permutation.model_selection",
 }
 

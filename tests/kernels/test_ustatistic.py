@@ -61,10 +61,7 @@ def paper_values(n, g):
 
 
 def complete(n, g):
-    sums = CompleteSums(n, g)
-    for learning in all_learning_sets(n, g, 50):
-        sums.add(losses(learning), learning)
-    return sums
+    return CompleteSums(n, g, ((losses(sets), sets) for sets in all_learning_sets(n, g, 50)))
 
 
 def draw(rng, n_pairs, n, g, overlap=0):
@@ -119,9 +116,8 @@ def test_variance_of_an_additive_kernel_in_closed_form():
     rng = np.random.default_rng(0)
     a, d = rng.normal(size=(2, n))
     a, d = a - a.mean(), d - d.mean()
-    sums = CompleteSums(n, g)
-    for learning in all_learning_sets(n, g, 5000):
-        sums.add(3.0 + (learning @ a)[:, None] + d, learning)
+    batches = all_learning_sets(n, g, 5000)
+    sums = CompleteSums(n, g, ((3.0 + (sets @ a)[:, None] + d, sets) for sets in batches))
     h = g * a + d
     found = sums.estimates()
     for name in ("unbiased", "asymptotic", "jackknife", "geometric"):

@@ -13,7 +13,7 @@ import ucvtest as uv
 from tests.oracles import ustatistic as oracle
 from tests.support.jax_flags import printed_with_and_without_x64
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.methods.ustatistic.test import _Run
+from ucvtest.methods.ustatistic.run import Sampler
 
 
 def normal_problem(n, seed, shift=0.6):
@@ -172,7 +172,8 @@ class TestSampling:
 
     def test_same_result_with_the_x64_flag_on(self):
         code = (
-            "import numpy as np, ucvtest as uv; from test_ustatistic import normal_problem;"
+            "import numpy as np, ucvtest as uv;"
+            "from tests.methods.ustatistic.test_ustatistic import normal_problem;"
             "X, y = normal_problem(30, 0);"
             "r = uv.UStatisticTest(X, y, 'lda', 'ridge:1').fit(n_pairs=100, rng=1);"
             "print(repr(r.estimate), repr(r.variance))"
@@ -758,19 +759,19 @@ class TestConveniences:
 
 def drawn_by(test, n_pairs, monkeypatch):
     """The result of a test's own fit, and its design and losses as `uv.Losses`."""
-    blocks = []
-    draw = _Run._draw
+    stages = []
+    draw = Sampler.stage
 
     def watched(self, *arguments):
-        block = draw(self, *arguments)
-        blocks.append(block["draws"])
+        stage = draw(self, *arguments)
+        stages.append(stage.draws)
         # Without the third sets, which only the asymptotic variance needs.
-        return {name: part for name, part in block.items() if name != "exchanged"}
+        return stage._replace(exchanged=None)
 
     with monkeypatch.context() as patch:
-        patch.setattr(_Run, "_draw", watched)
+        patch.setattr(Sampler, "stage", watched)
         result = test.fit(n_pairs, rng=0)
-    ((d1, d2, l1, l2),) = blocks
+    ((d1, d2, l1, l2),) = stages
     n = test.sample.n_obs
     values, learning = (np.stack(sides, axis=1).reshape(-1, n) for sides in ((d1, d2), (l1, l2)))
     return result, uv.Losses.from_arrays(values.astype(float), learning, loss="squared")
@@ -825,7 +826,7 @@ def test_two_sets_on_each_side_are_summed_in_stages(monkeypatch):
     X = rng.normal(size=(24, 3)) + y[:, None]
     losses = uv.evaluate("lda", X, y, uv.designs.DisjointSets(7, 200, 3), rng=0)
     one = uv.UStatisticTest.from_losses(losses).fit()
-    monkeypatch.setattr("ucvtest.methods.ustatistic.test.STAGE_CELLS", 24 * 6 * 64)
+    monkeypatch.setattr("ucvtest.methods.ustatistic.run.STAGE_CELLS", 24 * 6 * 64)
     stages = uv.UStatisticTest.from_losses(losses).fit()
     own = uv.UStatisticTest(X, y, "lda", learn_size=7).fit(n_pairs=5000, rng=1)
     # The residuals are of another additive fit, within the Monte-Carlo error.

@@ -10,6 +10,7 @@ and level k of F follows from level k + 1. That takes the C(n, m) values of Phi_
 of their C(n, m)^2 products. Only NumPy.
 """
 
+from collections.abc import Iterable
 from itertools import chain, combinations
 from math import comb
 
@@ -29,9 +30,14 @@ class CompleteSums:
     Parameters
     ----------
     n_obs, learn_size : int
+    rules : iterable of (differences, learning)
+        All learning sets, shape (R, n), some at a time, and the loss differences of their rules,
+        shape (R, n); values inside the learning sets are ignored.
     """
 
-    def __init__(self, n_obs: int, learn_size: int) -> None:
+    def __init__(
+        self, n_obs: int, learn_size: int, rules: Iterable[tuple[np.ndarray, np.ndarray]]
+    ) -> None:
         self.n_obs, self.learn_size = n_obs, learn_size
         self.n_subsets = comb(n_obs, learn_size + 1)
         self._binomial = _binomials(n_obs, learn_size + 1)
@@ -39,21 +45,15 @@ class CompleteSums:
         self._effect = np.zeros(n_obs)
         self._n_sets = 0
         self._kernel = np.zeros(self.n_subsets if self.disjoint else 0)
+        for differences, learning in rules:
+            self._add(differences, learning)
 
     @property
     def disjoint(self) -> bool:
         """Whether two disjoint S fit into the sample, so that every variance exists."""
         return self.n_obs >= 2 * self.learn_size + 2
 
-    def add(self, differences: np.ndarray, learning: np.ndarray) -> None:
-        """Add the rules of some learning sets.
-
-        Parameters
-        ----------
-        differences : ndarray, shape (R, n)
-            Loss differences; values inside the learning sets are ignored.
-        learning : ndarray of bool, shape (R, n)
-        """
+    def _add(self, differences: np.ndarray, learning: np.ndarray) -> None:
         tested = ~learning
         values = np.where(tested, differences, 0.0)
         row_sums = values.sum(axis=1)

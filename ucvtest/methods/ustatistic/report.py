@@ -1,0 +1,196 @@
+"""From a run's estimates to what a result says: tests, status, table, notes, diagnostics."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.source import LossSource
+from ucvtest.inference.report import tie_notes
+from ucvtest.inference.studentise import Hypothesis, Studentised, studentise, variance_table
+from ucvtest.losses.loss import Loss
+from ucvtest.methods.ustatistic.plan import VARIANCES, Options
+from ucvtest.methods.ustatistic.run import Found, only_rounding, reliable
+
+__all__ = ["diagnostics", "notes", "table", "tests"]
+
+MIN_PAIRS = 20
+"""Fewer pairs do not tell their own Monte-Carlo error."""
+
+REMEDY_PAIRS = "raise n_pairs (or, with n_pairs='auto', max_fits)"
+REMEDY_LOSSES = "use losses of more draws (uv.designs.DisjointSets)"
+
+
+def tests(
+    hypothesis: Hypothesis, n_obs: int, options: Options, found: Found, source: LossSource
+) -> dict[str, Studentised]:
+    """The test with each of the variances, or the reason why there is none.
+
+    Parameters
+    ----------
+    hypothesis : Hypothesis
+    n_obs : int
+    options : Options
+    found : Found
+    source : LossSource
+
+    Returns
+    -------
+    dict of str to Studentised
+        By the name of the variance.
+    """
+    values, mc_se = found.estimates.values, found.estimates.mc_se
+    tested = {}
+    for name in VARIANCES:
+        if name not in values:
+            continue
+        normal = name in ("unbiased", "asymptotic")
+        tested[name] = studentise(
+            hypothesis,
+            float(values["estimate"]),
+            float(values[name]),
+            mc_se=mc_se["estimate"],
+            reference="normal" if normal else "t",
+            df=math.nan if normal else n_obs - 1.0,
+            status=_status(options, found, name, identical=source.identical),
+        )
+    return tested
+
+
+def table(found: Found, tested: Mapping[str, Studentised]) -> Mapping[str, tuple[Any, ...]]:
+    """All variances side by side."""
+    mc_se = found.estimates.mc_se
+    return variance_table((name, mc_se[name], one) for name, one in tested.items())
+
+
+def diagnostics(found: Found, source: LossSource) -> dict[str, Any]:
+    """What went by on the way to the result."""
+    values, mc_se = found.estimates.values, found.estimates.mc_se
+    shown = {
+        f"variance_{name}": float(values[name])
+        for name in (*VARIANCES, "geometric")
+        if name in values
+    }
+    known: dict[str, Any] = {
+        "mc_se_estimate": mc_se["estimate"],
+        "mc_se_variance": mc_se[found.variance],
+        "variance": found.variance,
+        "n_pairs": found.n_pairs,
+        "converged": found.converged,
+        "one_class_fits": source.one_class_fits,
+        **shown,
+        **source.ties,
+    }
+    if "theta_squared" in values:
+        known["theta_squared"] = values["theta_squared"]
+    return known
+
+
+def notes(
+    options: Options, found: Found, source: LossSource, loss: Loss, problem: Problem | None
+) -> list[str]:
+    """What a reader of the result should know.
+
+    Parameters
+    ----------
+    options : Options
+    found : Found
+    source : LossSource
+    loss : Loss
+    problem : Problem or None
+        None where losses are given.
+
+    Returns
+    -------
+    list of str
+    """
+    listed = [
+        "Assumes independent observations and learners that do not depend on the order of rows.",
+        *_variance_notes(options, found),
+        *_feature_notes(problem),
+    ]
+    if source.one_class_fits:
+        log_loss = loss.output == "probability"
+        listed.append(
+            f"{source.one_class_fits} fits had a learning set with a single class and predict it"
+            + (", with probability 0 or 1: a wrong one costs 36." if log_loss else ".")
+        )
+    listed.extend(tie_notes(source.ties))
+    if not found.converged:
+        listed.append(
+            f"Stopped at max_fits = {options.max_fits} before the Monte-Carlo error fell below "
+            f"tol = {options.tol}; it is part of the standard error."
+        )
+    if options.given:
+        listed.append(
+            "The estimate is not the plain mean of the given losses: what is additive over the "
+            "observations serves as a control variate, which takes out its chance variation "
+            "between the draws; the expectation is the same."
+        )
+    return listed
+
+
+def _status(options: Options, found: Found, name: str, *, identical: bool) -> str:
+    """Whether a variance gives a test: "ok", or the reason why not."""
+    variance, mc_se = found.estimates.values[name], found.estimates.mc_se[name]
+    remedy = REMEDY_LOSSES if options.given else REMEDY_PAIRS
+    if identical:
+        return (
+            "degenerate: the two learners had the same loss at every observation in every fit, "
+            "so there is no difference to test; compare learners that differ"
+        )
+    if math.isnan(variance):
+        return f"the {name} variance could not be estimated: {remedy}"
+    if found.n_pairs < MIN_PAIRS and options.n_pairs != "exact":
+        return (
+            f"too few resamples: {found.n_pairs} pairs do not tell their own Monte-Carlo error; "
+            f"{remedy} to at least {MIN_PAIRS} pairs"
+        )
+    if only_rounding(found.estimates, name):
+        return "degenerate: the variance estimate is zero, the loss did not vary"
+    if variance < 0 and name in ("unbiased", "asymptotic"):
+        other = "clipped" if "clipped" in found.estimates.values else "jackknife"
+        return (
+            f"negative variance estimate ({variance:.3g}, Monte-Carlo standard error "
+            f"{mc_se:.2g}), which an unbiased estimate can be at this sample size: "
+            f"use variance={other!r}"
+        )
+    if not reliable(found.estimates, name):
+        return (
+            f"too few resamples: the Monte-Carlo standard error of the variance ({mc_se:.2g}) "
+            f"is above a quarter of it ({variance:.2g}); {remedy}"
+            + ("" if name == "jackknife" else ", or use variance='jackknife'")
+        )
+    return "ok"
+
+
+def _variance_notes(options: Options, found: Found) -> Iterator[str]:
+    """That another variance is used than the one meant, or one that is liberal."""
+    asked = options.variance
+    if found.variance != asked:
+        reason = (
+            f"{found.given_up} pairs let expect that the Monte-Carlo error of the {asked} one "
+            f"would be above a quarter of it even at max_fits = {options.max_fits}"
+            if found.given_up
+            else f"the Monte-Carlo error of the {asked} one is above a quarter of it"
+        )
+        yield (
+            "The jackknife variance is used, too large rather than too small on average, because "
+            f"{reason}."
+        )
+    if asked in ("unbiased", "asymptotic"):
+        yield (
+            f"The {asked} variance with the normal reference is liberal at small n; "
+            "variance='clipped' holds its level better."
+        )
+
+
+def _feature_notes(problem: Problem | None) -> Iterator[str]:
+    if problem is None:
+        return
+    n_obs, n_features = problem.sample.n_obs, problem.sample.features.shape[1]
+    if n_features > n_obs:
+        yield (
+            f"With more features ({n_features}) than observations ({n_obs}) losses "
+            "can be skewed, and the interval can cover less than its nominal level."
+        )

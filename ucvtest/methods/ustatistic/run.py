@@ -1,0 +1,405 @@
+"""From learning sets and their losses to estimates: drawn, enumerated, or of losses that exist."""
+
+import math
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from ucvtest.designs.design import Design
+from ucvtest.designs.draws import (
+    all_learning_sets,
+    draw_from_halves,
+    draw_orders,
+    exchange_one,
+    learning_sets,
+)
+from ucvtest.evaluation.source import LossSource
+from ucvtest.kernels.ustatistic.accumulator import Accumulator
+from ucvtest.kernels.ustatistic.groups_of_draws import Draws, number_of_groups
+from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
+from ucvtest.methods.ustatistic.enumeration import CompleteSums
+from ucvtest.methods.ustatistic.plan import Options, Sizes
+
+__all__ = [
+    "Found",
+    "Sampler",
+    "complete",
+    "complete_sums",
+    "drawn",
+    "in_parts",
+    "most_pairs",
+    "of_given_losses",
+    "only_rounding",
+    "reliable",
+]
+
+STAGE_PAIRS = 512
+"""Pairs between the first checkpoints of "auto"."""
+
+STAGE_CELLS = 4_000_000
+"""Losses (pairs times observations) that a stage keeps in memory at most."""
+
+SETS_PER_SIDE, SETS_PER_SIDE_LARGE = 8, 4
+"""Learning sets drawn from each half of a random split: their products cost nothing, and lower the
+Monte-Carlo error of Theta^2 (examples/benchmarks/designs.py). Fewer where learning sets are
+larger than n/3: sets from one half then share most observations, which costs the other estimates
+precision."""
+
+EXCHANGE_SHARE = 4
+"""One split in so many has a set fitted again with one observation exchanged, for the
+asymptotic variance; every split where that one is asked for."""
+
+ROUNDING = 1e-12
+"""Standard error, as a share of the estimate, that is no more than rounding error."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a run found.
+
+    Parameters
+    ----------
+    estimates : MonteCarloEstimates
+    variance : str
+        The variance to studentise with: the one asked for, or the jackknife in its place.
+    n_pairs : int
+    converged : bool
+        Whether the Monte-Carlo error is as small as was asked for.
+    given_up : int
+        Pairs after which the clipped variance was given up; 0 where it was not.
+    """
+
+    estimates: MonteCarloEstimates
+    variance: str
+    n_pairs: int
+    converged: bool = True
+    given_up: int = 0
+
+
+class Stage(NamedTuple):
+    """Draws that are added up at a time: see `Accumulator.add`."""
+
+    draws: Draws
+    weight: np.ndarray | None = None
+    exchanged: tuple[np.ndarray, np.ndarray] | None = None
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """Learning sets of one size with their losses, or loss differences.
+
+    Parameters
+    ----------
+    sizes : Sizes
+    source : LossSource
+    generator : numpy Generator
+    """
+
+    sizes: Sizes
+    source: LossSource
+    generator: np.random.Generator
+
+    def differences(self, learning: np.ndarray) -> np.ndarray:
+        """Loss, or loss difference, of every rule at every observation; 0 inside L."""
+        # Always drawn, so that the splits do not depend on which learners want a seed.
+        seeds = self.generator.integers(2**31 - 1, size=len(learning))
+        return self.source.differences(learning, ~learning, seeds)
+
+    def overlapping(self, n_draws: int, overlap: int) -> Draws:
+        """One set on each side of every draw, with so many observations in common."""
+        g = self.sizes.learn_size
+        orders = draw_orders(self.generator, n_draws, self.sizes.n_obs)
+        l1, l2 = learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)
+        d1, d2 = self.differences(l1), self.differences(l2)
+        return d1[:, None], d2[:, None], l1[:, None], l2[:, None]
+
+    def stage(self, n_pairs: int, n_sets: int, exchange_every: int) -> Stage:
+        """`n_pairs` learning sets on each side.
+
+        Parameters
+        ----------
+        n_pairs : int
+        n_sets : int
+            Sets on each side of a draw.
+        exchange_every : int
+            One draw in so many has a further set with one observation exchanged.
+        """
+        rng, n_draws = self.generator, -(-n_pairs // n_sets)
+        if not self.sizes.disjoint:
+            return Stage(self.overlapping(n_draws, self.sizes.least_overlap))
+        used = (np.arange(n_draws * n_sets) < n_pairs).reshape(n_draws, n_sets)
+        l1, l2 = draw_from_halves(rng, n_draws, n_sets, self.sizes.n_obs, self.sizes.learn_size)
+        n_exchanged = max(1, n_draws // exchange_every)
+        exchanged = exchange_one(rng, l1[:n_exchanged, 0], l2[:n_exchanged, 0])
+        found = self.differences(np.concatenate([_used(l1, used), _used(l2, used), exchanged]))
+        first, second, third = np.split(found, [n_pairs, 2 * n_pairs])
+        draws = _in_places(first, used), _in_places(second, used), l1, l2
+        return Stage(draws, weight=used * 1.0, exchanged=(third, exchanged))
+
+
+class BackgroundSums:
+    """Sums over stages: one is added while the next one is drawn and evaluated.
+
+    Parameters
+    ----------
+    sums : Accumulator
+    thread : ThreadPoolExecutor
+        Of one worker, so that stages are added in their order.
+    """
+
+    def __init__(self, sums: Accumulator, thread: ThreadPoolExecutor) -> None:
+        self._sums, self._thread = sums, thread
+        self._pending: Future[None] | None = None
+
+    def add(self, stage: Stage) -> None:
+        """Add a stage as soon as the one before is added."""
+        self._wait()
+        self._pending = self._thread.submit(
+            self._sums.add, stage.draws, weight=stage.weight, exchanged=stage.exchanged
+        )
+
+    def estimates(self) -> MonteCarloEstimates:
+        """The estimates from all stages so far."""
+        self._wait()
+        return self._sums.estimates()
+
+    def _wait(self) -> None:
+        if self._pending:
+            self._pending.result()
+
+
+@contextmanager
+def _summing(sizes: Sizes, n_draws: int) -> Iterator[BackgroundSums]:
+    """Sums that take stages until the context ends; `n_draws` is a lower bound of all draws."""
+    n, g = sizes.n_obs, sizes.learn_size
+    sums = Accumulator(n, g, disjoint=sizes.disjoint, n_draws=n_draws)
+    with ThreadPoolExecutor(1) as thread:
+        yield BackgroundSums(sums, thread)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How many pairs are drawn at a time, and how many sets from each half.
+
+    Parameters
+    ----------
+    sizes : Sizes
+    options : Options
+    n_learners : int
+    """
+
+    sizes: Sizes
+    options: Options
+    n_learners: int
+
+    @property
+    def fewest(self) -> int:
+        """A number of pairs that every stage has at least."""
+        number = self.options.n_pairs
+        if isinstance(number, int):
+            return in_parts(number, most_pairs(self.sizes.n_obs))[-1]
+        return max(2, min(STAGE_PAIRS, self.options.max_fits // (3 * self.n_learners)))
+
+    @property
+    def sets_per_side(self) -> int:
+        """Learning sets from each half of a split: many, as long as every group gets a split."""
+        # Only the products gain; the other estimates prefer independent sets.
+        if self.options.variance not in ("clipped", "unbiased"):
+            return 1
+        n = self.sizes.n_obs
+        most = SETS_PER_SIDE if 3 * self.sizes.learn_size <= n else SETS_PER_SIDE_LARGE
+        return max(1, min(most, self.fewest // number_of_groups(n, self.fewest)))
+
+    @property
+    def exchange_every(self) -> int:
+        """One draw in so many has a set with one observation exchanged; 0 for none."""
+        if not self.sizes.disjoint:
+            return 0
+        return 1 if self.options.variance == "asymptotic" else EXCHANGE_SHARE
+
+    def following(self, n_pairs: int, n_fits: int) -> int:
+        """Pairs of the stage of "auto" that follows so many pairs and fits."""
+        # Checkpoints grow by about a third, so that looking often costs little.
+        wanted = max(self.fewest, n_pairs // 3)
+        return min(wanted, most_pairs(self.sizes.n_obs), self._affordable(n_fits))
+
+    def _affordable(self, n_fits: int) -> int:
+        """Pairs that max_fits still allows, one exchanged set for each draw counted."""
+        fits_per_pair = 2.0
+        if self.exchange_every:
+            fits_per_pair += 1 / self.exchange_every
+        return int((self.options.max_fits - n_fits) / (fits_per_pair * self.n_learners))
+
+
+def drawn(sampler: Sampler, options: Options) -> Found:
+    """Estimates from random pairs of learning sets.
+
+    Parameters
+    ----------
+    sampler : Sampler
+    options : Options
+        A number of pairs, or "auto".
+
+    Returns
+    -------
+    Found
+    """
+    steps = Steps(sampler.sizes, options, 2 if sampler.source.paired else 1)
+    n_sets, number = steps.sets_per_side, options.n_pairs
+    with _summing(sampler.sizes, -(-steps.fewest // n_sets)) as sums:
+        if not isinstance(number, int):
+            return _until_precise(sampler, options, steps, sums)
+        for size in in_parts(number, most_pairs(sampler.sizes.n_obs)):
+            sums.add(sampler.stage(size, n_sets, steps.exchange_every))
+        estimates = sums.estimates()
+    return Found(estimates, _chosen(estimates, options), number)
+
+
+def _until_precise(sampler: Sampler, options: Options, steps: Steps, sums: BackgroundSums) -> Found:
+    """Draw until the Monte-Carlo error is small, or no further fits are allowed."""
+    n_sets, size, n_pairs, given_up = steps.sets_per_side, steps.fewest, 0, 0
+    while True:
+        sums.add(sampler.stage(size, n_sets, steps.exchange_every))
+        n_pairs += size
+        estimates, n_fits = sums.estimates(), sampler.source.n_fits
+        variance = "jackknife" if given_up else options.variance
+        if _precise(estimates, variance, options.tol):
+            break
+        if not given_up and _hopeless(estimates, options, n_pairs, n_fits):
+            # The jackknife takes over, and prefers one set from each half.
+            given_up, n_sets = n_pairs, 1
+        size = steps.following(n_pairs, n_fits)
+        if size < steps.fewest:
+            break
+    variance = "jackknife" if given_up else _chosen(estimates, options)
+    converged = _precise(estimates, variance, options.tol)
+    return Found(estimates, variance, n_pairs, converged, given_up)
+
+
+def of_given_losses(
+    sampler: Sampler, options: Options, design: Design, n_draws: int, n_sets: int
+) -> Found:
+    """Estimates from losses that exist, without the one that needs other fits.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        Whose source hands out the losses in the order of the design's rows.
+    options : Options
+    design : Design
+        Of disjoint sets: see `disjoint_sets_of`.
+    n_draws, n_sets : int
+        Draws, and sets on each side of a draw.
+
+    Returns
+    -------
+    Found
+    """
+    sizes, rows_of_draw = sampler.sizes, 2 * n_sets
+    rows_of_stage = rows_of_draw * max(2, STAGE_CELLS // (rows_of_draw * sizes.n_obs))
+    with _summing(sizes, n_draws) as sums:
+        for start in range(0, design.n_resamples, rows_of_stage):
+            learning = design.learning[start : start + rows_of_stage]
+            shape = (-1, 2, n_sets, sizes.n_obs)
+            d, sets = sampler.differences(learning).reshape(shape), learning.reshape(shape)
+            sums.add(Stage((d[:, 0], d[:, 1], sets[:, 0], sets[:, 1])))
+        found = sums.estimates()
+    values, mc_se = ({**each} for each in (found.values, found.mc_se))
+    for each in (values, mc_se):
+        del each["asymptotic"]
+    estimates = MonteCarloEstimates(values, mc_se)
+    return Found(estimates, _chosen(estimates, options), n_draws * n_sets)
+
+
+def complete(sampler: Sampler, options: Options) -> Found:
+    """Estimates from all learning sets.
+
+    Parameters
+    ----------
+    sampler : Sampler
+    options : Options
+
+    Returns
+    -------
+    Found
+    """
+    values = complete_sums(sampler).estimates()
+    estimates = MonteCarloEstimates(values, dict.fromkeys(values, 0.0))
+    n_pairs = comb(sampler.sizes.n_obs, sampler.sizes.learn_size) // 2
+    return Found(estimates, options.variance, n_pairs)
+
+
+def complete_sums(sampler: Sampler) -> CompleteSums:
+    """The sums over all learning sets."""
+    n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
+    rows = max(1, min(4096, STAGE_CELLS // n))
+    return CompleteSums(
+        n, g, ((sampler.differences(sets), sets) for sets in all_learning_sets(n, g, rows))
+    )
+
+
+def _chosen(found: MonteCarloEstimates, options: Options) -> str:
+    """The variance asked for; the jackknife takes over where the clipped one is too rough."""
+    if options.fallback and not reliable(found, "clipped"):
+        return "jackknife"
+    return options.variance
+
+
+def _precise(found: MonteCarloEstimates, name: str, tol: float) -> bool:
+    """Whether a variance, and the estimate beside it, are as precise as "auto" wants them."""
+    variance, mc_se = found.values[name], found.mc_se[name]
+    if only_rounding(found, name):
+        return True
+    if not mc_se <= tol * abs(variance):
+        return False
+    se = math.sqrt(max(variance, 0.0))
+    return variance < 0 or found.mc_se["estimate"] <= tol * se
+
+
+def _hopeless(found: MonteCarloEstimates, options: Options, n_pairs: int, n_fits: int) -> bool:
+    """Whether even max_fits will not do, and the jackknife can take over."""
+    if not options.fallback or n_pairs < 4 * STAGE_PAIRS:
+        return False
+    error_at_end = found.mc_se[options.variance] * math.sqrt(n_fits / options.max_fits)
+    return not error_at_end <= found.values[options.variance] / 4
+
+
+def reliable(found: MonteCarloEstimates, name: str) -> bool:
+    """Whether the Monte-Carlo error of a variance is at most a quarter of it."""
+    return bool(found.mc_se[name] <= found.values[name] / 4)
+
+
+def only_rounding(found: MonteCarloEstimates, name: str) -> bool:
+    """Whether a variance is zero, up to the rounding of losses that are all the same."""
+    return abs(found.values[name]) <= (ROUNDING * found.values["estimate"]) ** 2
+
+
+def most_pairs(n_obs: int) -> int:
+    """Pairs that one stage may hold."""
+    return max(STAGE_PAIRS, min(8 * STAGE_PAIRS, STAGE_CELLS // n_obs))
+
+
+def in_parts(total: int, most: int) -> list[int]:
+    """Sizes that sum to a total, as equal as possible and none above `most`."""
+    n_parts = -(-total // most)
+    return [total // n_parts + (part < total % n_parts) for part in range(n_parts)]
+
+
+def _used(sets: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """The sets (G, s, n) that are used, as rows."""
+    # Usually all of them, which need no copy.
+    return sets.reshape(-1, sets.shape[2]) if used.all() else sets[used]
+
+
+def _in_places(values: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """Rows (R, n) in the places that are used, zeros in the others; (G, s, n)."""
+    if used.all():
+        return values.reshape(*used.shape, -1)
+    placed = np.zeros((*used.shape, values.shape[1]), values.dtype)
+    placed[used] = values
+    return placed
