@@ -32,7 +32,7 @@ DESIGNS: dict[str, Any] = {
     "fold_covariance": 10,
     "influence": uv.designs.RandomSplits(80, 0.2),
     "leave_pair_out": uv.designs.LeavePairOut(),
-    "ustatistic": uv.designs.DisjointSets(30),
+    "ustatistic": uv.designs.DisjointSets(29),
 }
 """Designs of losses that tests without a default design can take."""
 
