@@ -6,6 +6,8 @@ from math import comb
 from typing import Any, Literal, Self
 
 from ucvtest.common.checks import as_integer
+from ucvtest.designs.design import Design
+from ucvtest.designs.structure import disjoint_sets_of
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.learners.base import Learner
 from ucvtest.methods.ustatistic.enumeration import MAX_SUBSETS
@@ -13,6 +15,7 @@ from ucvtest.methods.ustatistic.enumeration import MAX_SUBSETS
 __all__ = [
     "DEFAULT_TOL",
     "VARIANCES",
+    "GivenPairs",
     "NumberOfPairs",
     "Options",
     "ProfileOptions",
@@ -81,6 +84,51 @@ class Sizes:
         return max(0, 2 * self.learn_size - self.n_obs)
 
 
+@dataclass(frozen=True, eq=False)
+class GivenPairs:
+    """Disjoint learning sets whose losses are given.
+
+    Parameters
+    ----------
+    design : Design
+        With the rows in the order of `uv.designs.DisjointSets`.
+    n_draws, n_sets : int
+        Draws, and learning sets on each side of a draw.
+    """
+
+    design: Design
+    n_draws: int
+    n_sets: int
+
+    @classmethod
+    def of(cls, design: Design) -> Self:
+        """The pairs of a design.
+
+        Raises
+        ------
+        ValueError
+            If the test cannot use it.
+        """
+        n_draws, n_sets = disjoint_sets_of(design)
+        sizes = Sizes(design.n_obs, design.learn_sizes[0])
+        if not sizes.disjoint:
+            raise ValueError(
+                f"the design learns from {sizes.learn_size} of {sizes.n_obs} observations at a "
+                f"time, and the test needs learn_size <= {sizes.n_obs // 2 - 1}"
+            )
+        if n_draws < 2:
+            raise ValueError(
+                "the design has one draw, and a Monte-Carlo error needs several: use "
+                "uv.designs.DisjointSets with a larger n_draws"
+            )
+        return cls(design, n_draws, n_sets)
+
+    @property
+    def n_pairs(self) -> int:
+        """Learning sets on each side."""
+        return self.n_draws * self.n_sets
+
+
 @dataclass(frozen=True)
 class Options:
     """The options of `UStatisticTest.fit`.
@@ -94,8 +142,8 @@ class Options:
         What the user asked for: the same, or "auto".
     tol : float
     max_fits : int
-    given : bool
-        Whether losses are given, so that nothing is drawn or fitted.
+    given : GivenPairs or None
+        Where their losses are given, so that nothing is drawn or fitted.
     """
 
     n_pairs: NumberOfPairs
@@ -103,7 +151,7 @@ class Options:
     asked: str
     tol: float
     max_fits: int
-    given: bool = False
+    given: GivenPairs | None = None
 
     @classmethod
     def for_fits(
@@ -137,17 +185,18 @@ class Options:
 
     @classmethod
     def for_losses(
-        cls, sizes: Sizes, n_given: int, *, n_pairs: Any, variance: Any, tol: Any
+        cls, sizes: Sizes, given: GivenPairs, *, n_pairs: Any, variance: Any, tol: Any
     ) -> Self:
-        """Check what a user asks for where the losses of `n_given` pairs leave only the variance.
+        """Check what a user asks for where losses are given, which leave only the variance.
 
         Raises
         ------
         ValueError
         """
-        if n_pairs not in ("auto", n_given):
+        if n_pairs not in ("auto", given.n_pairs):
             raise ValueError(
-                f"n_pairs={n_pairs!r}, but the given losses are of {n_given} pairs: leave it out"
+                f"n_pairs={n_pairs!r}, but the given losses are of {given.n_pairs} pairs: leave "
+                "it out"
             )
         if tol != DEFAULT_TOL:
             raise ValueError(f"tol={tol!r} has no use where losses are given: leave it out")
@@ -157,7 +206,7 @@ class Options:
                 "'jackknife'"
             )
         chosen = _variance(variance, sizes)
-        return cls(n_given, chosen, variance, DEFAULT_TOL, 0, given=True)
+        return cls(given.n_pairs, chosen, variance, DEFAULT_TOL, 0, given)
 
     @property
     def fallback(self) -> bool:
@@ -166,10 +215,14 @@ class Options:
 
     def settings(self, learn_size: int, seed: int | None) -> dict[str, Any]:
         """What is needed to repeat the fit."""
-        shared = {"learn_size": learn_size, "n_pairs": self.n_pairs, "variance": self.asked}
-        if self.given:
-            return shared
-        return {**shared, "tol": self.tol, "max_fits": self.max_fits, "rng": seed}
+        settings: dict[str, Any] = {
+            "learn_size": learn_size,
+            "n_pairs": self.n_pairs,
+            "variance": self.asked,
+        }
+        if self.given is None:
+            settings |= {"tol": self.tol, "max_fits": self.max_fits, "rng": seed}
+        return settings
 
 
 @dataclass(frozen=True)

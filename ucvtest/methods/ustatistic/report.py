@@ -121,7 +121,7 @@ def notes(
             f"Stopped at max_fits = {options.max_fits} before the Monte-Carlo error fell below "
             f"tol = {options.tol}; it is part of the standard error."
         )
-    if options.given:
+    if options.given is not None:
         listed.append(
             "The estimate is not the plain mean of the given losses: what is additive over the "
             "observations serves as a control variate, which takes out its chance variation "
@@ -133,7 +133,7 @@ def notes(
 def _status(options: Options, found: Found, name: str, *, identical: bool) -> str:
     """Whether a variance gives a test: "ok", or the reason why not."""
     variance, mc_se = found.estimates.values[name], found.estimates.mc_se[name]
-    remedy = REMEDY_LOSSES if options.given else REMEDY_PAIRS
+    remedy = REMEDY_PAIRS if options.given is None else REMEDY_LOSSES
     if identical:
         return (
             "degenerate: the two learners had the same loss at every observation in every fit, "

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ucvtest.designs.design import Design
 from ucvtest.designs.draws import (
     all_learning_sets,
     draw_from_halves,
@@ -23,17 +22,15 @@ from ucvtest.kernels.ustatistic.accumulator import Accumulator
 from ucvtest.kernels.ustatistic.groups_of_draws import Draws, number_of_groups
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
-from ucvtest.methods.ustatistic.plan import Options, Sizes
+from ucvtest.methods.ustatistic.plan import GivenPairs, Options, Sizes
 
 __all__ = [
     "Found",
     "Sampler",
-    "complete",
     "complete_sums",
-    "drawn",
+    "estimated",
     "in_parts",
     "most_pairs",
-    "of_given_losses",
     "only_rounding",
     "reliable",
 ]
@@ -236,19 +233,26 @@ class Steps:
         return int((self.options.max_fits - n_fits) / (fits_per_pair * self.n_learners))
 
 
-def drawn(sampler: Sampler, options: Options) -> Found:
-    """Estimates from random pairs of learning sets.
+def estimated(sampler: Sampler, options: Options) -> Found:
+    """Estimates from random pairs, from all learning sets, or from the losses of given ones.
 
     Parameters
     ----------
     sampler : Sampler
+        Whose source hands out given losses in the order of their design's rows.
     options : Options
-        A number of pairs, or "auto".
 
     Returns
     -------
     Found
     """
+    if options.given is not None:
+        return _from_given(sampler, options, options.given)
+    return _complete(sampler, options) if options.n_pairs == "exact" else _drawn(sampler, options)
+
+
+def _drawn(sampler: Sampler, options: Options) -> Found:
+    """Estimates from random pairs: a number of them, or as many as "auto" wants."""
     steps = Steps(sampler.sizes, options, 2 if sampler.source.paired else 1)
     n_sets, number = steps.sets_per_side, options.n_pairs
     with _summing(sampler.sizes, -(-steps.fewest // n_sets)) as sums:
@@ -281,31 +285,14 @@ def _until_precise(sampler: Sampler, options: Options, steps: Steps, sums: Backg
     return Found(estimates, variance, n_pairs, converged, given_up)
 
 
-def of_given_losses(
-    sampler: Sampler, options: Options, design: Design, n_draws: int, n_sets: int
-) -> Found:
-    """Estimates from losses that exist, without the one that needs other fits.
-
-    Parameters
-    ----------
-    sampler : Sampler
-        Whose source hands out the losses in the order of the design's rows.
-    options : Options
-    design : Design
-        Of disjoint sets: see `disjoint_sets_of`.
-    n_draws, n_sets : int
-        Draws, and sets on each side of a draw.
-
-    Returns
-    -------
-    Found
-    """
-    sizes, rows_of_draw = sampler.sizes, 2 * n_sets
-    rows_of_stage = rows_of_draw * max(2, STAGE_CELLS // (rows_of_draw * sizes.n_obs))
-    with _summing(sizes, n_draws) as sums:
-        for start in range(0, design.n_resamples, rows_of_stage):
-            learning = design.learning[start : start + rows_of_stage]
-            shape = (-1, 2, n_sets, sizes.n_obs)
+def _from_given(sampler: Sampler, options: Options, given: GivenPairs) -> Found:
+    """Estimates from all given pairs, without the one that needs other fits."""
+    n, rows_of_draw = sampler.sizes.n_obs, 2 * given.n_sets
+    rows_of_stage = rows_of_draw * max(2, STAGE_CELLS // (rows_of_draw * n))
+    with _summing(sampler.sizes, given.n_draws) as sums:
+        for start in range(0, given.design.n_resamples, rows_of_stage):
+            learning = given.design.learning[start : start + rows_of_stage]
+            shape = (-1, 2, given.n_sets, n)
             d, sets = sampler.differences(learning).reshape(shape), learning.reshape(shape)
             sums.add(Stage((d[:, 0], d[:, 1], sets[:, 0], sets[:, 1])))
         found = sums.estimates()
@@ -313,21 +300,11 @@ def of_given_losses(
     for each in (values, mc_se):
         del each["asymptotic"]
     estimates = MonteCarloEstimates(values, mc_se)
-    return Found(estimates, _chosen(estimates, options), n_draws * n_sets)
+    return Found(estimates, _chosen(estimates, options), given.n_pairs)
 
 
-def complete(sampler: Sampler, options: Options) -> Found:
-    """Estimates from all learning sets.
-
-    Parameters
-    ----------
-    sampler : Sampler
-    options : Options
-
-    Returns
-    -------
-    Found
-    """
+def _complete(sampler: Sampler, options: Options) -> Found:
+    """Estimates from all learning sets."""
     values = complete_sums(sampler).estimates()
     estimates = MonteCarloEstimates(values, dict.fromkeys(values, 0.0))
     n_pairs = comb(sampler.sizes.n_obs, sampler.sizes.learn_size) // 2

@@ -9,7 +9,6 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.runtime import Execution, progress_bar
-from ucvtest.designs.structure import disjoint_sets_of
 from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_arguments
 from ucvtest.inference.report import reuse_notes
 from ucvtest.learners.adapters.translate import Backend
@@ -18,6 +17,7 @@ from ucvtest.methods.ustatistic import report, run
 from ucvtest.methods.ustatistic.kappa import KappaProfile, complete_profile, sampled_profile
 from ucvtest.methods.ustatistic.plan import (
     DEFAULT_TOL,
+    GivenPairs,
     NumberOfPairs,
     Options,
     ProfileOptions,
@@ -101,8 +101,8 @@ class UStatisticTest(FromLosses):
 
     loss: Loss
     learn_size: int
-    _drawn: tuple[int, int] = (0, 0)
-    """Of given losses: numbers of draws and of learning sets on each side."""
+    _pairs: GivenPairs | None = None
+    """Of a test that was made from losses."""
 
     def __init__(
         self,
@@ -135,18 +135,8 @@ class UStatisticTest(FromLosses):
         self._check_learners(self.learn_size)
 
     def _take(self, header: LossesHeader) -> None:
-        self._drawn = disjoint_sets_of(header.design)
+        self._pairs = GivenPairs.of(header.design)
         self.learn_size = header.design.learn_sizes[0]
-        if not self.disjoint:
-            raise ValueError(
-                f"the design learns from {self.learn_size} of {self.n_obs} observations at a time, "
-                f"and the test needs learn_size <= {self.n_obs // 2 - 1}"
-            )
-        if self._drawn[0] < 2:
-            raise ValueError(
-                "the design has one draw, and a Monte-Carlo error needs several: use "
-                "uv.designs.DisjointSets with a larger n_draws"
-            )
         header.check_losses()
 
     @property
@@ -219,11 +209,10 @@ class UStatisticTest(FromLosses):
         max_fits: int | None = None,
     ) -> Options:
         """The options of `fit`, validated."""
-        if self._header is not None:
+        if self._pairs is not None:
             refuse_arguments(max_fits=max_fits)
-            n_draws, n_sets = self._drawn
             return Options.for_losses(
-                self._sizes, n_draws * n_sets, n_pairs=n_pairs, variance=variance, tol=tol
+                self._sizes, self._pairs, n_pairs=n_pairs, variance=variance, tol=tol
             )
         return Options.for_fits(
             self._sizes,
@@ -236,7 +225,7 @@ class UStatisticTest(FromLosses):
 
     def _answer(self, options: Options, execution: Execution) -> TestResult:
         source = self._source(execution)
-        found = self._found(options, run.Sampler(self._sizes, source, execution.generator))
+        found = run.estimated(run.Sampler(self._sizes, source, execution.generator), options)
         tested = report.tests(self.hypothesis, self.n_obs, options, found, source)
         notes = report.notes(options, found, source, self.loss, self._question)
         return TestResult(
@@ -250,15 +239,6 @@ class UStatisticTest(FromLosses):
             diagnostics=report.diagnostics(found, source),
             notes=(*notes, *reuse_notes(self._given)),
             tables={"Variances": report.table(found, tested)},
-        )
-
-    def _found(self, options: Options, sampler: run.Sampler) -> run.Found:
-        if self._header is not None:
-            return run.of_given_losses(sampler, options, self._header.design, *self._drawn)
-        return (
-            run.complete(sampler, options)
-            if options.n_pairs == "exact"
-            else run.drawn(sampler, options)
         )
 
     def kappa_profile(
