@@ -17,11 +17,12 @@ import ucvtest as uv
 from tests.oracles import influence as oracle
 from tests.support.jax_flags import printed_with_and_without_x64
 from tests.support.paths import ROOT
-from ucvtest.common.runtime import progress_bar
+from ucvtest.common.runtime import Execution
 from ucvtest.designs.design import Design
+from ucvtest.evaluation.source import FittedLosses
 from ucvtest.kernels.influence.sums import repeats_needed
 from ucvtest.methods.influence.resamples import draw_bootstrap, draw_folds
-from ucvtest.methods.influence.test import _Run
+from ucvtest.methods.influence.run import draw_resamples, run
 
 sys.path.insert(0, str(ROOT / "examples"))
 import reproduce_influence
@@ -372,7 +373,7 @@ class TestOptions:
         )
 
     def test_repeats_that_are_added_have_a_limit(self, monkeypatch):
-        monkeypatch.setattr("ucvtest.methods.influence.test.UNCOVERED", 180.0)
+        monkeypatch.setattr("ucvtest.methods.influence.run.UNCOVERED", 180.0)
         with pytest.raises(ValueError) as error:
             self.run(n_repeats=30, n_folds=10)
         assert "of 180 pairs were never tested in 30 repeats: raise n_repeats to about" in str(
@@ -421,7 +422,7 @@ class TestReproducible:
     def test_memory_is_bounded_and_changes_nothing(self, scheme, monkeypatch):
         test = uv.InfluenceFunctionTest(self.X, self.y, first_feature)
         expected = test.fit(120 if scheme != "repeated" else 12, scheme, rng=4)
-        monkeypatch.setattr("ucvtest.methods.influence.test.STAGE_ROWS", 37)
+        monkeypatch.setattr("ucvtest.methods.influence.run.STAGE_ROWS", 37)
         monkeypatch.setattr("ucvtest.methods.influence.resamples.DRAW_CELLS", 270)
         found = test.fit(120 if scheme != "repeated" else 12, scheme, rng=4)
         assert found.estimate == pytest.approx(expected.estimate, abs=1e-14)
@@ -429,7 +430,7 @@ class TestReproducible:
 
     def test_same_result_with_the_x64_flag_on(self):
         code = (
-            "import ucvtest as uv; from test_influence import mixed;"
+            "import ucvtest as uv; from tests.methods.influence.test_influence import mixed;"
             "X, y = mixed(14, 13, seed=6);"
             "r = uv.InfluenceFunctionTest(X, y, 'lda', 'ridge:1').fit(200, rng=1);"
             "print(repr(r.estimate), repr(r.variance))"
@@ -801,19 +802,17 @@ def drawn_by(test, scheme, n_repeats):
     """The design and the losses of a test's own fit, as `uv.Losses`."""
     kept = []
 
-    class Watched(_Run):
-        def _values(self, evaluator, rows, seeds):
-            values = super()._values(evaluator, rows, seeds)
-            kept.append((rows, values))
+    class Watched(FittedLosses):
+        def each(self, learning, testing, seeds):
+            values = super().each(learning, testing, seeds)
+            kept.append((testing, values))
             return values
 
-    plan = test._plan(n_repeats, scheme, "influence", 0, None, None)
-    with progress_bar(False, "", "fit") as bar:
-        Watched(test, plan, bar).found()
-    n_learners = len(test.learners)
-    parts = [kept[place::n_learners] for place in range(n_learners)]
-    testing = np.concatenate([rows.tested for rows, _ in parts[0]])
-    values = [np.concatenate([value for _, value in part]) for part in parts]
+    execution = Execution.of(0, None, None)
+    resamples = draw_resamples(test._layout, test._options(n_repeats, scheme), execution.generator)
+    run(test._layout, resamples, Watched(test._problem, execution), execution.generator)
+    testing = np.concatenate([tested for tested, _ in kept])
+    values = [np.concatenate(parts) for parts in zip(*(each for _, each in kept), strict=True)]
     return uv.Losses.from_arrays(
         np.array(values),
         ~testing,
@@ -929,7 +928,7 @@ def test_given_losses_are_summed_in_stages(monkeypatch):
     X = rng.normal(size=(24, 2)) + y[:, None]
     losses = uv.evaluate("lda", X, y, uv.designs.KFold(4, 10), rng=0)
     whole = uv.InfluenceFunctionTest.from_losses(losses).fit()
-    monkeypatch.setattr("ucvtest.methods.influence.test.STAGE_ROWS", 7)
+    monkeypatch.setattr("ucvtest.methods.influence.run.STAGE_ROWS", 7)
     stages = uv.InfluenceFunctionTest.from_losses(losses).fit()
     np.testing.assert_allclose(stages.estimate, whole.estimate)
     np.testing.assert_allclose(stages.variance, whole.variance)

@@ -5,7 +5,7 @@ repeat and observation; rows are made in parts, so that memory stays bounded.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import comb, inf, prod
 
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 DRAW_CELLS = 2_000_000
-"""Cells (repeats times observations) that are drawn at a time."""
+"""Cells (repeats, or rows, times observations) that are drawn or counted at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,19 @@ class Resamples(ABC):
     @abstractmethod
     def training_sets(self) -> tuple[float, float]:
         """How many different learning sets are possible: in all, and for one tested pair."""
+
+    def parts(self, size: int) -> Iterator[Rows]:
+        """All rows, so many at a time."""
+        for start in range(0, self.n_rows, size):
+            yield self.rows(start, start + size)
+
+    def times_tested(self) -> np.ndarray:
+        """How often each pair, (n1, n0), or each observation, (n,), is tested."""
+        counted = np.zeros(tuple(map(len, self.classes)))
+        for rows in self.parts(max(1, DRAW_CELLS // sum(map(len, self.classes)))):
+            tested = [rows.tested[:, members].astype(float) for members in self.classes]
+            counted += tested[0].T @ tested[1] if len(tested) == 2 else tested[0].sum(axis=0)
+        return counted
 
     def joined(self, more: "Resamples") -> "Resamples":
         """These repeats and further ones."""

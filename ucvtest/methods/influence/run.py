@@ -1,0 +1,221 @@
+"""From options to influence values: resamples are drawn, evaluated and summed up."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from math import prod
+
+import numpy as np
+
+from ucvtest.common.runtime import Execution
+from ucvtest.data.sample import Sample
+from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.source import FittedLosses, LossSource
+from ucvtest.kernels.influence.estimate import Influence, Rows
+from ucvtest.kernels.influence.sums import LossCounts, PairCounts, repeats_needed
+from ucvtest.methods.influence.plan import Layout, Options
+from ucvtest.methods.influence.resamples import (
+    Bootstrap,
+    Resamples,
+    draw_bootstrap,
+    draw_folds,
+    single_folds,
+)
+
+__all__ = ["MIN_REPEATS", "Found", "draw_resamples", "fitted_losses", "run"]
+
+STAGE_ROWS, STAGE_CELLS = 4096, 2_000_000
+"""Learning sets, and predictions, that are in memory at a time."""
+
+UNCOVERED = 1e-6
+"""Chance that some pair is still untested after the most repeats that are added."""
+
+MIN_REPEATS = 10
+"""With fewer repeats their Monte-Carlo error cannot be estimated."""
+
+
+# ---------------------------------------------------------------------------------- drawing
+
+
+def draw_resamples(layout: Layout, options: Options, rng: np.random.Generator) -> Resamples:
+    """Draw the resamples of a scheme.
+
+    Parameters
+    ----------
+    layout : Layout
+    options : Options
+    rng : numpy Generator
+
+    Returns
+    -------
+    Resamples
+        Schemes with random test sets may have more repeats than asked for, until every pair
+        (observation) has been tested.
+
+    Raises
+    ------
+    ValueError
+        If some pair (observation) is still untested after the most repeats that are added.
+    """
+    classes, n_folds, scheme = layout.classes, layout.n_folds, options.scheme
+    if scheme == "leave_one_out":
+        return single_folds(classes)
+    if scheme in ("repeated", "kfold"):
+        return draw_folds(rng, options.n_repeats, classes, n_folds, all_tested=True)
+    sizes = list(map(len, classes))
+    if scheme == "bootstrap":
+        share = prod((1 - 1 / n) ** n for n in sizes)
+        return _covered(partial(draw_bootstrap, rng, classes=classes), options.n_repeats, share)
+    share = prod((n // n_folds) / n for n in sizes)
+    draw = partial(draw_folds, rng, classes=classes, n_folds=n_folds, all_tested=False)
+    return _covered(draw, options.n_repeats, share)
+
+
+def _covered(draw: Callable[[int], Resamples], asked: int, share: float) -> Resamples:
+    """The repeats asked for, and further ones until every pair (observation) is tested.
+
+    A repeat tests a given one with probability `share`.
+    """
+    drawn = draw(asked)
+    tested = drawn.times_tested()
+    limit = asked + repeats_needed(share, tested.size, UNCOVERED)
+    while not tested.all():
+        if drawn.n_repeats >= limit:
+            raise ValueError(
+                f"{int((tested == 0).sum())} of {tested.size} "
+                f"{'pairs' if tested.ndim == 2 else 'observations'} were never tested in "
+                f"{drawn.n_repeats} repeats: raise n_repeats to about "
+                f"{repeats_needed(share, tested.size)} or more, or use fewer folds"
+            )
+        more = draw(min(max(asked // 10, MIN_REPEATS), limit - drawn.n_repeats))
+        tested += more.times_tested()
+        drawn = drawn.joined(more)
+    return drawn
+
+
+# ----------------------------------------------------------------------------------- losses
+
+
+def fitted_losses(problem: Problem, resamples: Resamples, execution: Execution) -> FittedLosses:
+    """Fits to the learning sets of these resamples, run when they are asked for."""
+    if isinstance(resamples, Bootstrap):
+        return CopiedLosses(problem, execution, int(resamples.drawn.max()))
+    return FittedLosses(problem, execution)
+
+
+class CopiedLosses(FittedLosses):
+    """Losses of learners that may learn from an observation several times.
+
+    The sample that is fitted holds `copies` of every observation, one after the other in blocks
+    of n; an observation that is learnt from twice is in the learning set with two of its copies.
+
+    Parameters
+    ----------
+    problem : Problem
+    execution : Execution
+    copies : int
+        The most times that an observation is in a learning set.
+    """
+
+    def __init__(self, problem: Problem, execution: Execution, copies: int) -> None:
+        super().__init__(replace(problem, sample=_copied(problem.sample, copies)), execution)
+        self._copies = copies
+
+    def each(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> list[np.ndarray]:
+        """See `LossSource`; `learning` says how often each observation is learnt from."""
+        n_obs = testing.shape[1]
+        copied = np.hstack([learning > copy for copy in range(self._copies)])
+        first = np.zeros_like(copied)
+        first[:, :n_obs] = testing
+        return [values[:, :n_obs] for values in super().each(copied, first, seeds)]
+
+
+def _copied(sample: Sample, copies: int) -> Sample:
+    index = np.tile(np.arange(sample.n_obs), copies)
+    return replace(
+        sample,
+        features=sample.rows(index),
+        response=sample.response[index],
+        codes=None if sample.codes is None else sample.codes[index],
+    )
+
+
+# ------------------------------------------------------------------------------------- sums
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What one pass of resampling found.
+
+    Parameters
+    ----------
+    influence : Influence
+        Estimate and influence values; differences for two learners.
+    estimates : tuple of float
+        The estimate of each learner.
+    resamples : Resamples
+    source : LossSource
+        With the fits and ties that it counted.
+    all_tied : bool
+        Whether every rule gave one value to all that it was tested on.
+    """
+
+    influence: Influence
+    estimates: tuple[float, ...]
+    resamples: Resamples
+    source: LossSource
+    all_tied: bool
+
+
+def run(
+    layout: Layout, resamples: Resamples, source: LossSource, rng: np.random.Generator
+) -> Found:
+    """Sum up the losses (scores) of all rows of the resamples.
+
+    Parameters
+    ----------
+    layout : Layout
+    resamples : Resamples
+    source : LossSource
+    rng : numpy Generator
+        Seeds the fits.
+
+    Returns
+    -------
+    Found
+    """
+    size = max(1, min(STAGE_ROWS, STAGE_CELLS // layout.n_obs))
+    counts = _counts(layout, resamples.n_repeats, resamples.parts(size))
+    sums = [counts.sums() for _ in range(2 if source.paired else 1)]
+    all_tied = True
+    for rows in resamples.parts(size):
+        # Always drawn, so that the splits do not depend on which learners want a seed.
+        seeds = rng.integers(2**31 - 1, size=len(rows.tested))
+        for each, values in zip(sums, source.each(rows.counts, rows.tested, seeds), strict=True):
+            # Errors come as small integers, in which they are not to be summed.
+            each.add(rows, values.astype(float, copy=False))
+            all_tied = all_tied and _tied(values, rows.tested)
+    found = [each.influence(resamples.parts(size)) for each in sums]
+    return Found(
+        influence=found[0] if len(found) == 1 else found[0].minus(found[1]),
+        estimates=tuple(each.estimate for each in found),
+        resamples=resamples,
+        source=source,
+        all_tied=all_tied,
+    )
+
+
+def _counts(layout: Layout, n_repeats: int, parts: Iterable[Rows]) -> PairCounts | LossCounts:
+    """How often everything is tested."""
+    if layout.metric == "error":
+        return LossCounts.of(layout.n_obs, n_repeats, parts)
+    return PairCounts.of(layout.positive, n_repeats, parts)
+
+
+def _tied(values: np.ndarray, tested: np.ndarray) -> bool:
+    """Whether every rule gives one value to all that it is tested on."""
+    highest = np.where(tested, values, -np.inf).max(axis=1)
+    lowest = np.where(tested, values, np.inf).min(axis=1)
+    return bool((highest <= lowest).all())

@@ -1,0 +1,155 @@
+"""The variance estimates of a scheme, and the test that each of them gives."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ucvtest.inference.studentise import Hypothesis, Studentised, studentise
+from ucvtest.kernels.influence.ad_hoc import ad_hoc_by_repetition
+from ucvtest.methods.influence.plan import SINGLE, Layout
+from ucvtest.methods.influence.resamples import Folds
+from ucvtest.methods.influence.run import MIN_REPEATS, Found
+
+__all__ = ["Studied", "mc_se_of_estimate", "study_variances"]
+
+ROUNDING = 1e-12
+"""Standard errors that are taken for rounding."""
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """A variance and its Monte-Carlo standard error, NaN where it has none."""
+
+    variance: float
+    mc_se: float
+
+
+@dataclass(frozen=True)
+class Studied:
+    """The test that one of the variances gives.
+
+    Parameters
+    ----------
+    test : Studentised
+    mc_se : float
+        Monte-Carlo standard error of the variance, NaN where it has none.
+    """
+
+    test: Studentised
+    mc_se: float
+
+
+def study_variances(
+    hypothesis: Hypothesis, layout: Layout, scheme: str, found: Found
+) -> dict[str, Studied]:
+    """The test with each of the variances that exist for the scheme, by their names.
+
+    Parameters
+    ----------
+    hypothesis : Hypothesis
+    layout : Layout
+    scheme : str
+    found : Found
+
+    Returns
+    -------
+    dict of str to Studied
+    """
+    studied = {}
+    for name, one in _estimates(layout, scheme, found).items():
+        test = studentise(
+            hypothesis,
+            found.influence.estimate,
+            one.variance,
+            mc_se=mc_se_of_estimate(scheme, found),
+            reference="normal",
+            status=_status(layout, scheme, found, one),
+        )
+        studied[name] = Studied(test, one.mc_se)
+    return studied
+
+
+def mc_se_of_estimate(scheme: str, found: Found) -> float:
+    """Monte-Carlo standard error of the estimate; 0 where nothing is drawn."""
+    return 0.0 if scheme == "leave_one_out" else found.influence.mc_se
+
+
+# ------------------------------------------------------------------------------- variances
+
+
+def _estimates(layout: Layout, scheme: str, found: Found) -> dict[str, _Estimate]:
+    influence, resamples = found.influence, found.resamples
+    estimates = {
+        "influence": _Estimate(influence.variance, influence.mc_se_variance),
+        "term_1": _Estimate(influence.term_1_variance, influence.mc_se_term_1_variance),
+    }
+    if scheme == "monte_carlo":
+        estimates["adhoc_monte_carlo"] = _spread_over_repeats(influence.rows, layout.n_folds)
+    elif isinstance(resamples, Folds):
+        estimates |= _ad_hoc_estimates(layout.variances(scheme)[2:], influence.rows, resamples)
+    if scheme == "leave_one_out":
+        # Nothing was drawn.
+        return {name: _Estimate(one.variance, 0.0) for name, one in estimates.items()}
+    return estimates
+
+
+def _spread_over_repeats(rows: np.ndarray, n_folds: int) -> _Estimate:
+    """(10)."""
+    m = len(rows)
+    if m < 2:
+        return _Estimate(math.nan, math.nan)
+    squares = (rows - rows.mean()) ** 2
+    variance = float(squares.sum() / (m - 1))
+    mc_se = float(squares.std(ddof=1) / math.sqrt(m) / n_folds)
+    return _Estimate(variance / n_folds, mc_se)
+
+
+def _ad_hoc_estimates(
+    names: Sequence[str], rows: np.ndarray, resamples: Folds
+) -> dict[str, _Estimate]:
+    """(6) and (8a) to (8c), averaged over the repeats."""
+    folds = rows.reshape(-1, *resamples.n_tested_folds)
+    overall = folds.reshape(len(folds), -1) @ resamples.fold_shares
+    by_repeat = ad_hoc_by_repetition(folds, overall)
+    estimates = {}
+    for name in names:
+        values = by_repeat[name]
+        spread = values.std(ddof=1) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+        estimates[name] = _Estimate(float(values.mean()), float(spread))
+    return estimates
+
+
+# ---------------------------------------------------------------------------------- status
+
+
+def _status(layout: Layout, scheme: str, found: Found, one: _Estimate) -> str:
+    if found.source.identical:
+        return (
+            "degenerate: the two learners gave the same scores (or labels) to every tested "
+            "observation in every fit, so there is no difference to test; compare learners that "
+            "differ"
+        )
+    sampled, n_repeats = scheme not in SINGLE, found.resamples.n_repeats
+    if sampled and n_repeats < MIN_REPEATS:
+        return (
+            f"too few resamples: {n_repeats} repeats do not tell their own "
+            f"Monte-Carlo error; raise n_repeats to at least {MIN_REPEATS}"
+        )
+    if not one.variance > ROUNDING**2:
+        return f"degenerate: the variance estimate is zero, {_why_zero(layout, found)}"
+    if sampled and not one.mc_se <= one.variance / 4:
+        return (
+            f"too few resamples: the Monte-Carlo standard error of the variance ({one.mc_se:.2g}) "
+            f"is above a quarter of it ({one.variance:.2g}); raise n_repeats"
+        )
+    return "ok"
+
+
+def _why_zero(layout: Layout, found: Found) -> str:
+    if layout.metric == "error":
+        return "every observation was predicted equally well"
+    if found.all_tied:
+        return "all scores were equal: the learner tells no observation from another"
+    return "every observation was ranked equally well"
