@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import StratifiedShuffleSplit
 
 import ucvtest as uv
 from ucvtest.evaluation.problem import Problem
@@ -30,7 +31,7 @@ FEW: dict[str, dict[str, Any]] = {
 
 DESIGNS: dict[str, Any] = {
     "fold_covariance": 10,
-    "influence": uv.designs.RandomSplits(80, 0.2),
+    "influence": StratifiedShuffleSplit(100, test_size=20, random_state=0),
     "leave_pair_out": uv.designs.LeavePairOut(),
     "ustatistic": uv.designs.DisjointSets(29),
 }
