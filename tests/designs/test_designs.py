@@ -10,7 +10,7 @@ from sklearn import model_selection
 from sklearn.linear_model import LogisticRegression
 
 from ucvtest import designs
-from ucvtest.designs import design
+from ucvtest.designs import draws
 from ucvtest.designs.design import Design
 from ucvtest.designs.draws import _draw_subsets, draw_from_halves, exchange_one, learning_sets
 
@@ -79,7 +79,7 @@ def test_the_fraction_that_is_meant_is_rounded_up(n_obs, fraction, size):
 
 def test_random_splits_do_not_depend_on_how_many_are_drawn_at_a_time(monkeypatch):
     whole = draw(designs.RandomSplits(7))
-    monkeypatch.setattr(designs, "DRAW_CELLS", 40)
+    monkeypatch.setattr("ucvtest.designs.named.DRAW_CELLS", 40)
     assert draw(designs.RandomSplits(7)) == whole
 
 
@@ -153,7 +153,7 @@ def test_disjoint_sets_are_all_equally_likely():
 
 @pytest.mark.parametrize("learn_size", [1, 4, 8, 10])
 def test_disjoint_sets_are_drawn_in_parts(monkeypatch, learn_size):
-    monkeypatch.setattr(design, "CELLS_PER_STEP", 200)
+    monkeypatch.setattr(draws, "CELLS_PER_STEP", 200)
     n_draws, n_sets, n_obs = 301, 2, 21
     sides = draw_from_halves(np.random.default_rng(0), n_draws, n_sets, n_obs, learn_size)
     for side in sides:
@@ -173,8 +173,8 @@ def test_disjoint_sets_do_not_depend_on_the_order_of_random_numbers(monkeypatch,
     def reversed_members(*args):
         return random_members(*args)[..., ::-1]
 
-    random_members, expected = design._random_members, drawn()
-    monkeypatch.setattr(design, "_random_members", reversed_members)
+    random_members, expected = draws._random_members, drawn()
+    monkeypatch.setattr(draws, "_random_members", reversed_members)
     np.testing.assert_array_equal(drawn(), expected)
 
 

@@ -28,7 +28,6 @@ __all__ = [
     "spectral_bound",
 ]
 
-
 KNOWN_CODES = "constant_weight_codes.csv"
 
 

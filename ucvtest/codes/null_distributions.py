@@ -5,15 +5,7 @@ from functools import cache
 
 import numpy as np
 
-__all__ = [
-    "SETTINGS",
-    "NullDistribution",
-    "Setting",
-    "sample_errors",
-    "simulated_nulls",
-    "wilcoxon_null",
-]
-
+__all__ = ["SETTINGS", "NullDistribution", "sample_errors", "simulated_nulls", "wilcoxon_null"]
 
 CELLS_PER_BATCH = 1_000_000
 """Numbers in the largest array of a batch of simulated samples: 8 MB."""

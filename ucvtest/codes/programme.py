@@ -11,7 +11,6 @@ from ucvtest.common.checks import as_integer
 
 __all__ = ["LONGEST_PROGRAMME", "code_size", "delsarte_bound"]
 
-
 RELATIVE_ZERO = 1e-9
 """Share of the largest number of a linear programme below which another counts as zero."""
 

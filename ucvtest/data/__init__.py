@@ -1,1 +1,1 @@
-"""The observed sample: features, response, and how they are read."""
+"""The observed sample: features, response, and where they come from."""

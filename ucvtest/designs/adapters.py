@@ -1,4 +1,4 @@
-"""Designs from what people have: fold numbers, scikit-learn splitters, lists of splits."""
+"""From what a user writes to a design: numbers of folds, scikit-learn splitters, splits."""
 
 import copy
 import reprlib
@@ -12,7 +12,6 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold, NamedDesign
 
 __all__ = ["as_design"]
-
 
 GROUPED = (
     "it splits by groups, and no test here allows for several rows of one patient; keep one row "

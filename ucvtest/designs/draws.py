@@ -1,4 +1,4 @@
-"""Random learning sets, drawn in NumPy, row by row."""
+"""Random learning sets in NumPy: the same for every number of them that is drawn at a time."""
 
 from collections.abc import Iterator
 from itertools import combinations, islice
@@ -13,7 +13,6 @@ __all__ = [
     "fold_numbers",
     "learning_sets",
 ]
-
 
 MEMBER_BITS = 24
 """Bits of a random number that hold an observation's number; the others, 40, are random."""

@@ -1,8 +1,4 @@
-"""Resampling designs by name, and what structure a drawn design has.
-
-A named design says what to draw; `draw` gives a `Design`, whose rows are the learning sets in a
-documented order. What reads the structure off a drawn design is in `ucvtest.designs.structure`.
-"""
+"""Resampling designs by name: what to draw, before the number of observations is known."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -29,7 +25,6 @@ __all__ = [
     "RandomSplits",
     "SplitHalves",
 ]
-
 
 DRAW_CELLS = 2_000_000
 """Cells (splits times observations) that are drawn at a time."""

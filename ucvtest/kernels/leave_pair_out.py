@@ -24,7 +24,7 @@ import numpy as np
 
 from ucvtest.common.float64 import in_float64
 
-__all__ = ["errors", "nearest_neighbour_errors", "smoother_errors"]
+__all__ = ["LABELINGS_PER_CALL", "errors", "nearest_neighbour_errors", "smoother_errors"]
 
 TIE = 1e-11
 """Difference of two fitted values, relative to the terms that it is summed from, below which it

@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike
 from ucvtest.common.float64 import in_float64
 
 __all__ = [
+    "SAMPLINGS",
     "Sampling",
     "complexity_bound",
     "effective_degrees",

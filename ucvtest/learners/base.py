@@ -14,7 +14,6 @@ from ucvtest.learners.batching import RESULT_NUMBERS, power_of_two
 
 __all__ = ["JittedLearner", "Learner", "Predictions", "Scale", "SplitLearner", "class_members"]
 
-
 Scale = Literal["log_odds", "share", "fitted", "discriminant"]
 
 

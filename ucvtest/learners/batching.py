@@ -13,7 +13,6 @@ __all__ = [
     "squared_distances",
 ]
 
-
 RESULT_NUMBERS = 2**22
 """Numbers in the scores of one call: 32 MB, however many observations there are."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ucvtest.designs.design import Design
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "fields_of", "read", "to_dict", "write"]
+__all__ = ["fields_of", "read", "to_dict", "write"]
 
 FORMAT = "ucvtest.Losses"
 FORMAT_VERSION = 1

@@ -15,7 +15,7 @@ from ucvtest.designs.design import Design
 from ucvtest.losses import files
 from ucvtest.losses.loss import LOSSES, Loss
 
-__all__ = ["AUC", "LossDifference", "Losses", "resample_means"]
+__all__ = ["AUC", "MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses", "resample_means"]
 
 AUC = "auc"
 """Instead of a loss: what is kept are decision scores, and the mean of a resample is its AUC."""
@@ -634,10 +634,10 @@ def _check_shapes(losses: Losses) -> None:
     known = losses.means if losses.values is None else losses.values
     if np.isnan(known).any() or (not auc and np.isinf(known).any()):
         raise ValueError("values must be finite numbers (scores may be infinite)")
-    _checkresample_means(losses)
+    _check_means(losses)
 
 
-def _checkresample_means(losses: Losses) -> None:
+def _check_means(losses: Losses) -> None:
     """Refuse means of other losses: some tests take the means, others the values."""
     if losses.loss == AUC:
         # That of the scores is not computed again, which for many small test sets takes long.

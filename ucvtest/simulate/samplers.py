@@ -1,4 +1,4 @@
-"""Samplers of whole populations and regressions."""
+"""Samplers that simulations draw from: a population that is given, and a linear regression."""
 
 import math
 from typing import Any

@@ -15,7 +15,6 @@ __all__ = [
     "wald_pvalue",
 ]
 
-
 Alternative = Literal["two-sided", "less", "greater"]
 ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "less", "greater")
 

@@ -22,7 +22,6 @@ __all__ = [
     "rounded_losses",
 ]
 
-
 SETS_PER_SUM = 64
 """Learning sets that a matrix product adds up; products are added up in double precision."""
 

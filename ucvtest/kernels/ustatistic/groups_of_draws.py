@@ -7,7 +7,6 @@ import numpy as np
 
 __all__ = ["Dealt", "Draws", "groups_of", "number_of_groups", "one_half"]
 
-
 N_GROUPS = 32
 """Groups of draws: products of different groups are unbiased, and leaving one out at a
 time gives the Monte-Carlo errors."""

@@ -34,7 +34,7 @@ from ucvtest.learners.jitted.one_against_rest import OneAgainstRest
 from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.learners.jitted.scaled_neighbors import ScaledNeighbors
 
-__all__ = ["BACKENDS", "Backend", "TranslatedLearner", "choose_backend", "translate"]
+__all__ = ["Backend", "TranslatedLearner", "choose_backend"]
 
 Backend = Literal["auto", "jax", "sklearn"]
 BACKENDS: tuple[Backend, ...] = ("auto", "jax", "sklearn")

@@ -1,1 +1,1 @@
-"""Held-out predictions without refitting."""
+"""Errors of held-out observations in closed form: nothing is fitted again."""

@@ -18,11 +18,11 @@ from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale, class_members
 from ucvtest.learners.batching import clear_codes, median_centred, rows_for_cache
 from ucvtest.learners.jitted.discriminant_rules import (
-    CAREFUL,
     Moments,
     Rules,
     TotalScatter,
     careful_lda_rules,
+    careful_qda_rules,
     centroid_rules,
     class_moments,
     labels_of_rules,
@@ -31,7 +31,9 @@ from ucvtest.learners.jitted.discriminant_rules import (
     qda_rules,
     scores_of_rules,
     split_by_class,
+    standardised_centroid_rules,
     standardised_features,
+    standardised_naive_bayes_rules,
     with_constant,
 )
 from ucvtest.learners.jitted.one_set import LABELINGS, OPEN, product, replace_open_rows, whitened
@@ -41,14 +43,12 @@ __all__ = [
     "GaussianNaiveBayes",
     "LinearDiscriminant",
     "NearestCentroid",
-    "Priors",
     "QuadraticDiscriminant",
     "gaussian_nb",
     "lda",
     "nearest_centroid",
     "qda",
 ]
-
 
 Priors = Literal["empirical", "equal"]
 PRIORS: tuple[Priors, ...] = ("empirical", "equal")
@@ -182,7 +182,7 @@ class Discriminant(JittedLearner):
 
     @property
     @abstractmethod
-    def _rules(self) -> tuple["Rules", bool]:
+    def _rules(self) -> tuple[Rules, bool]:
         """The rules, and whether all classes are equally probable beforehand."""
 
     @in_float64
@@ -287,7 +287,7 @@ class LinearDiscriminant(Discriminant):
         return super().codes(state, learning, labels)
 
     @property
-    def _rules(self) -> tuple["Rules", bool]:
+    def _rules(self) -> tuple[Rules, bool]:
         return careful_lda_rules if self.careful else lda_rules, self.priors == "equal"
 
 
@@ -342,8 +342,8 @@ class QuadraticDiscriminant(Discriminant):
         )
 
     @property
-    def _rules(self) -> tuple["Rules", bool]:
-        return _careful_qda_rules if self.careful else qda_rules, self.priors == "equal"
+    def _rules(self) -> tuple[Rules, bool]:
+        return careful_qda_rules if self.careful else qda_rules, self.priors == "equal"
 
 
 @dataclass(frozen=True)
@@ -378,8 +378,8 @@ class GaussianNaiveBayes(Discriminant):
         )
 
     @property
-    def _rules(self) -> tuple["Rules", bool]:
-        rules = _standardised_naive_bayes_rules if self.standardize else naive_bayes_rules
+    def _rules(self) -> tuple[Rules, bool]:
+        rules = standardised_naive_bayes_rules if self.standardize else naive_bayes_rules
         return rules, self.priors == "equal"
 
 
@@ -403,8 +403,8 @@ class NearestCentroid(Discriminant):
         return class_moments(sample, features, squares, with_constant(features))
 
     @property
-    def _rules(self) -> tuple["Rules", bool]:
-        return _standardised_centroid_rules if self.standardize else centroid_rules, True
+    def _rules(self) -> tuple[Rules, bool]:
+        return standardised_centroid_rules if self.standardize else centroid_rules, True
 
 
 def _check_priors(priors: str) -> None:
@@ -426,8 +426,3 @@ def _check_rank(name: str, sample: Sample) -> None:
             f"X, centred, have rank {rank}: drop columns that are constant or combinations of "
             "others, raise the number of observations, or use ridge"
         )
-
-
-_careful_qda_rules = partial(qda_rules, singular=CAREFUL)
-_standardised_naive_bayes_rules = partial(naive_bayes_rules, standardize=True)
-_standardised_centroid_rules = partial(centroid_rules, standardize=True)

@@ -1,4 +1,8 @@
-"""Discriminant rules from class moments, for many learning sets at once."""
+"""Discriminant rules, many learning sets at once, from the sums of every class in each set.
+
+`class_moments` makes the columns that all learning sets share; their sums over a set give its
+rules, and those the scores of all observations, or the labels.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,11 +29,11 @@ from ucvtest.learners.solvers.linear_algebra import (
 )
 
 __all__ = [
-    "CAREFUL",
     "Moments",
     "Rules",
     "TotalScatter",
     "careful_lda_rules",
+    "careful_qda_rules",
     "centroid_rules",
     "class_moments",
     "labels_of_rules",
@@ -38,10 +42,11 @@ __all__ = [
     "qda_rules",
     "scores_of_rules",
     "split_by_class",
+    "standardised_centroid_rules",
     "standardised_features",
+    "standardised_naive_bayes_rules",
     "with_constant",
 ]
-
 
 SMOOTHING = 1e-9
 """Share of the largest variance that naive Bayes adds to all."""
@@ -51,6 +56,13 @@ CAREFUL = 1e-6
 
 ROWS_PER_BLOCK = 128
 """Learning sets labelled at a time within one call."""
+
+Rules = Callable[[jax.Array, jax.Array, jax.Array, jax.Array], jax.Array]
+"""From the sizes (C, R) and means (C, p, R) of the classes, further sums (K', R) and the log
+priors (C, R) to the coefficients of the terms, (C, T, R)."""
+
+
+# --------------------------------------------------------------------- what all learning sets share
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +122,30 @@ class TotalScatter(Moments):
         return sums, largest[:, None]
 
 
+def class_moments(
+    sample: Sample, features: np.ndarray, second: np.ndarray, terms: np.ndarray
+) -> Moments:
+    """What all learning sets share.
+
+    Parameters
+    ----------
+    sample : Sample
+    features : ndarray, shape (n, p)
+    second : ndarray, shape (n, K)
+        Further columns, whose sums the rules need.
+    terms : ndarray, shape (n, T)
+        The terms of the scores, the constant last.
+
+    Returns
+    -------
+    Moments
+    """
+    members = class_members(sample)
+    columns = np.hstack([members, split_by_class(members, features), second])
+    columns, terms = to_device((padded_rows(columns), padded_rows(terms)))
+    return Moments(columns, terms, sample.n_classes, features.shape[1])
+
+
 def standardised_features(matrix: np.ndarray) -> np.ndarray:
     """Centre and scale the columns: it changes rounding errors, but not the rules."""
     spread = matrix.std(axis=0)
@@ -117,7 +153,7 @@ def standardised_features(matrix: np.ndarray) -> np.ndarray:
 
 
 def split_by_class(members: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """The columns of each class in turn, zero for observations of the others: (n, C K)."""
+    """The columns once for each class, zero for observations of the others: (n, C K)."""
     return (members[:, :, None] * columns[:, None, :]).reshape(len(columns), -1)
 
 
@@ -126,19 +162,7 @@ def with_constant(features: np.ndarray) -> np.ndarray:
     return np.hstack([features, np.ones((len(features), 1))])
 
 
-def class_moments(
-    sample: Sample, features: np.ndarray, second: np.ndarray, terms: np.ndarray
-) -> Moments:
-    """Sums of first and second moments of every class, for all learning sets to share."""
-    members = class_members(sample)
-    columns = np.hstack([members, split_by_class(members, features), second])
-    columns, terms = to_device((padded_rows(columns), padded_rows(terms)))
-    return Moments(columns, terms, sample.n_classes, features.shape[1])
-
-
-Rules = Callable[[jax.Array, jax.Array, jax.Array, jax.Array], jax.Array]
-"""From the sizes (C, R) and means (C, p, R) of the classes, further sums (K', R) and the log
-priors (C, R) to the coefficients of the terms, (C, T, R)."""
+# -------------------------------------------------------------------------------- scores and labels
 
 
 def scores_of_rules(
@@ -148,7 +172,23 @@ def scores_of_rules(
     learning: np.ndarray,
     labels: np.ndarray | None,
 ) -> np.ndarray:
-    """Scores of the positive class by every rule, (R, n)."""
+    """Scores of all observations by the rule of every learning set.
+
+    Parameters
+    ----------
+    rules : Rules
+    equal : bool
+        Whether all classes are equally probable beforehand.
+    state : Moments
+    learning : ndarray of bool, shape (R, n)
+    labels : ndarray of int, shape (R, n), optional
+        Labels to learn from, row by row, in the place of the sample's own.
+
+    Returns
+    -------
+    ndarray, shape (R, n) or (R, n, C)
+        For two classes that of the second minus that of the first; else one for each class.
+    """
     scores = _jitted_scores(*_arguments(rules, equal, state, learning, labels))
     return np.asarray(scores)[:, : learning.shape[1]]
 
@@ -161,7 +201,11 @@ def labels_of_rules(
     learning: np.ndarray,
     labels: np.ndarray | None,
 ) -> np.ndarray | None:
-    """Codes of the classes that every rule predicts, (R, n), and which are ties."""
+    """Labels 0 and 1 that the rule of every learning set predicts, (R, n), as small integers.
+
+    None for more than two classes, for other labels than the sample's own, or where a score is
+    zero or NaN; see `scores_of_rules`.
+    """
     if state.n_classes > 2 or labels is not None:
         return None
     n_obs = learning.shape[1]
@@ -180,7 +224,7 @@ def _arguments(
 
 @partial(jit, static_argnums=(0, 5, 6, 7))
 def _jitted_codes(*arguments: Any) -> tuple[jax.Array, jax.Array]:
-    """Which scores are positive, and whether some are neither that nor negative."""
+    """Which scores are positive, and whether some score is neither positive nor negative."""
     rules, columns, terms, learning, _, *shape, n_obs = arguments
 
     def scores(rows: jax.Array) -> jax.Array:
@@ -249,18 +293,7 @@ def _relabelled_sums(
     return jnp.concatenate(parts)
 
 
-def _covariance(
-    second: jax.Array, between: jax.Array, size: jax.Array, n_features: int, singular: float
-) -> jax.Array:
-    """Covariance matrices (p, p, R); NaN where a variance is a rounding error of its mean square.
-
-    What is left of a constant column can be anything, so that no comparison with itself tells.
-    """
-    i, j = np.triu_indices(n_features)
-    squares = np.flatnonzero(i == j)
-    packed = second - between
-    varies = (packed[squares] > singular * second[squares]).all(axis=0)
-    return symmetric(jnp.where(varies, packed / size, jnp.nan), n_features)
+# -------------------------------------------------------------------------------------------- rules
 
 
 def lda_rules(
@@ -270,7 +303,7 @@ def lda_rules(
     log_prior: jax.Array,
     singular: float = SINGULAR,
 ) -> jax.Array:
-    """Linear discriminants with a pooled covariance."""
+    """Linear discriminant analysis: normal classes with a common covariance matrix."""
     n_features = mean.shape[1]
     between = sum(n * _products_of_rows(m) for n, m in zip(size, mean, strict=True))
     covariance = _covariance(second, between, size.sum(axis=0), n_features, singular)
@@ -287,7 +320,7 @@ def qda_rules(
     log_prior: jax.Array,
     singular: float = SINGULAR,
 ) -> jax.Array:
-    """Quadratic discriminants."""
+    """Quadratic discriminant analysis: each normal class has its own covariance matrix."""
     n_classes, n_features, n_sets = mean.shape
     # All classes of all sets side by side: one inversion to compile, not one for each class.
     n, means = size.reshape(-1), _side_by_side(mean)
@@ -303,11 +336,6 @@ def qda_rules(
     return jnp.swapaxes(coefficients.reshape(-1, n_classes, n_sets), 0, 1)
 
 
-def _side_by_side(by_class: jax.Array) -> jax.Array:
-    """Arrays (C, K, R) as (K, C R)."""
-    return jnp.swapaxes(by_class, 0, 1).reshape(by_class.shape[1], -1)
-
-
 def naive_bayes_rules(
     size: jax.Array,
     mean: jax.Array,
@@ -315,7 +343,7 @@ def naive_bayes_rules(
     log_prior: jax.Array,
     standardize: bool = False,
 ) -> jax.Array:
-    """Discriminants of independent normal features."""
+    """Gaussian naive Bayes: features are independent and normal within a class."""
     squares = second.reshape(mean.shape)
     mean_square, overall_mean = _overall_moments(size, mean, squares.sum(axis=0))
     largest = (mean_square - overall_mean**2).max(axis=0)
@@ -336,7 +364,7 @@ def centroid_rules(
     log_prior: jax.Array,
     standardize: bool = False,
 ) -> jax.Array:
-    """Distances to the class means."""
+    """Nearest centroid: squared distances from the class means, their common part left out."""
     slope = mean
     if standardize:
         slope = mean / divisor(*_overall_moments(size, mean, second))
@@ -346,6 +374,34 @@ def centroid_rules(
 
 # Made once: a rule is part of the key under which its compilation is found again.
 careful_lda_rules = partial(lda_rules, singular=CAREFUL)
+
+
+careful_qda_rules = partial(qda_rules, singular=CAREFUL)
+
+
+standardised_naive_bayes_rules = partial(naive_bayes_rules, standardize=True)
+
+
+standardised_centroid_rules = partial(centroid_rules, standardize=True)
+
+
+def _covariance(
+    second: jax.Array, between: jax.Array, size: jax.Array, n_features: int, singular: float
+) -> jax.Array:
+    """Covariance matrices (p, p, R); NaN where a variance is a rounding error of its mean square.
+
+    What is left of a constant column can be anything, so that no comparison with itself tells.
+    """
+    i, j = np.triu_indices(n_features)
+    squares = np.flatnonzero(i == j)
+    packed = second - between
+    varies = (packed[squares] > singular * second[squares]).all(axis=0)
+    return symmetric(jnp.where(varies, packed / size, jnp.nan), n_features)
+
+
+def _side_by_side(by_class: jax.Array) -> jax.Array:
+    """Arrays (C, K, R) as (K, C R)."""
+    return jnp.swapaxes(by_class, 0, 1).reshape(by_class.shape[1], -1)
 
 
 def _overall_moments(

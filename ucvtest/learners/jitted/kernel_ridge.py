@@ -25,7 +25,7 @@ from ucvtest.learners.jitted.ridge import (
 )
 from ucvtest.learners.solvers.linear_algebra import SINGULAR, divisor
 
-__all__ = ["Kernel", "KernelRidge", "kernel_matrix", "kernel_ridge"]
+__all__ = ["KernelRidge", "kernel_matrix", "kernel_ridge"]
 
 Kernel = Literal["linear", "rbf", "polynomial"]
 LEAST_ROWS_STANDARDISED = 4

@@ -29,7 +29,6 @@ from ucvtest.learners.jitted.votes import (
 
 __all__ = ["NearestNeighbors", "SurestNeighbors", "knn"]
 
-
 SAME_MEAN = 1e-12
 """Relative difference of two means of the same numbers, at most."""
 

@@ -24,7 +24,20 @@ from ucvtest.learners.solvers.linear_algebra import (
     symmetric,
 )
 
-__all__ = ["DualSmoother", "PenaltyScale", "Ridge", "RidgeState", "dual_scores", "ridge"]
+__all__ = [
+    "CACHE_NUMBERS",
+    "CAREFUL",
+    "LEAST_ROWS",
+    "SCALES",
+    "DualSmoother",
+    "PenaltyScale",
+    "Ridge",
+    "RidgeState",
+    "dual_padded",
+    "dual_scores",
+    "dual_size",
+    "ridge",
+]
 
 PenaltyScale = Literal["sum", "mean"]
 SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")

@@ -1,4 +1,8 @@
-"""Votes of neighbours, counted in bits."""
+"""Votes of the nearest neighbours, for many learning sets in one walk through all neighbours.
+
+`collect_votes` counts in numbers whatever the neighbours say; `elect`, for labels of two classes,
+counts in bits, 64 learning sets in a word.
+"""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,7 +22,6 @@ __all__ = [
     "elect",
     "groups_of_neighbours",
 ]
-
 
 DISTANCE_DIGITS = 8 * np.finfo(float).eps
 """Rounding error of a squared distance, for each feature and relative to the largest square."""
@@ -82,31 +85,6 @@ class Election(NamedTuple):
     """Whether the order of the rows decided who voted; None where that cannot be."""
     short: Any
     """Whether some learning set was smaller than k."""
-
-
-def groups_of_neighbours(distance: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Ranks (n, n) of the squared distances in each row, the same for those equal but rounding."""
-    largest = np.square(matrix).sum(axis=1).max()
-    tolerance = DISTANCE_DIGITS * matrix.shape[1] * largest
-    order = np.argsort(distance, axis=1)
-    steps = np.diff(np.take_along_axis(distance, order, axis=1), axis=1) > tolerance
-    rank = np.pad(steps.cumsum(axis=1), ((0, 0), (1, 0)))
-    groups = np.empty_like(rank)
-    np.put_along_axis(groups, order, rank, axis=1)
-    return groups
-
-
-def complete_sets(predictions: np.ndarray, votes: Votes, k: int) -> np.ndarray:
-    """NaN where the learning set was smaller than k."""
-    missing = votes.count < k
-    if missing.any():
-        predictions[missing] = np.nan
-    return predictions
-
-
-def count_votes(tied: np.ndarray, testing: np.ndarray | None) -> int:
-    """Tied votes among the tested observations."""
-    return int(np.count_nonzero(tied if testing is None else tied & testing))
 
 
 @partial(jax.jit, static_argnums=(4, 5))
@@ -242,6 +220,34 @@ def elect(
         _as_bytes(tied & ~done) if equal_distances else None,
         (~(_equal(count, k) | done) != 0).any(),
     )
+
+
+def groups_of_neighbours(distance: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Ranks (n, n) of the squared distances in each row; equal where they differ by rounding."""
+    largest = np.square(matrix).sum(axis=1).max()
+    tolerance = DISTANCE_DIGITS * matrix.shape[1] * largest
+    order = np.argsort(distance, axis=1)
+    steps = np.diff(np.take_along_axis(distance, order, axis=1), axis=1) > tolerance
+    rank = np.pad(steps.cumsum(axis=1), ((0, 0), (1, 0)))
+    groups = np.empty_like(rank)
+    np.put_along_axis(groups, order, rank, axis=1)
+    return groups
+
+
+def complete_sets(predictions: np.ndarray, votes: Votes, k: int) -> np.ndarray:
+    """The predictions, NaN where the learning set was smaller than k."""
+    missing = votes.count < k
+    if missing.any():
+        predictions[missing] = np.nan
+    return predictions
+
+
+def count_votes(tied: np.ndarray, testing: np.ndarray | None) -> int:
+    """How many of the tested observations (all, if None) are ties."""
+    return int(np.count_nonzero(tied if testing is None else tied & testing))
+
+
+# ----------------------------------------------------------------------- words, and numbers in bits
 
 
 def _as_bits(rows: jax.Array) -> jax.Array:

@@ -1,10 +1,10 @@
 r"""Elastic-net logistic regression, one learning set after another, compiled by Numba.
 
-The problem is that of `ucvtest.kernels.penalized_logistic`. There the fits of a batch go in
-lock-step; here each takes the steps that it needs, on the features that it needs: a scan of all
+The problem is that of `ucvtest.learners.solvers.penalized_logistic`. There the fits of a batch go
+in lock-step; here each takes the steps that it needs, on the features that it needs: a scan of all
 features names those that violate their optimality condition most, Newton steps on these follow,
-then the next scan. One Newton step minimises the quadratic model of the loss by coordinate
-descent, which finds the support, and exact solutions on that support.
+then the next scan. One Newton step minimises the quadratic model of the loss by coordinate descent,
+which finds the support, and exact solutions on that support.
 
 What this form gives is right, but it gives up easily: where the support is large, features are
 tied or dependent (the minimum may then not be unique), or a Newton step does not lower the
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import config, njit
 
-__all__ = ["Fitted", "fit"]
+__all__ = ["fit"]
 
 WIDEST = 64
 """Most features in a working set."""

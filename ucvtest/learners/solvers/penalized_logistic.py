@@ -25,7 +25,7 @@ import jax.numpy as jnp
 
 from ucvtest.common.float64 import in_float64, jit
 
-__all__ = ["Checked", "Effort", "Solved", "check", "solve"]
+__all__ = ["LARGEST_HESSIAN", "Checked", "Effort", "Solved", "check", "solve"]
 
 SHORTER_STEPS = (0.3, 0.05)
 """Shares of the Newton step tried beside the whole one; where they are too long as well, the
