@@ -23,6 +23,8 @@ def run_python(code: str) -> str:
 def test_import_loads_nothing_heavy() -> None:
     loaded = json.loads(run_python("import json, sys, ucvtest; print(json.dumps([*sys.modules]))"))
     assert [name for name in HEAVY if name in loaded] == []
+    # Nor does it look for plugins.
+    assert "ucvtest.common.plugins" not in loaded
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -32,6 +33,7 @@ import requests
 import ucvtest as uv
 from ucvtest import TestResult, UcvtestWarning, autologging, cli, hooks
 from ucvtest.autologging import AutologByEnvironment
+from ucvtest.common.plugins import mlflow_function
 
 pytest.importorskip("mlflow", reason="MLflow is missing: pip install 'ucvtest[mlflow]'")
 
@@ -1430,6 +1432,19 @@ def test_without_mlflow(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ImportError) as error:
         getattr(autologging, name)()
     assert str(error.value) == f"{name} needs MLflow: pip install 'ucvtest[mlflow]'"
+
+
+def test_without_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ucvtest.common.plugins.entry_points", lambda **_: ())
+    with pytest.raises(ImportError) as error:
+        autologging.autolog()
+    assert str(error.value) == "autolog needs MLflow: pip install 'ucvtest[mlflow]'"
+
+
+def test_the_core_finds_the_plugin_by_its_entry_point() -> None:
+    (found,) = {each.value for each in entry_points(group="ucvtest.loggers", name="mlflow")}
+    assert found == um.__name__
+    assert mlflow_function("autolog") is um.autolog
 
 
 # -------------------------------------------------------------------------------- comparisons
