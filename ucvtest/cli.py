@@ -187,7 +187,7 @@ def compare(
       polynomial:3        polynomials of degree 3 of every feature
       gaussian_nb         naive Bayes with normal features
       knn:5               5 nearest neighbours
-      ridge:1.0           ridge regression (on 0/1 codes for classes), penalty 1.0
+      ridge:1.0           ridge regression (on 0/1 labels for classes), penalty 1.0
       kernel_ridge:1.0    kernel ridge regression; 1.0,kernel=rbf for the Gaussian kernel
       logistic:0.1        logistic regression, ridge penalty
       lasso:0.08          logistic regression, lasso penalty 0.08 as in glmnet
