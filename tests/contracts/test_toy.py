@@ -74,7 +74,7 @@ def test_mlflow(result, tmp_path, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
     uv.autolog(spool_dir=tmp_path / "spool", silent=True, log_plots=False)
     try:
-        with mlflow.start_run() as run:
+        with mlflow.start_run(run_name="toy") as run:
             SignTest(X, Y, "lda", "knn:1").fit(rng=0)
         logged = mlflow.get_run(run.info.run_id).data.metrics
     finally:
