@@ -8,7 +8,7 @@ from ucvtest.kernels.permutation import SAMPLINGS
 from ucvtest.methods.permutation.labelings import (
     all_labels,
     draw_labels,
-    n_labellings,
+    n_labelings,
     reference_labels,
 )
 
@@ -25,7 +25,7 @@ def test_all_permutations_once(size):
     labels, probability = everything(Y, "permutation", size)
     expected = Counter(itertools.permutations(Y.tolist()))
     assert set(map(tuple, labels.tolist())) == set(expected)
-    assert len(labels) == n_labellings(Y, "permutation") == len(expected) == 60
+    assert len(labels) == n_labelings(Y, "permutation") == len(expected) == 60
     np.testing.assert_allclose(probability, 1 / 60)
 
 
@@ -35,7 +35,7 @@ def test_all_drawings_with_their_probability(sampling):
     reference = reference_labels(target, sampling)
     counts = Counter(itertools.product(reference.tolist(), repeat=5))
     labels, probability = everything(target, sampling, 10)
-    assert len(labels) == n_labellings(target, sampling) == len(counts) == 32
+    assert len(labels) == n_labelings(target, sampling) == len(counts) == 32
     for row, share in zip(labels.tolist(), probability, strict=True):
         assert share == pytest.approx(counts[tuple(row)] / len(reference) ** 5)
 

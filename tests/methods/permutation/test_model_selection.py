@@ -220,6 +220,19 @@ def test_bad_input(options, message):
     assert str(error.value) == message
 
 
+def test_complexities_are_refused_before_the_first_fit():
+    def fails(X_train, y_train, X_test):
+        raise AssertionError
+
+    with pytest.raises(ValueError, match="complexity must hold 1 finite numbers"):
+        uv.select_model(X, Y, [fails], complexity=[np.nan])
+
+
+def test_groups_are_refused_as_by_tests():
+    with pytest.raises(ValueError, match="groups= is not supported"):
+        uv.select_model(X, Y, CLASSIFIERS, groups=Y)
+
+
 def test_folds_matter_to_cross_validation_only(rng):
     X, y = rng.normal(size=(8, 1)), [0, 1] * 4
     chosen = uv.select_model(X, y, ["knn:1", "knn:3"], criteria=["loo"], rng=0)

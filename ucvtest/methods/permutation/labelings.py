@@ -9,7 +9,10 @@ import numpy as np
 
 from ucvtest.kernels.permutation import Sampling
 
-__all__ = ["all_labels", "draw_labels", "n_labellings", "reference_labels"]
+__all__ = ["all_labels", "draw_batches", "draw_labels", "n_labelings", "reference_labels"]
+
+BATCH_CELLS = 2**21
+"""Labels (labelings times observations) that are kept in memory at a time, unless told."""
 
 
 def reference_labels(target: np.ndarray, sampling: Sampling) -> np.ndarray:
@@ -22,7 +25,7 @@ def draw_labels(
 ) -> np.ndarray:
     """Draw labels for all observations.
 
-    Drawn one labelling after the other, so that they do not depend on how many are asked for
+    Drawn one labeling after the other, so that they do not depend on how many are asked for
     at a time.
 
     Parameters
@@ -44,8 +47,38 @@ def draw_labels(
     return labels[rng.integers(len(labels), size=(n_drawn, n))]
 
 
-def n_labellings(target: np.ndarray, sampling: Sampling) -> int:
-    """How many different labellings there are."""
+def draw_batches(
+    rng: np.random.Generator,
+    target: np.ndarray,
+    sampling: Sampling,
+    n_drawn: int,
+    size: int | None,
+) -> Iterator[tuple[np.ndarray, None]]:
+    """`draw_labels`, some at a time, in the form of `all_labels`.
+
+    Parameters
+    ----------
+    rng, target, sampling, n_drawn
+        See `draw_labels`.
+    size : int or None
+        How many at a time, at most; by default as many as fit into a bounded memory.
+
+    Yields
+    ------
+    labels : ndarray, shape (size, n)
+    probability : None
+    """
+    size = _size(size, target)
+    for start in range(0, n_drawn, size):
+        yield draw_labels(rng, target, sampling, min(size, n_drawn - start)), None
+
+
+def _size(size: int | None, target: np.ndarray) -> int:
+    return size or max(1, BATCH_CELLS // len(target))
+
+
+def n_labelings(target: np.ndarray, sampling: Sampling) -> int:
+    """How many different labelings there are."""
     n, counts = len(target), np.unique(target, return_counts=True)[1].tolist()
     if sampling == "permutation":
         return math.factorial(n) // math.prod(map(math.factorial, counts))
@@ -53,16 +86,16 @@ def n_labellings(target: np.ndarray, sampling: Sampling) -> int:
 
 
 def all_labels(
-    target: np.ndarray, sampling: Sampling, size: int
+    target: np.ndarray, sampling: Sampling, size: int | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """All different labellings, some at a time, with their probabilities.
+    """All different labelings, some at a time, with their probabilities.
 
     Parameters
     ----------
     target : ndarray, shape (n,)
     sampling : {"permutation", "bootstrap", "rademacher"}
-    size : int
-        How many at a time, at most.
+    size : int or None
+        How many at a time, at most; by default as many as fit into a bounded memory.
 
     Yields
     ------
@@ -84,7 +117,8 @@ def all_labels(
         rows = _arrangements(sorted(target.tolist()))
     else:
         rows = product(sorted(share), repeat=len(target))
-    n_rows = n_labellings(target, sampling)
+    n_rows = n_labelings(target, sampling)
+    size = _size(size, target)
     while block := list(islice(rows, size)):
         if sampling == "permutation":
             probability = np.full(len(block), 1.0 / n_rows)

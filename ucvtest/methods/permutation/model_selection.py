@@ -1,49 +1,25 @@
 """Choosing among learners by the permutation estimate, cross-validation and penalties."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import as_integer
-from ucvtest.common.runtime import Stopwatch, make_generator, progress_bar
-from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.kernels.permutation import (
-    Sampling,
-    final_prediction_error,
-    leave_one_out,
-    smoother_optimism,
-    vc_penalty,
-)
-from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.common.runtime import Execution, progress_bar
+from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
-from ucvtest.learners.closed_forms.held_out import hat_matrix, held_out_predictions
-from ucvtest.learners.jitted.kernel_ridge import KernelRidge
-from ucvtest.learners.jitted.ridge import Ridge
-from ucvtest.learners.jitted.smoother import Smoother
-from ucvtest.methods.permutation.labelings import draw_labels, reference_labels
-from ucvtest.methods.permutation.optimism import (
-    find_smoother,
-    has_closed_form,
-    observed_losses,
-    optimism,
-    relabelled_losses,
-)
-from ucvtest.methods.permutation.test import BATCH_CELLS, PermutationComplexityTest
+from ucvtest.methods.permutation.criteria import CRITERIA, Candidate, Criterion, Draws, Task
+from ucvtest.methods.permutation.plan import check_response
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["Criterion", "ModelSelection", "select_model"]
-
-Criterion = Literal["permutation", "loo", "kfold", "rademacher", "fpe", "vc"]
-CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 
 NAMES: Mapping[str, str] = {
     "permutation": "permutation estimate",
@@ -198,6 +174,7 @@ def select_model(
     complexity: Sequence[float] | None = None,
     loss: Any = None,
     pos_label: Any = None,
+    groups: None = None,
     backend: Backend = "auto",
     n_permutations: int = 100,
     n_folds: int = 10,
@@ -225,10 +202,10 @@ def select_model(
     complexity : sequence of float, optional
         Of every learner, for the plot; by default the degrees of freedom where all learners
         have them, else their number in the list.
-    loss, pos_label, backend
+    loss, pos_label, groups, backend
         See `PermutationComplexityTest`.
     n_permutations : int
-        Labellings to draw for "permutation" and for "rademacher"; the same for all learners.
+        Labelings to draw for "permutation" and for "rademacher"; the same for all learners.
         With squared loss linear smoothers need none.
     n_folds : int
         Folds, each with its share of every class.
@@ -269,258 +246,84 @@ def select_model(
     >>> chosen.best.name
     'polynomial:2'
     """
-    stopwatch = Stopwatch()
-    task = _Task(X, y, learners, criterion, criteria, loss, pos_label, backend, n_folds, n_left_out)
-    if as_integer("n_permutations", n_permutations) < 1:
-        raise ValueError(f"n_permutations must be at least 1, got {n_permutations}: use 100")
-    generator, seed = make_generator(rng)
-    run = _Run(task, n_permutations, generator, n_jobs, batch_size)
-    rows = []
-    with hooks.fitting(task.test), progress_bar(progress, "select_model", "fit") as bar:
-        for learner in task.learners:
-            before = run.n_fits
-            rows.append(run.row(learner))
-            bar.update(run.n_fits - before)
-    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    if isinstance(learners, str) or not isinstance(learners, Sequence) or not len(learners):
+        raise ValueError("learners must be a list of at least one learner")
+    problem = Problem.of(
+        X, y, list(learners), loss=loss, pos_label=pos_label, groups=groups, backend=backend
+    )
+    check_response(problem.sample)
+    task = Task.of(
+        problem,
+        criterion,
+        criteria,
+        n_permutations=n_permutations,
+        n_folds=n_folds,
+        n_left_out=n_left_out,
+    )
+    places = _places(complexity, len(task.learners))
+    execution = Execution.of(rng, n_jobs, batch_size)
+    with hooks.fitting(problem), progress_bar(progress, "select_model", "fit") as bar:
+        columns, n_fits = _columns(task, replace(execution, bar=bar))
     if np.isnan(columns[criterion]).all():
         raise ValueError(
             f"criterion={criterion!r} exists for none of the learners: use ridge, polynomial, "
             "kernel_ridge or smoother with loss='squared', or another criterion"
         )
-    place, label = _complexity(complexity, columns, len(task.learners))
+    places, axis = _horizontal(places, columns)
     settings = {
         "criterion": criterion,
         "criteria": list(task.criteria),
-        "complexity": label,
+        "complexity": axis,
         "loss": task.loss.name,
         "loss_in_words": task.loss.in_words,
         "n_permutations": n_permutations,
         "n_folds": n_folds,
         "n_left_out": n_left_out,
-        "rng": seed,
+        "rng": execution.seed,
     }
     return ModelSelection(
         criterion,
         task.learners,
         MappingProxyType({name: _fixed(values) for name, values in columns.items()}),
-        _fixed(place),
+        _fixed(places),
         task.sample.n_obs,
-        run.n_fits,
-        stopwatch.seconds,
+        n_fits,
+        execution.stopwatch.seconds,
         MappingProxyType(settings),
     )
 
 
-class _Task:
-    """The validated question: sample, learners, criteria."""
-
-    def __init__(
-        self,
-        X: Any,
-        y: Any,
-        learners: Any,
-        criterion: Any,
-        criteria: Any,
-        loss: Any,
-        pos_label: Any,
-        backend: Backend,
-        n_folds: Any,
-        n_left_out: Any,
-    ) -> None:
-        if isinstance(learners, str) or not isinstance(learners, Sequence) or not len(learners):
-            raise ValueError("learners must be a list of at least one learner")
-        # The test validates data and loss, and its first learner.
-        self.test = PermutationComplexityTest(
-            X, y, learners[0], loss=loss, pos_label=pos_label, backend=backend
-        )
-        self.sample, self.loss = self.test.sample, self.test.loss
-        self.criteria = self._criteria(criterion, criteria)
-        n = self.sample.n_obs
-        self.n_folds = as_integer("n_folds", n_folds)
-        if self.n_folds < 2 or ("kfold" in self.criteria and self.n_folds > n):
-            raise ValueError(
-                f"n_folds must lie between 2 and n = {n}, got {n_folds}: use {min(10, n)}, or "
-                "criteria without 'kfold'"
-            )
-        self.n_left_out = n if n_left_out is None else as_integer("n_left_out", n_left_out)
-        if not 1 <= self.n_left_out <= n:
-            raise ValueError(f"n_left_out must lie between 1 and n = {n}, got {n_left_out}")
-        self.learners = tuple(self._usable(as_learner(each)) for each in learners)
-
-    def _criteria(self, criterion: Any, criteria: Any) -> tuple[str, ...]:
-        asked = CRITERIA if criteria is None else (criterion, *criteria)
-        for name in (criterion, *asked):
-            if name not in CRITERIA:
-                raise ValueError(f"criterion={name!r} is unknown: use one of {', '.join(CRITERIA)}")
-        lacking = {}
-        if self.sample.n_classes != 2:
-            lacking["rademacher"] = "two classes"
-        if self.loss.name != "squared":
-            lacking |= dict.fromkeys(("fpe", "vc"), "loss='squared'")
-        explicit = (criterion,) if criteria is None else asked
-        for name in explicit:
-            if name in lacking:
-                raise ValueError(
-                    f"criterion={name!r} needs {lacking[name]}: use 'permutation', 'loo' or 'kfold'"
-                )
-        return tuple(name for name in CRITERIA if name in asked and name not in lacking)
-
-    def _usable(self, learner: Learner) -> Learner:
-        n = self.sample.n_obs
-        size = n
-        if not isinstance(learner, Smoother):
-            # The smallest learning set that any criterion asks for.
-            size = n - -(-n // self.n_folds) if "kfold" in self.criteria else size
-            size = min(size, n - 1) if "loo" in self.criteria else size
-        return self.test._fitting_learner(learner, size)
+def _columns(task: Task, execution: Execution) -> tuple[dict[str, np.ndarray], int]:
+    """All criteria of all learners, and the number of fits."""
+    draws = Draws.of(task, execution.generator)
+    rows, n_fits = [], 0
+    for learner in task.learners:
+        candidate = Candidate(learner, task, draws, execution)
+        rows.append(candidate.row())
+        n_fits += candidate.n_fits
+    return {name: np.array([row[name] for row in rows]) for name in rows[0]}, n_fits
 
 
-class _Run:
-    """Computes the criteria of one learner after the other, on the same draws."""
-
-    def __init__(
-        self,
-        task: _Task,
-        n_permutations: int,
-        generator: np.random.Generator,
-        n_jobs: int | None,
-        batch_size: int | None,
-    ) -> None:
-        self.task, self.n_permutations = task, n_permutations
-        self.n_jobs, self.batch_size = n_jobs, batch_size
-        self.seeds = {name: int(generator.integers(2**63 - 1)) for name in (*CRITERIA, "fit")}
-        n = task.sample.n_obs
-        left_out = self._rng("loo").permutation(n)[: task.n_left_out]
-        self.left_out = np.sort(left_out)
-        self.fold = self._folds()
-        self.n_fits = 0
-
-    def row(self, learner: Learner) -> dict[str, float]:
-        """In-sample error and criteria of a learner."""
-        task = self.task
-        smoother = None
-        if task.loss.name == "squared" and has_closed_form(learner):
-            smoother = find_smoother(learner, task.sample)[0]
-        evaluator = Evaluator(
-            task.sample,
-            learner,
-            task.loss.output,
-            n_jobs=self.n_jobs,
-            batch_size=self.batch_size,
-        )
-        row = {"e_in": self._in_sample(evaluator, smoother)}
-        row["degrees"] = math.nan if smoother is None else float(np.trace(smoother))
-        for name in task.criteria:
-            if name in ("permutation", "rademacher"):
-                sampling: Sampling = "permutation" if name == "permutation" else "rademacher"
-                row[name] = row["e_in"] + self._optimism(evaluator, smoother, sampling)
-            elif name == "loo":
-                row[name] = self._leave_one_out(learner, evaluator, smoother)
-            elif name == "kfold":
-                row[name] = self._cross_validation(learner, evaluator)
-            else:
-                row[name] = self._penalised(name, row["e_in"], row["degrees"])
-        return row
-
-    def _in_sample(self, evaluator: Evaluator, smoother: np.ndarray | None) -> float:
-        sample, loss = self.task.sample, self.task.loss
-        self.n_fits += 1
-        if smoother is not None:
-            return float(np.mean((sample.target - smoother @ sample.target) ** 2))
-        real = sample.target[None]
-        seeds = self._rng("fit").integers(2**31 - 1, size=1)
-        predictions = evaluator.predict_labelings(real, seeds).values
-        return float(relabelled_losses(loss, sample, predictions, real, sample.target)["e_in"][0])
-
-    def _optimism(
-        self, evaluator: Evaluator, smoother: np.ndarray | None, sampling: Sampling
-    ) -> float:
-        sample = self.task.sample
-        if smoother is not None:
-            variance = reference_labels(sample.target, sampling).var()
-            parts = (np.trace(smoother), smoother.sum(), sample.n_obs, sampling)
-            return float(smoother_optimism(variance, *parts))
-        seeds = self._rng("fit")
-        found = optimism(
-            evaluator, sample, self.task.loss, sampling, self._labels(sampling), seeds, self._count
-        )
-        return found.mean("e_gen")
-
-    def _labels(self, sampling: Sampling) -> Iterator[tuple[np.ndarray, None]]:
-        # From the same seed for every learner, so that differences are not blurred by the draws.
-        rng, target = self._rng(sampling), self.task.sample.target
-        size = self.batch_size or max(1, BATCH_CELLS // len(target))
-        for start in range(0, self.n_permutations, size):
-            count = min(size, self.n_permutations - start)
-            yield draw_labels(rng, target, sampling, count), None
-
-    def _leave_one_out(
-        self, learner: Learner, evaluator: Evaluator, smoother: np.ndarray | None
-    ) -> float:
-        sample = self.task.sample
-        if smoother is None:
-            return self._left_out(evaluator, self.left_out[:, None] == np.arange(sample.n_obs))
-        if isinstance(learner, (Ridge, KernelRidge)):
-            # The penalty of "mean" follows the number of observations that are left.
-            hat = hat_matrix(learner, sample.matrix, sample.n_obs - 1)
-            if np.abs(1 - hat.diagonal()).min() > 1e-9:
-                each = np.arange(sample.n_obs)[:, None]
-                found = held_out_predictions(hat, sample.target, each)[:, 0]
-                return float(np.mean((found - sample.target) ** 2))
-        residual = sample.target - smoother @ sample.target
-        return float(leave_one_out(residual, smoother.diagonal()))
-
-    def _cross_validation(self, learner: Learner, evaluator: Evaluator) -> float:
-        if isinstance(learner, Smoother):
-            return math.nan
-        return self._left_out(evaluator, self.fold == np.arange(self.task.n_folds)[:, None])
-
-    def _left_out(self, evaluator: Evaluator, testing: np.ndarray) -> float:
-        """Mean loss of the observations tested (R, n), each learnt without its row's."""
-        sample, loss = self.task.sample, self.task.loss
-        seeds = self._rng("fit").integers(2**31 - 1, size=len(testing))
-        self.n_fits += len(testing)
-        values = evaluator.predict(~testing, testing, seeds).values
-        tested = testing.any(axis=0)
-        predictions = np.where(testing, values, 0.0).sum(axis=0)
-        return float(observed_losses(loss, sample, predictions)[tested].mean())
-
-    def _penalised(self, name: str, e_in: float, degrees: float) -> float:
-        if math.isnan(degrees):
-            return math.nan
-        penalised = final_prediction_error if name == "fpe" else vc_penalty
-        return float(penalised(e_in, degrees, self.task.sample.n_obs))
-
-    def _folds(self) -> np.ndarray:
-        """A random fold for every observation, classes shared out evenly."""
-        sample = self.task.sample
-        order = self._rng("kfold").permutation(sample.n_obs)
-        if sample.n_classes:
-            order = order[np.argsort(sample.target[order], kind="stable")]
-        fold = np.empty(sample.n_obs, dtype=int)
-        fold[order] = np.arange(sample.n_obs) % self.task.n_folds
-        return fold
-
-    def _rng(self, name: str) -> np.random.Generator:
-        return np.random.default_rng(self.seeds[name])
-
-    def _count(self, n_fits: int, ties: Mapping[str, int]) -> None:
-        self.n_fits += n_fits
+def _places(complexity: Sequence[float] | None, n_learners: int) -> np.ndarray | None:
+    """The complexities that a user gives, if they can be used."""
+    if complexity is None:
+        return None
+    values = np.asarray(complexity, dtype=float)
+    if values.shape != (n_learners,) or not np.isfinite(values).all():
+        raise ValueError(f"complexity must hold {n_learners} finite numbers, one for each learner")
+    return values
 
 
-def _complexity(
-    given: Sequence[float] | None, columns: Mapping[str, np.ndarray], n_learners: int
+def _horizontal(
+    given: np.ndarray | None, columns: Mapping[str, np.ndarray]
 ) -> tuple[np.ndarray, str]:
+    """Places on the horizontal axis of the plot, and its label."""
     if given is not None:
-        values = np.asarray(given, dtype=float)
-        if values.shape != (n_learners,) or not np.isfinite(values).all():
-            raise ValueError(
-                f"complexity must hold {n_learners} finite numbers, one for each learner"
-            )
-        return values, "complexity"
-    if np.isfinite(columns["degrees"]).all():
-        return columns["degrees"], "effective degrees of freedom"
-    return np.arange(1.0, n_learners + 1), "number of the learner"
+        return given, "complexity"
+    degrees = columns["degrees"]
+    if np.isfinite(degrees).all():
+        return degrees, "effective degrees of freedom"
+    return np.arange(1.0, len(degrees) + 1), "number of the learner"
 
 
 def _fixed(values: np.ndarray) -> np.ndarray:

@@ -1,7 +1,8 @@
-"""What a learner makes of labels that say nothing: shared by the test and by model selection."""
+"""How well a learner fits labels that say nothing: shared by the test and by model selection."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +25,7 @@ __all__ = [
     "has_closed_form",
     "observed_losses",
     "optimism",
-    "relabelled_losses",
+    "relabeled_losses",
 ]
 
 SAME_FIT = 1e-6
@@ -33,30 +34,36 @@ SAME_FIT = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Optimism:
-    """Fits to drawn labels, one value for each of P labellings.
+    """Fits to drawn labels, one value for each of P labelings.
 
     Parameters
     ----------
     e_in, e_gen, p_in : ndarray, shape (P,)
         p_in is mean(y^pi g^pi); NaN for more than two classes.
+    ties : mapping of str to int
+        How many predictions each rule for ties decided.
     probability : ndarray or None, shape (P,)
-        None for labellings drawn at random.
+    observed : ndarray of bool or None, shape (P,)
+        How likely each labeling is, and whether it is the observed one; None for labelings drawn
+        at random.
     """
 
     e_in: np.ndarray
     e_gen: np.ndarray
     p_in: np.ndarray
-    probability: np.ndarray | None
+    ties: Mapping[str, int]
+    probability: np.ndarray | None = None
+    observed: np.ndarray | None = None
 
     def mean(self, name: str) -> float:
-        """Mean over the labellings."""
+        """Mean over the labelings."""
         values = getattr(self, name)
         if self.probability is None:
             return float(values.mean())
         return float(self.probability @ values)
 
     def mc_se(self, name: str) -> float:
-        """Monte-Carlo standard error of the mean; 0 if it is over all labellings."""
+        """Monte-Carlo standard error of the mean; 0 if it is over all labelings."""
         values = getattr(self, name)
         if np.isnan(values).any():
             return math.nan
@@ -74,7 +81,7 @@ def optimism(
     sampling: Sampling,
     batches: Iterable[tuple[np.ndarray, np.ndarray | None]],
     seeds: np.random.Generator,
-    counted: Callable[[int, Mapping[str, int]], None],
+    bar: Any,
 ) -> Optimism:
     """Fit drawn labels, batch by batch, and sum up.
 
@@ -87,29 +94,36 @@ def optimism(
     batches : iterable of (labels (B, n), probability (B,) or None)
     seeds : numpy Generator
         For learners with randomness of their own.
-    counted : callable
-        Told the number of fits and the ties of every batch.
+    bar : progress bar
+        Told of every fit.
 
     Returns
     -------
     Optimism
     """
     reference = reference_labels(sample.target, sampling)
-    parts, probabilities = [], []
+    parts, probabilities, observed = [], [], []
+    ties: Counter[str] = Counter()
     for labels, probability in batches:
         drawn = seeds.integers(2**31 - 1, size=len(labels))
         predictions = evaluator.predict_labelings(labels, drawn)
-        counted(len(labels), predictions.ties)
-        found = relabelled_losses(loss, sample, predictions.values, labels, reference)
+        bar.update(len(labels))
+        ties.update(predictions.ties)
+        found = relabeled_losses(loss, sample, predictions.values, labels, reference)
         p_in = _agreement(sample, predictions.values, labels)
         parts.append((found["e_in"], found["e_gen"], p_in))
-        probabilities.append(probability)
+        if probability is not None:
+            probabilities.append(probability)
+            observed.append((labels == sample.target).all(axis=1))
     e_in, e_gen, p_in = (np.concatenate(each) for each in zip(*parts, strict=True))
-    known = [each for each in probabilities if each is not None]
-    return Optimism(e_in, e_gen, p_in, np.concatenate(known) if known else None)
+    if not probabilities:
+        return Optimism(e_in, e_gen, p_in, ties)
+    return Optimism(
+        e_in, e_gen, p_in, ties, np.concatenate(probabilities), np.concatenate(observed)
+    )
 
 
-def relabelled_losses(
+def relabeled_losses(
     loss: Loss,
     sample: Sample,
     predictions: np.ndarray,

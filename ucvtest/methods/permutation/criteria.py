@@ -1,0 +1,283 @@
+"""The criteria that `select_model` computes, learner by learner, on the same draws."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+
+from ucvtest.common.checks import as_integer
+from ucvtest.common.runtime import Execution
+from ucvtest.data.sample import Sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.evaluation.problem import Problem
+from ucvtest.kernels.permutation import (
+    Sampling,
+    final_prediction_error,
+    leave_one_out,
+    smoother_optimism,
+    vc_penalty,
+)
+from ucvtest.learners.base import Learner
+from ucvtest.learners.closed_forms.held_out import hat_matrix, held_out_predictions
+from ucvtest.learners.jitted.kernel_ridge import KernelRidge
+from ucvtest.learners.jitted.ridge import Ridge
+from ucvtest.learners.jitted.smoother import Smoother
+from ucvtest.losses.loss import Loss
+from ucvtest.methods.permutation.labelings import draw_batches, reference_labels
+from ucvtest.methods.permutation.optimism import (
+    find_smoother,
+    has_closed_form,
+    observed_losses,
+    optimism,
+    relabeled_losses,
+)
+
+__all__ = ["CRITERIA", "Candidate", "Criterion", "Draws", "Task"]
+
+Criterion = Literal["permutation", "loo", "kfold", "rademacher", "fpe", "vc"]
+CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """The question of `select_model`, validated by `of`.
+
+    Parameters
+    ----------
+    sample : Sample
+    loss : Loss
+    learners : tuple of Learner
+        As they are fitted.
+    criteria : tuple of str
+        What is computed.
+    n_permutations, n_folds, n_left_out : int
+    """
+
+    sample: Sample
+    loss: Loss
+    learners: tuple[Learner, ...]
+    criteria: tuple[Criterion, ...]
+    n_permutations: int
+    n_folds: int
+    n_left_out: int
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        criterion: Any,
+        criteria: Any,
+        *,
+        n_permutations: Any,
+        n_folds: Any,
+        n_left_out: Any,
+    ) -> Self:
+        """Validate what a user asks of a sample and its learners.
+
+        Raises
+        ------
+        ValueError
+            If an argument cannot be used.
+        """
+        sample, loss = problem.sample, problem.loss
+        assert loss is not None  # a problem without one has been asked for an output
+        chosen = _criteria(criterion, criteria, sample, loss)
+        n = sample.n_obs
+        folds = as_integer("n_folds", n_folds)
+        if folds < 2 or ("kfold" in chosen and folds > n):
+            raise ValueError(
+                f"n_folds must lie between 2 and n = {n}, got {n_folds}: use {min(10, n)}, or "
+                "criteria without 'kfold'"
+            )
+        left_out = n if n_left_out is None else as_integer("n_left_out", n_left_out)
+        if not 1 <= left_out <= n:
+            raise ValueError(f"n_left_out must lie between 1 and n = {n}, got {n_left_out}")
+        learners = tuple(
+            problem.ready(each, _learn_size(each, n, folds, chosen))
+            for each in problem.learners.values()
+        )
+        if as_integer("n_permutations", n_permutations) < 1:
+            raise ValueError(f"n_permutations must be at least 1, got {n_permutations}: use 100")
+        return cls(sample, loss, learners, chosen, n_permutations, folds, left_out)
+
+
+def _criteria(
+    criterion: Any, criteria: Sequence[Any] | None, sample: Sample, loss: Loss
+) -> tuple[Criterion, ...]:
+    """The criteria that are asked for, or by default those that apply."""
+    asked = CRITERIA if criteria is None else (criterion, *criteria)
+    for name in (criterion, *asked):
+        if name not in CRITERIA:
+            raise ValueError(f"criterion={name!r} is unknown: use one of {', '.join(CRITERIA)}")
+    lacking = {}
+    if sample.n_classes != 2:
+        lacking["rademacher"] = "two classes"
+    if loss.name != "squared":
+        lacking |= dict.fromkeys(("fpe", "vc"), "loss='squared'")
+    explicit = (criterion,) if criteria is None else asked
+    for name in explicit:
+        if name in lacking:
+            raise ValueError(
+                f"criterion={name!r} needs {lacking[name]}: use 'permutation', 'loo' or 'kfold'"
+            )
+    return tuple(name for name in CRITERIA if name in asked and name not in lacking)
+
+
+def _learn_size(learner: Learner, n_obs: int, n_folds: int, criteria: Sequence[Criterion]) -> int:
+    """The smallest learning set that any criterion asks for."""
+    if isinstance(learner, Smoother):
+        return n_obs
+    size = n_obs - -(-n_obs // n_folds) if "kfold" in criteria else n_obs
+    return min(size, n_obs - 1) if "loo" in criteria else size
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """What is drawn once, so that chance is the same for every learner.
+
+    Parameters
+    ----------
+    seeds : mapping of str to int
+        One for each criterion, and one for the learners' own randomness.
+    left_out : ndarray of int
+        Observations that are left out one by one, in ascending order.
+    fold : ndarray of int, shape (n,)
+        A random fold for every observation, classes shared out evenly.
+    """
+
+    seeds: Mapping[str, int]
+    left_out: np.ndarray
+    fold: np.ndarray
+
+    @classmethod
+    def of(cls, task: Task, generator: np.random.Generator) -> Self:
+        """Draw."""
+        seeds = {name: int(generator.integers(2**63 - 1)) for name in (*CRITERIA, "fit")}
+        sample = task.sample
+        shuffled = np.random.default_rng(seeds["loo"]).permutation(sample.n_obs)
+        order = np.random.default_rng(seeds["kfold"]).permutation(sample.n_obs)
+        if sample.n_classes:
+            order = order[np.argsort(sample.target[order], kind="stable")]
+        fold = np.empty(sample.n_obs, dtype=int)
+        fold[order] = np.arange(sample.n_obs) % task.n_folds
+        return cls(seeds, np.sort(shuffled[: task.n_left_out]), fold)
+
+    def generator(self, name: str) -> np.random.Generator:
+        """A generator that starts anew for every learner."""
+        return np.random.default_rng(self.seeds[name])
+
+
+class Candidate:
+    """One learner, fitted for its criteria.
+
+    Parameters
+    ----------
+    learner : Learner
+    task : Task
+    draws : Draws
+    execution : Execution
+    """
+
+    n_fits: int
+    """Model fits so far."""
+
+    def __init__(self, learner: Learner, task: Task, draws: Draws, execution: Execution) -> None:
+        self._learner, self._task, self._draws, self._execution = learner, task, draws, execution
+        self._sample, self._loss = task.sample, task.loss
+        self._smoother: np.ndarray | None = None
+        if self._loss.name == "squared" and has_closed_form(learner):
+            self._smoother = find_smoother(learner, self._sample)[0]
+        self._evaluator = Evaluator(
+            self._sample,
+            learner,
+            self._loss.output,
+            n_jobs=execution.n_jobs,
+            batch_size=execution.batch_size,
+        )
+        self.n_fits = 0
+
+    def row(self) -> dict[str, float]:
+        """In-sample error, degrees of freedom and criteria; NaN where there are none."""
+        e_in = self._in_sample()
+        degrees = math.nan if self._smoother is None else float(np.trace(self._smoother))
+        return {
+            "e_in": e_in,
+            "degrees": degrees,
+            **{name: self._criterion(name, e_in, degrees) for name in self._task.criteria},
+        }
+
+    def _criterion(self, name: Criterion, e_in: float, degrees: float) -> float:
+        if name == "permutation" or name == "rademacher":
+            return e_in + self._optimism(name)
+        if name == "loo":
+            return self._leave_one_out()
+        if name == "kfold":
+            return self._cross_validation()
+        if math.isnan(degrees):
+            return math.nan
+        penalised = final_prediction_error if name == "fpe" else vc_penalty
+        return float(penalised(e_in, degrees, self._sample.n_obs))
+
+    def _in_sample(self) -> float:
+        y = self._sample.target
+        self._count(1)
+        if self._smoother is not None:
+            return float(np.mean((y - self._smoother @ y) ** 2))
+        seeds = self._draws.generator("fit").integers(2**31 - 1, size=1)
+        predictions = self._evaluator.predict_labelings(y[None], seeds).values
+        losses = relabeled_losses(self._loss, self._sample, predictions, y[None], y)
+        return float(losses["e_in"][0])
+
+    def _optimism(self, sampling: Sampling) -> float:
+        sample = self._sample
+        if self._smoother is not None:
+            variance = reference_labels(sample.target, sampling).var()
+            trace, total = np.trace(self._smoother), self._smoother.sum()
+            return float(smoother_optimism(variance, trace, total, sample.n_obs, sampling))
+        n_permutations = self._task.n_permutations
+        # From the same seed for every learner, so that differences are not blurred by the draws.
+        labels = draw_batches(
+            self._draws.generator(sampling),
+            sample.target,
+            sampling,
+            n_permutations,
+            self._execution.batch_size,
+        )
+        seeds = self._draws.generator("fit")
+        found = optimism(
+            self._evaluator, sample, self._loss, sampling, labels, seeds, self._execution.bar
+        )
+        self.n_fits += n_permutations
+        return found.mean("e_gen")
+
+    def _leave_one_out(self) -> float:
+        y, n = self._sample.target, self._sample.n_obs
+        if self._smoother is None:
+            return self._left_out(self._draws.left_out[:, None] == np.arange(n))
+        if isinstance(self._learner, (Ridge, KernelRidge)):
+            # The penalty of "mean" follows the number of observations that are left.
+            hat = hat_matrix(self._learner, self._sample.matrix, n - 1)
+            if np.abs(1 - hat.diagonal()).min() > 1e-9:
+                found = held_out_predictions(hat, y, np.arange(n)[:, None])[:, 0]
+                return float(np.mean((found - y) ** 2))
+        return float(leave_one_out(y - self._smoother @ y, self._smoother.diagonal()))
+
+    def _cross_validation(self) -> float:
+        if isinstance(self._learner, Smoother):
+            return math.nan
+        return self._left_out(self._draws.fold == np.arange(self._task.n_folds)[:, None])
+
+    def _left_out(self, testing: np.ndarray) -> float:
+        """Mean loss of the observations tested (R, n), each learnt without its row's."""
+        seeds = self._draws.generator("fit").integers(2**31 - 1, size=len(testing))
+        self._count(len(testing))
+        values = self._evaluator.predict(~testing, testing, seeds).values
+        tested = testing.any(axis=0)
+        predictions = np.where(testing, values, 0.0).sum(axis=0)
+        return float(observed_losses(self._loss, self._sample, predictions)[tested].mean())
+
+    def _count(self, n_fits: int) -> None:
+        self.n_fits += n_fits
+        self._execution.bar.update(n_fits)

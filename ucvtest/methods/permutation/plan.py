@@ -1,0 +1,140 @@
+"""What `PermutationComplexityTest` can be asked, and what is refused before the first fit."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from ucvtest.common.checks import as_integer
+from ucvtest.data.sample import Sample
+from ucvtest.kernels.permutation import SAMPLINGS, Sampling
+from ucvtest.learners.base import Learner
+from ucvtest.losses.loss import Loss
+from ucvtest.methods.permutation.labelings import n_labelings
+
+__all__ = ["Options", "check_response"]
+
+MAX_LABELINGS_JITTED = 200_000
+MAX_LABELINGS_OTHERWISE = 20_000
+"""Labelings that "exact" goes through, at most."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `PermutationComplexityTest.fit`.
+
+    Parameters
+    ----------
+    n_permutations : int, "exact" or "analytic"
+    sampling : {"permutation", "bootstrap", "rademacher"}
+    delta : float
+    """
+
+    n_permutations: int | str
+    sampling: Sampling
+    delta: float
+
+    @classmethod
+    def of(
+        cls,
+        n_permutations: Any,
+        sampling: Any,
+        delta: Any,
+        *,
+        sample: Sample,
+        learner: Learner,
+        loss: Loss,
+    ) -> Self:
+        """Validate what a user passes.
+
+        Parameters
+        ----------
+        n_permutations, sampling, delta
+            See the class.
+        sample : Sample
+        learner : Learner
+            As it is fitted.
+        loss : Loss
+
+        Raises
+        ------
+        ValueError
+            If an option cannot be used.
+        """
+        if sampling not in SAMPLINGS:
+            raise ValueError(f"sampling={sampling!r} is unknown: use one of {', '.join(SAMPLINGS)}")
+        if sampling == "rademacher" and sample.n_classes != 2:
+            raise ValueError(
+                "sampling='rademacher' needs two classes, as labels are drawn by a fair coin: use "
+                "sampling='permutation'"
+            )
+        if not isinstance(delta, (int, float)) or not 0 < delta < 1:
+            raise ValueError(f"delta must lie between 0 and 1, got {delta!r}: use 0.05")
+        options = cls(_number(n_permutations), sampling, float(delta))
+        if options.exact:
+            _check_enumeration(sample, learner, sampling)
+        if options.analytic and loss.name != "squared":
+            raise ValueError(
+                f"n_permutations='analytic' needs squared loss, got loss={loss.name!r}: use "
+                "loss='squared', or a number of permutations"
+            )
+        return options
+
+    @property
+    def exact(self) -> bool:
+        """Whether all labelings are gone through."""
+        return self.n_permutations == "exact"
+
+    @property
+    def analytic(self) -> bool:
+        """Whether a closed form stands for labelings."""
+        return self.n_permutations == "analytic"
+
+
+def _number(n_permutations: Any) -> int | str:
+    if isinstance(n_permutations, str):
+        if n_permutations not in ("exact", "analytic"):
+            raise ValueError(
+                f"n_permutations={n_permutations!r} is unknown: use an integer, 'exact' or "
+                "'analytic'"
+            )
+        return n_permutations
+    number = as_integer("n_permutations", n_permutations)
+    if number < 1:
+        raise ValueError(f"n_permutations must be at least 1, got {number}: use 100")
+    return number
+
+
+def _check_enumeration(sample: Sample, learner: Learner, sampling: Sampling) -> None:
+    most = MAX_LABELINGS_JITTED if learner.backend == "jax" else MAX_LABELINGS_OTHERWISE
+    number = n_labelings(sample.target, sampling)
+    if number > most:
+        raise ValueError(
+            f"n_permutations='exact' needs {number} fits, more than {most}: use a number of "
+            "permutations, or 'analytic' for linear smoothers"
+        )
+
+
+def check_response(sample: Sample) -> None:
+    """Refuse responses of which nothing is left to permute.
+
+    Raises
+    ------
+    ValueError
+    """
+    if sample.n_obs < 3:
+        raise ValueError(f"X has {sample.n_obs} observations: at least 3 are needed")
+    if sample.classes is None:
+        if np.ptp(sample.target) == 0:
+            raise ValueError(
+                f"y is constant ({sample.target[0]:g}): its permutations are all the same, so "
+                "there is nothing to test"
+            )
+        return
+    counts = np.bincount(sample.target.astype(int))
+    if counts.min() < 2:
+        label = sample.classes.tolist()[int(counts.argmin())]
+        raise ValueError(
+            f"y has a single observation of class {label!r}: a class needs at least 2; drop it, "
+            "or merge classes"
+        )
