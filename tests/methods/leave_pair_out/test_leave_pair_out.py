@@ -515,8 +515,9 @@ class TestForecast:
         test = uv.LeavePairOutTest(X, y, learner)
         quiet = test.fit(n_permutations=24, rng=0)
         monkeypatch.setattr(forecast, "LONG", 1e-9)
-        with pytest.warns(UcvtestWarning, match=r"^600 fits of .*, about \d+ s: a smaller"):
+        with pytest.warns(UcvtestWarning, match=r"^600 fits of .*, about \d+ s: a smaller") as seen:
             result = test.fit(n_permutations=24, rng=0)
+        assert [warning.filename for warning in seen] == [__file__]
         # Looking ahead changes no draw.
         assert null_errors(result) == null_errors(quiet)
 
