@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.data.groups import Groups, as_groups
+
 __all__ = ["Sample", "as_response", "code_labels", "make_sample", "response_has_classes"]
 
 
@@ -24,12 +26,15 @@ class Sample:
         The labels in ascending order, the positive one last; None for a real response.
     codes : ndarray of int or None, shape (n,)
         Position of each label in `classes`.
+    groups : Groups, optional
+        Which observations belong together; by default each is by itself.
     """
 
     features: Any
     response: np.ndarray
     classes: np.ndarray | None
     codes: np.ndarray | None
+    groups: Groups | None = None
 
     @property
     def n_obs(self) -> int:
@@ -120,7 +125,9 @@ def response_has_classes(y: Any) -> bool:
     return bool((array == np.rint(array)).all())
 
 
-def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> Sample:
+def make_sample(
+    X: Any, y: Any, *, as_classes: bool, pos_label: Any = None, groups: Any = None
+) -> Sample:
     """Validate the data and code the response.
 
     Parameters
@@ -133,6 +140,8 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
     pos_label : optional
         The positive class, put last; by default the largest label, or the last category of
         an ordered categorical.
+    groups : array-like, shape (n,), optional
+        The cluster of each observation, the unit of resampling: labels of any type.
 
     Returns
     -------
@@ -141,8 +150,8 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
     Raises
     ------
     ValueError
-        If shapes or the order of indices do not match, `y` has missing values or a single class, or
-        `pos_label` is none of its labels.
+        If shapes or the order of indices do not match, `y` or `groups` has missing values, or a
+        single class or group, or `pos_label` is none of the labels of `y`.
     """
     if hasattr(X, "toarray"):
         raise ValueError("X is a sparse matrix: pass X.toarray()")
@@ -164,18 +173,20 @@ def make_sample(X: Any, y: Any, *, as_classes: bool, pos_label: Any = None) -> S
             f"X and y must have the same length, got {len(features)} rows and "
             f"{len(response)} responses"
         )
-    if _shuffled(X, y):
-        raise ValueError(
-            "X and y have the same index in another order, but rows are matched by place: pass "
-            "y.loc[X.index], or arrays"
-        )
+    for name, given in (("y", y), ("groups", groups)):
+        if _shuffled(X, given):
+            raise ValueError(
+                f"X and {name} have the same index in another order, but rows are matched by "
+                f"place: pass {name}.loc[X.index], or arrays"
+            )
     n_missing = _count_missing(response)
     if n_missing:
         raise ValueError(f"y has {n_missing} missing values: drop these observations")
+    clusters = as_groups(groups, len(response))
     if not as_classes:
-        return Sample(features, _finite_numbers(response), None, None)
+        return Sample(features, _finite_numbers(response), None, None, clusters)
     classes, codes = code_labels(y, pos_label)
-    return Sample(features, response, classes, codes)
+    return Sample(features, response, classes, codes, clusters)
 
 
 def code_labels(y: Any, pos_label: Any = None) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.data.groups import Groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold, NamedDesign
 
@@ -33,13 +34,16 @@ class _Drawn(NamedDesign):
     def n_resamples(self) -> int:
         return self.design.n_resamples
 
-    def check(self, n_obs: int) -> None:
+    def check(self, n_obs: int, groups: Groups | None = None) -> None:
         if self.design.n_obs != n_obs:
             raise ValueError(
                 f"design is for {self.design.n_obs} observations, but the sample has {n_obs}"
             )
+        if groups is not None:
+            self.design.check_groups(groups)
 
-    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+    def draw(self, n_obs: int, rng: np.random.Generator, groups: Groups | None = None) -> Design:
+        self.check(n_obs, groups)
         return self.design
 
 
@@ -61,22 +65,27 @@ class _Splitter(NamedDesign):
         count = getattr(self.splitter, "get_n_splits", None)
         return 1 if count is None else int(count(self.X, self.y))
 
-    def check(self, n_obs: int) -> None:
+    def check(self, n_obs: int, groups: Groups | None = None) -> None:
         try:
-            next(iter(self._seeded(np.random.default_rng(0)).split(self.X, self.y)))
+            next(iter(self._splits(np.random.default_rng(0), groups)))
         except (ValueError, TypeError, StopIteration) as error:
             reason = GROUPED if "groups" in str(error) else error
             raise ValueError(f"design {self.words} cannot be used: {reason}") from error
 
-    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
-        return Design.from_indices(self._seeded(rng).split(self.X, self.y), n_obs)
+    def draw(self, n_obs: int, rng: np.random.Generator, groups: Groups | None = None) -> Design:
+        design = Design.from_indices(self._splits(rng, groups), n_obs)
+        if groups is not None:
+            design.check_groups(groups)
+        return design
 
-    def _seeded(self, rng: np.random.Generator) -> Any:
-        """A copy, so that no state moves: ours in the user's object, the user's, or global."""
+    def _splits(self, rng: np.random.Generator, groups: Groups | None) -> Any:
+        # A copy, so that no state moves: ours in the user's object, the user's, or global.
         splitter = copy.deepcopy(self.splitter)
         if getattr(splitter, "random_state", 0) is None:
             splitter.random_state = int(rng.integers(2**31 - 1))
-        return splitter
+        if groups is None:
+            return splitter.split(self.X, self.y)
+        return splitter.split(self.X, self.y, groups.index)
 
 
 def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.data.groups import Groups
+
 __all__ = ["Design"]
 
 
@@ -100,6 +102,28 @@ class Design:
             if bad.any():
                 raise ValueError(f"split {int(bad.argmax())} of the design {problem}")
         return cls(learning, testing)
+
+    def of_groups(self, groups: Groups) -> "Design":
+        """The design of observations, where this one is about their groups."""
+        return Design(self.learning[:, groups.index], self.testing[:, groups.index])
+
+    def check_groups(self, groups: Groups) -> None:
+        """Refuse learning or test sets that hold some observations of a group without the others.
+
+        Raises
+        ------
+        ValueError
+        """
+        _, first = np.unique(groups.index, return_index=True)
+        for sets, verb in ((self.learning, "learns from"), (self.testing, "tests")):
+            divided = sets != sets[:, first[groups.index]]
+            if divided.any():
+                split, row = np.argwhere(divided)[0]
+                label = groups.labels.tolist()[groups.index[row]]
+                raise ValueError(
+                    f"split {split} of the design {verb} a part of group {label!r}: learning and "
+                    "test sets must hold whole groups, as scikit-learn's GroupKFold makes them"
+                )
 
     @classmethod
     def leave_rest_out(cls, learning: np.ndarray) -> "Design":

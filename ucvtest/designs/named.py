@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import as_integer
+from ucvtest.data.groups import Groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.draws import draw_from_halves, draw_orders, fold_numbers
 from ucvtest.designs.structure import unions_of_pairs
@@ -31,7 +32,11 @@ DRAW_CELLS = 2_000_000
 
 
 class NamedDesign(ABC):
-    """What to draw, whatever the number of observations."""
+    """What to draw, whatever the number of observations.
+
+    Where observations come in groups, as the rows of one patient do, groups are drawn: all numbers
+    of observations are then numbers of groups.
+    """
 
     @property
     @abstractmethod
@@ -44,8 +49,14 @@ class NamedDesign(ABC):
         """Learning sets that are drawn."""
 
     @abstractmethod
-    def check(self, n_obs: int) -> None:
-        """Refuse numbers of observations that are too small.
+    def check(self, n_obs: int, groups: Groups | None = None) -> None:
+        """Refuse samples that are too small.
+
+        Parameters
+        ----------
+        n_obs : int
+        groups : Groups, optional
+            The cluster of each observation, the unit of resampling.
 
         Raises
         ------
@@ -53,13 +64,15 @@ class NamedDesign(ABC):
         """
 
     @abstractmethod
-    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+    def draw(self, n_obs: int, rng: np.random.Generator, groups: Groups | None = None) -> Design:
         """Draw learning and test sets.
 
         Parameters
         ----------
         n_obs : int
         rng : numpy Generator
+        groups : Groups, optional
+            The cluster of each observation, the unit of resampling: sets hold whole groups.
 
         Returns
         -------
@@ -67,8 +80,31 @@ class NamedDesign(ABC):
         """
 
 
+class _OfUnits(NamedDesign):
+    """A design that draws from a number of units: observations, or groups of them."""
+
+    def check(self, n_obs: int, groups: Groups | None = None) -> None:
+        """Refuse samples with too few observations (groups)."""
+        self._check(n_obs if groups is None else groups.n_groups)
+
+    def draw(self, n_obs: int, rng: np.random.Generator, groups: Groups | None = None) -> Design:
+        """Draw learning and test sets; see `NamedDesign.draw`."""
+        self.check(n_obs, groups)
+        if groups is None:
+            return self._draw(n_obs, rng)
+        return self._draw(groups.n_groups, rng).of_groups(groups)
+
+    @abstractmethod
+    def _check(self, n_obs: int) -> None:
+        """Refuse numbers of units that are too small."""
+
+    @abstractmethod
+    def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+        """Draw sets of units, whose number has been checked."""
+
+
 @dataclass(frozen=True)
-class KFold(NamedDesign):
+class KFold(_OfUnits):
     """K-fold cross-validation, repeated with new random folds.
 
     Folds take no account of classes, and sizes differ by at most one. Rows are ordered by
@@ -106,13 +142,12 @@ class KFold(NamedDesign):
         """Learning sets that are drawn."""
         return self.n_repeats * self.n_folds
 
-    def check(self, n_obs: int) -> None:
+    def _check(self, n_obs: int) -> None:
         """Refuse samples smaller than the number of folds."""
         _check_folds(n_obs, self.n_folds, self.n_repeats)
 
-    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+    def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
         """Draw the folds; every repetition tests each observation once."""
-        self.check(n_obs)
         folds = fold_numbers(draw_orders(rng, self.n_repeats, n_obs), self.n_folds)
         testing = folds[:, None] == np.arange(self.n_folds)[:, None]
         testing = testing.reshape(-1, n_obs)
@@ -120,7 +155,7 @@ class KFold(NamedDesign):
 
 
 @dataclass(frozen=True)
-class RandomSplits(NamedDesign):
+class RandomSplits(_OfUnits):
     """Random splits into a learning and a test set (Monte-Carlo cross-validation).
 
     Parameters
@@ -155,17 +190,17 @@ class RandomSplits(NamedDesign):
         """Learning sets that are drawn."""
         return self.n_splits
 
-    def check(self, n_obs: int) -> None:
+    def _check(self, n_obs: int) -> None:
         """Refuse samples that leave nothing to learn from."""
         _test_size(n_obs, self.test_fraction)
 
-    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+    def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
         """Draw test sets of the same size, independently of each other."""
         return _splits(n_obs, self.n_splits, _test_size(n_obs, self.test_fraction), rng)
 
 
 @dataclass(frozen=True)
-class HoldOut(NamedDesign):
+class HoldOut(_OfUnits):
     """One random split into a learning and a test set.
 
     Parameters
@@ -196,17 +231,17 @@ class HoldOut(NamedDesign):
         """Learning sets that are drawn."""
         return 1
 
-    def check(self, n_obs: int) -> None:
+    def _check(self, n_obs: int) -> None:
         """Refuse samples that leave nothing to learn from."""
         _test_size(n_obs, self.test_fraction)
 
-    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+    def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
         """Draw the test set."""
         return _splits(n_obs, 1, _test_size(n_obs, self.test_fraction), rng)
 
 
 @dataclass(frozen=True)
-class SplitHalves(NamedDesign):
+class SplitHalves(_OfUnits):
     """Random splits of the sample, and of the two halves of random bisections.
 
     The design of the conservative z test (Nadeau and Bengio 2003): J splits of the whole
@@ -254,7 +289,7 @@ class SplitHalves(NamedDesign):
         """Learning sets that are drawn."""
         return self.n_splits * (1 + 2 * self.n_bisections)
 
-    def check(self, n_obs: int) -> None:
+    def _check(self, n_obs: int) -> None:
         """Refuse samples whose halves leave nothing to learn from."""
         size = _test_size(n_obs, self.test_fraction)
         if n_obs // 2 - size < 1:
@@ -263,9 +298,8 @@ class SplitHalves(NamedDesign):
                 "leaves nothing to learn from in half of the sample: use a smaller one"
             )
 
-    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+    def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
         """Draw the splits of the whole sample, then those of the halves."""
-        self.check(n_obs)
         size = _test_size(n_obs, self.test_fraction)
         whole = _splits(n_obs, self.n_splits, size, rng)
         learning, testing = [whole.learning], [whole.testing]
@@ -281,7 +315,7 @@ class SplitHalves(NamedDesign):
 
 
 @dataclass(frozen=True)
-class NestedKFold(NamedDesign):
+class NestedKFold(_OfUnits):
     """K-fold cross-validation, and the same inside each learning set, with shared fits.
 
     The rule learnt without folds i and j serves as the inner fit for both: K fits without one
@@ -319,13 +353,12 @@ class NestedKFold(NamedDesign):
         """Learning sets that are drawn."""
         return self.n_repeats * self.n_folds * (self.n_folds + 1) // 2
 
-    def check(self, n_obs: int) -> None:
+    def _check(self, n_obs: int) -> None:
         """Refuse samples smaller than the number of folds."""
         _check_folds(n_obs, self.n_folds, self.n_repeats)
 
-    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+    def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
         """Draw the folds; every repetition has K(K + 1)/2 rows."""
-        self.check(n_obs)
         folds = fold_numbers(draw_orders(rng, self.n_repeats, n_obs), self.n_folds)
         single = folds[:, None] == np.arange(self.n_folds)[:, None]
         testing = np.concatenate([single, unions_of_pairs(single)], axis=1).reshape(-1, n_obs)
@@ -333,7 +366,7 @@ class NestedKFold(NamedDesign):
 
 
 @dataclass(frozen=True)
-class DisjointSets(NamedDesign):
+class DisjointSets(_OfUnits):
     """Learning sets of one size in disjoint pairs, each tested on all others.
 
     The design of `UStatisticTest`: in each draw the sample is split into random halves, and
@@ -382,7 +415,7 @@ class DisjointSets(NamedDesign):
         """Learning sets that are drawn."""
         return 2 * self.n_sets * self.n_draws
 
-    def check(self, n_obs: int) -> None:
+    def _check(self, n_obs: int) -> None:
         """Refuse samples with less than two observations outside of two learning sets."""
         if n_obs < 2 * self.learn_size + 2:
             raise ValueError(
@@ -390,9 +423,8 @@ class DisjointSets(NamedDesign):
                 f"observations, got {n_obs}: use learn_size <= {n_obs // 2 - 1}"
             )
 
-    def draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+    def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
         """Draw the halves and the learning sets."""
-        self.check(n_obs)
         sides = draw_from_halves(rng, self.n_draws, self.n_sets, n_obs, self.learn_size)
         return Design.leave_rest_out(np.stack(sides, axis=1).reshape(-1, n_obs))
 

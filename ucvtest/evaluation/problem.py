@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ucvtest.data.groups import refuse_groups
 from ucvtest.data.output import OUTPUTS, Output
 from ucvtest.data.sample import Sample, as_response, make_sample, response_has_classes
 from ucvtest.learners.adapters.coerce import as_learner
@@ -15,11 +16,6 @@ from ucvtest.losses.loss import Loss, as_loss
 from ucvtest.losses.table import AUC
 
 __all__ = ["Problem", "check_two_classes", "named_learners"]
-
-NO_GROUPS = (
-    "groups= is not supported: the test assumes independent observations, and several rows of one "
-    "patient are not; keep one row for each, or average them"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +80,7 @@ class Problem:
         ValueError
             If an argument cannot be used.
         """
-        if groups is not None:
-            raise ValueError(NO_GROUPS)
+        refuse_groups(groups)
         response = as_response(y)
         has_classes = pos_label is not None or response_has_classes(response)
         if loss is None and pos_label is None and has_classes:

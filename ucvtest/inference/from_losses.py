@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.runtime import Execution
+from ucvtest.data.groups import refuse_groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.source import FittedLosses, GivenLosses, LossSource
@@ -250,13 +251,14 @@ def chosen_learners(
     Raises
     ------
     ValueError
-        If several learners could be meant, or there is no such learner.
+        If several learners could be meant, there is no such learner, or losses have groups.
     """
     if not isinstance(losses, Losses):
         raise ValueError(
             f"losses must be uv.Losses, got {type(losses).__name__}: see uv.evaluate and "
             "uv.Losses.from_arrays"
         )
+    refuse_groups(losses.groups)
     if learner is not None or other is not None:
         return losses.difference(0 if learner is None else learner, other)
     if len(losses.learners) > 2:

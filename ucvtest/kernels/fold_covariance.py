@@ -17,12 +17,14 @@ these weights all that is said here still holds, for covariances that do not dep
 
 import math
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ucvtest.common.float64 import in_float64
+from ucvtest.data.groups import refuse_groups
 
 __all__ = [
     "admissible_variances",
@@ -35,7 +37,7 @@ __all__ = [
 ]
 
 
-def moments(e: np.ndarray, fold: np.ndarray) -> dict[str, float]:
+def moments(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str, float]:
     r"""Moments of cross-validated losses, and the two eigenvalues that can be estimated.
 
     Parameters
@@ -45,6 +47,9 @@ def moments(e: np.ndarray, fold: np.ndarray) -> dict[str, float]:
         same observations.
     fold : ndarray of int, shape (n,) or (R, n)
         Number of the fold that each observation was tested in; any integers.
+    groups : None
+        The cluster of each observation, the unit of resampling: refused, as independent
+        observations are assumed.
 
     Returns
     -------
@@ -59,7 +64,8 @@ def moments(e: np.ndarray, fold: np.ndarray) -> dict[str, float]:
     Raises
     ------
     ValueError
-        If shapes do not match, a number is not finite, or there is only one fold.
+        If `groups` are given, shapes do not match, a number is not finite, or there is only one
+        fold.
 
     Notes
     -----
@@ -80,7 +86,7 @@ def moments(e: np.ndarray, fold: np.ndarray) -> dict[str, float]:
     >>> {name: found[name] for name in ("mean", "s1", "s2", "s3", "lambda1", "lambda2")}
     {'mean': 1.25, 's1': 2.75, 's2': 1.5, 's3': 1.0, 'lambda1': 1.25, 'lambda2': 2.25}
     """
-    rows = moments_by_row(e, fold)
+    rows = moments_by_row(e, fold, groups=groups)
     n_repeats, n_obs = len(rows["mean"]), np.shape(e)[-1]
     found = {name: float(values.mean()) for name, values in rows.items()}
     between = float(rows["mean"].var(ddof=1)) if n_repeats > 1 else math.nan
@@ -89,7 +95,7 @@ def moments(e: np.ndarray, fold: np.ndarray) -> dict[str, float]:
     return found | {"repeat_variance": between}
 
 
-def moments_by_row(e: np.ndarray, fold: np.ndarray) -> dict[str, np.ndarray]:
+def moments_by_row(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str, np.ndarray]:
     """`moments` of every row by itself, for losses of several samples.
 
     Parameters
@@ -97,6 +103,8 @@ def moments_by_row(e: np.ndarray, fold: np.ndarray) -> dict[str, np.ndarray]:
     e : ndarray, shape (n,) or (R, n)
     fold : ndarray of int, shape (n,) or (R, n)
         Folds of shape (n,) are those of all rows.
+    groups : None
+        See `moments`.
 
     Returns
     -------
@@ -108,13 +116,14 @@ def moments_by_row(e: np.ndarray, fold: np.ndarray) -> dict[str, np.ndarray]:
     ValueError
         As `moments`.
     """
+    refuse_groups(groups, "the estimator")
     losses, codes, n_folds = _checked(e, fold)
     if n_folds < 2:
         raise ValueError("fold names one fold only: covariances between folds need at least 2")
     return _moments(losses, codes, n_folds)
 
 
-def hold_out(e: np.ndarray, fold: np.ndarray) -> dict[str, float]:
+def hold_out(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str, float]:
     """Variance of the mean loss on independent test sets, each with a learning set of its own.
 
     Parameters
@@ -123,6 +132,8 @@ def hold_out(e: np.ndarray, fold: np.ndarray) -> dict[str, float]:
         Losses on all test sets.
     fold : ndarray of int, shape (n,)
         Which test set each loss comes from.
+    groups : None
+        See `moments`.
 
     Returns
     -------
@@ -134,7 +145,7 @@ def hold_out(e: np.ndarray, fold: np.ndarray) -> dict[str, float]:
     Raises
     ------
     ValueError
-        If shapes do not match or a number is not finite.
+        If `groups` are given, shapes do not match or a number is not finite.
 
     Notes
     -----
@@ -148,6 +159,7 @@ def hold_out(e: np.ndarray, fold: np.ndarray) -> dict[str, float]:
     >>> uv.kernels.fold_covariance.hold_out(losses, sets)
     {'mean': 1.25, 'theta1': 0.3958333333333333, 'theta2': 0.5625}
     """
+    refuse_groups(groups, "the estimator")
     losses, codes, n_folds = _checked(e, fold)
     if len(losses) != 1:
         raise ValueError(f"e must have shape (n,), got {np.shape(e)}: pass one experiment")

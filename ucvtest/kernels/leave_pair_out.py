@@ -23,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ucvtest.common.float64 import in_float64
+from ucvtest.data.groups import refuse_groups
 
 __all__ = ["LABELINGS_PER_CALL", "errors", "nearest_neighbour_errors", "smoother_errors"]
 
@@ -40,7 +41,7 @@ OBS_STEP = 8
 """Samples are filled up to a multiple of this, so that similar sizes share a compilation."""
 
 
-def errors(scores: Any, y: Any) -> dict[str, float]:
+def errors(scores: Any, y: Any, *, groups: Any = None) -> dict[str, float]:
     """Leave-pair-out errors of scores of one's own.
 
     Parameters
@@ -50,6 +51,9 @@ def errors(scores: Any, y: Any) -> dict[str, float]:
         pairs from different classes are looked at.
     y : array, shape (n,)
         Labels 0 and 1; a higher score stands for 1.
+    groups : None
+        The cluster of each observation, the unit of resampling: refused, as independent
+        observations are assumed.
 
     Returns
     -------
@@ -59,8 +63,8 @@ def errors(scores: Any, y: Any) -> dict[str, float]:
     Raises
     ------
     ValueError
-        If shapes do not match, `y` holds anything but 0 and 1 or only one of them, or a score
-        that is needed is NaN.
+        If `groups` are given, shapes do not match, `y` holds anything but 0 and 1 or only one of
+        them, or a score that is needed is NaN.
 
     Notes
     -----
@@ -73,6 +77,7 @@ def errors(scores: Any, y: Any) -> dict[str, float]:
     >>> uv.kernels.leave_pair_out.errors(scores, [1, 0, 1, 0])["n_errors"]
     0.5
     """
+    refuse_groups(groups, "the estimator")
     matrix, labels = np.asarray(scores, dtype=float), np.asarray(y)
     n = len(labels)
     if labels.ndim != 1 or matrix.shape != (n, n):
@@ -97,7 +102,9 @@ def errors(scores: Any, y: Any) -> dict[str, float]:
     }
 
 
-def smoother_errors(hat: np.ndarray, labelings: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def smoother_errors(
+    hat: np.ndarray, labelings: np.ndarray, *, groups: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Leave-pair-out errors of a linear smoother, for many labelings.
 
     Parameters
@@ -105,6 +112,8 @@ def smoother_errors(hat: np.ndarray, labelings: np.ndarray) -> tuple[np.ndarray,
     hat : ndarray, shape (n, n)
         Symmetric hat matrix of a fit to all observations, with the penalty of a fit to n - 2.
     labelings : ndarray of bool, shape (P, n)
+    groups : None
+        See `errors`.
 
     Returns
     -------
@@ -114,7 +123,7 @@ def smoother_errors(hat: np.ndarray, labelings: np.ndarray) -> tuple[np.ndarray,
     Raises
     ------
     ValueError
-        If the other observations do not determine the fit for some pair.
+        If `groups` are given, or the other observations do not determine the fit for some pair.
 
     Notes
     -----
@@ -129,6 +138,7 @@ def smoother_errors(hat: np.ndarray, labelings: np.ndarray) -> tuple[np.ndarray,
     >>> uv.kernels.leave_pair_out.smoother_errors(hat, y)
     (array([0, 4]), array([0, 2]))
     """
+    refuse_groups(groups, "the estimator")
     hat = np.asarray(hat, dtype=float)
     left = 1.0 - np.diag(hat)
     determinant = left[:, None] * left - hat**2
@@ -145,7 +155,7 @@ def smoother_errors(hat: np.ndarray, labelings: np.ndarray) -> tuple[np.ndarray,
 
 
 def nearest_neighbour_errors(
-    nearest: np.ndarray, labelings: np.ndarray
+    nearest: np.ndarray, labelings: np.ndarray, *, groups: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Leave-pair-out errors of k nearest neighbours, for many labelings.
 
@@ -154,11 +164,18 @@ def nearest_neighbour_errors(
     nearest : ndarray of int, shape (n, k + 1)
         The k + 1 nearest other observations of each one, nearest first.
     labelings : ndarray of bool, shape (P, n)
+    groups : None
+        See `errors`.
 
     Returns
     -------
     tuple of ndarray of int, shape (P,)
         Wrong pairs, and tied pairs: those with equally many votes.
+
+    Raises
+    ------
+    ValueError
+        If `groups` are given.
 
     Notes
     -----
@@ -172,6 +189,7 @@ def nearest_neighbour_errors(
     >>> uv.kernels.leave_pair_out.nearest_neighbour_errors(nearest, y)
     (array([0]), array([0]))
     """
+    refuse_groups(groups, "the estimator")
     nearest = np.asarray(nearest)
     n, ranks = nearest.shape
     votes, near = np.zeros((n, n)), np.zeros((n, n))

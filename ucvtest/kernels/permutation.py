@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ucvtest.common.float64 import in_float64
+from ucvtest.data.groups import refuse_groups
 
 __all__ = [
     "SAMPLINGS",
@@ -54,7 +55,12 @@ NAMED_LOSSES = ("squared", "absolute", "zero_one")
 
 
 def generalization(
-    predictions: ArrayLike, permuted_y: ArrayLike, y: ArrayLike, loss: Any = "squared"
+    predictions: ArrayLike,
+    permuted_y: ArrayLike,
+    y: ArrayLike,
+    loss: Any = "squared",
+    *,
+    groups: Any = None,
 ) -> dict[str, np.ndarray]:
     """In-sample error, out-of-sample error and optimism on labels that have been permuted.
 
@@ -70,6 +76,9 @@ def generalization(
     loss : {"squared", "absolute", "zero_one"} or array, shape (C, C)
         A matrix holds the loss ``loss[true, predicted]`` of codes 0, ..., C - 1. A code half-way
         between two classes is a tie left open, which costs the mean of both.
+    groups : None
+        The cluster of each observation, the unit of resampling: refused, as independent
+        observations are assumed.
 
     Returns
     -------
@@ -79,7 +88,8 @@ def generalization(
     Raises
     ------
     ValueError
-        If shapes do not match, values are not finite, or labels are no codes of the matrix.
+        If `groups` are given, shapes do not match, values are not finite, or labels are no codes of
+        the matrix.
 
     Notes
     -----
@@ -96,6 +106,7 @@ def generalization(
     >>> {name: float(value[0].round(4)) for name, value in found.items()}
     {'e_in': 0.0, 'e_out': 0.4444, 'e_gen': 0.4444}
     """
+    refuse_groups(groups, "the estimator")
     fitted, labels, reference = (
         np.asarray(array, dtype=float) for array in (predictions, permuted_y, y)
     )

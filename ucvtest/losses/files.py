@@ -15,7 +15,8 @@ from ucvtest.designs.design import Design
 __all__ = ["fields_of", "read", "to_dict", "write"]
 
 FORMAT = "ucvtest.Losses"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""The newest version that can be read. Version 2 has groups; losses without are written as 1."""
 
 MAX_CELLS = 2**32
 """Cells of a design (learning sets times observations) that a JSON file may ask for."""
@@ -42,13 +43,14 @@ def to_dict(losses: Any) -> dict[str, Any]:
     design = losses.design
     return {
         "format": FORMAT,
-        "version": FORMAT_VERSION,
+        "version": _version(losses),
         "n_obs": design.n_obs,
         "learning": [np.flatnonzero(row).tolist() for row in design.learning],
         "testing": [np.flatnonzero(row).tolist() for row in design.testing],
         "means": _numbers(losses.means),
         "values": None if losses.values is None else _numbers(losses.values),
         "target": None if losses.target is None else losses.target.tolist(),
+        **({} if losses.groups is None else {"groups": losses.groups.tolist()}),
         **_words_of(losses),
     }
 
@@ -74,6 +76,8 @@ def fields_of(data: Any) -> dict[str, Any]:
             name: None if data[name] is None else np.array(data[name], dtype=float)
             for name in ("means", "values", "target")
         }
+        groups = data.get("groups")
+        arrays["groups"] = None if groups is None else np.array(groups)
         return {"design": Design.from_indices(splits, n_obs), **arrays, **_fields(data)}
     except UNUSABLE as error:
         raise ValueError(f"data holds no losses that can be used: {error}") from error
@@ -91,7 +95,7 @@ def write(losses: Any, path: str | Path) -> None:
     if _suffix(path) == ".json":
         path.write_text(json.dumps(to_dict(losses), allow_nan=False))
         return
-    words = {"format": FORMAT, "version": FORMAT_VERSION, **_words_of(losses)}
+    words = {"format": FORMAT, "version": _version(losses), **_words_of(losses)}
     arrays: dict[str, Any] = {
         "words": np.array(json.dumps(words, allow_nan=False)),
         "means": losses.means,
@@ -99,6 +103,7 @@ def write(losses: Any, path: str | Path) -> None:
         "testing": losses.design.testing,
         "values": losses.values,
         "target": losses.target,
+        "groups": losses.groups,
     }
     known = {name: array for name, array in arrays.items() if array is not None}
     with path.open("wb") as file:
@@ -123,7 +128,7 @@ def read(path: str | Path) -> dict[str, Any]:
     try:
         # Without pickle a file from elsewhere can run no code.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in ("words", *ARRAYS) if name in stored}
+            arrays = {name: stored[name] for name in ("words", *ARRAYS, "groups") if name in stored}
     except (*UNUSABLE, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path.name} is no .npz of plain arrays, or was cut short") from error
     missing = [name for name in ("words", "learning", "testing", "means") if name not in arrays]
@@ -133,7 +138,7 @@ def read(path: str | Path) -> dict[str, Any]:
         words = json.loads(str(arrays["words"]))
         _check_format(words, path.name)
         design = Design.checked(arrays["learning"], arrays["testing"])
-        optional = {name: arrays.get(name) for name in ("values", "target")}
+        optional = {name: arrays.get(name) for name in ("values", "target", "groups")}
         return {"design": design, "means": arrays["means"], **optional, **_fields(words)}
     except UNUSABLE as error:
         raise ValueError(f"{path.name} holds no losses that can be used: {error}") from error
@@ -165,6 +170,11 @@ def _fields(words: Mapping[str, Any]) -> dict[str, Any]:
         "diagnostics": dict(words["diagnostics"]),
         "elapsed": math.nan if elapsed is None else float(elapsed),
     }
+
+
+def _version(losses: Any) -> int:
+    """An older ucvtest must not read groups, which it would take for independent rows."""
+    return 1 if losses.groups is None else FORMAT_VERSION
 
 
 def _numbers(array: np.ndarray) -> list[list[Any]]:

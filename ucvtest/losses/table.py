@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import as_response, code_labels, response_has_classes
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
@@ -74,12 +75,15 @@ class Losses:
         For each learner: learning sets with one class, ties.
     elapsed : float
         Seconds that the fits took.
+    groups : ndarray of int, shape (n,), optional
+        The cluster of each observation, the unit of resampling, numbered from 0 in the order in
+        which they first appear; by default each observation is by itself.
 
     Raises
     ------
     ValueError
-        If shapes do not match, names repeat, a number is not finite that must be, or `means`
-        are not those of `values`.
+        If shapes do not match, names repeat, a number is not finite that must be, `means` are not
+        those of `values`, or the design divides a group.
     """
 
     design: Design
@@ -93,9 +97,10 @@ class Losses:
     settings: Mapping[str, Any] = field(default_factory=dict)
     diagnostics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     elapsed: float = math.nan
+    groups: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        for name in ("means", "values", "target"):
+        for name in ("means", "values", "target", "groups"):
             array = getattr(self, name)
             object.__setattr__(self, name, None if array is None else _fixed(array))
         design = Design(_view(self.design.learning), _view(self.design.testing))
@@ -204,6 +209,7 @@ class Losses:
         loss: str = "zero_one",
         y: Any = None,
         pos_label: Any = None,
+        groups: Any = None,
     ) -> "Losses":
         """Losses that were computed elsewhere.
 
@@ -223,12 +229,15 @@ class Losses:
             Labels of any type, or real values; two classes are needed for "auc".
         pos_label : optional
             The positive class; by default the largest label.
+        groups : array-like, shape (n,), optional
+            The cluster of each observation, the unit of resampling: labels of any type. No test
+            admits them yet.
 
         Raises
         ------
         ValueError
             If shapes do not match, values that are tested are not finite or outside of the
-            bounds of the loss, or `y` is missing.
+            bounds of the loss, `y` is missing, or the design divides a group.
 
         Examples
         --------
@@ -275,6 +284,7 @@ class Losses:
                 f"values go from {kept.min():.3g} to {kept.max():.3g}, and loss={loss!r} lies "
                 f"between {bounds[0]:g} and {bounds[1]:g}: name your loss otherwise"
             )
+        clusters = as_groups(groups, design.n_obs)
         target = None if y is None else _target(y, pos_label)
         if target is not None and target.shape != (design.n_obs,):
             raise ValueError(f"y must have shape ({design.n_obs},), got {target.shape}")
@@ -290,6 +300,7 @@ class Losses:
             in_words=_in_words(loss, known),
             bounds=bounds,
             settings={"source": "arrays"},
+            groups=None if clusters is None else clusters.index,
         )
 
     @classmethod
@@ -429,6 +440,11 @@ class LossDifference:
     def design(self) -> Design:
         """Learning and test sets."""
         return self.losses.design
+
+    @property
+    def groups(self) -> np.ndarray | None:
+        """The cluster of each observation, the unit of resampling; see `Losses`."""
+        return self.losses.groups
 
     @property
     def paired(self) -> bool:
@@ -619,6 +635,7 @@ def _check_shapes(losses: Losses) -> None:
         ("means", (n_learners, design.n_resamples)),
         ("values", (n_learners, int(design.testing.sum()))),
         ("target", (design.n_obs,)),
+        ("groups", (design.n_obs,)),
     ]
     for name, shape in shapes:
         array = getattr(losses, name)
@@ -635,6 +652,16 @@ def _check_shapes(losses: Losses) -> None:
     if np.isnan(known).any() or (not auc and np.isinf(known).any()):
         raise ValueError("values must be finite numbers (scores may be infinite)")
     _check_means(losses)
+    if losses.groups is not None:
+        _check_groups(losses.groups, design)
+
+
+def _check_groups(groups: np.ndarray, design: Design) -> None:
+    """Refuse groups that are not numbered as `Losses` asks for, or divided by the design."""
+    found = as_groups(groups, design.n_obs)
+    if found is None or groups.dtype.kind not in "iu" or not np.array_equal(found.index, groups):
+        raise ValueError("groups must be numbered from 0 in the order in which they first appear")
+    design.check_groups(found)
 
 
 def _check_means(losses: Losses) -> None:

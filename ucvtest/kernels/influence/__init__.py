@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.data.groups import refuse_groups
 from ucvtest.kernels.influence.ad_hoc import ad_hoc_variances
 from ucvtest.kernels.influence.estimate import Rows
 from ucvtest.kernels.influence.sums import LossCounts, PairCounts, repeats_needed
@@ -11,7 +12,9 @@ from ucvtest.kernels.influence.sums import LossCounts, PairCounts, repeats_neede
 __all__ = ["ad_hoc_variances", "auc", "error"]
 
 
-def auc(scores: Any, tested: Any, y: Any, counts: Any = None) -> dict[str, Any]:
+def auc(
+    scores: Any, tested: Any, y: Any, counts: Any = None, *, groups: Any = None
+) -> dict[str, Any]:
     """Cross-validated AUC, its influence values and standard error, from scores of one's own.
 
     Parameters
@@ -27,6 +30,9 @@ def auc(scores: Any, tested: Any, y: Any, counts: Any = None) -> dict[str, Any]:
         For the leave-pair-out bootstrap: how often each observation is in the learning set,
         a bootstrap sample of each class and as large as it; the sizes of the test sets may then
         vary. By default one, where it is not tested.
+    groups : None
+        The cluster of each observation, the unit of resampling: refused, as independent
+        observations are assumed.
 
     Returns
     -------
@@ -38,9 +44,9 @@ def auc(scores: Any, tested: Any, y: Any, counts: Any = None) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If shapes differ, a class is absent, the size of a fold changes, a tested score is
-        NaN, counts are no bootstrap samples, or a pair is never tested: the message says how
-        many repeats would do.
+        If `groups` are given, shapes differ, a class is absent, the size of a fold changes, a
+        tested score is NaN, counts are no bootstrap samples, or a pair is never tested: the
+        message says how many repeats would do.
 
     Notes
     -----
@@ -66,6 +72,7 @@ def auc(scores: Any, tested: Any, y: Any, counts: Any = None) -> dict[str, Any]:
     >>> found["u1"].shape, bool(abs(found["u1"].sum()) < 1e-9), bool(found["se"] > 0)
     ((10,), True, True)
     """
+    refuse_groups(groups, "the estimator")
     labels = np.asarray(y)
     values, mask, counts_given = _checked(scores, tested, counts)
     if labels.shape != (mask.shape[1],) or not np.isin(labels, (0, 1)).all():
@@ -101,7 +108,7 @@ def auc(scores: Any, tested: Any, y: Any, counts: Any = None) -> dict[str, Any]:
     }
 
 
-def error(losses: Any, tested: Any, counts: Any = None) -> dict[str, Any]:
+def error(losses: Any, tested: Any, counts: Any = None, *, groups: Any = None) -> dict[str, Any]:
     """Cross-validated error rate, its influence values and standard error, from given losses.
 
     Parameters
@@ -114,6 +121,9 @@ def error(losses: Any, tested: Any, counts: Any = None) -> dict[str, Any]:
     counts : array of integers, shape (M, n), optional
         For the leave-one-out bootstrap: how often each observation is in the learning set;
         the sizes of the test sets may then vary. By default one, where it is not tested.
+    groups : None
+        The cluster of each observation, the unit of resampling: refused, as independent
+        observations are assumed.
 
     Returns
     -------
@@ -124,8 +134,8 @@ def error(losses: Any, tested: Any, counts: Any = None) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If shapes differ, the size of the fold changes, a tested loss is NaN, counts are no
-        bootstrap samples, or an observation is never tested.
+        If `groups` are given, shapes differ, the size of the fold changes, a tested loss is NaN,
+        counts are no bootstrap samples, or an observation is never tested.
 
     Notes
     -----
@@ -145,6 +155,7 @@ def error(losses: Any, tested: Any, counts: Any = None) -> dict[str, Any]:
     >>> found["error"], found["se"]      # leave-one-out: the naive standard error
     (0.5, 0.25)
     """
+    refuse_groups(groups, "the estimator")
     values, mask, counts_given = _checked(losses, tested, counts)
     if counts is None:
         _check_sizes(mask, "the sample")

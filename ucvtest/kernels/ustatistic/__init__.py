@@ -4,12 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.data.groups import refuse_groups
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
 
 __all__ = ["from_pairs"]
 
 
-def from_pairs(D1: Any, D2: Any, L1: Any, L2: Any, cluster: Any = None) -> dict[str, float]:
+def from_pairs(
+    D1: Any, D2: Any, L1: Any, L2: Any, cluster: Any = None, *, groups: Any = None
+) -> dict[str, float]:
     """Complete error (difference) and its unbiased variance from pairs of learning sets.
 
     Parameters
@@ -24,6 +27,9 @@ def from_pairs(D1: Any, D2: Any, L1: Any, L2: Any, cluster: Any = None) -> dict[
     cluster : array, shape (G,), optional
         Names the rows that were drawn together, for example several pairs from one split
         of the sample into halves; by default rows were drawn independently.
+    groups : None
+        The cluster of each observation, the unit of resampling: refused, as independent
+        observations are assumed.
 
     Returns
     -------
@@ -35,8 +41,8 @@ def from_pairs(D1: Any, D2: Any, L1: Any, L2: Any, cluster: Any = None) -> dict[
     Raises
     ------
     ValueError
-        If shapes differ, sets are not 0/1, of one size and disjoint, or fewer than two
-        clusters are given.
+        If `groups` are given, shapes differ, sets are not 0/1, of one size and disjoint, or
+        there are fewer than two clusters of rows.
 
     Notes
     -----
@@ -63,6 +69,7 @@ def from_pairs(D1: Any, D2: Any, L1: Any, L2: Any, cluster: Any = None) -> dict[
     >>> print(f"{result['estimate']:.2f}, {result['variance'] / (z.var(ddof=1) / 10):.2f}")
     4.50, 1.00
     """
+    refuse_groups(groups, "the estimator")
     d1, d2 = np.asarray(D1, dtype=float), np.asarray(D2, dtype=float)
     l1, l2 = np.asarray(L1), np.asarray(L2)
     size = _check_pairs(d1, d2, l1, l2)

@@ -1,0 +1,75 @@
+"""Public kernels name the unit of resampling, and refuse it until they allow for it."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from ucvtest import kernels
+
+Y = np.arange(6) // 3
+PAIRS = np.array([np.eye(6)[i] + np.eye(6)[j] for i in range(3) for j in range(3, 6)])
+ORDER = np.array([np.roll(np.arange(10), shift) for shift in range(10)])
+FIRST, SECOND = ORDER < 3, (ORDER >= 3) & (ORDER < 6)
+
+CALLS = {
+    "fold_covariance.hold_out": (np.arange(4.0), np.array([0, 0, 1, 1])),
+    "fold_covariance.moments": (np.arange(4.0), np.array([0, 0, 1, 1])),
+    "fold_covariance.moments_by_row": (np.arange(4.0), np.array([0, 0, 1, 1])),
+    "influence.auc": (np.tile(Y * 1.0, (9, 1)), PAIRS, Y),
+    "influence.error": (np.tile(Y * 1.0, (6, 1)), np.eye(6)),
+    "leave_pair_out.errors": (np.eye(4), np.array([0, 1, 0, 1])),
+    "leave_pair_out.nearest_neighbour_errors": (
+        np.array([[1, 2], [0, 2], [3, 1], [2, 1]]),
+        np.array([[0, 0, 1, 1]], dtype=bool),
+    ),
+    "leave_pair_out.smoother_errors": (np.eye(4) / 2, np.array([[0, 0, 1, 1]], dtype=bool)),
+    "permutation.generalization": (np.zeros((1, 3)), np.zeros((1, 3)), np.zeros(3)),
+    "ustatistic.from_pairs": (*np.zeros((2, 10, 10)), FIRST, SECOND),
+}
+
+ABOUT_NUMBERS = {
+    "fold_covariance.admissible_variances",
+    "fold_covariance.eigenvalues",
+    "fold_covariance.mean_fold_size",
+    "fold_covariance.variance_given_rho",
+    "influence.ad_hoc_variances",
+    "permutation.complexity_bound",
+    "permutation.effective_degrees",
+    "permutation.error_bound",
+    "permutation.final_prediction_error",
+    "permutation.leave_one_out",
+    "permutation.smoother_complexity",
+    "permutation.smoother_optimism",
+    "permutation.vc_penalty",
+}
+"""Functions of sizes, moments and fits, which see no observations to resample."""
+
+
+def kernel(name):
+    module, function = name.split(".")
+    return getattr(getattr(kernels, module), function)
+
+
+def test_every_public_kernel_is_listed():
+    public = {
+        f"{module}.{name}"
+        for module in kernels.__all__
+        for name in getattr(kernels, module).__all__
+        if callable(getattr(getattr(kernels, module), name)) and name[0].islower()
+    }
+    assert public == CALLS.keys() | ABOUT_NUMBERS
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_groups_are_the_last_keyword(name):
+    last = list(inspect.signature(kernel(name)).parameters.values())[-1]
+    assert (last.name, last.default, last.kind) == ("groups", None, last.KEYWORD_ONLY)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_groups_are_refused(name):
+    expected = kernel(name)(*CALLS[name])
+    np.testing.assert_equal(kernel(name)(*CALLS[name], groups=None), expected)
+    with pytest.raises(ValueError, match="groups= is not supported: the estimator assumes indep"):
+        kernel(name)(*CALLS[name], groups=np.arange(len(CALLS[name][0])))

@@ -1,0 +1,213 @@
+"""Groups of observations: read from labels of any type, kept by samples, losses and designs."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import GroupKFold, KFold
+
+import ucvtest as uv
+from ucvtest.data.groups import Groups, as_groups, refuse_groups
+from ucvtest.data.sample import make_sample
+from ucvtest.designs.design import Design
+
+PATIENTS = ["p9", "p1", "p9", "p4", "p1", "p4", "p4", "p7"]
+INDEX = [0, 1, 0, 2, 1, 2, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        PATIENTS,
+        np.array(PATIENTS),
+        np.array(PATIENTS, dtype=object),
+        pd.Series(PATIENTS, index=range(8, 0, -1)),
+        pd.Series(PATIENTS, dtype="category"),
+        [9, 1, 9, 4, 1, 4, 4, 7],
+        [9.0, 1.0, 9.0, 4.0, 1.0, 4.0, 4.0, 7.0],
+        [(9, 9), 1, (9, 9), "4", 1, "4", "4", 7.5],
+        np.array([9, 1, 9, 4, 1, 4, 4, 7])[:, None],
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_groups_are_numbered_in_the_order_of_their_first_row(given):
+    if isinstance(given, list) and isinstance(given[0], tuple):
+        array = np.empty(8, dtype=object)
+        array[:] = given
+        given = array
+    groups = as_groups(given, 8)
+    assert groups.index.tolist() == INDEX
+    assert (groups.n_groups, groups.n_obs) == (4, 8)
+    assert groups.labels[groups.index].tolist() == np.asarray(given).reshape(8).tolist()
+
+
+def test_no_groups_are_none():
+    assert as_groups(None, 5) is None
+    refuse_groups(None)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (PATIENTS[:-1], "groups must name a group for each of 8 rows, got shape (7,)"),
+        (np.ones((8, 2)), "groups must name a group for each of 8 rows, got shape (8, 2)"),
+        ("p9", "groups must name a group for each of 8 rows, got shape ()"),
+        ([1.0, 2.0, np.nan] + [1.0] * 5, "groups has 1 missing values: drop these observations"),
+        (["a", None, None] + ["b"] * 5, "groups has 2 missing values: drop these observations"),
+        (
+            pd.array(["a", None, "b"] + ["b"] * 5, dtype="string"),
+            "groups has 1 missing values: drop these observations",
+        ),
+        (["a"] * 8, "groups names one group only ('a'): at least two are needed"),
+    ],
+)
+def test_groups_that_cannot_be_used_are_refused(given, message):
+    with pytest.raises(ValueError) as error:
+        as_groups(given, 8)
+    assert str(error.value) == message
+
+
+def test_what_assumes_independent_observations_says_so():
+    with pytest.raises(ValueError) as error:
+        refuse_groups(PATIENTS, "the estimator")
+    assert str(error.value) == (
+        "groups= is not supported: the estimator assumes independent observations, and several "
+        "rows of one patient are not; keep one row for each, or average them"
+    )
+
+
+# ------------------------------------------------------------------------------------- samples
+
+
+@pytest.mark.parametrize("as_classes", [True, False])
+def test_a_sample_keeps_its_groups(rng, as_classes):
+    X, y = rng.normal(size=(8, 2)), np.arange(8) % 2
+    sample = make_sample(X, y, as_classes=as_classes, groups=PATIENTS)
+    assert sample.groups.index.tolist() == INDEX
+    assert sample.relabelled(1 - sample.target).groups is sample.groups
+    assert make_sample(X, y, as_classes=as_classes).groups is None
+
+
+def test_a_sample_refuses_groups_in_another_order(rng):
+    X = pd.DataFrame(rng.normal(size=(8, 2)))
+    groups = pd.Series(PATIENTS).iloc[::-1]
+    message = "X and groups have the same index in another order, but rows are matched by place"
+    with pytest.raises(ValueError, match=message):
+        make_sample(X, np.arange(8) % 2, as_classes=True, groups=groups)
+
+
+# ------------------------------------------------------------------------------------- designs
+
+
+@pytest.fixture
+def groups(rng):
+    """Twelve groups of one to four rows."""
+    return as_groups(rng.permutation(np.repeat(np.arange(12), [1, 2, 3, 4] * 3)), 30)
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        uv.designs.KFold(4, n_repeats=2),
+        uv.designs.KFold(12),
+        uv.designs.RandomSplits(5, test_fraction=0.2),
+        uv.designs.HoldOut(0.3),
+        uv.designs.SplitHalves(3, n_bisections=2),
+        uv.designs.NestedKFold(4, n_repeats=2),
+        uv.designs.DisjointSets(5, n_draws=3, n_sets=2),
+    ],
+    ids=lambda design: type(design).__name__,
+)
+def test_named_designs_draw_whole_groups(design, groups):
+    found = design.draw(30, np.random.default_rng(0), groups)
+    units = design.draw(12, np.random.default_rng(0))
+    first = [groups.index.tolist().index(number) for number in range(12)]
+    assert Design(found.learning[:, first], found.testing[:, first]) == units
+    found.check_groups(groups)
+
+
+def test_numbers_of_observations_are_numbers_of_groups(groups):
+    folds = uv.designs.KFold(13)
+    folds.check(30)
+    with pytest.raises(ValueError, match="n_folds=13 needs at least 13 observations, got 12"):
+        folds.check(30, groups)
+
+
+SPLITS = [(np.arange(15, 30), np.arange(15)), (np.arange(15), np.arange(15, 30))]
+
+
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored by KFold")
+@pytest.mark.parametrize("given", [KFold(3), SPLITS, Design.from_indices(SPLITS, 30)])
+def test_designs_that_divide_a_group_are_refused(given, groups):
+    design = uv.designs.as_design(given, np.zeros((30, 1)), np.arange(30) % 2)
+    design.draw(30, np.random.default_rng(0))
+    message = r"^split 0 of the design learns from a part of group \d+: learning and test sets must"
+    with pytest.raises(ValueError, match=message):
+        design.draw(30, np.random.default_rng(0), groups)
+
+
+def test_splitters_get_the_groups(groups):
+    design = uv.designs.as_design(GroupKFold(3), np.zeros((30, 1)), np.arange(30) % 2)
+    with pytest.raises(ValueError, match="it splits by groups"):
+        design.check(30)
+    design.check(30, groups)
+    found = design.draw(30, np.random.default_rng(0), groups)
+    found.check_groups(groups)
+    assert uv.designs.folds_of(found).shape == (1, 30)
+
+
+# -------------------------------------------------------------------------------------- losses
+
+
+@pytest.fixture
+def losses(rng):
+    group = np.array(INDEX)
+    learning = np.array([group != number for number in range(4)])
+    values = rng.integers(0, 2, (2, 4, 8))
+    return uv.Losses.from_arrays(values, learning, groups=PATIENTS, y=np.arange(8) % 2)
+
+
+def test_losses_keep_their_groups(losses):
+    assert losses.groups.tolist() == INDEX
+    assert losses.difference(0, 1).groups is losses.groups
+    assert not losses.groups.flags.writeable
+
+
+@pytest.mark.parametrize("name", ["losses.json", "losses.npz"])
+def test_files_keep_groups(losses, tmp_path, name):
+    losses.save(tmp_path / name)
+    assert uv.Losses.load(tmp_path / name).groups.tolist() == INDEX
+
+
+def test_an_older_ucvtest_does_not_read_groups(losses):
+    independent = uv.Losses.from_arrays(losses.array, losses.design.learning)
+    assert losses.to_dict()["version"] == 2
+    assert independent.to_dict()["version"] == 1
+    assert "groups" not in independent.to_dict()
+    data = json.loads(json.dumps(losses.to_dict()))
+    assert uv.Losses.from_dict(data).groups.tolist() == INDEX
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([1, 0] * 4, "groups must be numbered from 0 in the order in which they first appear"),
+        (["p"] * 8, "groups must hold numbers of shape"),
+        ([0, 1] * 3, "groups must hold numbers of shape"),
+        ([0, 1] * 4, "split 0 of the design learns from a part of group 0: learning and test sets"),
+    ],
+)
+def test_losses_refuse_groups_from_elsewhere(losses, groups, message):
+    with pytest.raises(ValueError, match=message):
+        uv.Losses.from_dict(losses.to_dict() | {"groups": groups})
+
+
+def test_losses_with_groups_are_not_tested_as_if_rows_were_independent(losses):
+    with pytest.raises(ValueError, match="groups= is not supported: the test assumes independent"):
+        uv.FoldCovarianceTest.from_losses(losses)
+
+
+def test_groups_are_values():
+    with pytest.raises(AttributeError):
+        Groups(np.array(["a"]), np.array([0])).labels = None
