@@ -1,4 +1,4 @@
-"""What the fits of a `UStatisticTest` are asked for, checked before the first draw."""
+"""The options of a `UStatisticTest`, checked before the first draw."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -139,7 +139,7 @@ class Options:
     variance : str
         The variance to studentise with, one of `VARIANCES`.
     asked : str
-        What the user asked for: the same, or "auto".
+        The variance that the user asked for: the same, or "auto".
     tol : float
     max_fits : int
     given : GivenPairs or None
@@ -164,7 +164,7 @@ class Options:
         tol: Any,
         max_fits: Any,
     ) -> Self:
-        """Check what a user asks for where learners are fitted.
+        """Check the options of a test that fits learners.
 
         Raises
         ------
@@ -187,7 +187,7 @@ class Options:
     def for_losses(
         cls, sizes: Sizes, given: GivenPairs, *, n_pairs: Any, variance: Any, tol: Any
     ) -> Self:
-        """Check what a user asks for where losses are given, which leave only the variance.
+        """Check the options of a test whose losses are given: only the variance can be chosen.
 
         Raises
         ------
@@ -243,7 +243,7 @@ class ProfileOptions:
     def checked(
         cls, sizes: Sizes, learners: Sequence[Learner], c_values: Any, n_pairs: Any
     ) -> Self:
-        """Check what a user asks for.
+        """Check the options that a user passes.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""From a run's estimates to what a result says: tests, status, table, notes, diagnostics."""
+"""The parts of a result: statistics, status, table, notes and diagnostics."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -12,16 +12,16 @@ from ucvtest.losses.loss import Loss
 from ucvtest.methods.ustatistic.plan import VARIANCES, Options
 from ucvtest.methods.ustatistic.run import Found, only_rounding, reliable
 
-__all__ = ["diagnostics", "notes", "table", "tests"]
+__all__ = ["diagnostics", "notes", "studentised", "table"]
 
 MIN_PAIRS = 20
-"""Fewer pairs do not tell their own Monte-Carlo error."""
+"""With fewer pairs than this their Monte-Carlo error cannot be estimated."""
 
 REMEDY_PAIRS = "raise n_pairs (or, with n_pairs='auto', max_fits)"
 REMEDY_LOSSES = "use losses of more draws (uv.designs.DisjointSets)"
 
 
-def tests(
+def studentised(
     hypothesis: Hypothesis, n_obs: int, options: Options, found: Found, source: LossSource
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none.
@@ -64,7 +64,7 @@ def table(found: Found, tested: Mapping[str, Studentised]) -> Mapping[str, tuple
 
 
 def diagnostics(found: Found, source: LossSource) -> dict[str, Any]:
-    """What went by on the way to the result."""
+    """Counts, variances and Monte-Carlo errors behind the result."""
     values, mc_se = found.estimates.values, found.estimates.mc_se
     shown = {
         f"variance_{name}": float(values[name])
@@ -89,7 +89,7 @@ def diagnostics(found: Found, source: LossSource) -> dict[str, Any]:
 def notes(
     options: Options, found: Found, source: LossSource, loss: Loss, problem: Problem | None
 ) -> list[str]:
-    """What a reader of the result should know.
+    """Notes for the reader of the result.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def _status(options: Options, found: Found, name: str, *, identical: bool) -> st
 
 
 def _variance_notes(options: Options, found: Found) -> Iterator[str]:
-    """That another variance is used than the one meant, or one that is liberal."""
+    """Notes on a variance that the jackknife replaces, and on one that is liberal."""
     asked = options.variance
     if found.variance != asked:
         reason = (

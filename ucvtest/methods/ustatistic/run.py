@@ -1,4 +1,4 @@
-"""From learning sets and their losses to estimates: drawn, enumerated, or of losses that exist."""
+"""Estimates from learning sets and their losses: drawn, enumerated, or given."""
 
 import math
 from collections.abc import Iterator
@@ -48,8 +48,8 @@ larger than n/3: sets from one half then share most observations, which costs th
 precision."""
 
 EXCHANGE_SHARE = 4
-"""One split in so many has a set fitted again with one observation exchanged, for the
-asymptotic variance; every split where that one is asked for."""
+"""One split in this many has a set fitted again with one observation exchanged, for the
+asymptotic variance; every split where that variance is asked for."""
 
 ROUNDING = 1e-12
 """Standard error, as a share of the estimate, that is no more than rounding error."""
@@ -57,7 +57,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Found:
-    """What a run found.
+    """The estimates of a run, and how it went.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Found:
 
 
 class Stage(NamedTuple):
-    """Draws that are added up at a time: see `Accumulator.add`."""
+    """Draws that are summed at a time: see `Accumulator.add`."""
 
     draws: Draws
     weight: np.ndarray | None = None
@@ -108,7 +108,7 @@ class Sampler:
         return self.source.differences(learning, ~learning, seeds)
 
     def overlapping(self, n_draws: int, overlap: int) -> Draws:
-        """One set on each side of every draw, with so many observations in common."""
+        """One set on each side of every draw, with `overlap` observations in common."""
         g = self.sizes.learn_size
         orders = draw_orders(self.generator, n_draws, self.sizes.n_obs)
         l1, l2 = learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)
@@ -124,7 +124,7 @@ class Sampler:
         n_sets : int
             Sets on each side of a draw.
         exchange_every : int
-            One draw in so many has a further set with one observation exchanged.
+            One draw in this many has a further set with one observation exchanged.
         """
         rng, n_draws = self.generator, -(-n_pairs // n_sets)
         if not self.sizes.disjoint:
@@ -172,7 +172,7 @@ class BackgroundSums:
 
 @contextmanager
 def _summing(sizes: Sizes, n_draws: int) -> Iterator[BackgroundSums]:
-    """Sums that take stages until the context ends; `n_draws` is a lower bound of all draws."""
+    """Sums that take stages until the context ends; `n_draws`: a lower bound for all draws."""
     n, g = sizes.n_obs, sizes.learn_size
     sums = Accumulator(n, g, disjoint=sizes.disjoint, n_draws=n_draws)
     with ThreadPoolExecutor(1) as thread:
@@ -214,13 +214,13 @@ class Steps:
 
     @property
     def exchange_every(self) -> int:
-        """One draw in so many has a set with one observation exchanged; 0 for none."""
+        """One draw in this many has a set with one observation exchanged; 0 for none."""
         if not self.sizes.disjoint:
             return 0
         return 1 if self.options.variance == "asymptotic" else EXCHANGE_SHARE
 
     def following(self, n_pairs: int, n_fits: int) -> int:
-        """Pairs of the stage of "auto" that follows so many pairs and fits."""
+        """Pairs in the next stage of "auto", after `n_pairs` pairs and `n_fits` fits."""
         # Checkpoints grow by about a third, so that looking often costs little.
         wanted = max(self.fewest, n_pairs // 3)
         return min(wanted, most_pairs(self.sizes.n_obs), self._affordable(n_fits))
@@ -252,7 +252,7 @@ def estimated(sampler: Sampler, options: Options) -> Found:
 
 
 def _drawn(sampler: Sampler, options: Options) -> Found:
-    """Estimates from random pairs: a number of them, or as many as "auto" wants."""
+    """Estimates from random pairs: a given number, or as many as "auto" needs."""
     steps = Steps(sampler.sizes, options, 2 if sampler.source.paired else 1)
     n_sets, number = steps.sets_per_side, options.n_pairs
     with _summing(sampler.sizes, -(-steps.fewest // n_sets)) as sums:
@@ -328,7 +328,7 @@ def _chosen(found: MonteCarloEstimates, options: Options) -> str:
 
 
 def _precise(found: MonteCarloEstimates, name: str, tol: float) -> bool:
-    """Whether a variance, and the estimate beside it, are as precise as "auto" wants them."""
+    """Whether a variance and the estimate are as precise as "auto" requires."""
     variance, mc_se = found.values[name], found.mc_se[name]
     if only_rounding(found, name):
         return True

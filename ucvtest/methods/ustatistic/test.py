@@ -226,7 +226,7 @@ class UStatisticTest(FromLosses):
     def _answer(self, options: Options, execution: Execution) -> TestResult:
         source = self._source(execution)
         found = run.estimated(run.Sampler(self._sizes, source, execution.generator), options)
-        tested = report.tests(self.hypothesis, self.n_obs, options, found, source)
+        tested = report.studentised(self.hypothesis, self.n_obs, options, found, source)
         notes = report.notes(options, found, source, self.loss, self._question)
         return TestResult(
             **vars(tested[found.variance]),
