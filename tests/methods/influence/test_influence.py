@@ -875,6 +875,15 @@ def test_repeated_stratified_folds_are_a_sample_of_random_folds_of_each_class():
     assert abs(found.variance - own.variance) < 4 * np.hypot(*errors)
 
 
+def test_repeated_stratified_folds_of_any_number():
+    X, y = mixed(13, 12)
+    splitter = RepeatedStratifiedKFold(n_splits=3, n_repeats=100, random_state=0)
+    losses = uv.evaluate("lda", X, y, splitter, "auc", rng=0)
+    result = uv.InfluenceFunctionTest.from_losses(losses).fit()
+    assert result.tables["Variances"]["variance"] == ("influence", "term_1")
+    assert result.diagnostics["n_repeats"] == 100
+
+
 def test_stratified_random_splits_are_monte_carlo_cross_validation():
     rng = np.random.default_rng(5)
     y = np.repeat([0, 1], [15, 20])

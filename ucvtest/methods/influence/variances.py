@@ -85,10 +85,11 @@ def _estimates(layout: Layout, scheme: str, found: Found) -> dict[str, _Estimate
         "influence": _Estimate(influence.variance, influence.mc_se_variance),
         "term_1": _Estimate(influence.term_1_variance, influence.mc_se_term_1_variance),
     }
+    ad_hoc = layout.variances(scheme)[2:]
     if scheme == "monte_carlo":
         estimates["adhoc_monte_carlo"] = _spread_over_repeats(influence.rows, layout.n_folds)
-    elif isinstance(resamples, Folds):
-        estimates |= _ad_hoc_estimates(layout.variances(scheme)[2:], influence.rows, resamples)
+    elif ad_hoc and isinstance(resamples, Folds):
+        estimates |= _ad_hoc_estimates(ad_hoc, influence.rows, resamples)
     if scheme == "leave_one_out":
         # Nothing was drawn.
         return {name: _Estimate(one.variance, 0.0) for name, one in estimates.items()}
