@@ -617,7 +617,7 @@ class TestStatus:
     def test_too_few_repeats(self):
         test = uv.InfluenceFunctionTest(self.X, self.y, "lda")
         result = test.fit(3, "repeated", rng=0)
-        assert result.status.startswith("too few resamples: 3 repeats do not tell their own")
+        assert result.status.startswith("too few resamples: 3 repeats do not suffice to")
         assert math.isnan(result.pvalue)
 
     def test_too_noisy_a_variance(self):

@@ -134,6 +134,6 @@ def _check_test_sets(design: Design, classes: Sequence[np.ndarray], most: int) -
             of_class = "" if len(classes) == 1 else " of one class"
             raise ValueError(
                 f"the design tests between {sizes.min()} and {sizes.max()} observations{of_class} "
-                "at a time, and the test needs as many each time"
-                + ("" if len(classes) == 1 else ": use a stratified splitter of scikit-learn's")
+                "at a time, and the test needs the same number each time"
+                + ("" if len(classes) == 1 else ": use one of scikit-learn's stratified splitters")
             )

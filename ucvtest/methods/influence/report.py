@@ -129,8 +129,9 @@ def notes(layout: Layout, options: Options, found: Found, *, tested: bool) -> tu
     smallest = min(map(len, layout.classes))
     if layout.metric == "auc" and smallest < FEW_IN_CLASS:
         listed.append(
-            f"The smaller class has {smallest} observations: neither standard error nor p-value is "
-            "to be trusted with so few. Against an AUC of 1/2 LeavePairOutTest has an exact test."
+            f"The smaller class has {smallest} observations: with so few, trust neither the "
+            "standard error nor the p-value. Against an AUC of 1/2 LeavePairOutTest has an exact "
+            "test."
         )
     listed += _scheme_notes(layout, options, found)
     listed += _variance_notes(options.variance)
@@ -176,5 +177,5 @@ def _variance_notes(variance: str) -> list[str]:
             "have no theory."
         ]
     if variance == "term_1":
-        return ["Term I alone leaves out that other samples give other training sets."]
+        return ["Term I alone ignores that another sample would give other training sets."]
     return []

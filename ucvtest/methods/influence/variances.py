@@ -135,8 +135,8 @@ def _status(layout: Layout, scheme: str, found: Found, one: _Estimate) -> str:
     sampled, n_repeats = scheme not in SINGLE, found.resamples.n_repeats
     if sampled and n_repeats < MIN_REPEATS:
         return (
-            f"too few resamples: {n_repeats} repeats do not tell their own "
-            f"Monte-Carlo error; raise n_repeats to at least {MIN_REPEATS}"
+            f"too few resamples: {n_repeats} repeats do not suffice to estimate their Monte-Carlo "
+            f"error; raise n_repeats to at least {MIN_REPEATS}"
         )
     if not one.variance > ROUNDING**2:
         return f"degenerate: the variance estimate is zero, {_why_zero(layout, found)}"
