@@ -280,14 +280,11 @@ def _rho_notes(found: Decomposition) -> list[str]:
             )
     flip = found.rho_flip
     if math.isnan(flip):
-        if (
-            not math.isnan(found.hypothesis.null_value)
-            and found.lambda2 > 0
-            and not found.only_rounding
-        ):
+        tested = not math.isnan(found.hypothesis.null_value)
+        if tested and found.lambda2 > 0 and not found.only_rounding:
             said.append(f"No possible rho gives a rejection at the {TABLE_ALPHA:.0%} level.")
         return said
-    # Two decimals say nothing of small ones, and -0.00 nothing at all.
+    # Two decimals hide small values, and -0.00 says nothing.
     shown = f"{flip:.2f}" if abs(flip) >= 0.1 else f"{flip:.2g}"
     if math.isnan(found.rho) or found.rho <= flip:
         return [*said, f"Rejection at the {TABLE_ALPHA:.0%} level stands up to rho = {shown}."]
@@ -308,9 +305,8 @@ def _special_notes(found: Decomposition) -> list[str]:
     smallest, largest = min(found.fold_sizes), max(found.fold_sizes)
     if smallest < largest:
         said.append(
-            f"Folds have {smallest} or {largest} observations and are "
-            "weighted accordingly; one observation more or less to learn from is taken to change "
-            "no variance."
+            f"Folds have {smallest} or {largest} observations and are weighted accordingly; one "
+            "observation more or less to learn from is taken to change no variance."
         )
     if found.jackknife:
         said.append(

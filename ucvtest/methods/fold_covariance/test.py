@@ -55,8 +55,8 @@ class FoldCovarianceTest(FromLosses):
         The learner to compare with, on the same folds; the estimate is `learner` minus
         `other`.
     n_folds : int
-        K, from 2 to n (leave-one-out). Folds are random, without regard to classes; where n
-        is no multiple of K their sizes differ by one.
+        K, from 2 to n (leave-one-out). Folds are random, without regard to classes; their
+        sizes differ by one where n is not a multiple of K.
     estimator : {"cross_validation", "jackknife"}
         The mean cross-validated loss, or the jackknife estimate of the error of the rule
         learnt on all n observations, which corrects the loss on the learning set.
@@ -71,13 +71,13 @@ class FoldCovarianceTest(FromLosses):
     Notes
     -----
     Assumes independent observations and learners that do not depend on the order of rows.
-    The t reference takes fold means as normal; neither that nor any value of rho is
+    The t reference takes fold means to be normal; neither that nor any value of rho is
     guaranteed, so the test can be liberal or conservative: it is as good as its rho. Cost:
     K fits of each learner for each repetition, one more for the jackknife.
 
     `from_losses` admits the loss of every observation under K-fold cross-validation, also
-    repeated, whose folds differ in size by one at most; the number of repetitions is that of the
-    design, and the jackknife, which needs losses on learning sets, is not available.
+    repeated, whose folds differ in size by one at most. The design decides the number of
+    repetitions. The jackknife, which needs losses on learning sets, is not available.
 
     References
     ----------
@@ -210,14 +210,14 @@ class FoldCovarianceTest(FromLosses):
         n_repeats : int
             Repetitions with new random folds, whose results are averaged. Each reduces the
             part of the variance that is due to the choice of folds, and that part alone.
-            Where losses are given their design has the repetitions.
+            Given losses have the repetitions of their design.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
         Returns
         -------
         TestResult
-            Its tables have the moments, the variances with the test that each would give, and
+            Its tables hold the moments, the variances with the test that each would give, and
             the p-value at several rho; its pictures are "admissible" and "sensitivity".
 
         Raises
