@@ -39,10 +39,10 @@ def fold_covariance(
     ----------
     sampler : callable
         ``sampler(rng, n)`` draws features (n, p) and responses (n,) of independent
-        observations; `regression_sampler` and `population_sampler` make some. Not one class
-        after the other: folds are made of neighbouring rows.
+        observations; `regression_sampler` and `population_sampler` make such functions. Rows
+        must not be sorted by class, because each fold holds neighbouring rows.
     learner, other : learner
-        One learner, or two whose loss difference is looked at.
+        One learner, or two, whose loss difference is then studied.
     n : int
         Sample size, a multiple of `n_folds`.
     n_folds : int
@@ -284,7 +284,7 @@ class FoldCovarianceSimulation:
 
     @property
     def mc_se(self) -> dict[str, float]:
-        """Monte-Carlo standard errors of all that is estimated, by the delta method."""
+        """Monte-Carlo standard errors of all estimates, by the delta method."""
         influence = {
             "mean": self.replicates["mean"],
             "theta": self._influence("theta"),
@@ -336,7 +336,7 @@ class FoldCovarianceSimulation:
         return float(self.replicates[name].mean()) - squared
 
     def _influence(self, name: str) -> np.ndarray:
-        """What each sample adds to an estimate."""
+        """The contribution of each sample to an estimate."""
         mean = self.replicates["mean"]
         product = mean**2 if name == "theta" else self.replicates[name]
         return product - 2 * self.mean * mean
@@ -350,7 +350,7 @@ class FoldCovarianceSimulation:
 
 @dataclass(frozen=True, eq=False)
 class HoldOutSimulation:
-    """The true variance of a hold-out mean, and what two estimates make of it.
+    """The true variance of a hold-out mean, and the means of two estimates of it.
 
     Parameters
     ----------

@@ -202,7 +202,7 @@ def _admissible_picture(found: Decomposition) -> Picture | None:
             )
         )
     layers.append(
-        Layer("horizontal", y=0.0, label="gamma = 0, as naive variances have it", role="null")
+        Layer("horizontal", y=0.0, label="gamma = 0, as the naive variance assumes", role="null")
     )
     return Picture(
         "omega / sigma^2 (covariance within a fold)",
@@ -256,8 +256,9 @@ def _admissible_note(found: Decomposition) -> str:
     low, high = found.admissible
     if high < low:
         return (
-            f"The estimates of lambda1 and lambda2 contradict the bounds of the loss: no variance "
-            f"of at least {low:.3g} is possible below {high:.3g}. Their errors are large here."
+            "The estimates of lambda1 and lambda2 contradict the bounds of the loss: the variance "
+            f"would have to be at least {low:.3g} and at most {high:.3g}. Their errors are large "
+            "here."
         )
     fixed = "lambda2" if math.isnan(found.lambda1) else "lambda1 and lambda2"
     end = "on, without end" if math.isinf(high) else f"to {high:.3g}"
@@ -271,7 +272,7 @@ def _rho_notes(found: Decomposition) -> list[str]:
         source = ", 1/K, after Nadeau and Bengio" if found.name == "nadeau_bengio" else ""
         said.append(
             f"The test assumes rho = {found.rho:.3g}{source}: a correlation of the mean losses of "
-            "two folds that the data cannot confirm. Fold means are taken as normal."
+            "two folds that the data cannot confirm. Fold means are assumed to be normal."
         )
         if omega < 0 and not found.jackknife:
             said.append(
@@ -306,7 +307,7 @@ def _special_notes(found: Decomposition) -> list[str]:
     if smallest < largest:
         said.append(
             f"Folds have {smallest} or {largest} observations and are weighted accordingly; one "
-            "observation more or less to learn from is taken to change no variance."
+            "observation more or less to learn from is assumed not to change the variances."
         )
     if found.jackknife:
         said.append(

@@ -148,7 +148,7 @@ class FoldCovarianceTest(FromLosses):
         if sizes[-1] - sizes[0] > 1:
             raise ValueError(
                 f"the design has folds of {sizes[0]} to {sizes[-1]} observations, and the test "
-                "needs folds of one size, up to one observation: use uv.designs.KFold"
+                "needs folds of equal size, to within one observation: use uv.designs.KFold"
             )
         header.check_losses()
         self._given_folds = folds
