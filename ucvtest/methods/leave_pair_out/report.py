@@ -65,19 +65,6 @@ def result(
     u = found.n_errors / sizes.n_pairs
     pvalue, worst = _pvalue(options, sizes, found)
     null = found.nulls.get(worst)
-    diagnostics: dict[str, Any] = {
-        "n_errors": found.n_errors,
-        "n_ties": found.n_ties,
-        "n_pairs": sizes.n_pairs,
-        "null_hypothesis": _NULL_HYPOTHESIS[options.pvalue],
-        "computed_by": found.computed_by,
-        **found.ties,
-    }
-    if null is not None:
-        diagnostics["null_errors"] = null.errors
-        diagnostics["null_probabilities"] = null.probabilities
-        if null.sampled:
-            diagnostics["mc_se_pvalue"] = pvalue_error(pvalue, int(null.counts.sum()))
     return TestResult(
         estimate=1.0 - u,
         se=math.nan,
@@ -95,7 +82,7 @@ def result(
         n_fits=found.n_labelings * sizes.n_pairs,
         elapsed=math.nan,
         settings={key: value for key, value in settings.items() if key not in NOT_SET},
-        diagnostics=diagnostics,
+        diagnostics=_diagnostics(options, sizes, found, pvalue, null),
         notes=(*_notes(options, sizes, found, pvalue, worst), *reuse_notes(given)),
         tables=_tables(options, sizes, found),
         pictures={} if null is None else {"null": _picture(sizes, null, u)},
@@ -113,6 +100,25 @@ def _pvalue(options: Options, sizes: Sizes, found: Found) -> tuple[float, str]:
     pvalues = {name: null.pvalue(n_errors) for name, null in found.nulls.items()}
     worst = max(pvalues, key=lambda name: pvalues[name])
     return pvalues[worst], worst
+
+
+def _diagnostics(
+    options: Options, sizes: Sizes, found: Found, pvalue: float, null: NullDistribution | None
+) -> dict[str, Any]:
+    known: dict[str, Any] = {
+        "n_errors": found.n_errors,
+        "n_ties": found.n_ties,
+        "n_pairs": sizes.n_pairs,
+        "null_hypothesis": _NULL_HYPOTHESIS[options.pvalue],
+        "computed_by": found.computed_by,
+        **found.ties,
+    }
+    if null is not None:
+        known["null_errors"] = null.errors
+        known["null_probabilities"] = null.probabilities
+        if null.sampled:
+            known["mc_se_pvalue"] = pvalue_error(pvalue, int(null.counts.sum()))
+    return known
 
 
 def _status(sizes: Sizes, found: Found) -> str:

@@ -134,12 +134,8 @@ class LeavePairOutTest(FromLosses):
 
         Parameters
         ----------
-        formula : str
+        formula, data, learner, **kwargs
             See `HypothesisTest.from_formula`.
-        data : DataFrame
-        learner : learner
-        **kwargs
-            The keyword arguments of the class.
 
         Returns
         -------
@@ -148,7 +144,7 @@ class LeavePairOutTest(FromLosses):
         Raises
         ------
         ValueError
-            If the formula cannot be read, names what the data lack, or uses missing values.
+            See `HypothesisTest.from_formula`.
         """
         y, X = read_formula(formula, data)
         return cls(X, y, learner, **kwargs)
@@ -298,11 +294,7 @@ class LeavePairOutTest(FromLosses):
         # Scores that are given have a seed of their own; only simulations draw besides.
         drawn = self._given is None or options.pvalue == "empirical"
         settings["rng"] = execution.seed if drawn else settings.get("rng")
-        errors: PairErrors
-        if self._given is None:
-            errors = self._fitted_errors(execution.n_jobs)
-        else:
-            errors = GivenErrors(self._given, self.target)
+        errors = self._errors(execution.n_jobs)
         found = run(errors, self.labels, options, execution, settings["learner"])
         return result(
             options,
@@ -313,7 +305,9 @@ class LeavePairOutTest(FromLosses):
             given=self._given,
         )
 
-    def _fitted_errors(self, n_jobs: int | None) -> PairErrors:
+    def _errors(self, n_jobs: int | None) -> PairErrors:
+        if self._given is not None:
+            return GivenErrors(self._given, self.target)
         return pair_errors(self._problem.sample, self.learners[0], n_jobs)
 
     def forecast(
@@ -344,4 +338,4 @@ class LeavePairOutTest(FromLosses):
         self._needs_data("forecast")
         options = self._options("permutation", n_permutations)
         check_workers(n_jobs, None)
-        return forecast(self._fitted_errors(n_jobs), self.labels, options)
+        return forecast(self._errors(n_jobs), self.labels, options)

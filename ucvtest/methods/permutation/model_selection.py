@@ -260,7 +260,7 @@ def select_model(
         n_folds=n_folds,
         n_left_out=n_left_out,
     )
-    places = _places(complexity, len(task.learners))
+    given = _checked_complexity(complexity, len(task.learners))
     execution = Execution.of(rng, n_jobs, batch_size)
     with hooks.fitting(problem), progress_bar(progress, "select_model", "fit") as bar:
         columns, n_fits = _columns(task, replace(execution, bar=bar))
@@ -269,7 +269,7 @@ def select_model(
             f"criterion={criterion!r} exists for none of the learners: use ridge, polynomial, "
             "kernel_ridge or smoother with loss='squared', or another criterion"
         )
-    places, axis = _horizontal(places, columns)
+    places, axis = _axis(given, columns)
     settings = {
         "criterion": criterion,
         "criteria": list(task.criteria),
@@ -304,7 +304,7 @@ def _columns(task: Task, execution: Execution) -> tuple[dict[str, np.ndarray], i
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}, n_fits
 
 
-def _places(complexity: Sequence[float] | None, n_learners: int) -> np.ndarray | None:
+def _checked_complexity(complexity: Sequence[float] | None, n_learners: int) -> np.ndarray | None:
     """The complexities that a user gives, if they can be used."""
     if complexity is None:
         return None
@@ -314,9 +314,7 @@ def _places(complexity: Sequence[float] | None, n_learners: int) -> np.ndarray |
     return values
 
 
-def _horizontal(
-    given: np.ndarray | None, columns: Mapping[str, np.ndarray]
-) -> tuple[np.ndarray, str]:
+def _axis(given: np.ndarray | None, columns: Mapping[str, np.ndarray]) -> tuple[np.ndarray, str]:
     """Places on the horizontal axis of the plot, and its label."""
     if given is not None:
         return given, "complexity"
