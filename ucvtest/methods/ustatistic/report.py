@@ -123,9 +123,9 @@ def notes(
         )
     if options.given is not None:
         listed.append(
-            "The estimate is not the plain mean of the given losses: what is additive over the "
-            "observations serves as a control variate, which takes out its chance variation "
-            "between the draws; the expectation is the same."
+            "The estimate is not the plain mean of the given losses: their additive part serves "
+            "as a control variate, which removes its chance variation between draws and leaves "
+            "the expectation as it is."
         )
     return listed
 
@@ -143,8 +143,8 @@ def _status(options: Options, found: Found, name: str, *, identical: bool) -> st
         return f"the {name} variance could not be estimated: {remedy}"
     if found.n_pairs < MIN_PAIRS and options.n_pairs != "exact":
         return (
-            f"too few resamples: {found.n_pairs} pairs do not tell their own Monte-Carlo error; "
-            f"{remedy} to at least {MIN_PAIRS} pairs"
+            f"too few resamples: {found.n_pairs} pairs are too few to estimate their Monte-Carlo "
+            f"error, which takes {MIN_PAIRS}; {remedy}"
         )
     if only_rounding(found.estimates, name):
         return "degenerate: the variance estimate is zero, the loss did not vary"
@@ -169,8 +169,8 @@ def _variance_notes(options: Options, found: Found) -> Iterator[str]:
     asked = options.variance
     if found.variance != asked:
         reason = (
-            f"{found.given_up} pairs let expect that the Monte-Carlo error of the {asked} one "
-            f"would be above a quarter of it even at max_fits = {options.max_fits}"
+            f"after {found.given_up} pairs the Monte-Carlo error of the {asked} one was projected "
+            f"to stay above a quarter of it even at max_fits = {options.max_fits}"
             if found.given_up
             else f"the Monte-Carlo error of the {asked} one is above a quarter of it"
         )
