@@ -193,7 +193,7 @@ class TestBounds:
         yield np.array([[0.02, 0.4], [0.02, 0.3], [0.0, 0.26]])
 
     def complexity(self, x, y):
-        """max over rules of mean(y^pi h(x)) for every different labelling."""
+        """max over rules of mean(y^pi h(x)) for every different labeling."""
         places = itertools.combinations(range(len(y)), list(y).count(1))
         labels = np.array([[1 if i in chosen else -1 for i in range(len(y))] for chosen in places])
         return (labels @ self.rules[:, x].T / len(y)).max(axis=1)

@@ -426,18 +426,18 @@ def complexity_bound(
     delta: float,
     sampling: Sampling = "permutation",
 ) -> float:
-    r"""Upper bound on the complexity of a class of rules from a few random labellings.
+    r"""Upper bound on the complexity of a class of rules from a few random labelings.
 
     Parameters
     ----------
     p_in : float
-        Mean over the labellings of sup_h mean(y^pi h(x)), labels and rules in {-1, 1}.
+        Mean over the labelings of sup_h mean(y^pi h(x)), labels and rules in {-1, 1}.
     n_obs, n_minority : int
         Observations, and how many are of the rarer class.
     n_drawn : int or inf
-        Number of independent labellings; infinity for the mean over all.
+        Number of independent labelings; infinity for the mean over all.
     delta : float
-        Probability that the bound fails, over the labellings.
+        Probability that the bound fails, over the labelings.
     sampling : {"permutation", "bootstrap", "rademacher"}
         How they were drawn. "bootstrap" bounds the permutation complexity too.
 

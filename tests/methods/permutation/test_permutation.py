@@ -44,7 +44,7 @@ def minimiser(X, lam, penalize_intercept, scale):
 
 
 def e_gen_over(labels, fit, y):
-    """Section 2: mean over labellings (P, n) of e_out - e_in, each as a sum over pairs."""
+    """Section 2: mean over labelings (P, n) of e_out - e_in, each as a sum over pairs."""
     g = fit(labels.T).T
     e_in = ((g - labels) ** 2).mean(axis=1)
     e_out = ((g[:, :, None] - y) ** 2).mean(axis=(1, 2))
@@ -158,12 +158,12 @@ class TestClasses:
     x = np.array([0.1, 0.5, 0.2, 0.9, 0.7, 0.3, 0.8, 0.6])
     y = np.array([1, -1, 1, -1, 1, -1, -1, -1])
 
-    def labellings(self):
+    def labelings(self):
         chosen = itertools.combinations(range(8), 3)
         return np.array([[1 if i in places else -1 for i in range(8)] for places in chosen])
 
     def test_theorem_4_for_the_exact_minimiser(self):
-        rules, labels = stumps(self.x), self.labellings()
+        rules, labels = stumps(self.x), self.labelings()
         agreement = labels @ rules.T / 8
         complexity = agreement.max(axis=1).mean()
         g = rules[agreement.argmax(axis=1)]
@@ -176,7 +176,7 @@ class TestClasses:
         assert 4 * found["e_gen"] == pytest.approx(e_gen, abs=1e-12)
 
     def test_exact_pvalue_and_bounds(self):
-        rules, labels = stumps(self.x), self.labellings()
+        rules, labels = stumps(self.x), self.labelings()
         e_in = (1 - (labels @ rules.T / 8).max(axis=1)) / 2
         observed = (1 - (rules @ self.y / 8).max()) / 2
         test = uv.PermutationComplexityTest(self.x[:, None], self.y, best_stump)
@@ -301,7 +301,7 @@ class TestPvalue:
         assert uv.PermutationComplexityTest(X, y, "lda").fit(199, rng=0).pvalue == 1 / 200
 
     def test_ties_count(self):
-        """1 nearest neighbour fits every labelling, so nothing can be told: p = 1."""
+        """1 nearest neighbour fits every labeling, so nothing can be told: p = 1."""
         X, y = np.arange(20.0)[:, None], [0, 1] * 10
         result = uv.PermutationComplexityTest(X, y, "knn:1").fit(30, rng=0)
         assert result.pvalue == 1.0
@@ -312,7 +312,7 @@ class TestPvalue:
         assert result.estimate == pytest.approx(0.5)
 
     def test_rounding_errors_of_an_interpolation_are_ties(self, rng):
-        """More features than observations: every labelling is fitted, p = 1."""
+        """More features than observations: every labeling is fitted, p = 1."""
         X, y = rng.normal(size=(8, 20)), rng.normal(size=8)
         for scale in (1e-3, 1.0, 1e6):
             test = uv.PermutationComplexityTest(X, scale * y, LinearRegression())
@@ -320,7 +320,7 @@ class TestPvalue:
             assert result.diagnostics["e_in"] < 1e-20 * scale**2
             assert result.pvalue == 1.0
 
-    def test_the_observed_labelling_is_one_of_all_whatever_chance_does(self, rng):
+    def test_the_observed_labeling_is_one_of_all_whatever_chance_does(self, rng):
         """A rule with randomness of its own: "exact" never says p = 0."""
         X, y = rng.normal(size=(5, 1)), [0, 0, 1, 1, 1]
 
@@ -416,16 +416,16 @@ class TestResult:
         many = uv.PermutationComplexityTest(X, y, "ridge:1").fit(200, rng=0)
         assert len(many.pictures["null distribution"].layers[0].x) == 30
 
-    def test_a_single_labelling_says_so(self, test):
+    def test_a_single_labeling_says_so(self, test):
         result = test.fit(1, rng=0)
-        assert result.status.startswith("too few resamples: a single labelling")
+        assert result.status.startswith("too few resamples: a single labeling")
         assert math.isnan(result.diagnostics["mc_se_estimate"])
 
     def test_a_single_class_is_counted(self):
         X, y = np.arange(6.0)[:, None], list("aaaabb")
         result = uv.PermutationComplexityTest(X, y, "lda").fit("exact", "bootstrap")
         assert result.diagnostics["one_class_fits"] == 2
-        assert "2 labellings had a single class, which is then predicted." in result.notes
+        assert "2 labelings had a single class, which is then predicted." in result.notes
 
     def test_from_formula(self):
         import pandas as pd

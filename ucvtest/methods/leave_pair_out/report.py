@@ -147,7 +147,7 @@ def _notes(
     if null is not None and null.sampled:
         n_drawn = int(null.counts.sum())
         error = pvalue_error(pvalue, n_drawn)
-        drawn = "permutations" if options.pvalue == "permutation" else "samples a setting"
+        drawn = "permutations" if options.pvalue == "permutation" else "samples per setting"
         notes.append(f"{n_drawn} {drawn}: Monte-Carlo standard error of the p-value {error:.2g}.")
     if options.pvalue == "empirical":
         notes.append(f"The largest p-value comes from: {worst}.")
@@ -159,7 +159,7 @@ def _notes(
         )
     if found.ties.get("distance_ties"):
         notes.append(
-            "Some neighbours are equally far away; earlier rows count as nearer, and the result "
+            "Some neighbours are equally far away; earlier rows count as nearer, so the result "
             "depends on the order of the rows."
         )
     return tuple(notes)
@@ -179,12 +179,12 @@ _NULL_IN_WORDS: Mapping[PValue, str] = {
         "hypothesis labels are exchangeable, and nothing else."
     ),
     "supremum": (
-        "The p-value is valid for every learning algorithm: an upper bound for the share of "
-        "labelings on which any can make so few errors. It is conservative."
+        "The p-value is valid for every learning algorithm: an upper bound on the share of "
+        "labelings for which any algorithm can make so few errors. It is conservative."
     ),
     "wmw": (
-        "The Wilcoxon-Mann-Whitney distribution is that of a function which learnt nothing from "
-        "these labels; for a learner it is no valid null distribution."
+        "The Wilcoxon-Mann-Whitney distribution is that of a function that learnt nothing from "
+        "these labels; it is not a valid null distribution for a learner."
     ),
     "empirical": (
         "The p-value is the largest over simulated settings of ridge regression and nearest "

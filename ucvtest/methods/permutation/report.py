@@ -107,14 +107,14 @@ def _pvalue(options: Options, found: Found) -> float:
 def _reference(options: Options, found: Found) -> str:
     if found.relabeled is None or options.sampling != "permutation":
         return "none"
-    return f"all {len(found.relabeled.e_in)} labellings" if options.exact else "permutation"
+    return f"all {len(found.relabeled.e_in)} labelings" if options.exact else "permutation"
 
 
 def _status(options: Options) -> str:
     if options.n_permutations == 1:
         return (
-            "too few resamples: a single labelling does not tell its own Monte-Carlo error; raise "
-            "n_permutations to at least 2"
+            "too few resamples: a single labeling is not enough to estimate the Monte-Carlo error; "
+            "raise n_permutations to at least 2"
         )
     return "ok"
 
@@ -182,7 +182,7 @@ def _pictures(loss: Loss, options: Options, found: Found) -> dict[str, Picture]:
     values, heights, width = _bars(found.relabeled)
     picture = Picture(
         f"in-sample {loss.in_words}",
-        "share of labellings",
+        "share of labelings",
         (
             Layer("bars", values, heights, LABELS[options.sampling], "data", width),
             Layer("vertical", x=found.e_in, label="observed labels", role="estimate"),
@@ -207,8 +207,8 @@ def _notes(
     sample: Sample, loss: Loss, options: Options, found: Found, bounds: Mapping[str, float]
 ) -> tuple[str, ...]:
     notes = [
-        "The optimism on drawn labels stands for that on the real ones; the estimate has no "
-        "standard error, and no interval."
+        "The optimism on drawn labels stands in for that on the real ones; the estimate has no "
+        "standard error and no interval."
     ]
     if options.sampling != "permutation":
         notes.append("No p-value: the null distribution needs sampling='permutation'.")
@@ -222,13 +222,13 @@ def _notes(
     if bounds:
         notes.append(
             "The bounds hold for a learner that minimises the in-sample error over a class of "
-            "rules with each rule's negation in it; above 1 they say nothing."
+            "rules that contains the negation of each of its rules; a bound above 1 says nothing."
         )
     if sample.n_classes == 2 and loss.name in ("squared", "absolute"):
         notes.append("The classes are coded 0 and 1.")
     if found.one_class_fits:
         notes.append(
-            f"{found.one_class_fits} labellings had a single class, which is then predicted."
+            f"{found.one_class_fits} labelings had a single class, which is then predicted."
         )
     notes.extend(tie_notes(found.ties))
     return tuple(notes)
