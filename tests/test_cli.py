@@ -18,7 +18,7 @@ from ucvtest import cli
 from ucvtest.comparison.fields import Correction
 from ucvtest.learners.adapters.coerce import SHORT_NAMES
 from ucvtest.losses.loss import LOSSES
-from ucvtest.methods.registry import tests_that_compare
+from ucvtest.methods import registry
 from ucvtest.stats.wald import ALTERNATIVES
 
 FEATURES = ["mean_radius", "mean_texture", "mean_smoothness"]
@@ -393,4 +393,4 @@ def test_options_that_do_not_go_together(csv: Path, options: list[str], message:
 def test_every_test_is_listed() -> None:
     listed = (cli.compare.__doc__ or "").partition("Tests:")[2].partition("Learners:")[0]
     names = {line.split()[0] for line in listed.splitlines() if line.strip(" \x08")}
-    assert names == set(tests_that_compare())
+    assert names == set(registry.tests_that_compare())
