@@ -7,6 +7,7 @@ import numpy as np
 from ucvtest.common.float64 import count_devices, on_device
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
+from ucvtest.evaluation.fits import Fits
 from ucvtest.evaluation.workers import SplitBatch
 from ucvtest.learners.adapters.translate import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Predictions
@@ -24,19 +25,8 @@ class Batch(Protocol):
     n_devices: int
     """Devices that can do batches at the same time."""
 
-    def predict(
-        self,
-        splits: np.ndarray,
-        learning: np.ndarray,
-        testing: np.ndarray,
-        seeds: np.ndarray,
-        labels: np.ndarray | None,
-        device: int,
-    ) -> Predictions:
-        """Values (R, n), anything where not tested, for the splits of these numbers.
-
-        With labels (R, n) the learning set may be one for all, (n,).
-        """
+    def predict(self, fits: Fits, device: int) -> Predictions:
+        """Values (R, n); those of untested observations are undefined."""
 
 
 class JittedBatch:
@@ -61,23 +51,17 @@ class JittedBatch:
         self.most_labelings: int | None = self._labelings
         self._common: dict[int, tuple[np.ndarray, Any]] = {}
 
-    def predict(
-        self,
-        splits: np.ndarray,
-        learning: np.ndarray,
-        testing: np.ndarray,
-        seeds: np.ndarray,
-        labels: np.ndarray | None,
-        device: int,
-    ) -> Predictions:
+    def predict(self, fits: Fits, device: int) -> Predictions:
         """See `Batch`."""
         with on_device(device):
             base = self._state_on(device)
-            common = learning.ndim == 1
-            state = self._common_state(base, device, learning) if common else base
-            shape = self._labelings if common else self._shape
-            learning = learning[None] if common else _lengthened(learning, shape)
-            size = len(testing)
+            labels, testing, size = fits.labels, fits.testing, len(fits)
+            if fits.common:
+                state = self._common_state(base, device, fits.learning)
+                shape, learning = self._labelings, fits.learning[None]
+            else:
+                state, shape = base, self._shape
+                learning = _lengthened(fits.learning, shape)
             if size < shape and state is base:
                 labels = None if labels is None else _lengthened(labels, shape)
                 # What is repeated must not have its ties counted again.
@@ -112,32 +96,21 @@ class TranslatedBatch:
         self.n_devices = self._jitted.n_devices
         self.most_labelings = self._jitted.most_labelings
 
-    def predict(
-        self,
-        splits: np.ndarray,
-        learning: np.ndarray,
-        testing: np.ndarray,
-        seeds: np.ndarray,
-        labels: np.ndarray | None,
-        device: int,
-    ) -> Predictions:
+    def predict(self, fits: Fits, device: int) -> Predictions:
         """See `Batch`."""
-        predictions = self._jitted.predict(splits, learning, testing, seeds, labels, device)
+        predictions = self._jitted.predict(fits, device)
         values, ties = predictions.values, predictions.ties
         if np.isnan(values.sum()):
-            rows = np.flatnonzero((np.isnan(values) & testing).any(axis=1))
+            rows = np.flatnonzero((np.isnan(values) & fits.testing).any(axis=1))
             ties["sklearn_fits"] += len(rows)
             if len(rows):
                 # What comes from JAX is read-only.
                 values = values.copy()
-                learning = np.broadcast_to(learning, testing.shape)[rows]
-                other = None if labels is None else labels[rows]
-                each = (splits[rows], learning, testing[rows], seeds[rows], other)
-                values[rows] = self._original.predict(*each, device).values
+                values[rows] = self._original.predict(fits.rows(rows), device).values
         return Predictions(values, ties)
 
 
 def _lengthened(rows: np.ndarray, count: int) -> np.ndarray:
-    """The rows, the last one repeated until there are as many."""
+    """The rows, the last one repeated until there are `count`."""
     missing = count - len(rows)
     return np.concatenate([rows, np.repeat(rows[-1:], missing, axis=0)]) if missing > 0 else rows

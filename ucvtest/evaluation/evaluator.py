@@ -10,6 +10,7 @@ from ucvtest.common.checks import check_workers
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.batches import Batch, JittedBatch, TranslatedBatch
+from ucvtest.evaluation.fits import Fits
 from ucvtest.evaluation.workers import SplitBatch
 from ucvtest.learners.adapters.translate import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members
@@ -117,15 +118,12 @@ class Evaluator:
     def predict_all(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> Predictions:
-        """The same as `predict`, with anything where an observation is not tested.
+        """The same as `predict`, but entries of untested observations are undefined.
 
-        Class codes may then be small integers, which are quicker to go through.
+        Labels may then be small integers, which are quicker to go through.
         """
         single, code = self._single_classes(learning)
-        splits = np.arange(self._n_splits, self._n_splits + len(learning))
-        self._n_splits += len(learning)
-        self._one_class_fits += int(single.sum())
-        return self._fit_several(splits, learning, testing, seeds, single, code)
+        return self._fit_several(learning, testing, seeds, None, single, code)
 
     def predict_labelings(
         self,
@@ -180,10 +178,7 @@ class Evaluator:
         single, code = self._single_classes(learning, members)
         # A vector, so that what is common cannot be mistaken for the set of a single fit.
         learning = learning[0] if len(learning) == 1 else learning
-        splits = np.arange(self._n_splits, self._n_splits + len(labels))
-        self._n_splits += len(labels)
-        self._one_class_fits += int(single.sum())
-        found = self._fit_several(splits, learning, testing, seeds, single, code, labels)
+        found = self._fit_several(learning, testing, seeds, labels, single, code)
         return _blanked(found, tested)
 
     def _usable_labels(self, labels: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -203,25 +198,22 @@ class Evaluator:
 
     def _fit_several(
         self,
-        splits: np.ndarray,
         learning: np.ndarray,
         testing: np.ndarray,
         seeds: np.ndarray,
+        labels: np.ndarray | None,
         single: np.ndarray,
         code: np.ndarray,
-        labels: np.ndarray | None = None,
     ) -> Predictions:
         """Fit the learning sets with several classes, and predict `code` after the others."""
+        splits = np.arange(self._n_splits, self._n_splits + len(testing))
+        self._n_splits += len(testing)
+        self._one_class_fits += int(single.sum())
+        fits = Fits(splits, learning, testing, seeds, labels)
         if not single.any():
-            return self._fit(splits, learning, testing, seeds, labels)
+            return self._fit(fits)
         rest = ~single
-        fitted = self._fit(
-            splits[rest],
-            learning if learning.ndim == 1 else learning[rest],
-            testing[rest],
-            seeds[rest],
-            None if labels is None else labels[rest],
-        )
+        fitted = self._fit(fits.rows(rest))
         values = np.repeat(code[:, None].astype(fitted.values.dtype), testing.shape[1], axis=1)
         values[rest] = fitted.values
         return Predictions(values, fitted.ties)
@@ -254,39 +246,21 @@ class Evaluator:
             np.not_equal(common, 0, out=found)
         return present
 
-    def _fit(
-        self,
-        splits: np.ndarray,
-        learning: np.ndarray,
-        testing: np.ndarray,
-        seeds: np.ndarray,
-        labels: np.ndarray | None,
-    ) -> Predictions:
-        common = learning.ndim == 1
-        most = self._batch.most_labelings if common else self._batch.size
-        size = most or max(len(splits), 1)
-        batches = [slice(start, start + size) for start in range(0, len(splits), size)]
-
-        def predict(rows: slice, device: int) -> Predictions:
-            return self._batch.predict(
-                splits[rows],
-                learning if common else learning[rows],
-                testing[rows],
-                seeds[rows],
-                None if labels is None else labels[rows],
-                device,
-            )
-
+    def _fit(self, fits: Fits) -> Predictions:
+        most = self._batch.most_labelings if fits.common else self._batch.size
+        size = most or max(len(fits), 1)
+        batches = [fits.rows(slice(i, i + size)) for i in range(0, len(fits), size)]
         parts = []
         ties: Counter[str] = Counter()
-        found = _dealt_out(predict, batches, self._batch.n_devices)
-        for rows, part in zip(batches, found, strict=True):
-            self._refuse_unusable(part.values, testing[rows], splits[rows])
+        found = _dealt_out(self._batch.predict, batches, self._batch.n_devices)
+        for batch, part in zip(batches, found, strict=True):
+            self._refuse_unusable(part.values, batch)
             parts.append(part.values)
             ties.update(part.ties)
-        return Predictions(np.concatenate(parts) if parts else np.zeros(testing.shape), ties)
+        values = np.concatenate(parts) if parts else np.zeros(fits.testing.shape)
+        return Predictions(values, ties)
 
-    def _refuse_unusable(self, values: np.ndarray, testing: np.ndarray, splits: np.ndarray) -> None:
+    def _refuse_unusable(self, values: np.ndarray, fits: Fits) -> None:
         """Refuse predictions that the loss cannot score, naming the first split with one."""
         if values.dtype == np.int8:
             return
@@ -295,7 +269,7 @@ class Evaluator:
             # The usual case needs no more than one pass: no NaN or infinity in the sum, so none.
             if jitted and np.isfinite(values.sum()):
                 return
-        tested = np.where(testing, values, 0.0)
+        tested = np.where(fits.testing, values, 0.0)
         bad = np.isnan(tested)
         if self._output in ("number", "probability"):
             bad |= np.isinf(tested)
@@ -307,24 +281,24 @@ class Evaluator:
         learner = self._learner
         reason = f"this loss needs {_EXPECTED[self._output]}"
         raise ValueError(
-            f"learner {learner.name} predicts {tested[row, column]} on split {splits[row]} for "
-            f"observation {column}: "
+            f"learner {learner.name} predicts {tested[row, column]} on split "
+            f"{fits.splits[row]} for observation {column}: "
             f"{learner.no_solution if isinstance(learner, JittedLearner) else reason}"
         )
 
 
 def _dealt_out(
-    predict: Callable[[slice, int], Predictions], batches: list[slice], n_devices: int
+    predict: Callable[[Fits, int], Predictions], batches: list[Fits], n_devices: int
 ) -> Iterator[Predictions]:
     """The predictions for all batches in their order, batch i by device i modulo their number."""
     n_devices = min(n_devices, len(batches))
     if n_devices < 2:
-        for rows in batches:
-            yield predict(rows, 0)
+        for batch in batches:
+            yield predict(batch, 0)
         return
 
     def work(device: int) -> list[Predictions]:
-        return [predict(rows, device) for rows in batches[device::n_devices]]
+        return [predict(batch, device) for batch in batches[device::n_devices]]
 
     # One thread for each device, as what a thread asks for is done at once.
     with ThreadPoolExecutor(n_devices) as pool:

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
+from ucvtest.evaluation.fits import Fits
 from ucvtest.learners.base import Predictions, SplitLearner
 
 if TYPE_CHECKING:
@@ -72,35 +73,16 @@ class SplitBatch:
         self.size = self.most_labelings = batch_size
         self.n_devices = 1
 
-    def predict(
-        self,
-        splits: np.ndarray,
-        learning: np.ndarray,
-        testing: np.ndarray,
-        seeds: np.ndarray,
-        labels: np.ndarray | None,
-        device: int,
-    ) -> Predictions:
+    def predict(self, fits: Fits, device: int) -> Predictions:
         """See `Batch`."""
         from joblib import delayed
 
         fit = delayed(_fit_splits)
-        learning = np.broadcast_to(learning, testing.shape)
         # The limit is set here for threads, which share it, and again in every worker process.
         with _ONE_BLAS_THREAD:
             parts = self._workers()(
-                fit(
-                    self._learner,
-                    self._sample,
-                    self._output,
-                    splits[task],
-                    learning[task],
-                    testing[task],
-                    seeds[task],
-                    None if labels is None else labels[task],
-                    os.getpid(),
-                )
-                for task in self._tasks(len(splits))
+                fit(self._learner, self._sample, self._output, fits.rows(task), os.getpid())
+                for task in self._tasks(len(fits))
             )
         return Predictions(np.concatenate(parts), Counter())
 
@@ -121,26 +103,19 @@ class SplitBatch:
 
 
 def _fit_splits(
-    learner: SplitLearner,
-    sample: Sample,
-    output: Output,
-    splits: np.ndarray,
-    learning: np.ndarray,
-    testing: np.ndarray,
-    seeds: np.ndarray,
-    labels: np.ndarray | None,
-    parent: int,
+    learner: SplitLearner, sample: Sample, output: Output, fits: Fits, parent: int
 ) -> np.ndarray:
-    """Fit some splits in a worker, one BLAS thread each: (len(splits), n), NaN if not tested."""
-    values = np.full(testing.shape, np.nan)
+    """Fit some splits in a worker, one BLAS thread each: (R, n), NaN if not tested."""
+    values = np.full(fits.testing.shape, np.nan)
+    learning = np.broadcast_to(fits.learning, fits.testing.shape)
     with nullcontext() if os.getpid() == parent else _ONE_BLAS_THREAD:
-        for row, split in enumerate(splits):
-            learnt, tested = np.flatnonzero(learning[row]), np.flatnonzero(testing[row])
+        for row, split in enumerate(fits.splits):
+            learnt, tested = np.flatnonzero(learning[row]), np.flatnonzero(fits.testing[row])
             if not len(tested):
                 continue
-            seen = sample if labels is None else sample.relabelled(labels[row])
+            seen = sample if fits.labels is None else sample.relabelled(fits.labels[row])
             values[row, tested] = _fit_split(
-                learner, seen, output, split, learnt, tested, int(seeds[row])
+                learner, seen, output, split, learnt, tested, int(fits.seeds[row])
             )
     return values
 
