@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 import ucvtest as uv
 from ucvtest.evaluation.problem import Problem
+from ucvtest.inference.from_losses import FromLosses
 from ucvtest.methods.registry import TESTS
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -42,7 +43,9 @@ GIVEN: dict[str, dict[str, Any]] = {"leave_pair_out": {"pvalue": "wmw"}}
 
 each_test = pytest.mark.parametrize("name", TESTS)
 each_comparison = pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if cls.compares])
-each_on_losses = pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if cls.admits])
+each_on_losses = pytest.mark.parametrize(
+    "name", [n for n, cls in TESTS.items() if issubclass(cls, FromLosses)]
+)
 
 
 def learners_for(cls: Any) -> tuple[str, ...]:
@@ -125,7 +128,7 @@ def test_other_losses_than_the_only_one_are_refused(name):
 @each_test
 def test_losses_are_taken_or_refused_with_the_reason(name):
     cls: Any = TESTS[name]
-    if cls.admits:
+    if issubclass(cls, FromLosses):
         assert given(name).fit(**GIVEN.get(name, {})).n_obs == len(Y)
     else:
         with pytest.raises(ValueError, match="from X and y"):

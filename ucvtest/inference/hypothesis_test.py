@@ -78,7 +78,8 @@ class HypothesisTest(ABC):
     only_loss: ClassVar[str | None] = None
     """The loss, of tests about one loss alone."""
     admits: ClassVar[str] = ""
-    """The designs that the test can use, in words; empty where it takes no losses that exist."""
+    """The designs that the test can use, in words; where it takes no losses that exist, nothing
+    or the reason."""
     needs_values: ClassVar[bool] = False
     """Whether what is kept of every observation is needed: means of resamples do not suffice, nor
     does an AUC where it is not the only loss."""
