@@ -85,7 +85,7 @@ def test_a_sample_keeps_its_groups(rng, as_classes):
     X, y = rng.normal(size=(8, 2)), np.arange(8) % 2
     sample = make_sample(X, y, as_classes=as_classes, groups=PATIENTS)
     assert sample.groups.index.tolist() == INDEX
-    assert sample.relabelled(1 - sample.target).groups is sample.groups
+    assert sample.relabeled(1 - sample.target).groups is sample.groups
     assert make_sample(X, y, as_classes=as_classes).groups is None
 
 

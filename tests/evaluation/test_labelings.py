@@ -67,7 +67,7 @@ def one_by_one(sample, learner, output, labels, learning, testing):
     """Predictions by a sample of its own for each labeling, and the sum of their ties."""
     values, ties, single = [], Counter(), 0
     for row in range(len(labels)):
-        evaluator = Evaluator(sample.relabelled(labels[row]), learner, output)
+        evaluator = Evaluator(sample.relabeled(labels[row]), learner, output)
         found = evaluator.predict(learning[[row]], testing[[row]], np.array([row]))
         values.append(found.values[0])
         single += evaluator.one_class_fits
@@ -346,7 +346,7 @@ def test_translated_and_other_estimators_are_fitted_as_by_scikit_learn(name, mak
         # Seeds are those of the rows, also where the rows are fits of their own.
         expected = np.array(
             [
-                Evaluator(sample.relabelled(row), original, "label")
+                Evaluator(sample.relabeled(row), original, "label")
                 .predict(everything[:1], everything[:1], seeds[[r]])
                 .values[0]
                 for r, row in enumerate(labels)

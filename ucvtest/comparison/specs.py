@@ -172,7 +172,7 @@ def as_specs(tests: Any, *, auc: bool) -> dict[str, TestSpec]:
         named = {str(label): _as_spec(test) for label, test in tests.items()}
     else:
         listed = tests if isinstance(tests, (list, tuple)) else [tests]
-        named = _labelled([_as_spec(test) for test in listed])
+        named = _labeled([_as_spec(test) for test in listed])
     if not named:
         raise ValueError("tests is empty: name at least one, or use 'recommended'")
     return named
@@ -182,7 +182,7 @@ def _as_spec(test: Any) -> TestSpec:
     return test if isinstance(test, TestSpec) else TestSpec(test)
 
 
-def _labelled(specs: Sequence[TestSpec]) -> dict[str, TestSpec]:
+def _labeled(specs: Sequence[TestSpec]) -> dict[str, TestSpec]:
     """The short names are the labels, numbered where a test comes several times."""
     counts = Counter(spec.name for spec in specs)
     seen: Counter[str] = Counter()

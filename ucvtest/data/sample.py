@@ -77,7 +77,7 @@ class Sample:
             )
         return matrix
 
-    def relabelled(self, labels: np.ndarray) -> "Sample":
+    def relabeled(self, labels: np.ndarray) -> "Sample":
         """The same features with another response: class codes, or real values, (n,)."""
         if self.classes is None:
             return replace(self, response=labels)

@@ -113,7 +113,7 @@ def _fit_splits(
             learnt, tested = np.flatnonzero(learning[row]), np.flatnonzero(fits.testing[row])
             if not len(tested):
                 continue
-            seen = sample if fits.labels is None else sample.relabelled(fits.labels[row])
+            seen = sample if fits.labels is None else sample.relabeled(fits.labels[row])
             values[row, tested] = _fit_split(
                 learner, seen, output, split, learnt, tested, int(fits.seeds[row])
             )

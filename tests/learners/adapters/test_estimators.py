@@ -292,8 +292,8 @@ def test_unknown_labels_name_learner_and_split():
 def test_boolean_and_integer_labels_are_coded():
     sample = breast_cancer()
     for labels in (sample.codes.astype(bool), sample.codes * 2 - 1):
-        relabelled = make_sample(sample.matrix, labels, as_classes=True)
-        learning = learning_sets(relabelled, 50, 3)
-        found = evaluate(relabelled, LogisticRegression(), "label", learning).values
+        relabeled = make_sample(sample.matrix, labels, as_classes=True)
+        learning = learning_sets(relabeled, 50, 3)
+        found = evaluate(relabeled, LogisticRegression(), "label", learning).values
         expected = evaluate(sample, LogisticRegression(), "label", learning).values
         np.testing.assert_array_equal(found, expected)

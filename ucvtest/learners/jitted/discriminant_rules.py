@@ -55,7 +55,7 @@ CAREFUL = 1e-6
 """Pivots below this share of their diagonal element lose more than eight digits."""
 
 ROWS_PER_BLOCK = 128
-"""Learning sets labelled at a time within one call."""
+"""Learning sets labeled at a time within one call."""
 
 Rules = Callable[[jax.Array, jax.Array, jax.Array, jax.Array], jax.Array]
 """From the sizes (C, R) and means (C, p, R) of the classes, further sums (K', R) and the log
@@ -247,7 +247,7 @@ def _all_scores(
     if labels is None:
         sums = _sums(columns, weights)
     else:
-        sums = _relabelled_sums(columns, terms, weights, labels, n_classes, n_features)
+        sums = _relabeled_sums(columns, terms, weights, labels, n_classes, n_features)
     first, second = n_classes, n_classes * (1 + n_features)
     size = sums[:first]
     mean = sums[first:second].reshape(n_classes, n_features, -1) / _at_least_one(size)[:, None]
@@ -269,7 +269,7 @@ def _sums(columns: jax.Array, weights: jax.Array) -> jax.Array:
     return jnp.einsum("nk,rn->kr", columns, weights, precision="highest")
 
 
-def _relabelled_sums(
+def _relabeled_sums(
     columns: jax.Array,
     terms: jax.Array,
     weights: jax.Array,

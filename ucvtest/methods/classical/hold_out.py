@@ -17,7 +17,7 @@ from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
 __all__ = ["HoldOutTest"]
 
 FEW = 10
-"""Below so many errors, or observations that two learners disagree about, t is a rough guide."""
+"""With fewer errors, or fewer observations on which two learners disagree, t is a rough guide."""
 
 
 class HoldOutTest(ResamplingTest):

@@ -63,7 +63,7 @@ class Resamples(ABC):
         """How many different learning sets are possible: in all, and for one tested pair."""
 
     def parts(self, size: int) -> Iterator[Rows]:
-        """All rows, so many at a time."""
+        """All rows, in parts of this size."""
         for start in range(0, self.n_rows, size):
             yield self.rows(start, start + size)
 
