@@ -1226,6 +1226,8 @@ def forwarding(port: int, to: int) -> Iterator[None]:
 OPTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "FiveByTwoFTest": ({"other": "nearest_centroid"}, {}),
     "McNemarTest": ({"other": "nearest_centroid"}, {}),
+    # With more permutations a slow machine is warned of how long the fits take.
+    "LeavePairOutTest": ({}, {"n_permutations": 99}),
     "UStatisticTest": ({"other": "nearest_centroid"}, {"n_pairs": 20}),
 }
 EVERY_CLASS = [name for name in uv.__all__ if name.endswith("Test")]
