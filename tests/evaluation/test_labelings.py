@@ -18,7 +18,8 @@ from tests.support.samples import breast_cancer, diabetes, iris, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.learners.adapters.translate import TranslatedLearner, choose_backend
+from ucvtest.learners.adapters.translate import choose_backend
+from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.jitted.one_set import LABELINGS, product
 
 TWO_CLASSES = {
@@ -274,7 +275,7 @@ def test_one_smoother_for_all_labelings_in_the_dual_form(learner, monkeypatch):
     learning = learning_sets(sample, 20, 1)
     labels = permuted(sample, 600)
     expected = learner.scores(learner.prepare(sample), learning, labels)
-    module, calls = sys.modules["ucvtest.learners.jitted.ridge"], []
+    module, calls = sys.modules["ucvtest.learners.jitted.ridge_dual"], []
     solved = module._solved
 
     def counted(*given):

@@ -21,7 +21,8 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.from_losses import FromLosses, LossesHeader
 from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.learners.base import Learner
-from ucvtest.losses.table import AUC, Losses
+from ucvtest.losses.means import AUC
+from ucvtest.losses.table import Losses
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["Group", "Plan", "Planned", "Question", "naming"]

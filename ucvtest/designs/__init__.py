@@ -6,11 +6,11 @@ documented order. What reads the structure off a drawn design is in `ucvtest.des
 
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
+from ucvtest.designs.leave_pair_out import LeavePairOut
 from ucvtest.designs.named import (
     DisjointSets,
     HoldOut,
     KFold,
-    LeavePairOut,
     NamedDesign,
     NestedKFold,
     RandomSplits,

@@ -1,7 +1,6 @@
 """Resampling designs by name: what to draw, before the number of observations is known."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -20,7 +19,6 @@ __all__ = [
     "DisjointSets",
     "HoldOut",
     "KFold",
-    "LeavePairOut",
     "NamedDesign",
     "NestedKFold",
     "RandomSplits",
@@ -427,58 +425,6 @@ class DisjointSets(_OfUnits):
         """Draw the halves and the learning sets."""
         sides = draw_from_halves(rng, self.n_draws, self.n_sets, n_obs, self.learn_size)
         return Design.leave_rest_out(np.stack(sides, axis=1).reshape(-1, n_obs))
-
-
-@dataclass(frozen=True)
-class LeavePairOut:
-    """Every pair of a positive and a negative observation left out once: a splitter.
-
-    It needs the labels, so that it is no named design but a splitter as scikit-learn has them;
-    it also serves as ``cv=`` there. Rows are ordered by the observation of the second class
-    (in ascending order, the positive one), then by that of the first.
-
-    Examples
-    --------
-    >>> from ucvtest.designs.named import LeavePairOut
-    >>> for learnt, tested in LeavePairOut().split(None, ["a", "b", "a"]):
-    ...     print(learnt, tested)
-    [2] [0 1]
-    [0] [1 2]
-    """
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Number of pairs.
-
-        Raises
-        ------
-        ValueError
-            If `y` has no two classes.
-        """
-        positive = self._positive(y)
-        return int(positive.sum()) * int((~positive).sum())
-
-    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The rows to learn from and the two rows to test, pair by pair.
-
-        Parameters
-        ----------
-        X : ignored
-        y : array-like, shape (n,)
-        groups : ignored
-        """
-        positive = self._positive(y)
-        everything = np.arange(len(positive))
-        for first in np.flatnonzero(positive):
-            for second in np.flatnonzero(~positive):
-                tested = np.sort([first, second])
-                yield np.delete(everything, tested), tested
-
-    @staticmethod
-    def _positive(y: Any) -> np.ndarray:
-        classes, codes = np.unique(np.asarray(y), return_inverse=True)
-        if len(classes) != 2:
-            raise ValueError(f"LeavePairOut needs two classes, y has {len(classes)}")
-        return codes == 1
 
 
 def _splits(n_obs: int, n_splits: int, test_size: int, rng: np.random.Generator) -> Design:

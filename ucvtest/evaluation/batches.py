@@ -9,7 +9,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.fits import Fits
 from ucvtest.evaluation.workers import SplitBatch
-from ucvtest.learners.adapters.translate import TranslatedLearner
+from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Predictions
 
 __all__ = ["Batch", "JittedBatch", "TranslatedBatch"]

@@ -18,7 +18,8 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import losses_where_tested
-from ucvtest.losses.table import AUC, Losses, resample_means
+from ucvtest.losses.means import AUC, resample_means
+from ucvtest.losses.table import Losses
 
 __all__ = ["draw_design", "evaluate", "evaluate_problem"]
 

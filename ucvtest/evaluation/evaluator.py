@@ -12,7 +12,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.evaluation.batches import Batch, JittedBatch, TranslatedBatch
 from ucvtest.evaluation.fits import Fits
 from ucvtest.evaluation.workers import SplitBatch
-from ucvtest.learners.adapters.translate import TranslatedLearner
+from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members
 
 __all__ = ["Evaluator"]

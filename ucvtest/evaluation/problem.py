@@ -13,7 +13,7 @@ from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.adapters.translate import Backend, choose_backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss, as_loss
-from ucvtest.losses.table import AUC
+from ucvtest.losses.means import AUC
 
 __all__ = ["Problem", "check_two_classes", "named_learners"]
 

@@ -14,7 +14,8 @@ from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.source import FittedLosses, GivenLosses, LossSource
 from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.losses.loss import LOSSES, Loss
-from ucvtest.losses.table import AUC, MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
+from ucvtest.losses.means import AUC
+from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
 

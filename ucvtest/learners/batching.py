@@ -3,6 +3,8 @@
 import numpy as np
 
 __all__ = [
+    "CACHE_NUMBERS",
+    "LEAST_ROWS",
     "RESULT_NUMBERS",
     "clear_codes",
     "median_centred",
@@ -12,6 +14,12 @@ __all__ = [
     "rows_for_cache",
     "squared_distances",
 ]
+
+CACHE_NUMBERS = 2**18
+"""Numbers that the matrices of one call may hold: about a processor's second-level cache."""
+
+LEAST_ROWS = 32
+"""Learning sets in one call, at least: the minor axis must fill the vector units."""
 
 RESULT_NUMBERS = 2**22
 """Numbers in the scores of one call: 32 MB, however many observations there are."""

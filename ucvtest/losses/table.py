@@ -11,15 +11,12 @@ from typing import Any
 import numpy as np
 
 from ucvtest.data.groups import as_groups
-from ucvtest.data.sample import as_response, code_labels, response_has_classes
 from ucvtest.designs.design import Design
-from ucvtest.losses import files
-from ucvtest.losses.loss import LOSSES, Loss
+from ucvtest.losses import files, readers
+from ucvtest.losses.means import AUC, resample_means
+from ucvtest.losses.readers import as_names
 
-__all__ = ["AUC", "MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses", "resample_means"]
-
-AUC = "auc"
-"""Instead of a loss: what is kept are decision scores, and the mean of a resample is its AUC."""
+__all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
 
 SCORES_ONLY = (
     "loss='auc' keeps decision scores, and this test needs the loss of every observation: use "
@@ -30,16 +27,6 @@ MEANS_ONLY = (
     "these losses hold only the mean of each resample (from_sklearn): use uv.evaluate, or "
     "Losses.from_arrays, where every observation's loss is needed"
 )
-
-SCORES = {
-    "accuracy": ("zero_one", 1.0, -1.0),
-    "neg_log_loss": ("log", 0.0, -1.0),
-    "neg_mean_absolute_error": ("absolute", 0.0, -1.0),
-    "neg_mean_squared_error": ("squared", 0.0, -1.0),
-    "roc_auc": (AUC, 0.0, 1.0),
-}
-"""scikit-learn's scores that are means over the tested observations (or the AUC): the loss, and
-the line that turns the one into the other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +92,7 @@ class Losses:
             object.__setattr__(self, name, None if array is None else _fixed(array))
         design = Design(_view(self.design.learning), _view(self.design.testing))
         object.__setattr__(self, "design", design)
-        object.__setattr__(self, "learners", _names(self.learners, len(self.learners)))
+        object.__setattr__(self, "learners", as_names(self.learners, len(self.learners)))
         object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
         counts = {name: MappingProxyType(dict(each)) for name, each in self.diagnostics.items()}
         object.__setattr__(self, "diagnostics", MappingProxyType(counts))
@@ -262,46 +249,10 @@ class Losses:
         array([[0. , 0. , 0.5],
                [0.5, 0.5, 0.5]])
         """
-        design = Design.checked(learning, testing)
-        array = np.asarray(values, dtype=float)
-        array = array[None] if array.ndim == 2 else array
-        if array.ndim != 3 or array.shape[1:] != design.testing.shape:
-            raise ValueError(
-                f"values must have shape (L, R, n) = (L, {design.n_resamples}, {design.n_obs}), "
-                f"got {np.shape(values)}"
-            )
-        names = _names(learners, len(array))
-        known = LOSSES.get(loss)
-        kept = array[:, design.testing]
-        if not np.isfinite(kept).all():
-            raise ValueError(
-                "values holds NaN or infinity where observations are tested: every tested "
-                "observation needs a finite number"
-            )
-        bounds = None if known is None else known.bounds
-        if bounds and (kept.min() < bounds[0] or kept.max() > bounds[1]):
-            raise ValueError(
-                f"values go from {kept.min():.3g} to {kept.max():.3g}, and loss={loss!r} lies "
-                f"between {bounds[0]:g} and {bounds[1]:g}: name your loss otherwise"
-            )
-        clusters = as_groups(groups, design.n_obs)
-        target = None if y is None else _target(y, pos_label)
-        if target is not None and target.shape != (design.n_obs,):
-            raise ValueError(f"y must have shape ({design.n_obs},), got {target.shape}")
-        if loss == AUC and (target is None or set(target.tolist()) != {0.0, 1.0}):
-            raise ValueError("loss='auc' needs y with labels of two classes")
-        return cls(
-            design=design,
-            learners=names,
-            loss=loss,
-            means=resample_means(kept, design, target if loss == AUC else None),
-            values=kept,
-            target=target,
-            in_words=_in_words(loss, known),
-            bounds=bounds,
-            settings={"source": "arrays"},
-            groups=None if clusters is None else clusters.index,
+        fields = readers.of_arrays(
+            *(values, learning, testing, learners, loss), y=y, pos_label=pos_label, groups=groups
         )
+        return cls(**fields)
 
     @classmethod
     def from_sklearn(
@@ -353,33 +304,7 @@ class Losses:
         >>> uv.Losses.from_sklearn(results, 150, score="accuracy").means.shape
         (2, 10)
         """
-        if score not in SCORES:
-            raise ValueError(f"score={score!r} is unknown: use one of {', '.join(SCORES)}")
-        loss, shift, slope = SCORES[score]
-        designs, means = [], []
-        for name, result in results.items():
-            if not isinstance(result, Mapping) or "indices" not in result:
-                raise ValueError(f"results[{name!r}] has no indices: pass return_indices=True")
-            indices = result["indices"]
-            designs.append(
-                Design.from_indices(zip(indices["train"], indices["test"], strict=True), n_obs)
-            )
-            scores = _scores_of(result, name, score, test_score)
-            _check_scores(scores, name, score, designs[-1].n_resamples)
-            means.append(shift + slope * scores)
-        if not designs:
-            raise ValueError("results is empty: pass at least one learner's")
-        if any(design != designs[0] for design in designs):
-            raise ValueError("results have different splits: pass the same cv= to all learners")
-        return cls(
-            design=designs[0],
-            learners=_names(list(results), len(designs)),
-            loss=loss,
-            means=np.array(means),
-            in_words=_in_words(loss, LOSSES.get(loss)),
-            bounds=LOSSES[loss].bounds if loss in LOSSES else None,
-            settings={"source": "scikit-learn", "score": score},
-        )
+        return cls(**readers.of_sklearn(results, n_obs, score, test_score))
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary that `json.dumps` accepts: 0/1 matrices as lists of row numbers."""
@@ -521,107 +446,10 @@ class LossDifference:
         return values[self.learner] - values[self.other]
 
 
-def resample_means(
-    kept: np.ndarray, design: Design, target: np.ndarray | None = None
-) -> np.ndarray:
-    """Mean of every resample, or its AUC where a target is given.
-
-    Parameters
-    ----------
-    kept : ndarray, shape (L, T)
-        Losses, or scores, of all tested observations.
-    design : Design
-    target : ndarray of 0 and 1, shape (n,), optional
-
-    Returns
-    -------
-    ndarray, shape (L, R)
-    """
-    sizes = design.testing.sum(axis=1)
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    if target is None:
-        return np.add.reduceat(kept, starts, axis=1) / sizes
-    labels = np.broadcast_to(target, design.testing.shape)[design.testing] == 1
-    stops = starts + sizes
-    return np.array(
-        [[_auc(labels[a:b], row[a:b]) for a, b in zip(starts, stops, strict=True)] for row in kept]
-    )
-
-
-def _auc(positive: np.ndarray, scores: np.ndarray) -> float:
-    """Share of pairs in the right order, ties half; NaN for one class. Scores may be infinite."""
-    n1 = int(positive.sum())
-    n0 = len(positive) - n1
-    if not n1 or not n0:
-        return math.nan
-    # Here: losses that are no scores do without what takes a third of a second to import.
-    from scipy.stats import rankdata
-
-    above = float(rankdata(scores)[positive].sum()) - n1 * (n1 + 1) / 2
-    return above / (n1 * n0)
-
-
 def _spread(values: np.ndarray, design: Design) -> np.ndarray:
     table = np.full(design.testing.shape, np.nan)
     table[design.testing] = values
     return table
-
-
-def _names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
-    if learners is None:
-        return tuple(f"learner {place}" for place in range(1, n_learners + 1))
-    names = tuple(learners)
-    strings = not isinstance(learners, str) and all(
-        isinstance(name, str) and name.strip() for name in names
-    )
-    if not strings or len(names) != n_learners or len(set(names)) < n_learners:
-        raise ValueError(f"learners must be {n_learners} different names, got {list(names)}")
-    return names
-
-
-def _target(y: Any, pos_label: Any) -> np.ndarray:
-    """Codes of the classes, or the real response, as `Sample` has them."""
-    response = as_response(y)
-    if response.ndim == 1 and (pos_label is not None or response_has_classes(response)):
-        return code_labels(y, pos_label)[1].astype(float)
-    return np.asarray(response, dtype=float)
-
-
-def _in_words(loss: str, known: Loss | None) -> str:
-    if loss == AUC:
-        return "AUC"
-    return f"expected {loss} loss" if known is None else known.in_words
-
-
-def _scores_of(
-    result: Mapping[str, Any], name: str, score: str, test_score: str | None
-) -> np.ndarray:
-    keys = ("test_score", f"test_{score}") if test_score is None else (test_score,)
-    for key in keys:
-        if key in result:
-            return np.asarray(result[key], dtype=float)
-    raise ValueError(f"results[{name!r}] has no {' or '.join(keys)}: pass test_score=")
-
-
-def _check_scores(scores: np.ndarray, name: str, score: str, n_splits: int) -> None:
-    """Refuse scores that are missing, or of another kind than they are said to be."""
-    if scores.shape != (n_splits,):
-        raise ValueError(
-            f"results[{name!r}] has {scores.size} scores for {n_splits} splits: pass what "
-            "cross_validate returned"
-        )
-    if np.isnan(scores).any():
-        raise ValueError(
-            f"results[{name!r}] has NaN for split {int(np.isnan(scores).argmax())}: a fit failed "
-            "(see error_score='raise'), or a test set has one class only"
-        )
-    high = 0.0 if score.startswith("neg_") else 1.0
-    low = -math.inf if score.startswith("neg_") else 0.0
-    if scores.min() < low or scores.max() > high:
-        raise ValueError(
-            f"results[{name!r}] has scores from {scores.min():.3g} to {scores.max():.3g}, which "
-            f"{score} cannot have: pass score= or test_score= as they were given to cross_validate"
-        )
 
 
 def _check_shapes(losses: Losses) -> None:

@@ -20,7 +20,9 @@ from tests.support.samples import breast_cancer, diabetes, iris, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.learners.adapters.translate import _RULES, TranslatedLearner, choose_backend
+from ucvtest.learners.adapters.translate import choose_backend
+from ucvtest.learners.adapters.translated import TranslatedLearner
+from ucvtest.learners.adapters.translation_rules import RULES
 
 # Fitted to the end, as the translation is.
 EXACT_LOGISTIC = LogisticRegression(solver="newton-cholesky", tol=1e-12, max_iter=1000)
@@ -434,7 +436,7 @@ def test_every_rule_is_listed():
     readme = (ROOT / "README.md").read_text()
     table = readme.partition("| scikit-learn | runs as |")[2].partition("\n\n")[0]
     listed = re.findall(r"`(\w+)`", " ".join(line.split("|")[1] for line in table.splitlines()[2:]))
-    assert sorted(listed) == sorted([*_RULES, "Pipeline"])
+    assert sorted(listed) == sorted([*RULES, "Pipeline"])
 
 
 def test_backends_of_other_learners():

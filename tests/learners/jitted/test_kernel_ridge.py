@@ -66,7 +66,7 @@ def test_large_systems_are_solved_as_small_ones(monkeypatch, learner):
         return own, other
 
     one_by_one = fitted()
-    monkeypatch.setattr(sys.modules["ucvtest.learners.jitted.ridge"], "MOST_BATCHED", 1000)
+    monkeypatch.setattr(sys.modules["ucvtest.learners.jitted.ridge_dual"], "MOST_BATCHED", 1000)
     for found, batched in zip(one_by_one, fitted(), strict=True):
         np.testing.assert_allclose(found, batched, rtol=1e-9, atol=1e-11)
 

@@ -342,7 +342,12 @@ def test_compiled_form_learns_labels(colon, rng):
 
 
 def compiled_only(sample, learner, learning):
-    return lasso_module._CompiledFits(learner.prepare(sample), learner, learning, None)
+    penalties = learner.penalties(learning.sum(axis=1))
+    return lasso_module.CompiledFits(
+        *(learner.prepare(sample), learning, None, penalties),
+        standardize=learner.standardize,
+        max_iter=learner.max_iter,
+    )
 
 
 def test_compiled_form_seldom_gives_up(colon):
@@ -363,7 +368,7 @@ def test_compiled_form_leaves_ties_to_the_other(colon):
 
 
 def test_number_of_threads_changes_nothing(colon, monkeypatch):
-    kernel = pytest.importorskip("ucvtest.kernels.compiled_logistic")
+    kernel = pytest.importorskip("ucvtest.learners.solvers.compiled_logistic")
     learning = two_class_sets(colon, 26, 100)
     found = []
     for n_threads in (1, 3):
@@ -374,7 +379,7 @@ def test_number_of_threads_changes_nothing(colon, monkeypatch):
 
 def test_without_numba(colon, monkeypatch):
     monkeypatch.setattr(lasso_module, "_numba_is_installed", lambda: False)
-    monkeypatch.setitem(sys.modules, "ucvtest.kernels.compiled_logistic", None)
+    monkeypatch.setitem(sys.modules, "ucvtest.learners.solvers.compiled_logistic", None)
     learning = learning_sets(colon, 26, 3)
     assert np.isfinite(lasso(0.08).scores(lasso(0.08).prepare(colon), learning)).all()
     message = "compiled=True needs Numba: pip install 'ucvtest[fast]', or leave compiled out"
@@ -383,13 +388,13 @@ def test_without_numba(colon, monkeypatch):
 
 
 def test_compiled_form_is_chosen_by_itself(colon, monkeypatch):
-    form, fits = lasso_module._CompiledFits, []
+    form, fits = lasso_module.CompiledFits, []
 
-    def counted(*given):
+    def counted(*given, **options):
         fits.append(given)
-        return form(*given)
+        return form(*given, **options)
 
-    monkeypatch.setattr(lasso_module, "_CompiledFits", counted)
+    monkeypatch.setattr(lasso_module, "CompiledFits", counted)
     for learner, sample, count in (
         (lasso(0.08), colon, 1),
         (lasso(0.08, compiled=False), colon, 1),

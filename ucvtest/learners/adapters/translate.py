@@ -6,141 +6,29 @@ among equally distant neighbours) is left open by the jitted learner, and the ev
 scikit-learn fit that learning set.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from inspect import signature
-from numbers import Real
-from typing import Any, ClassVar, Literal, NoReturn
+from typing import Literal
 
 import numpy as np
 
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import SklearnLearner
-from ucvtest.learners.base import JittedLearner, Learner, Predictions
-from ucvtest.learners.jitted.discriminant import (
-    GaussianNaiveBayes,
-    LinearDiscriminant,
-    NearestCentroid,
-    QuadraticDiscriminant,
+from ucvtest.learners.adapters.translated import TranslatedLearner
+from ucvtest.learners.adapters.translation_rules import (
+    MOST_SPREADS,
+    RULES,
+    Case,
+    class_name,
+    refuse,
+    refuse_other_parameters,
+    without_scaler,
 )
-from ucvtest.learners.jitted.kernel_ridge import KernelRidge
-from ucvtest.learners.jitted.lasso import PenalizedLogistic
-from ucvtest.learners.jitted.logistic import RidgeLogistic
-from ucvtest.learners.jitted.majority import Majority
-from ucvtest.learners.jitted.neighbors import SurestNeighbors
-from ucvtest.learners.jitted.one_against_rest import OneAgainstRest
-from ucvtest.learners.jitted.ridge import Ridge
-from ucvtest.learners.jitted.scaled_neighbors import ScaledNeighbors
+from ucvtest.learners.base import JittedLearner, Learner
 
-__all__ = ["Backend", "TranslatedLearner", "choose_backend"]
+__all__ = ["Backend", "choose_backend"]
 
 Backend = Literal["auto", "jax", "sklearn"]
 BACKENDS: tuple[Backend, ...] = ("auto", "jax", "sklearn")
-
-OPEN = 1e-8
-"""Distance from the cut within which the error of a solution could decide."""
-
-ROUNDING = 1e-12
-"""The same for rounding errors of a score, relative to the largest of a call."""
-
-LASSO_STEPS = 1000
-"""Newton steps that a fit with an l1 penalty may take."""
-
-MOST_DIFFERENCES = 2**24
-"""Differences of all pairs in all features that are kept: 128 MB."""
-
-LSTSQ_TOLERANCE = 1e-6
-"""Share of the largest singular value below which LinearRegression drops a direction."""
-
-LEAST_PIVOT = 1e3 * LSTSQ_TOLERANCE**2
-"""Pivots of X'X above this share of the largest diagonal element leave no such direction."""
-
-MOST_SPREADS = 1e6
-"""Distance of a column from zero, in its standard deviations, at which scikit-learn's sums have
-lost too many digits."""
-
-FEW_SPREADS = 1e3
-"""The same where it computes with squares of such distances."""
-
-UNITS = 1e5
-"""Condition number of the centred features from which on the covariance matrix, whose own is the
-square, has too few digits for scikit-learn's least squares."""
-
-MAXIMUM_LIKELIHOOD = (1, 9)
-"""scikit-learn from which on all solvers of both discriminant analyses divide by n."""
-
-
-@dataclass(frozen=True, eq=False)
-class TranslatedLearner(Learner):
-    """A jitted learner that predicts what a scikit-learn estimator would; made by `translate`.
-
-    Parameters
-    ----------
-    original : SklearnLearner
-        The estimator, which fits where the jitted learner leaves a prediction open.
-    jitted : JittedLearner
-    outputs : mapping
-        What the jitted learner is asked for where it differs from what the loss needs.
-    signed_score : bool
-        Whether scores are for the codes -1 and 1 instead of 0 and 1.
-    exact_scores : bool
-        Whether labels of scores near the cut are left open.
-    """
-
-    backend: ClassVar[str] = "jax"
-
-    original: SklearnLearner
-    jitted: JittedLearner
-    outputs: Mapping[Output, Output] = field(default_factory=dict)
-    signed_score: bool = False
-    exact_scores: bool = True
-
-    @property
-    def name(self) -> str:
-        """The estimator as scikit-learn writes it."""
-        return self.original.name
-
-    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
-        """Refuse what the estimator cannot do."""
-        self.original.check(sample, output, learn_size)
-
-    def rows_per_call(self, sample: Sample) -> int:
-        """As many learning sets as the jitted learner fits in one call."""
-        return self.jitted.rows_per_call(sample)
-
-    def prepare(self, sample: Sample) -> Any:
-        """What all fits of the jitted learner share."""
-        return self.jitted.prepare(sample)
-
-    def prepare_labelings(self, state: Any, learning: np.ndarray) -> Any:
-        """What fits of many labelings to one learning set share."""
-        return self.jitted.prepare_labelings(state, learning)
-
-    def labelings_per_call(self, sample: Sample) -> int:
-        """As many labelings of one learning set as the jitted learner fits in one call."""
-        return self.jitted.labelings_per_call(sample)
-
-    def predict(
-        self,
-        state: Any,
-        learning: np.ndarray,
-        output: Output,
-        testing: np.ndarray,
-        labels: np.ndarray | None = None,
-    ) -> Predictions:
-        """Predictions as those of `JittedLearner.predict`; NaN where they are left open."""
-        asked = self.outputs.get(output, output)
-        if asked == "label" and self.exact_scores:
-            scores = self.jitted.scores(state, learning, labels)
-            elected = self.jitted.elect(scores, testing)
-            elected.values[_near_the_cut(scores, self.jitted.cut)] = np.nan
-            return elected
-        predictions = self.jitted.predict(state, learning, asked, testing, labels)
-        if output == "score" and self.signed_score:
-            return Predictions(2.0 * predictions.values - 1.0, predictions.ties)
-        return predictions
 
 
 def choose_backend(
@@ -174,7 +62,7 @@ def choose_backend(
         return learner
     try:
         if not isinstance(learner, SklearnLearner):
-            _refuse("it is no scikit-learn estimator")
+            refuse("it is no scikit-learn estimator")
         return translate(learner, sample, output, learn_size)
     except ValueError as error:
         if backend == "auto":
@@ -216,119 +104,17 @@ def translate(
     QuadraticDiscriminantAnalysis goes on where scikit-learn refuses a variance below its absolute
     `tol`.
     """
-    estimator, standardize = _without_scaler(learner.estimator)
-    rule = _RULES.get(_name(estimator))
+    estimator, standardize = without_scaler(learner.estimator)
+    rule = RULES.get(class_name(estimator))
     if rule is None:
-        _refuse(f"{type(estimator).__name__} is not translated")
-    _refuse_other_parameters(estimator, rule)
+        refuse(f"{type(estimator).__name__} is not translated")
+    refuse_other_parameters(estimator, rule)
     _refuse_single_precision(sample)
-    case = _Case(learner, estimator, standardize, sample, output)
+    case = Case(learner, estimator, standardize, sample, output)
     case.needs_columns_near_zero(MOST_SPREADS)
     translated = rule.build(case)
     translated.jitted.check(sample, translated.outputs.get(output, output), learn_size)
     return translated
-
-
-@dataclass(frozen=True, eq=False)
-class _Case:
-    """An estimator and what it is fitted to."""
-
-    learner: SklearnLearner
-    estimator: Any
-    standardize: bool
-    sample: Sample
-    output: Output
-
-    def __getitem__(self, parameter: str) -> Any:
-        return getattr(self.estimator, parameter)
-
-    @cached_property
-    def classes_ascend(self) -> bool:
-        """Whether the first class is that of scikit-learn, the smallest label."""
-        classes = self.sample.classes
-        return classes is None or bool((classes[:-1] < classes[1:]).all())
-
-    def needs(self, condition: bool, parameter: str) -> None:
-        """Refuse a parameter's value unless a condition holds."""
-        if not condition:
-            _refuse(f"{parameter}={self[parameter]!r}")
-
-    def needs_two_classes(self) -> None:
-        """Refuse more classes."""
-        if self.sample.n_classes > 2:
-            _refuse(f"y has {self.sample.n_classes} classes")
-
-    def needs_no_scaler(self) -> None:
-        """Refuse a pipeline with a StandardScaler."""
-        if self.standardize:
-            _refuse(f"StandardScaler before {type(self.estimator).__name__}")
-
-    def needs_differences_that_fit(self) -> None:
-        """Refuse more observations and features than differences of all pairs have room for."""
-        n_obs, n_features = self.sample.matrix.shape
-        if n_obs**2 * n_features > MOST_DIFFERENCES:
-            _refuse(
-                f"StandardScaler before {type(self.estimator).__name__} with {n_obs} observations "
-                f"of {n_features} features"
-            )
-
-    def needs_columns_near_zero(self, most: float) -> None:
-        """Refuse columns this many standard deviations away from zero."""
-        matrix = self.sample.matrix
-        spread = matrix.std(axis=0)
-        # What is left of a constant column is a rounding error.
-        varies = np.ptp(matrix, axis=0) > 0
-        if not self.standardize and (np.abs(matrix).max(axis=0) > most * spread)[varies].any():
-            _refuse(f"X has a column more than {most:.0f} standard deviations away from zero")
-
-    def needs_similar_units(self) -> None:
-        """Refuse features with a nearly singular covariance matrix, as it is in their units."""
-        centred = self.sample.matrix - self.sample.matrix.mean(axis=0)
-        if not self.standardize and np.linalg.cond(centred) > UNITS:
-            _refuse("the covariance matrix of X is nearly singular")
-
-    def translated(self, jitted: JittedLearner, **options: Any) -> TranslatedLearner:
-        """The translation into this jitted learner."""
-        return TranslatedLearner(self.learner, jitted, **options)
-
-
-def _without_scaler(estimator: Any) -> tuple[Any, bool]:
-    """The estimator at the end, and whether it gets features from a StandardScaler."""
-    if _name(estimator) != "Pipeline":
-        return estimator, False
-    steps = [step for _, step in estimator.steps]
-    if len(steps) == 1:
-        return steps[0], False
-    if len(steps) > 2 or _name(steps[0]) != "StandardScaler":
-        names = ", ".join(type(step).__name__ for step in steps[:-1])
-        _refuse(f"a pipeline with {names} is not translated")
-    _refuse_other_parameters(steps[0], _Rule(_lda, free=("copy",)))
-    return steps[1], True
-
-
-def _name(estimator: Any) -> str:
-    """Name of a class of scikit-learn's; empty for others, which may derive from one."""
-    kind = type(estimator)
-    return kind.__name__ if kind.__module__.startswith("sklearn.") else ""
-
-
-def _refuse(reason: str) -> NoReturn:
-    raise ValueError(reason)
-
-
-def _refuse_other_parameters(estimator: Any, rule: "_Rule") -> None:
-    """Refuse parameters that the rule does not know, unless they have their default."""
-    for name, parameter in signature(type(estimator)).parameters.items():
-        value = getattr(estimator, name)
-        if name in rule.used or name in rule.free:
-            continue
-        same = value is parameter.default or (
-            np.isscalar(value)
-            and type(value) is type(parameter.default)
-            and value == parameter.default
-        )
-        if not same:
-            _refuse(f"{name}={value!r}")
 
 
 def _refuse_single_precision(sample: Sample) -> None:
@@ -337,193 +123,4 @@ def _refuse_single_precision(sample: Sample) -> None:
     dtypes = [sample.features.dtype] if columns is None else list(columns)
     low = [dtype for dtype in dtypes if dtype in (np.float16, np.float32)]
     if low:
-        _refuse(f"X holds {low[0]}, in which scikit-learn computes")
-
-
-# ----------------------------------------------------------------------------------- rules
-
-
-@dataclass(frozen=True)
-class _Rule:
-    """How one class of estimators is translated.
-
-    Parameters other than those used and those free must have their default.
-    """
-
-    build: Callable[[_Case], TranslatedLearner]
-    used: tuple[str, ...] = ()
-    free: tuple[str, ...] = ()
-    """Parameters without influence on predictions."""
-
-
-def _divides_by_n() -> bool:
-    import sklearn
-
-    return tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= MAXIMUM_LIKELIHOOD
-
-
-def _lda(case: _Case) -> TranslatedLearner:
-    # A StandardScaler changes nothing: the rule is the same for all invertible linear maps.
-    case.needs(case["solver"] != "svd" or _divides_by_n(), "solver")
-    if case["solver"] != "svd":
-        case.needs_columns_near_zero(FEW_SPREADS)
-    if case["solver"] == "lsqr":
-        case.needs_similar_units()
-    return case.translated(LinearDiscriminant(careful=True))
-
-
-def _qda(case: _Case) -> TranslatedLearner:
-    case.needs(_divides_by_n(), "solver")
-    return case.translated(QuadraticDiscriminant(careful=True))
-
-
-def _gaussian_nb(case: _Case) -> TranslatedLearner:
-    # It has no decision function, so its scores are probabilities.
-    jitted = GaussianNaiveBayes(standardize=case.standardize)
-    return case.translated(jitted, outputs={"score": "probability"})
-
-
-def _nearest_centroid(case: _Case) -> TranslatedLearner:
-    if case.output != "label":
-        _refuse(f"its {case.output} is in other units")
-    return case.translated(NearestCentroid(standardize=case.standardize))
-
-
-def _ridge(case: _Case) -> TranslatedLearner:
-    return case.translated(_ridge_learner(case))
-
-
-def _ridge_classifier(case: _Case) -> TranslatedLearner:
-    jitted = _ridge_learner(case)
-    if case.sample.n_classes > 2:
-        return case.translated(OneAgainstRest(jitted))
-    # With an intercept the fit to -1 and 1 is twice that to 0 and 1, minus one.
-    return case.translated(jitted, signed_score=True)
-
-
-def _least_squares(case: _Case) -> TranslatedLearner:
-    tolerance = getattr(case.estimator, "tol", 0.0)
-    case.needs(isinstance(tolerance, Real) and float(tolerance) <= LSTSQ_TOLERANCE, "tol")
-    # A StandardScaler changes nothing but what is small beside the largest: the fit is the same
-    # for all invertible linear maps.
-    least_pivot = 0.0 if case.standardize else LEAST_PIVOT
-    return case.translated(Ridge(0.0, careful=True, least_pivot=least_pivot))
-
-
-def _ridge_learner(case: _Case) -> Ridge:
-    case.needs(isinstance(case["alpha"], Real), "alpha")
-    case.needs(case["solver"] in ("auto", "cholesky", "svd"), "solver")
-    n_obs, n_features = case.sample.matrix.shape
-    if case.standardize and n_features > n_obs:
-        case.needs_no_scaler()
-    return Ridge(float(case["alpha"]), standardize=case.standardize, careful=True)
-
-
-def _kernel_ridge(case: _Case) -> TranslatedLearner:
-    case.needs(isinstance(case["alpha"], Real) and float(case["alpha"]) > 0, "alpha")
-    kernel = {"poly": "polynomial"}.get(case["kernel"], case["kernel"])
-    case.needs(kernel in ("linear", "rbf", "polynomial"), "kernel")
-    options = {name: case[name] for name in ("gamma", "degree", "coef0")}
-    jitted = KernelRidge(
-        float(case["alpha"]), kernel, **options, standardize=case.standardize, careful=True
-    )
-    return case.translated(jitted)
-
-
-def _logistic(case: _Case) -> TranslatedLearner:
-    case.needs_two_classes()
-    # It adds the intercept as a feature, and so to the penalty.
-    case.needs(case["solver"] != "liblinear", "solver")
-    l1_ratio, lam = _logistic_penalty(case)
-    if l1_ratio == 0:
-        return case.translated(RidgeLogistic(lam, case.standardize, "sum"), exact_scores=False)
-    case.needs(lam > 0, "C")
-    jitted = PenalizedLogistic(lam, l1_ratio, LASSO_STEPS, case.standardize, "sum")
-    return case.translated(jitted)
-
-
-def _logistic_penalty(case: _Case) -> tuple[float, float]:
-    """Share of the absolute values in the penalty, and its weight."""
-    ratio = 0.0 if case["l1_ratio"] is None else float(case["l1_ratio"])
-    penalty = case["penalty"]
-    l1_ratio = {"l2": 0.0, "l1": 1.0, None: 0.0}.get(penalty, ratio)
-    return l1_ratio, 0.0 if penalty is None else 1.0 / float(case["C"])
-
-
-def _neighbors(case: _Case) -> TranslatedLearner:
-    is_euclidean = case["metric"] == "euclidean" or (
-        case["metric"] == "minkowski" and case["p"] == 2
-    )
-    case.needs(is_euclidean, "p" if case["metric"] == "minkowski" else "metric")
-    # Equally many votes are for the smallest label, a mean of 1/2 for the first class.
-    votes = _name(case.estimator) == "KNeighborsClassifier"
-    if votes and case.sample.n_classes > 2 and not case.classes_ascend:
-        _refuse("pos_label changes the order of more than two classes")
-    ties_to_first = case.classes_ascend or not votes
-    if case.standardize:
-        case.needs_differences_that_fit()
-        jitted: JittedLearner = ScaledNeighbors(case["n_neighbors"], ties_to_first)
-    else:
-        jitted = SurestNeighbors(case["n_neighbors"], ties_to_first)
-    return case.translated(jitted, exact_scores=False)
-
-
-def _dummy(case: _Case) -> TranslatedLearner:
-    case.needs(case["strategy"] in ("prior", "most_frequent"), "strategy")
-    if case.sample.n_classes > 2 and not case.classes_ascend:
-        _refuse("pos_label changes the order of more than two classes")
-    jitted = Majority("first" if case.classes_ascend else "second")
-    certain: Mapping[Output, Output] = {
-        "number": "label",
-        "probability": "label",
-        "score": "label",
-    }
-    outputs = certain if case["strategy"] == "most_frequent" else {}
-    return case.translated(jitted, outputs=outputs, exact_scores=False)
-
-
-# By name, so that no estimator is imported that nobody uses.
-_RULES: Mapping[str, _Rule] = {
-    "LinearDiscriminantAnalysis": _Rule(_lda, used=("solver",), free=("store_covariance",)),
-    "QuadraticDiscriminantAnalysis": _Rule(_qda, used=("solver",), free=("store_covariance",)),
-    "GaussianNB": _Rule(_gaussian_nb),
-    "NearestCentroid": _Rule(_nearest_centroid),
-    "Ridge": _Rule(
-        _ridge, used=("alpha", "solver"), free=("copy_X", "random_state", "max_iter", "tol")
-    ),
-    "RidgeClassifier": _Rule(
-        _ridge_classifier,
-        used=("alpha", "solver"),
-        free=("copy_X", "random_state", "max_iter", "tol"),
-    ),
-    "LinearRegression": _Rule(_least_squares, used=("tol",), free=("copy_X", "n_jobs")),
-    "KernelRidge": _Rule(_kernel_ridge, used=("alpha", "kernel", "gamma", "degree", "coef0")),
-    "LogisticRegression": _Rule(
-        _logistic,
-        used=("C", "l1_ratio", "penalty", "solver"),
-        free=(
-            *("tol", "max_iter", "random_state", "n_jobs", "verbose", "warm_start"),
-            "intercept_scaling",
-        ),
-    ),
-    "KNeighborsClassifier": _Rule(
-        _neighbors, used=("n_neighbors", "metric", "p"), free=("algorithm", "leaf_size", "n_jobs")
-    ),
-    "KNeighborsRegressor": _Rule(
-        _neighbors, used=("n_neighbors", "metric", "p"), free=("algorithm", "leaf_size", "n_jobs")
-    ),
-    "DummyClassifier": _Rule(_dummy, used=("strategy",), free=("random_state", "constant")),
-}
-
-
-# ------------------------------------------------------------------------- what is left open
-
-
-def _near_the_cut(scores: np.ndarray, cut: float) -> np.ndarray:
-    """Where rounding errors could decide between the two best classes."""
-    if scores.ndim == 2:
-        largest = max(np.fmax.reduce(scores, axis=None), -np.fmin.reduce(scores, axis=None))
-        return np.abs(scores - cut) <= OPEN + ROUNDING * largest
-    best = np.partition(scores, -2, axis=2)[:, :, -2:]
-    largest = np.where(np.isfinite(scores), np.abs(scores), 0.0).max()
-    return best[:, :, 1] - best[:, :, 0] <= OPEN + ROUNDING * largest
+        refuse(f"X holds {low[0]}, in which scikit-learn computes")

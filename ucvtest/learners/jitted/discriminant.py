@@ -16,7 +16,13 @@ from ucvtest.common.float64 import in_float64, to_numpy
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale, class_members
-from ucvtest.learners.batching import clear_codes, median_centred, rows_for_cache
+from ucvtest.learners.batching import (
+    CACHE_NUMBERS,
+    LEAST_ROWS,
+    clear_codes,
+    median_centred,
+    rows_for_cache,
+)
 from ucvtest.learners.jitted.discriminant_rules import (
     Moments,
     Rules,
@@ -52,12 +58,6 @@ __all__ = [
 
 Priors = Literal["empirical", "equal"]
 PRIORS: tuple[Priors, ...] = ("empirical", "equal")
-
-CACHE_NUMBERS = 2**18
-"""Numbers that the matrices of one call may hold: about a processor's second-level cache."""
-
-LEAST_ROWS = 32
-"""Learning sets in one call, at least: the minor axis must fill the vector units."""
 
 
 def lda(priors: Priors = "empirical") -> "LinearDiscriminant":

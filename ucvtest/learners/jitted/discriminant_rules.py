@@ -20,6 +20,7 @@ from ucvtest.learners.batching import median_centred, padded_rows
 from ucvtest.learners.jitted.blocks import codes_in_blocks
 from ucvtest.learners.jitted.one_set import WELL_CONDITIONED, product
 from ucvtest.learners.solvers.linear_algebra import (
+    CAREFUL,
     SINGULAR,
     divisor,
     invert_positive_definite,
@@ -50,9 +51,6 @@ __all__ = [
 
 SMOOTHING = 1e-9
 """Share of the largest variance that naive Bayes adds to all."""
-
-CAREFUL = 1e-6
-"""Pivots below this share of their diagonal element lose more than eight digits."""
 
 ROWS_PER_BLOCK = 128
 """Learning sets labeled at a time within one call."""

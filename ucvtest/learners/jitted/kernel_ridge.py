@@ -11,19 +11,17 @@ import numpy as np
 from ucvtest.common.float64 import in_float64, jit, to_device
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale
-from ucvtest.learners.batching import median_centred, padded_rows, rows_for_cache, squared_distances
-from ucvtest.learners.jitted.ridge import (
+from ucvtest.learners.batching import (
     CACHE_NUMBERS,
-    CAREFUL,
     LEAST_ROWS,
-    SCALES,
-    DualSmoother,
-    PenaltyScale,
-    dual_padded,
-    dual_scores,
-    dual_size,
+    median_centred,
+    padded_rows,
+    rows_for_cache,
+    squared_distances,
 )
-from ucvtest.learners.solvers.linear_algebra import SINGULAR, divisor
+from ucvtest.learners.jitted.penalties import PenaltyScale, check_scale
+from ucvtest.learners.jitted.ridge_dual import DualSmoother, dual_padded, dual_scores, dual_size
+from ucvtest.learners.solvers.linear_algebra import CAREFUL, SINGULAR, divisor
 
 __all__ = ["KernelRidge", "kernel_matrix", "kernel_ridge"]
 
@@ -112,10 +110,7 @@ class KernelRidge(JittedLearner):
             raise ValueError(f"degree must be a positive number, got {self.degree!r}")
         if not np.isfinite(self.coef0):
             raise ValueError(f"coef0 must be a finite number, got {self.coef0!r}")
-        if self.penalty_scale not in SCALES:
-            raise ValueError(
-                f"scale={self.penalty_scale!r} is unknown: use one of {', '.join(SCALES)}"
-            )
+        check_scale(self.penalty_scale)
 
     @property
     def name(self) -> str:

@@ -16,7 +16,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale
 from ucvtest.learners.batching import padded_rows, rows_for_cache
 from ucvtest.learners.jitted.blocks import decided, in_blocks
-from ucvtest.learners.jitted.ridge import SCALES, PenaltyScale
+from ucvtest.learners.jitted.penalties import PenaltyScale, check_scale
 from ucvtest.learners.solvers.linear_algebra import (
     divisor,
     invert_positive_definite,
@@ -138,10 +138,7 @@ class RidgeLogistic(JittedLearner):
     def __post_init__(self) -> None:
         if not (np.isfinite(self.lam) and self.lam >= 0):
             raise ValueError(f"lam must be a finite number >= 0, got {self.lam!r}")
-        if self.penalty_scale not in SCALES:
-            raise ValueError(
-                f"scale={self.penalty_scale!r} is unknown: use one of {', '.join(SCALES)}"
-            )
+        check_scale(self.penalty_scale)
         if not is_integer(self.max_iter) or self.max_iter < 1:
             raise ValueError(f"max_iter must be a positive integer, got {self.max_iter!r}")
 

@@ -7,7 +7,8 @@ from numpy.polynomial.legendre import legvander
 
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.jitted.ridge import PenaltyScale, Ridge, RidgeState
+from ucvtest.learners.jitted.penalties import PenaltyScale
+from ucvtest.learners.jitted.ridge import Ridge, RidgeState
 
 __all__ = ["Polynomial", "polynomial"]
 

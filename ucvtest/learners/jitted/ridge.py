@@ -2,21 +2,30 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.linalg import cho_solve
 
 from ucvtest.common.float64 import in_float64, jit, to_device, to_numpy
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale
-from ucvtest.learners.batching import clear_codes, median_centred, padded_rows, rows_for_cache
+from ucvtest.learners.batching import (
+    CACHE_NUMBERS,
+    LEAST_ROWS,
+    clear_codes,
+    median_centred,
+    padded_rows,
+    rows_for_cache,
+)
 from ucvtest.learners.jitted.blocks import codes_in_blocks, in_blocks
 from ucvtest.learners.jitted.one_set import LABELINGS, OPEN, product, replace_open_rows, whitened
+from ucvtest.learners.jitted.penalties import PenaltyScale, check_scale
+from ucvtest.learners.jitted.ridge_dual import DualSmoother, dual_padded, dual_scores, dual_size
 from ucvtest.learners.solvers.linear_algebra import (
+    CAREFUL,
     SINGULAR,
     divisor,
     products,
@@ -24,46 +33,10 @@ from ucvtest.learners.solvers.linear_algebra import (
     symmetric,
 )
 
-__all__ = [
-    "CACHE_NUMBERS",
-    "CAREFUL",
-    "LEAST_ROWS",
-    "SCALES",
-    "DualSmoother",
-    "PenaltyScale",
-    "Ridge",
-    "RidgeState",
-    "dual_padded",
-    "dual_scores",
-    "dual_size",
-    "ridge",
-]
-
-PenaltyScale = Literal["sum", "mean"]
-SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")
-
-CACHE_NUMBERS = 2**18
-"""Numbers that the matrices of one call may hold: about a processor's second-level cache."""
-
-CAREFUL = 1e-6
-"""Pivots below this share of their diagonal element lose more than eight digits."""
-
-LEAST_ROWS = 32
-"""Learning sets in one call, at least: the minor axis must fill the vector units."""
-
-SIZE_STEP, DUAL_STEP = 16, 64
-"""In the dual form sizes of systems and of samples are multiples of these, so that few are
-compiled: that a sample is filled up costs little beside the system."""
+__all__ = ["Ridge", "RidgeState", "ridge"]
 
 ROWS_PER_BLOCK = 64
 """Learning sets fitted at a time within one call."""
-
-MOST_BATCHED = 128
-"""Observations up to which systems in the dual form are solved many at a time: for larger ones
-LAPACK, one by one, is two to six times faster."""
-
-DUAL_ROWS = 64
-"""Labelings at a time that are multiplied with a smoother matrix, at least."""
 
 
 def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "sum") -> "Ridge":
@@ -132,27 +105,6 @@ class ThinSmoother(RidgeState):
         return product(product(labels, self.right), self.left)
 
 
-@dataclass(frozen=True, eq=False)
-class DualSmoother:
-    """What all labelings of one learning set share in the dual form."""
-
-    matrix: Any
-    """ndarray (n, n): labels times this are fitted values; zero for those not learnt from."""
-
-    @classmethod
-    def of(cls, inner: Any, learning: np.ndarray, *settings: Any) -> "DualSmoother":
-        """From inner products and one learning set (n,); the settings are the last of `dual`."""
-        members, n_obs = np.flatnonzero(learning), len(learning)
-        matrix = np.zeros((n_obs, n_obs))
-        each = np.eye(len(members))
-        matrix[members] = _one_set(np.asarray(inner), members, n_obs, each, *settings).T
-        return cls(matrix)
-
-    def fitted(self, labels: np.ndarray) -> np.ndarray:
-        """Fitted values (R, n)."""
-        return product(labels, self.matrix, DUAL_ROWS)
-
-
 @dataclass(frozen=True)
 class Ridge(JittedLearner):
     """Ridge regression; made by `ridge`, or on features standardised in each learning set.
@@ -179,10 +131,7 @@ class Ridge(JittedLearner):
     def __post_init__(self) -> None:
         if not (np.isfinite(self.lam) and self.lam >= 0):
             raise ValueError(f"lam must be a finite number >= 0, got {self.lam!r}")
-        if self.penalty_scale not in SCALES:
-            raise ValueError(
-                f"scale={self.penalty_scale!r} is unknown: use one of {', '.join(SCALES)}"
-            )
+        check_scale(self.penalty_scale)
 
     @property
     def name(self) -> str:
@@ -322,104 +271,6 @@ class Ridge(JittedLearner):
         return *self._settings, self.standardize, self.least_pivot
 
 
-def dual_scores(
-    inner: Any,
-    response: Any,
-    learning: np.ndarray,
-    labels: np.ndarray | None,
-    *settings: Any,
-) -> np.ndarray:
-    """Fitted values (R, n) by the dual form; the settings are the last arguments of `dual`."""
-    if labels is not None and len(learning) == 1:
-        return DualSmoother.of(inner, learning[0], *settings).fitted(labels)
-    if learning.shape[1] > MOST_BATCHED:
-        responses = np.asarray(response) if labels is None else labels
-        responses = np.broadcast_to(responses[..., : learning.shape[1]], learning.shape)
-        return _one_by_one(np.asarray(inner), responses, learning, *settings)
-    if labels is not None:
-        response = dual_padded(labels, 1)
-    fitted = dual(inner, response, *positions(learning), *settings)
-    return np.asarray(fitted)[:, : learning.shape[1]]
-
-
-def _one_by_one(
-    inner: np.ndarray, responses: np.ndarray, learning: np.ndarray, *settings: Any
-) -> np.ndarray:
-    """Fitted values (R, n) as `dual`, by LAPACK: large systems fill the processor alone.
-
-    inner (N, N), the same for all learning sets, or (N, N, R).
-    """
-    fitted = np.empty(learning.shape)
-    for row, (learnt, response) in enumerate(zip(learning, responses, strict=True)):
-        members = np.flatnonzero(learnt)
-        own_inner = inner if inner.ndim == 2 else inner[:, :, row]
-        fitted[row] = _one_set(own_inner, members, len(learnt), response[members], *settings)
-    return fitted
-
-
-def _one_set(
-    inner: np.ndarray,
-    members: np.ndarray,
-    n_obs: int,
-    response: np.ndarray,
-    lam: float,
-    singular: float,
-    mean_scale: bool,
-    penalize_intercept: bool,
-) -> np.ndarray:
-    """Fitted values (n,) or (n, P) for the responses (g,) or (g, P) of one learning set."""
-    centred, share = _centred(inner, members, n_obs, penalize_intercept)
-    penalty = lam * (len(members) if mean_scale else 1.0)
-    weights = _solved(centred[members], penalty, singular, response)
-    return share * response.sum(axis=0) + centred @ weights
-
-
-def _centred(
-    inner: np.ndarray, members: np.ndarray, n_obs: int, penalize_intercept: bool
-) -> tuple[np.ndarray, float]:
-    """Inner products with those learnt from, (n, g), and 1/g; 0 where nothing is centred."""
-    share = 0.0 if penalize_intercept else 1.0 / len(members)
-    centred = inner[:n_obs, members]
-    centred = centred - share * centred[members].sum(axis=0)
-    return centred - share * centred.sum(axis=1, keepdims=True), share
-
-
-def _solved(gram: np.ndarray, penalty: float, singular: float, right: np.ndarray) -> np.ndarray:
-    """Solution of (gram + penalty) x = right; NaN where `solve_positive_definite` has none."""
-    gram = gram + penalty * np.eye(len(gram))
-    try:
-        root = np.linalg.cholesky(gram)
-    except np.linalg.LinAlgError:
-        return np.full_like(right, np.nan, dtype=float)
-    # The pivots of elimination are the squares of the root's diagonal.
-    if not (root.diagonal() ** 2 > singular * gram.diagonal()).all():
-        return np.full_like(right, np.nan, dtype=float)
-    return cho_solve((root, True), right)
-
-
-def dual_size(n_obs: int) -> int:
-    """Number of observations that the dual form sees."""
-    return -(-n_obs // DUAL_STEP) * DUAL_STEP
-
-
-def dual_padded(array: np.ndarray, first_axis: int = 0) -> np.ndarray:
-    """The array with zeros after its observations along the axes from the first one on."""
-    shape = array.shape[:first_axis] + tuple(map(dual_size, array.shape[first_axis:]))
-    padded = np.zeros(shape, array.dtype)
-    padded[tuple(map(slice, array.shape))] = array
-    return padded
-
-
-def positions(learning: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Row numbers of the members of each learning set (g, R), and which of them are real."""
-    sizes = learning.sum(axis=1)
-    positions = -(-int(sizes.max()) // SIZE_STEP) * SIZE_STEP
-    row, member = np.nonzero(learning)
-    index = np.zeros((positions, len(learning)), dtype=int)
-    index[np.arange(len(row)) - (sizes.cumsum() - sizes)[row], row] = member
-    return index, np.arange(positions)[:, None] < sizes
-
-
 @partial(jit, static_argnums=(7, 8))
 def _primal(
     features: jax.Array,
@@ -499,64 +350,3 @@ def _primal_block(
         slope = solve_positive_definite(gram, right, singular, least=least)[:, 0]
     fitted = jnp.einsum("pr,np->rn", slope, features, precision="highest")
     return fitted + (mean_y - (slope * mean_x).sum(axis=0))[:, None]
-
-
-@partial(jit, static_argnums=7)
-def dual(
-    inner: jax.Array,
-    response: jax.Array,
-    index: jax.Array,
-    is_member: jax.Array,
-    lam: float,
-    singular: float,
-    mean_scale: bool,
-    penalize_intercept: bool,
-) -> jax.Array:
-    """Solve (K + lam I) a = y, a system of g equations for every learning set.
-
-    Parameters
-    ----------
-    inner : Array, shape (n, n), or (n, n, R) for those of each learning set
-        Inner products K of all observations.
-    response : Array, shape (n,), or (R, n) for one of each learning set
-    index : Array of int, shape (g, R)
-        Members of the learning sets; positions beyond the size of a set name any observation.
-    is_member : Array of bool, shape (g, R)
-        Which positions are within the size.
-    lam, singular : float
-        Penalty, and share of its diagonal element that a pivot must exceed.
-    mean_scale : bool
-        Whether the penalty is multiplied by the size of the learning set.
-    penalize_intercept : bool
-        False centres by the learning set, which is an intercept without a penalty; True does
-        not: an intercept is then part of K, or there is none.
-
-    Returns
-    -------
-    Array, shape (R, n)
-        Fitted values; NaN where the system is singular.
-    """
-    n, (g, n_sets) = len(inner), index.shape
-    member = is_member.astype(inner.dtype)
-    size = member.sum(axis=0)
-    y = (response[index] if response.ndim == 1 else response[jnp.arange(n_sets), index]) * member
-    several = (jnp.arange(n_sets),) if inner.ndim == 3 else ()
-    gram = inner[(index[:, None], index[None], *several)]
-    mean_inner = jnp.zeros((g, n_sets))
-    mean_y = jnp.zeros(n_sets)
-    if not penalize_intercept:
-        # Centring by the learning set; inner products of x with it need only this half,
-        # because the solution sums to zero.
-        mean_inner = (gram * member).sum(axis=1) / size
-        mean_y = y.sum(axis=0) / size
-        grand = (mean_inner * member).sum(axis=0) / size
-        gram = gram - mean_inner[:, None] - mean_inner[None] + grand
-    gram = gram * member[:, None] * member
-    # Positions beyond the size of a smaller learning set get an equation 0 = lam a.
-    gram = gram + jnp.eye(g)[:, :, None] * (lam * jnp.where(mean_scale, size, 1.0))
-    right = ((y - mean_y) * member)[:, None]
-    weight = solve_positive_definite(gram, right, singular, size.max().astype(int))[:, 0]
-    spread = jnp.zeros((n, n_sets)).at[index, jnp.arange(n_sets)].add(weight)
-    product = "nmr,mr->rn" if several else "nm,mr->rn"
-    fitted = jnp.einsum(product, inner, spread, precision="highest")
-    return fitted + (mean_y - (weight * mean_inner).sum(axis=0))[:, None]

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 __all__ = [
+    "CAREFUL",
     "SINGULAR",
     "divisor",
     "invert_positive_definite",
@@ -22,6 +23,9 @@ __all__ = [
 SINGULAR = 1e-10
 """Share of a diagonal element below which the rest of it, the other columns eliminated, is
 rounding error of sums of products."""
+
+CAREFUL = 1e-6
+"""Pivots below this share of their diagonal element lose more than eight digits."""
 
 CONSTANT = 1e-14
 """Share of the mean square up to which a variance is a rounding error."""

@@ -18,7 +18,8 @@ from ucvtest.inference.report import one_class_and_tie_notes, reuse_notes, sizes
 from ucvtest.inference.studentise import studentise
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss
-from ucvtest.losses.table import AUC, SCORES_ONLY, LossDifference, Losses
+from ucvtest.losses.means import AUC
+from ucvtest.losses.table import SCORES_ONLY, LossDifference, Losses
 from ucvtest.results.pictures import Picture
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative

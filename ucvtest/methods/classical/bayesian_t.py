@@ -10,7 +10,8 @@ from scipy import stats
 
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold
-from ucvtest.losses.table import AUC, LossDifference
+from ucvtest.losses.means import AUC
+from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.base import ResamplingTest
 from ucvtest.methods.classical.corrected_t import (
     admit_splits,

@@ -15,7 +15,7 @@ from ucvtest.inference.from_losses import FromLosses, LossesHeader
 from ucvtest.inference.report import reuse_notes
 from ucvtest.inference.studentise import variance_table
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.table import AUC
+from ucvtest.losses.means import AUC
 from ucvtest.methods.influence.given import GivenLayout, read_design
 from ucvtest.methods.influence.plan import (
     METRICS,

@@ -9,7 +9,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.designs.structure import pairs_of
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors, smoother_errors
-from ucvtest.learners.adapters.translate import TranslatedLearner
+from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.batching import squared_distances
 from ucvtest.learners.closed_forms.held_out import hat_matrix

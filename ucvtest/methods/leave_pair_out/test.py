@@ -16,7 +16,8 @@ from ucvtest.inference.from_losses import (
     refuse_arguments,
 )
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.table import AUC, Losses
+from ucvtest.losses.means import AUC
+from ucvtest.losses.table import Losses
 from ucvtest.methods.leave_pair_out.forecast import Forecast, forecast
 from ucvtest.methods.leave_pair_out.pair_errors import GivenErrors, PairErrors, pair_errors
 from ucvtest.methods.leave_pair_out.plan import (

@@ -1,0 +1,101 @@
+"""A jitted learner in the place of a scikit-learn estimator, with what it leaves open."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ucvtest.data.output import Output
+from ucvtest.data.sample import Sample
+from ucvtest.learners.adapters.estimators import SklearnLearner
+from ucvtest.learners.base import JittedLearner, Learner, Predictions
+
+__all__ = ["TranslatedLearner"]
+
+OPEN = 1e-8
+"""Distance from the cut within which the error of a solution could decide."""
+
+ROUNDING = 1e-12
+"""The same for rounding errors of a score, relative to the largest of a call."""
+
+
+@dataclass(frozen=True, eq=False)
+class TranslatedLearner(Learner):
+    """A jitted learner that predicts what a scikit-learn estimator would; made by `translate`.
+
+    Parameters
+    ----------
+    original : SklearnLearner
+        The estimator, which fits where the jitted learner leaves a prediction open.
+    jitted : JittedLearner
+    outputs : mapping
+        What the jitted learner is asked for where it differs from what the loss needs.
+    signed_score : bool
+        Whether scores are for the codes -1 and 1 instead of 0 and 1.
+    exact_scores : bool
+        Whether labels of scores near the cut are left open.
+    """
+
+    backend: ClassVar[str] = "jax"
+
+    original: SklearnLearner
+    jitted: JittedLearner
+    outputs: Mapping[Output, Output] = field(default_factory=dict)
+    signed_score: bool = False
+    exact_scores: bool = True
+
+    @property
+    def name(self) -> str:
+        """The estimator as scikit-learn writes it."""
+        return self.original.name
+
+    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
+        """Refuse what the estimator cannot do."""
+        self.original.check(sample, output, learn_size)
+
+    def rows_per_call(self, sample: Sample) -> int:
+        """As many learning sets as the jitted learner fits in one call."""
+        return self.jitted.rows_per_call(sample)
+
+    def prepare(self, sample: Sample) -> Any:
+        """What all fits of the jitted learner share."""
+        return self.jitted.prepare(sample)
+
+    def prepare_labelings(self, state: Any, learning: np.ndarray) -> Any:
+        """What fits of many labelings to one learning set share."""
+        return self.jitted.prepare_labelings(state, learning)
+
+    def labelings_per_call(self, sample: Sample) -> int:
+        """As many labelings of one learning set as the jitted learner fits in one call."""
+        return self.jitted.labelings_per_call(sample)
+
+    def predict(
+        self,
+        state: Any,
+        learning: np.ndarray,
+        output: Output,
+        testing: np.ndarray,
+        labels: np.ndarray | None = None,
+    ) -> Predictions:
+        """Predictions as those of `JittedLearner.predict`; NaN where they are left open."""
+        asked = self.outputs.get(output, output)
+        if asked == "label" and self.exact_scores:
+            scores = self.jitted.scores(state, learning, labels)
+            elected = self.jitted.elect(scores, testing)
+            elected.values[_near_the_cut(scores, self.jitted.cut)] = np.nan
+            return elected
+        predictions = self.jitted.predict(state, learning, asked, testing, labels)
+        if output == "score" and self.signed_score:
+            return Predictions(2.0 * predictions.values - 1.0, predictions.ties)
+        return predictions
+
+
+def _near_the_cut(scores: np.ndarray, cut: float) -> np.ndarray:
+    """Where rounding errors could decide between the two best classes."""
+    if scores.ndim == 2:
+        largest = max(np.fmax.reduce(scores, axis=None), -np.fmin.reduce(scores, axis=None))
+        return np.abs(scores - cut) <= OPEN + ROUNDING * largest
+    best = np.partition(scores, -2, axis=2)[:, :, -2:]
+    largest = np.where(np.isfinite(scores), np.abs(scores), 0.0).max()
+    return best[:, :, 1] - best[:, :, 0] <= OPEN + ROUNDING * largest
