@@ -27,7 +27,11 @@ class FitHook(Protocol):
     """What is told about every fit of a test."""
 
     def fitting(self, test: Any) -> AbstractContextManager[Any]:
-        """A context that surrounds the resampling."""
+        """A context that surrounds the resampling.
+
+        `test` is the test; where `uv.evaluate` or `uv.select_model` fit without one, it is their
+        validated question. Both have `sample`, `loss` and `output`.
+        """
 
     def fitted(self, test: Any, result: Any) -> None:
         """Called with the finished result, outside the context of `fitting`."""

@@ -32,6 +32,9 @@ def mlflow_function(name: str) -> Callable[..., Any]:
         for plugin in entry_points(group="ucvtest.loggers", name="mlflow"):
             function: Callable[..., Any] = getattr(plugin.load(), name)
             return function
-        raise ImportError("no installed package has an entry point 'mlflow' of 'ucvtest.loggers'")
     except ImportError as error:
         raise ImportError(f"{name} needs MLflow: pip install 'ucvtest[mlflow]'") from error
+    raise ImportError(
+        f"{name} finds no entry point 'mlflow' in the group 'ucvtest.loggers': install ucvtest "
+        "again, pip install 'ucvtest[mlflow]'"
+    )

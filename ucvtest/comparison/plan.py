@@ -104,8 +104,10 @@ class Planned:
         else:
             design, options = _shared_design(made[first], spec.fit)
         if design is None:
-            made |= {pair: question.test(spec, pair) for pair in others}
-            made[first]._options(**options)
+            for pair in others:
+                made[pair] = made[first]._about({name: question.learners[name] for name in pair})
+            for test in made.values():
+                test._options(**options)
         return cls(label, spec, made, design, options)
 
     @property
@@ -197,10 +199,10 @@ class Plan:
                         test.check_losses(group.drawn)
 
     @property
-    def problem(self) -> Problem:
-        """Data and loss, as a test has validated them."""
+    def first(self) -> HypothesisTest:
+        """A test on the data."""
         tests = self.groups[0].tests if self.groups else self.alone
-        return tests[0].first._problem
+        return tests[0].first
 
     def _groups(self, planned: Sequence[Planned]) -> Iterator[Group]:
         """Tests by their design; equal designs are one, in the order of their first test."""

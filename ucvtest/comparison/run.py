@@ -130,7 +130,7 @@ def compare(
         elapsed=stopwatch.seconds,
         settings=_settings(plan, correction),
     )
-    hooks.announce_comparison(plan.problem, comparison)
+    hooks.announce_comparison(plan.first, comparison)
     return comparison
 
 
@@ -155,7 +155,7 @@ def _several(learners: Any) -> dict[str, Learner]:
 
 def _settings(plan: Plan, correction: str | None) -> dict[str, Any]:
     """All that is needed to repeat the comparison on the same data."""
-    question, problem = plan.question, plan.problem
+    question, problem = plan.question, plan.first._problem
     return {
         "learners": list(question.learners),
         "tests": {label: spec.words for label, spec in plan.specs.items()},
@@ -191,7 +191,7 @@ class _Run:
     def _of_group(self, group: Group) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         words = group.design.words
         settings = {"design": words, "rng": self.plan.seed}
-        with hooks.fitting(group.problem), progress_bar(self.progress, words, "fit") as bar:
+        with hooks.fitting(group.tests[0].first), progress_bar(self.progress, words, "fit") as bar:
             execution = Execution(group.rng, self.plan.seed, self.n_jobs, self.batch_size, bar)
             losses = evaluate_problem(
                 group.problem, group.drawn, execution, settings, say_names=True

@@ -1,9 +1,11 @@
 """What all tests share: the question, the hypothesis, and the frame around a fit."""
 
+import copy
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -67,8 +69,8 @@ class HypothesisTest(ABC):
     # pytest would otherwise take subclasses, whose names end in Test, for test classes.
     __test__: ClassVar[bool] = False
 
-    # What a test needs of a question is declared here and nowhere else: comparisons, the adviser,
-    # the command line, MLflow and R read it from the class.
+    # What a test needs of a question is declared here and nowhere else: comparisons, the adviser
+    # and the command line read it from the class, and so do MLflow and R, which go through them.
     method_name: ClassVar[str]
     """Short name for keys, tables and `uv.compare`, for example "ustatistic"."""
     compares: ClassVar[bool] = True
@@ -80,6 +82,8 @@ class HypothesisTest(ABC):
     admits: ClassVar[str] = ""
     """The designs that the test can use, in words; where it takes no losses that exist, nothing
     or the reason."""
+    no_losses: ClassVar[str] = "it needs fits of its own"
+    """Why it takes none."""
     needs_values: ClassVar[bool] = False
     """Whether what is kept of every observation is needed: means of resamples do not suffice, nor
     does an AUC where it is not the only loss."""
@@ -89,6 +93,7 @@ class HypothesisTest(ABC):
     alternative: Alternative
     _question: Problem | None = None
     """Data and learners; None for a test that was made from losses."""
+    _smallest_learn_size: int
     _announced: bool = True
     """Whether hooks are told of the result; not where a comparison is told of as a whole."""
 
@@ -152,6 +157,26 @@ class HypothesisTest(ABC):
         # Some tests know one learner only.
         learners = (learner,) if other is None else (learner, other)
         return cls(X, y, *learners, **kwargs)
+
+    @classmethod
+    def from_losses(
+        cls, losses: Any, learner: str | int | None = None, other: str | int | None = None
+    ) -> Self:
+        """Refuse existing losses: the test needs fits of its own.
+
+        Parameters
+        ----------
+        losses : Losses
+        learner, other : optional
+
+        Raises
+        ------
+        ValueError
+            Always; tests that take losses inherit `FromLosses`.
+        """
+        raise ValueError(
+            f"{cls.__name__} admits no losses: {cls.no_losses}; make the test from X and y"
+        )
 
     def _set_hypothesis(self, null_value: Any, alternative: Any, *, paired: bool) -> None:
         self.alternative = checked_alternative(alternative)
@@ -225,6 +250,20 @@ class HypothesisTest(ABC):
     def _check_learners(self, learn_size: int) -> None:
         """Refuse learners that cannot be used; put jitted ones in the place of estimators."""
         self._question = self._problem.fitting(learn_size)
+        self._smallest_learn_size = learn_size
+
+    def _about(self, learners: Mapping[str, Learner]) -> Self:
+        """The same test about other learners; the data are shared and not validated again.
+
+        Raises
+        ------
+        ValueError
+            If a learner cannot be used.
+        """
+        other = copy.copy(self)
+        other._question = replace(self._problem, learners=learners)
+        other._check_learners(self._smallest_learn_size)
+        return other
 
     # ------------------------------------------------------------------------------- the fit
 

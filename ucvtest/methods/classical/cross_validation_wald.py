@@ -88,12 +88,9 @@ class CrossValidationWaldTest(ResamplingTest):
     default_design = KFold(10)
     needs_values = True
 
-    _smallest_fold: int
-
     def _admit(self, design: Design) -> None:
         folds_of(design)
         n_folds_of(design)
-        self._smallest_fold = design.test_sizes[0]
 
     def fit(
         self,
@@ -129,13 +126,15 @@ class CrossValidationWaldTest(ResamplingTest):
         """The option of `fit`, validated."""
         if variance not in VARIANCES:
             raise ValueError(f"variance={variance!r} is unknown: use one of {', '.join(VARIANCES)}")
-        self._check_folds(variance)
+        header = self._header
+        design = self._draw(np.random.default_rng(0)) if header is None else header.design
+        _check_folds(variance, design)
         return variance
 
     def _analysed(self, observed: LossDifference, options: Variance) -> TestResult:
         variance = options
         # A splitter may have made folds of other sizes than on trial.
-        self._check_folds(variance)
+        _check_folds(variance, observed.design)
         n_obs, n_folds = observed.design.n_obs, observed.design.n_resamples
         variances = fold_variances(observed)
         errors = [math.sqrt(value / n_obs) for value in variances.values()]
@@ -160,12 +159,14 @@ class CrossValidationWaldTest(ResamplingTest):
             },
         )
 
-    def _check_folds(self, variance: Variance) -> None:
-        if variance == "within_fold" and self._smallest_fold < 2:
-            raise ValueError(
-                "variance='within_fold' needs two observations in every fold, and one has "
-                f"{self._smallest_fold}: use variance='all_pairs', or fewer folds"
-            )
+
+def _check_folds(variance: Variance, design: Design) -> None:
+    smallest = design.test_sizes[0]
+    if variance == "within_fold" and smallest < 2:
+        raise ValueError(
+            "variance='within_fold' needs two observations in every fold, and one has "
+            f"{smallest}: use variance='all_pairs', or fewer folds"
+        )
 
 
 def fold_variances(observed: LossDifference) -> dict[Variance, float]:

@@ -139,6 +139,7 @@ def _copied(sample: Sample, copies: int) -> Sample:
         features=sample.rows(index),
         response=sample.response[index],
         codes=None if sample.codes is None else sample.codes[index],
+        groups=None,  # the copies of a sample are learnt from, and no design is drawn from them
     )
 
 

@@ -1,6 +1,6 @@
 """The permutation estimate of out-of-sample error of Magdon-Ismail and Mertsalov (2011)."""
 
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class PermutationComplexityTest(HypothesisTest):
 
     method_name = "permutation"
     compares = False
-    admits = "none: it needs fits to permuted labels, which no losses of resamples hold"
+    no_losses = "it needs fits to permuted labels"
 
     loss: Loss
 
@@ -104,27 +104,6 @@ class PermutationComplexityTest(HypothesisTest):
         )
         check_response(self._problem.sample)
         self._check_learners(self.n_obs)
-
-    @classmethod
-    def from_losses(
-        cls, losses: Any, learner: str | int | None = None, other: None = None
-    ) -> NoReturn:
-        """Refuse losses that exist, with the reason.
-
-        Parameters
-        ----------
-        losses : Losses
-        learner, other : optional
-
-        Raises
-        ------
-        ValueError
-            Always.
-        """
-        raise ValueError(
-            f"{cls.__name__} admits no losses: it needs fits to permuted labels; make the test "
-            "from X and y"
-        )
 
     @property
     def estimand(self) -> str:
