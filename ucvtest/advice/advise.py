@@ -218,10 +218,6 @@ def advise_from(
         See `calibration_table`.
     n, n_fits, loss, learners, goal, about
         See `advise`.
-
-    Returns
-    -------
-    Advice
     """
     n_learners = _n_learners(learners)
     _check(n, n_fits, loss, goal, about)

@@ -14,11 +14,6 @@ class UcvtestWarning(UserWarning):
 def warn_caller(message: str, category: type[Warning] = UcvtestWarning) -> None:
     """Give a warning that points to the line of the user's code that led to it.
 
-    Parameters
-    ----------
-    message : str
-    category : class of warnings
-
     Notes
     -----
     The user's code is the first that belongs neither to this package, nor to the one that calls

@@ -19,10 +19,6 @@ def mlflow_function(name: str) -> Callable[..., Any]:
     name : str
         The same here, in the plugin and in the message where the plugin is missing.
 
-    Returns
-    -------
-    callable
-
     Raises
     ------
     ImportError

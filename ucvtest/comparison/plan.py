@@ -116,12 +116,7 @@ class Planned:
         return next(iter(self.made.values()))
 
     def check_losses(self, design: Design) -> None:
-        """Refuse a design, and options of `fit`, before the losses are computed.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse a design, and options of `fit`, before the losses are computed."""
         cls: Any = self.spec.cls
         problem = self.first._problem
         header = LossesHeader(design, problem.loss_name, True, problem.sample.target)
@@ -169,12 +164,6 @@ class Plan:
 
     Every design is drawn with the same seed, and so are tests with learning sets of their own:
     each result is the one that the test gives by itself with this seed, whatever stands beside it.
-
-    Parameters
-    ----------
-    question : Question
-    tests : str, sequence or mapping
-    seed : int
 
     Raises
     ------

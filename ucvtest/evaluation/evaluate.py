@@ -119,17 +119,6 @@ def draw_design(
 ) -> Design:
     """Draw a design whose losses will fit into memory.
 
-    Parameters
-    ----------
-    plan : NamedDesign
-    n_obs, n_learners : int
-    rng : numpy Generator
-    max_bytes : int
-
-    Returns
-    -------
-    Design
-
     Raises
     ------
     ValueError
@@ -174,10 +163,6 @@ def evaluate_problem(
         How the design was drawn, kept with the losses.
     say_names : bool
         Whether the errors of learners say their names: those that the user gave.
-
-    Returns
-    -------
-    Losses
 
     Raises
     ------

@@ -96,12 +96,7 @@ class Problem:
 
     @classmethod
     def of_loss_or_auc(cls, X: Any, y: Any, learners: Any, loss: Any, **arguments: Any) -> Self:
-        """The same where ``loss="auc"`` asks for areas under the ROC curve.
-
-        Raises
-        ------
-        ValueError
-        """
+        """The same where ``loss="auc"`` asks for areas under the ROC curve."""
         auc = isinstance(loss, str) and loss == AUC
         output: Output | None = "score" if auc else None
         problem = cls.of(X, y, learners, loss=None if auc else loss, output=output, **arguments)
@@ -146,14 +141,6 @@ class Problem:
 def named_learners(learners: Any) -> dict[str, Learner]:
     """Names and learners in their order; the names of jitted ones are their own.
 
-    Parameters
-    ----------
-    learners : learner, list, tuple or mapping
-
-    Returns
-    -------
-    dict of str to Learner
-
     Raises
     ------
     ValueError
@@ -182,12 +169,7 @@ def named_learners(learners: Any) -> dict[str, Learner]:
 
 
 def check_two_classes(auc: bool, sample: Sample) -> None:
-    """Refuse the AUC where there are not two classes.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse the AUC where there are not two classes."""
     if auc and sample.n_classes != 2:
         raise ValueError(
             f"loss='auc' needs two classes, y has {sample.n_classes}: merge classes, or use "

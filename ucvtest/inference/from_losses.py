@@ -56,22 +56,12 @@ class LossesHeader:
         )
 
     def check_values(self) -> None:
-        """Refuse means alone.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse means alone."""
         if not self.has_values:
             raise ValueError(MEANS_ONLY)
 
     def check_losses(self) -> None:
-        """Refuse means alone, and scores.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse means alone, and scores."""
         if self.loss == AUC:
             raise ValueError(SCORES_ONLY)
         self.check_values()
@@ -142,12 +132,7 @@ class FromLosses(HypothesisTest):
 
     @abstractmethod
     def _take(self, header: LossesHeader) -> None:
-        """Set what the class needs to know of the losses; refuse those that it cannot use.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Set what the class needs to know of the losses; refuse those that it cannot use."""
 
     @property
     def paired(self) -> bool:
@@ -208,12 +193,7 @@ class FromLosses(HypothesisTest):
     def _execution_without_fits(
         self, options: Any, rng: Any, n_jobs: Any, batch_size: Any
     ) -> Execution:
-        """How an answer from given losses is computed; what is about draws and fits is refused.
-
-        Raises
-        ------
-        ValueError
-        """
+        """How an answer from given losses is computed; what is about draws and fits is refused."""
         refuse_arguments(rng=rng, n_jobs=n_jobs, batch_size=batch_size)
         return Execution.without_draws()
 

@@ -77,10 +77,6 @@ def studentise(
         Degrees of freedom of "t".
     status : str
         Other than "ok" it takes away reference, p-value and interval; a statistic is still shown.
-
-    Returns
-    -------
-    Studentised
     """
     drawn = 0.0 if math.isnan(mc_se) else mc_se**2
     se = math.sqrt(variance + drawn) if variance >= 0 else math.nan

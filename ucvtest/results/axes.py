@@ -137,10 +137,6 @@ def heat_map(
     ax : matplotlib Axes, optional
         Where to draw; by default on a new figure of pyplot's.
 
-    Returns
-    -------
-    matplotlib Axes
-
     Raises
     ------
     ImportError

@@ -247,12 +247,7 @@ def quiet_interval(result: ResultFields, alpha: float) -> tuple[float, float]:
 
 
 def check_alpha(alpha: float) -> None:
-    """Refuse levels outside of (0, 1).
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse levels outside of (0, 1)."""
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
 

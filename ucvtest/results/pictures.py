@@ -75,12 +75,6 @@ class Layer:
 class Picture:
     """Layers over common axes, from the back to the front.
 
-    Parameters
-    ----------
-    xlabel, ylabel : str
-    layers : sequence of Layer
-    title : str
-
     Raises
     ------
     ValueError

@@ -25,10 +25,6 @@ def check_written(data: Mapping[str, Any], kind: type, what: str, version: int) 
         What the message calls it.
     version : int
         The newest format that can be read.
-
-    Raises
-    ------
-    ValueError
     """
     if data.get("format") != f"ucvtest.{kind.__name__}":
         raise ValueError(f"data is not a {what} written by {kind.__name__}.to_dict")

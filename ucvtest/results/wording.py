@@ -34,10 +34,6 @@ class Direction:
 def direction(result: ResultFields) -> Direction | None:
     """Who is better where the difference is negative, and where it is positive.
 
-    Parameters
-    ----------
-    result : ResultFields
-
     Returns
     -------
     Direction or None
@@ -241,10 +237,6 @@ def pvalue_text(pvalue: float, alpha: float = 0.05) -> str:
     pvalue : float
     alpha : float
         Level from which rounding must keep the p-value apart.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

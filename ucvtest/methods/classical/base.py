@@ -139,12 +139,7 @@ class ResamplingTest(FromLosses):
         return drawn
 
     def _check_hypothesis(self) -> None:
-        """Refuse null values and alternatives that the test is not about.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse null values and alternatives that the test is not about."""
 
     def _check_design(self, design: Design) -> None:
         """Refuse designs that the test cannot use, and say which it can."""
@@ -155,12 +150,7 @@ class ResamplingTest(FromLosses):
 
     @abstractmethod
     def _admit(self, design: Design) -> None:
-        """Refuse designs that the test cannot use.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse designs that the test cannot use."""
 
     def fit(
         self,

@@ -110,12 +110,7 @@ class CorrectedTTest(ResamplingTest):
 
 
 def admit_splits(design: Design) -> None:
-    """Refuse all but several splits of the whole sample in one proportion.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse all but several splits of the whole sample in one proportion."""
     if design.n_resamples < 2:
         raise ValueError("design has one resample, and a spread needs two: use more splits")
     random_splits_of(design)

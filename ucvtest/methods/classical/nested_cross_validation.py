@@ -223,10 +223,6 @@ def nested_terms(observed: LossDifference) -> NestedTerms:
     ----------
     observed : LossDifference
         Of nested K-fold cross-validation.
-
-    Returns
-    -------
-    NestedTerms
     """
     folds = nested_folds_of(observed.design)
     n_repeats, n_obs = folds.shape
@@ -270,10 +266,6 @@ def bias_factor(n_folds: int, power: float = 1.0) -> float:
         K.
     power : float
         1 for a learning curve e + c/m.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -159,10 +159,6 @@ class Decomposition:
             Gives no test where it is not positive and finite.
         status : str
             Other than "ok", why there is no test.
-
-        Returns
-        -------
-        Studentised
         """
         usable = status == "ok" and 0 < variance < math.inf and not self.only_rounding
         return studentise(

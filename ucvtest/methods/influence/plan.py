@@ -167,12 +167,7 @@ class Options:
 
 
 def check_class_sizes(classes: Sequence[np.ndarray], response: np.ndarray, n_folds: int) -> None:
-    """Refuse classes with fewer observations than folds.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse classes with fewer observations than folds."""
     fewest = min(classes, key=len)
     if len(fewest) >= n_folds:
         return
@@ -190,12 +185,7 @@ def check_class_sizes(classes: Sequence[np.ndarray], response: np.ndarray, n_fol
 
 
 def check_variance(layout: Layout, scheme: str, variance: Any) -> None:
-    """Refuse variances that do not exist for the scheme.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse variances that do not exist for the scheme."""
     offered = layout.variances(scheme)
     if variance not in offered:
         known = variance in VARIANCES

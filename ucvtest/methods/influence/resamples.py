@@ -205,10 +205,6 @@ def draw_folds(
         Whether all folds are tested (in all combinations), or a single one in each repeat,
         of floor(n_k/K) observations in a class of n_k.
 
-    Returns
-    -------
-    Folds
-
     Examples
     --------
     >>> import numpy as np
@@ -248,18 +244,7 @@ def single_folds(classes: Sequence[np.ndarray]) -> Folds:
 def draw_bootstrap(
     rng: np.random.Generator, n_repeats: int, classes: Sequence[np.ndarray]
 ) -> Bootstrap:
-    """Draw bootstrap samples, of each class by itself.
-
-    Parameters
-    ----------
-    rng : numpy Generator
-    n_repeats : int
-    classes : sequence of ndarray of int
-
-    Returns
-    -------
-    Bootstrap
-    """
+    """Draw bootstrap samples, of each class by itself."""
     n = sum(map(len, classes))
     counts = np.zeros((n_repeats, n), dtype=np.uint16)
     step = max(1, DRAW_CELLS // n)

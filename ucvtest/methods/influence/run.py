@@ -40,12 +40,6 @@ MIN_REPEATS = 10
 def draw_resamples(layout: Layout, options: Options, rng: np.random.Generator) -> Resamples:
     """Draw the resamples of a scheme.
 
-    Parameters
-    ----------
-    layout : Layout
-    options : Options
-    rng : numpy Generator
-
     Returns
     -------
     Resamples
@@ -182,10 +176,6 @@ def run(
     source : LossSource
     rng : numpy Generator
         Seeds the fits.
-
-    Returns
-    -------
-    Found
     """
     size = max(1, min(STAGE_ROWS, STAGE_CELLS // layout.n_obs))
     counts = _counts(layout, resamples.n_repeats, resamples.parts(size))

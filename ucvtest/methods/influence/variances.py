@@ -44,19 +44,7 @@ class Studied:
 def study_variances(
     hypothesis: Hypothesis, layout: Layout, scheme: str, found: Found
 ) -> dict[str, Studied]:
-    """The test with each of the variances that exist for the scheme, by their names.
-
-    Parameters
-    ----------
-    hypothesis : Hypothesis
-    layout : Layout
-    scheme : str
-    found : Found
-
-    Returns
-    -------
-    dict of str to Studied
-    """
+    """The test with each of the variances that exist for the scheme, by their names."""
     studied = {}
     for name, one in _estimates(layout, scheme, found).items():
         test = studentise(

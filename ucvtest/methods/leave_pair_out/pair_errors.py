@@ -62,10 +62,6 @@ def pair_errors(sample: Sample, learner: Learner, n_jobs: int | None = None) -> 
     n_jobs : int, optional
         Workers for learners that are not jitted.
 
-    Returns
-    -------
-    PairErrors
-
     Raises
     ------
     ValueError

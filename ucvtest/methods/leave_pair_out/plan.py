@@ -33,12 +33,7 @@ MAX_LABELINGS = {"closed form": 5_000_000, "jitted fits": 20_000, "fits": 20_000
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many observations there are.
-
-    Parameters
-    ----------
-    n_obs, n_positive : int
-    """
+    """How many observations there are."""
 
     n_obs: int
     n_positive: int
@@ -123,10 +118,6 @@ def check_enumeration(options: Options, sizes: Sizes, how: str, learner: str) ->
         What counts the errors: see `PairErrors`.
     learner : str
         Its name.
-
-    Raises
-    ------
-    ValueError
     """
     n_labelings, most = options.n_labelings(sizes), MAX_LABELINGS[how]
     if options.n_permutations == "exact" and n_labelings > most:
@@ -137,12 +128,7 @@ def check_enumeration(options: Options, sizes: Sizes, how: str, learner: str) ->
 
 
 def check_labels(response: np.ndarray, pos_label: Any) -> None:
-    """Refuse real values in the place of labels.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse real values in the place of labels."""
     if pos_label is None and response.ndim == 1 and not response_has_classes(response):
         raise ValueError(
             "y must hold labels of two classes, but it holds real values: "
@@ -151,12 +137,7 @@ def check_labels(response: np.ndarray, pos_label: Any) -> None:
 
 
 def check_class_sizes(classes: Any, codes: Any) -> None:
-    """Refuse anything but two classes with two observations each.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse anything but two classes with two observations each."""
     sizes = np.bincount(codes, minlength=len(classes))
     if len(classes) != 2:
         raise ValueError(

@@ -60,10 +60,6 @@ def run(
     learner : str
         Its name, for the warning that the fits will take long.
 
-    Returns
-    -------
-    Found
-
     Raises
     ------
     ValueError

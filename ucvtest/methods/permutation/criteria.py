@@ -170,15 +170,7 @@ class Draws:
 
 
 class Candidate:
-    """One learner, fitted for its criteria.
-
-    Parameters
-    ----------
-    learner : Learner
-    task : Task
-    draws : Draws
-    execution : Execution
-    """
+    """One learner, fitted for its criteria."""
 
     n_fits: int
     """Model fits so far."""

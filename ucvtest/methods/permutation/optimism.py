@@ -96,10 +96,6 @@ def optimism(
         For learners with randomness of their own.
     bar : progress bar
         Told of every fit.
-
-    Returns
-    -------
-    Optimism
     """
     reference = reference_labels(sample.target, sampling)
     parts, probabilities, observed = [], [], []

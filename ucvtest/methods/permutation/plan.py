@@ -116,12 +116,7 @@ def _check_enumeration(sample: Sample, learner: Learner, sampling: Sampling) -> 
 
 
 def check_response(sample: Sample) -> None:
-    """Refuse responses of which nothing is left to permute.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse responses of which nothing is left to permute."""
     if sample.n_obs < 3:
         raise ValueError(f"X has {sample.n_obs} observations: at least 3 are needed")
     if sample.classes is None:

@@ -63,18 +63,6 @@ def from_labelings(
 ) -> Found:
     """Fit labelings drawn at random, or all of them.
 
-    Parameters
-    ----------
-    sample : Sample
-    learner : Learner
-    loss : Loss
-    options : Options
-    execution : Execution
-
-    Returns
-    -------
-    Found
-
     Raises
     ------
     ValueError
@@ -131,10 +119,6 @@ def in_closed_form(
     learner : Learner
     sampling : {"permutation", "bootstrap", "rademacher"}
     execution : Execution
-
-    Returns
-    -------
-    Found
 
     Raises
     ------

@@ -92,17 +92,7 @@ class KappaProfile:
 
 
 def complete_profile(sampler: Sampler, c_values: tuple[int, ...]) -> KappaProfile:
-    """The profile from all learning sets.
-
-    Parameters
-    ----------
-    sampler : Sampler
-    c_values : tuple of int
-
-    Returns
-    -------
-    KappaProfile
-    """
+    """The profile from all learning sets."""
     kappa = complete_sums(sampler).kappas()[list(c_values)]
     no_error = np.zeros(len(kappa))
     learn_size, n_fits = sampler.sizes.learn_size, sampler.source.n_fits
@@ -118,10 +108,6 @@ def sampled_profile(sampler: Sampler, c_values: tuple[int, ...], n_pairs: int) -
     c_values : tuple of int
     n_pairs : int
         Drawn for each overlap.
-
-    Returns
-    -------
-    KappaProfile
     """
     sizes = sampler.sizes
     fit = OverlapFit(sizes.n_obs, sizes.learn_size, n_pairs)

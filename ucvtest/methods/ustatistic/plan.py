@@ -42,12 +42,7 @@ MAX_FITS_OTHERWISE = 20_000
 
 @dataclass(frozen=True)
 class Sizes:
-    """Numbers of observations in the sample and in a learning set.
-
-    Parameters
-    ----------
-    n_obs, learn_size : int
-    """
+    """Numbers of observations in the sample and in a learning set."""
 
     n_obs: int
     learn_size: int
@@ -164,12 +159,7 @@ class Options:
         tol: Any,
         max_fits: Any,
     ) -> Self:
-        """Check the options of a test that fits learners.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Check the options of a test that fits learners."""
         if max_fits is None:
             max_fits = _default_max_fits(learners)
         elif as_integer("max_fits", max_fits) < 4:
@@ -187,12 +177,7 @@ class Options:
     def for_losses(
         cls, sizes: Sizes, given: GivenPairs, *, n_pairs: Any, variance: Any, tol: Any
     ) -> Self:
-        """Check the options of a test whose losses are given: only the variance can be chosen.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Check the options of a test whose losses are given: only the variance can be chosen."""
         if n_pairs not in ("auto", given.n_pairs):
             raise ValueError(
                 f"n_pairs={n_pairs!r}, but the given losses are of {given.n_pairs} pairs: leave "

@@ -26,14 +26,6 @@ def studentised(
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none.
 
-    Parameters
-    ----------
-    hypothesis : Hypothesis
-    n_obs : int
-    options : Options
-    found : Found
-    source : LossSource
-
     Returns
     -------
     dict of str to Studentised

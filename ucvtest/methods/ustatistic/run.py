@@ -88,14 +88,7 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True)
 class Sampler:
-    """Learning sets of one size with their losses, or loss differences.
-
-    Parameters
-    ----------
-    sizes : Sizes
-    source : LossSource
-    generator : numpy Generator
-    """
+    """Learning sets of one size with their losses, or loss differences."""
 
     sizes: Sizes
     source: LossSource
@@ -181,14 +174,7 @@ def _summing(sizes: Sizes, n_draws: int) -> Iterator[BackgroundSums]:
 
 @dataclass(frozen=True)
 class Steps:
-    """How many pairs are drawn at a time, and how many sets from each half.
-
-    Parameters
-    ----------
-    sizes : Sizes
-    options : Options
-    n_learners : int
-    """
+    """How many pairs are drawn at a time, and how many sets from each half."""
 
     sizes: Sizes
     options: Options
@@ -241,10 +227,6 @@ def estimated(sampler: Sampler, options: Options) -> Found:
     sampler : Sampler
         Whose source hands out given losses in the order of their design's rows.
     options : Options
-
-    Returns
-    -------
-    Found
     """
     if options.given is not None:
         return _from_given(sampler, options, options.given)
