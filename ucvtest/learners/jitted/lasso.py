@@ -16,7 +16,7 @@ from ucvtest.learners.jitted.lasso_fits import (
     CompiledFits,
     Data,
     Fits,
-    wide,
+    widened,
     working_set_sizes,
 )
 from ucvtest.learners.jitted.penalties import PenaltyScale, check_scale
@@ -200,7 +200,7 @@ class PenalizedLogistic(JittedLearner):
         distinct = _distinct(matrix) if self.l1_ratio == 1 else np.ones(len(centre), dtype=bool)
         features, response = padded_rows(matrix), padded_rows(sample.target)
         features, squares, response = to_device((features, features**2, response))
-        wide: list[Any] = [to_device(wide(each)) for each in (matrix, sample.target)]
+        wide: list[Any] = [to_device(widened(each)) for each in (matrix, sample.target)]
         return Data(
             *(matrix, distinct, features, squares, response),
             wide_features=wide[0],

@@ -21,7 +21,7 @@ from ucvtest.learners.solvers.penalized_logistic import (
     solve,
 )
 
-__all__ = ["CompiledFits", "Data", "Fits", "wide", "working_set_sizes"]
+__all__ = ["CompiledFits", "Data", "Fits", "widened", "working_set_sizes"]
 
 TOLERANCE = 1e-9
 """Largest violation of an optimality condition, in units of the response."""
@@ -250,7 +250,7 @@ class Fits:
         filled = _filled(rows, height)
         solved: Solved = solve(
             self.data.wide_features,
-            self.data.wide_response if self.labels is None else wide(self.labels[filled], 1),
+            self.data.wide_response if self.labels is None else widened(self.labels[filled], 1),
             *_members(self.learning[filled]),
             self.columns[filled].T,
             self.coefficients[filled].T,
@@ -318,7 +318,7 @@ def _filled(rows: np.ndarray, height: int) -> np.ndarray:
     return np.resize(rows, low if len(rows) <= low else height)
 
 
-def wide(array: np.ndarray, axis: int = 0) -> np.ndarray:
+def widened(array: np.ndarray, axis: int = 0) -> np.ndarray:
     """The array with zeros after its observations."""
     missing = -array.shape[axis] % WIDE_STEP
     return np.pad(array, [(0, missing * (each == axis)) for each in range(array.ndim)])
