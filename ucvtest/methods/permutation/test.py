@@ -77,6 +77,7 @@ class PermutationComplexityTest(HypothesisTest):
 
     method_name = "permutation"
     compares = False
+    admits = "none: it needs fits to permuted labels, which no losses of resamples hold"
     no_losses = "it needs fits to permuted labels"
 
     loss: Loss
