@@ -6,11 +6,25 @@ from typing import Any
 
 from ucvtest.losses.table import LossDifference
 
-__all__ = ["INDEPENDENCE", "one_class_and_tie_notes", "reuse_notes", "sizes_in_words", "tie_notes"]
+__all__ = [
+    "INDEPENDENCE",
+    "SAME_LOSSES",
+    "one_class_and_tie_notes",
+    "reuse_notes",
+    "sizes_in_words",
+    "tie_notes",
+]
 
 
 INDEPENDENCE = "labels and features are independent"
 """What tests that permute labels call their null hypothesis, in results."""
+
+
+SAME_LOSSES = (
+    "degenerate: the two learners had the same loss at every observation in every fit, so there is "
+    "no difference to test; compare learners that differ"
+)
+"""Status of a comparison of two learners that never differ."""
 
 
 def tie_notes(counts: Mapping[str, Any]) -> list[str]:

@@ -11,7 +11,7 @@ from ucvtest.data.output import OUTPUTS, Output
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
-__all__ = ["LOSSES", "Loss", "as_loss", "losses_where_tested", "matrix_loss"]
+__all__ = ["LOSSES", "Loss", "as_loss", "losses_where_tested", "matrix_loss", "plural"]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,12 @@ class Loss:
     @property
     def plural(self) -> str:
         """The expected losses of two learners, as summaries name them."""
-        return self.in_words + ("es" if self.in_words.endswith("s") else "s")
+        return plural(self.in_words)
+
+
+def plural(words: str) -> str:
+    """The expected losses of two learners, from that of one."""
+    return words + ("es" if words.endswith("s") else "s")
 
 
 def _zero_one(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -14,17 +14,22 @@ from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design, evaluate_problem
 from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.inference.from_losses import FromLosses, LossesHeader
-from ucvtest.inference.report import one_class_and_tie_notes, reuse_notes, sizes_in_words
+from ucvtest.inference.report import (
+    SAME_LOSSES,
+    one_class_and_tie_notes,
+    reuse_notes,
+    sizes_in_words,
+)
 from ucvtest.inference.studentise import studentise
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.loss import Loss
+from ucvtest.losses.loss import Loss, plural
 from ucvtest.losses.means import AUC
 from ucvtest.losses.table import SCORES_ONLY, LossDifference, Losses
 from ucvtest.results.pictures import Picture
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["THESE_RULES", "ResamplingTest", "plural"]
+__all__ = ["THESE_RULES", "ResamplingTest"]
 
 THESE_RULES = (
     "Assumes independent observations. The rules are taken as they are: the answer is about these "
@@ -286,11 +291,6 @@ def _name_of(loss: Any) -> str | None:
     return loss if loss is None or isinstance(loss, str) else repr(loss)
 
 
-def plural(words: str) -> str:
-    """The expected losses of two learners, from that of one."""
-    return words + ("es" if words.endswith("s") else "s")
-
-
 def _unlearnt_class_notes(losses: Losses) -> list[str]:
     """The note that a class could not be predicted, as happens where rows are sorted by class."""
     if losses.target is None or losses.loss not in LOSSES_OF_CLASSES:
@@ -314,10 +314,7 @@ def _status(observed: LossDifference, estimate: float, variance: float, status: 
     if status != "ok":
         return status
     if observed.identical:
-        return (
-            "degenerate: the two learners had the same loss at every observation in every fit, "
-            "so there is no difference to test; compare learners that differ"
-        )
+        return SAME_LOSSES
     if math.isnan(estimate + variance) and np.isnan(observed.means).any():
         return (
             "no estimate: a resample tests one class only, which leaves its AUC without a value; "

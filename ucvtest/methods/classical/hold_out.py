@@ -9,8 +9,9 @@ from scipy import stats
 
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import HoldOut
+from ucvtest.losses.loss import plural
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.base import ResamplingTest, plural
+from ucvtest.methods.classical.base import ResamplingTest
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
 

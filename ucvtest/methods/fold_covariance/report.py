@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.inference.report import SAME_LOSSES
 from ucvtest.inference.studentise import TABLE_ALPHA, variance_table
 from ucvtest.methods.fold_covariance.decomposition import Decomposition
 from ucvtest.results.pictures import Layer, Picture
@@ -35,10 +36,7 @@ def status(found: Decomposition, *, identical: bool) -> str:
         Whether the two learners had the same losses throughout.
     """
     if identical:
-        return (
-            "degenerate: the two learners had the same loss at every observation in every fit, "
-            "so there is no difference to test; compare learners that differ"
-        )
+        return SAME_LOSSES
     if math.isnan(found.rho):
         return NO_ASSUMPTION
     if found.only_rounding:

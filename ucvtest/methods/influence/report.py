@@ -61,7 +61,7 @@ def option_settings(layout: Layout, options: Options) -> dict[str, Any]:
 
 
 def diagnostics_of(
-    layout: Layout, options: Options, found: Found, studied: Mapping[str, Studied]
+    options: Options, found: Found, studied: Mapping[str, Studied]
 ) -> dict[str, Any]:
     """Influence values and their terms, all variances, Monte-Carlo errors and counts."""
     influence, source = found.influence, found.source

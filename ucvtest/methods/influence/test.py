@@ -373,7 +373,7 @@ class InfluenceFunctionTest(FromLosses):
             n_fits=found.source.n_fits,
             elapsed=math.nan,
             settings=self._settings() | option_settings(layout, options) | seed,
-            diagnostics=diagnostics_of(layout, options, found, studied),
+            diagnostics=diagnostics_of(options, found, studied),
             notes=(*notes(layout, options, found, tested=tested), *reuse_notes(self._given)),
             tables={"Variances": table},
             better="higher" if self.metric == "auc" else "lower",

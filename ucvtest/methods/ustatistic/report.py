@@ -6,7 +6,7 @@ from typing import Any
 
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.source import LossSource
-from ucvtest.inference.report import tie_notes
+from ucvtest.inference.report import SAME_LOSSES, tie_notes
 from ucvtest.inference.studentise import Hypothesis, Studentised, studentise, variance_table
 from ucvtest.losses.loss import Loss
 from ucvtest.methods.ustatistic.plan import VARIANCES, Options
@@ -127,10 +127,7 @@ def _status(options: Options, found: Found, name: str, *, identical: bool) -> st
     variance, mc_se = found.estimates.values[name], found.estimates.mc_se[name]
     remedy = REMEDY_PAIRS if options.given is None else REMEDY_LOSSES
     if identical:
-        return (
-            "degenerate: the two learners had the same loss at every observation in every fit, "
-            "so there is no difference to test; compare learners that differ"
-        )
+        return SAME_LOSSES
     if math.isnan(variance):
         return f"the {name} variance could not be estimated: {remedy}"
     if found.n_pairs < MIN_PAIRS and options.n_pairs != "exact":
