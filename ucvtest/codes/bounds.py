@@ -98,7 +98,7 @@ def light_code_bounds(n_errors: int, n: int, weight: int) -> CodeBounds:
     """
     n_errors, n, weight = code_size(n_errors, n, weight)
     w = min(weight, n - weight)
-    # From short lengths to long ones, so that the recursion is never deep.
+    # From short to long, so that the recursion is never deep.
     for length in range(2, n):
         for each in range(max(1, w - (n - length)), min(w, length // 2) + 1):
             _upper(n_errors, length, each)

@@ -1,4 +1,4 @@
-"""Light codes that can be written down, and learners whose null distributions they shape."""
+"""Light codes in explicit form, and learners that reach what they allow."""
 
 import hashlib
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class LightCode:
     words : array of bool, shape (L, n)
         Different words of the same weight.
     n_errors : int
-        W: at most so many arcs leave each word.
+        W, the most arcs that may leave a word.
 
     Raises
     ------
@@ -42,8 +42,8 @@ class LightCode:
 
     Notes
     -----
-    Which orientation exists is a flow: every edge between two words must leave one of them,
-    and W can leave each. Arcs between a code word and another word point to the code word.
+    An orientation is a flow: every edge between two words must leave one of them, and W can leave
+    each. Arcs between a code word and another word point to the code word.
     Pahikkala et al. (2025), Definition 4.
 
     Examples

@@ -220,7 +220,7 @@ def _critical_value(
     if method == "graham_sloane":
         return _graham_sloane(alpha, n, n0)
     if n0 < 2:
-        # Without its only observation a class cannot be learnt: every pair is tied.
+        # A class cannot be learnt without its only observation: every pair is tied.
         return -1
     nulls = simulated_nulls(n0, n1, n_simulations, rng)
     # Tables hold whole numbers; half an error more would not be rejected by all settings.

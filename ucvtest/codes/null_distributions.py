@@ -1,4 +1,4 @@
-"""Distributions of the number of leave-pair-out errors where labels mean nothing."""
+"""Distributions of the number of leave-pair-out errors where labels are independent of features."""
 
 from dataclasses import dataclass
 from functools import cache

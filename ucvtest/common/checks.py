@@ -33,7 +33,7 @@ def as_integer(name: str, value: Any) -> int:
 
 
 def check_workers(n_jobs: Any, batch_size: Any) -> None:
-    """Refuse numbers of workers and of learning sets that mean nothing; None is the default."""
+    """Refuse numbers of workers and of learning sets that make no sense; None is the default."""
     if n_jobs is not None and as_integer("n_jobs", n_jobs) == 0:
         raise ValueError("n_jobs must not be 0: use 1 for one worker, -1 for all processors")
     if batch_size is not None and as_integer("batch_size", batch_size) < 1:

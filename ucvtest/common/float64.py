@@ -24,17 +24,17 @@ __all__ = ["count_devices", "in_float64", "jit", "jit_sums", "on_device", "to_de
 
 P = ParamSpec("P")
 
-# A fifth less time to compile, and results as fast: the expensive passes find nothing more to do
-# in loops over batches.
+# Compiles in a fifth less time, and runs as fast: the expensive passes find nothing more to do in
+# loops over batches.
 _OPTIONS: dict[str, Any] = {"xla_llvm_disable_expensive_passes": True}
-# Half the time or less to compile, and sums as fast. Not for learners: their loops would take twice
-# as long, and the last digit of a fit would depend on how far its system is filled up.
+# Compiles in half the time or less, and sums run as fast. Not for learners: their loops would take
+# twice as long, and the last digit of a fit would depend on how far its system is padded.
 _OPTIONS_OF_SUMS = _OPTIONS | {"xla_backend_optimization_level": 1}
 if jax.__version_info__ < (0, 11):
-    # Unknown options are errors: these are known from 0.8 to 0.10, and no promise of XLA's.
+    # Unknown options are errors: XLA knows these from JAX 0.8 to 0.10, and promises nothing.
     _OPTIONS_OF_SUMS |= {"xla_cpu_use_fusion_emitters": False}
-    # By default half of each vector unit of 512 bits stays idle; processors with narrower ones see
-    # no difference.
+    # By default half of each 512-bit vector unit stays idle; processors with narrower units are not
+    # affected.
     _OPTIONS |= {"xla_cpu_prefer_vector_width": 512}
 jit = partial(jax.jit, compiler_options=_OPTIONS)
 jit_sums = partial(jax.jit, compiler_options=_OPTIONS_OF_SUMS)
@@ -61,8 +61,8 @@ def to_numpy(tree: Any) -> Any:
 def to_device(tree: Any) -> Any:
     """Turn every array of a (nested) container into a JAX array that keeps its 64 bits.
 
-    For what many calls share; to be used inside functions decorated with `in_float64` only. The
-    arrays may share their memory, so that the ones given must not be changed any more.
+    For arrays that many calls share; use them only inside functions decorated with `in_float64`.
+    They may share memory with the arrays given, which must not be changed afterwards.
     """
     with jax.enable_x64(True):
         # Unlike jnp.asarray it compiles nothing.

@@ -17,7 +17,7 @@ def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
     """The generator that ``rng=None``, an integer or a Generator stand for, and its seed.
 
     Without a seed one is drawn from the operating system, so that results can be repeated;
-    a Generator has none that could be told.
+    the seed of a Generator is not known.
 
     Raises
     ------

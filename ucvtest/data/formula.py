@@ -13,8 +13,8 @@ __all__ = ["read_formula"]
 def read_formula(formula: str, data: "pd.DataFrame") -> "tuple[np.ndarray, pd.DataFrame]":
     """Response and features that a formula names.
 
-    The response is taken from the data as it is where it is a plain column, so that
-    labels of any type stay labels.
+    A response that is a plain column is taken from the data as it is, so that labels of any
+    type stay labels.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def read_formula(formula: str, data: "pd.DataFrame") -> "tuple[np.ndarray, pd.Da
         return data[column].to_numpy(), features
     values = _model_matrix(f"{response} - 1", data, formula)
     if values.shape[1] != 1:
-        # Codes of a factor, in an order of formulaic's own: which is positive would be a guess.
+        # Columns of a factor, in formulaic's own order: which label is positive would be a guess.
         raise ValueError(
             f"formula={formula!r} has the response {response!r}, which is neither a column of the "
             "data nor one number for each row: add it to the data as a column"
@@ -49,7 +49,7 @@ def _model_matrix(terms: str, data: "pd.DataFrame", formula: str) -> "pd.DataFra
     from formulaic.errors import FormulaicError
 
     try:
-        # An empty context: formulas see the data and formulaic's functions, no variables of ours.
+        # An empty context: formulas see the data and formulaic's functions, but not our variables.
         return pd.DataFrame(model_matrix(terms, data, context={}, na_action="raise"))
     except FormulaicError as error:
         raise ValueError(f"formula={formula!r} cannot be used: {error}") from error

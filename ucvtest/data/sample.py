@@ -19,7 +19,7 @@ class Sample:
     Parameters
     ----------
     features : ndarray or DataFrame, shape (n, p)
-        As the user gave them: scikit-learn pipelines may digest what a matrix cannot.
+        As the user gave them: scikit-learn pipelines accept more than a matrix can hold.
     response : ndarray, shape (n,)
         As the user gave it.
     classes : ndarray or None
@@ -48,7 +48,7 @@ class Sample:
 
     @cached_property
     def target(self) -> np.ndarray:
-        """The response as float64: class codes 0, 1, ..., or the real values."""
+        """The response as float64: labels 0, 1, ..., or the real values."""
         return np.asarray(self.response if self.codes is None else self.codes, dtype=float)
 
     @cached_property
@@ -78,7 +78,7 @@ class Sample:
         return matrix
 
     def relabeled(self, labels: np.ndarray) -> "Sample":
-        """The same features with another response: class codes, or real values, (n,)."""
+        """The same features with another response: labels 0, 1, ..., or real values, (n,)."""
         if self.classes is None:
             return replace(self, response=labels)
         codes = labels.astype(int)
@@ -102,7 +102,7 @@ def as_response(y: Any) -> np.ndarray:
     -------
     ndarray
         Numbers that are stored as Python objects, as in columns of mixed origin, get a
-        numeric type, so that they are not taken for labels.
+        numeric type, so that they are not mistaken for labels.
     """
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -120,7 +120,7 @@ def response_has_classes(y: Any) -> bool:
     array = as_response(y)
     if array.dtype.kind != "f":
         return True
-    # Missing and infinite values are refused later, by messages of our own.
+    # Missing and infinite values are refused later, with messages of our own.
     array = array[np.isfinite(array)]
     return bool((array == np.rint(array)).all())
 
@@ -128,7 +128,7 @@ def response_has_classes(y: Any) -> bool:
 def make_sample(
     X: Any, y: Any, *, as_classes: bool, pos_label: Any = None, groups: Any = None
 ) -> Sample:
-    """Validate the data and code the response.
+    """Validate the data and number the classes.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def code_labels(y: Any, pos_label: Any = None) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     tuple of ndarray
-        Classes (C,) and codes (n,).
+        Classes (C,), and places (n,).
 
     Raises
     ------

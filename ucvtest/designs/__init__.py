@@ -1,7 +1,7 @@
-"""Resampling designs by name, and what structure a drawn design has.
+"""Resampling designs by name, and the structure of designs that have been drawn.
 
 A named design says what to draw; `draw` gives a `Design`, whose rows are the learning sets in a
-documented order. What reads the structure off a drawn design is in `ucvtest.designs.structure`.
+documented order. Functions such as `folds_of` read the structure off a drawn design.
 """
 
 from ucvtest.designs.adapters import as_design

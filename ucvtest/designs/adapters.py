@@ -1,4 +1,4 @@
-"""From what a user writes to a design: numbers of folds, scikit-learn splitters, splits."""
+"""From what a user passes to a design: numbers of folds, scikit-learn splitters, splits."""
 
 import copy
 import reprlib
@@ -98,7 +98,7 @@ def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
         with a ``split(X, y)`` method; if its random_state is None it gets one drawn from rng.
         Splits are pairs of row numbers, (learning, testing), as splitters yield them.
     X, y : optional
-        The data, which splitters look at, and whose number of rows splits are checked with.
+        The data: splitters look at them, and splits must suit their number of rows.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
 
 
 def _of_splits(splits: Any, n_obs: int) -> Design:
-    # Taken once: an iterator has no second time.
+    # An iterator can be read only once.
     pairs = list(splits)
     if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
         raise ValueError(

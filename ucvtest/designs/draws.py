@@ -21,7 +21,7 @@ CELLS_PER_STEP = 2**18
 """Cells (learning sets times observations) that are drawn at a time."""
 
 MANY = 6
-"""Members are drawn one by one where there are so many times as many, or more."""
+"""Subsets are drawn member by member where there are at least this many times as many members."""
 
 
 def draw_orders(rng: np.random.Generator, n_draws: int, n_obs: int) -> np.ndarray:
@@ -122,8 +122,8 @@ def draw_from_halves(
     """
     middle = n_obs // 2
     sides = tuple(np.empty((n_draws, n_sets, n_obs), dtype=bool) for _ in range(2))
-    # A few draws at a time: memory that is asked for anew costs more than the numbers in it. Of a
-    # draw with a single set, the random numbers for the halves are most of that.
+    # A few draws at a time: new memory costs more than the numbers in it. With a single set to a
+    # draw, most of it is for the random numbers of the halves.
     step = max(1, CELLS_PER_STEP // (max(n_sets, 4) * n_obs))
     for start in range(0, n_draws, step):
         rows = slice(start, min(start + step, n_draws))
@@ -144,7 +144,7 @@ def _draw_subsets(
     """
     members = _numbers(is_member)
     n_members = members.shape[1]
-    # Whichever are fewer are drawn: the members of a subset, or those that it leaves out.
+    # Drawn are the members of a subset or those that it leaves out, whichever are fewer.
     most = 2 * size > n_members
     n_drawn = n_members - size if most else size
     subsets[...] = is_member[:, None] if most else False
@@ -156,8 +156,8 @@ def _draw_subsets(
         marks[first_mark[..., None] + drawn] = not most
         return
     first_member = np.arange(0, members.size, n_members)[:, None]
-    # Robert Floyd's way: one of the members up to a last one, or that one itself where the
-    # other was drawn before.
+    # Robert Floyd's algorithm: draw one of the members up to `last`, or take the last itself if
+    # that one was drawn before.
     for last in range(n_members - n_drawn, n_members):
         place = first_member + rng.integers(last + 1, size=shape)
         drawn = first_mark + members.reshape(-1)[place]
@@ -167,7 +167,7 @@ def _draw_subsets(
 
 
 def _numbers(is_member: np.ndarray) -> np.ndarray:
-    """The numbers of the members (D, n), as many in each row, in ascending order: (D, m)."""
+    """The numbers of the members in ascending order, (D, m); every row (D, n) has m of them."""
     # The order in which partition leaves them would depend on the processor.
     n_rows, n_obs = is_member.shape
     numbers = np.flatnonzero(is_member).reshape(n_rows, -1)

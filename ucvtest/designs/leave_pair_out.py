@@ -1,4 +1,4 @@
-"""Leave-pair-out cross-validation as a splitter, because it needs the labels."""
+"""Leave-pair-out cross-validation as a splitter."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ __all__ = ["LeavePairOut"]
 class LeavePairOut:
     """Every pair of a positive and a negative observation left out once: a splitter.
 
-    It needs the labels, so that it is no named design but a splitter as scikit-learn has them;
-    it also serves as ``cv=`` there. Rows are ordered by the observation of the second class
+    It needs the labels, so it is not a named design but a splitter like those of scikit-learn,
+    where it can be passed as ``cv=``. Rows are ordered by the observation of the second class
     (in ascending order, the positive one), then by that of the first.
 
     Examples

@@ -302,7 +302,7 @@ class SplitHalves(_OfUnits):
         whole = _splits(n_obs, self.n_splits, size, rng)
         learning, testing = [whole.learning], [whole.testing]
         for order in draw_orders(rng, self.n_bisections, n_obs):
-            # With an odd number of observations one is in neither half.
+            # With an odd number of observations, one is in neither half.
             for members in (order[: n_obs // 2], order[n_obs // 2 : 2 * (n_obs // 2)]):
                 part = _splits(len(members), self.n_splits, size, rng)
                 for kept, found in ((learning, part.learning), (testing, part.testing)):
@@ -414,7 +414,7 @@ class DisjointSets(_OfUnits):
         return 2 * self.n_sets * self.n_draws
 
     def _check(self, n_obs: int) -> None:
-        """Refuse samples with less than two observations outside of two learning sets."""
+        """Refuse samples with fewer than two observations outside two learning sets."""
         if n_obs < 2 * self.learn_size + 2:
             raise ValueError(
                 f"learn_size={self.learn_size} needs at least {2 * self.learn_size + 2} "
@@ -450,7 +450,7 @@ def _check_folds(n_obs: int, n_folds: int, n_repeats: int) -> None:
 
 
 def _test_size(n_obs: int, fraction: float) -> int:
-    # The fraction that is meant: in floating point 0.1 * 30 lies above 3, and 1/3 * 30 below 10.
+    # The fraction that is meant: in floating point 0.1 * 30 is above 3, and 1/3 * 30 below 10.
     exact = Fraction(float(fraction)).limit_denominator(10**6)
     size = max(1, ceil(exact * n_obs))
     if size >= n_obs:

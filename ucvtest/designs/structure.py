@@ -1,7 +1,7 @@
 """The structure that a test needs, read off a drawn design.
 
-Nothing is asked of how the design came about, so that designs from elsewhere (scikit-learn's
-splitters, other people's indices) are as good as those of `ucvtest.designs`.
+It does not matter how the design was made: designs from elsewhere (scikit-learn's splitters, other
+people's indices) are as good as those of `ucvtest.designs`.
 """
 
 from itertools import combinations
@@ -56,7 +56,7 @@ def folds_of(design: Design) -> np.ndarray:
 
 
 def n_folds_of(design: Design) -> int:
-    """The number of folds where every observation is tested once at most.
+    """The number of folds of a design that tests every observation at most once.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def random_splits_of(design: Design) -> tuple[int, int]:
     Returns
     -------
     tuple of int
-        The sizes, the same for every split up to one observation; the largest test set counts.
+        The sizes, equal to within one observation; that of the largest test set is returned.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def disjoint_sets_of(design: Design) -> tuple[int, int]:
     if problem is None and len(design.learn_sizes) > 1:
         problem = f"they have between {design.learn_sizes[0]} and {design.learn_sizes[-1]} members"
     if problem is None and not odd:
-        # The largest number that fits: sets that were drawn together must stay together.
+        # The largest number that fits, as sets that were drawn together must stay together.
         for n_sets in range(n_pairs, 0, -1):
             if n_pairs % n_sets == 0 and _sides_disjoint(design.learning, n_sets):
                 return n_pairs // n_sets, n_sets
@@ -225,7 +225,7 @@ def pairs_of(design: Design, target: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def _first_partition(testing: np.ndarray) -> int:
     """Rows after which every observation has been tested once; 0 where that does not happen."""
-    # No partition has more parts than members, so that there is no need to look further.
+    # No partition has more parts than members, so there is no need to look further.
     times = testing[: testing.shape[1]].cumsum(axis=0, dtype=np.int32)
     complete = (times == 1).all(axis=1)
     return int(complete.argmax()) + 1 if complete.any() else 0

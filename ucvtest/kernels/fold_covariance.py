@@ -1,4 +1,4 @@
-r"""What the losses of K-fold cross-validation tell of their own covariance matrix.
+r"""What the losses of K-fold cross-validation reveal about their own covariance matrix.
 
 Notation of Bengio and Grandvalet (2005): e_i is the loss (difference) at observation i, whose
 fold has m of the n observations. The losses have covariance sigma^2 with themselves, omega
@@ -12,7 +12,7 @@ and their mean has variance theta = lambda_3/n. lambda_1 and lambda_2 are estima
 by the mean squares within and between folds. Nothing of the kind exists for lambda_3.
 
 Where folds differ in size, m stands for sum(m_k^2)/n and lambda_2 for n (theta - gamma): with
-these weights all that is said here still holds, for covariances that do not depend on the size.
+these weights all of this still holds, provided that covariances do not depend on the size.
 """
 
 import math
@@ -58,7 +58,7 @@ def moments(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str,
         sigma^2 + mu^2, omega + mu^2, gamma + mu^2; lambda1, lambda2 : unbiased estimates of the
         eigenvalues; naive_variance : lambda2/n, the variance of the mean if gamma were 0 (its
         expectation is theta - gamma); repeat_variance : variance of the mean of one repetition
-        around that of all, NaN for a single one. With folds of one observation s2 and lambda1
+        around the mean of all, NaN for a single one. With folds of one observation s2 and lambda1
         are NaN.
 
     Raises
@@ -96,7 +96,7 @@ def moments(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str,
 
 
 def moments_by_row(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str, np.ndarray]:
-    """`moments` of every row by itself, for losses of several samples.
+    """`moments` of each row separately, for losses of several samples.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def hold_out(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str
     dict of float
         mean; theta1 : the variance estimate that takes all losses as independent, too small
         because losses after the same learning set are correlated; theta2 : the unbiased one,
-        NaN for a single set, which cannot tell what another learning set would give.
+        NaN for a single set, which does not show how learning sets differ.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def eigenvalues(
 
 
 def mean_fold_size(sizes: np.ndarray) -> float:
-    """What stands for m where folds differ in size: the mean size over observations.
+    """The fold size m where folds differ: the mean, over observations, of the size of their fold.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def admissible_variances(
 @in_float64
 @partial(jax.jit, static_argnames="n_folds")
 def _moments(losses: jax.Array, codes: jax.Array, n_folds: int) -> dict[str, jax.Array]:
-    """losses, codes (R, n), codes from 0 to n_folds - 1; every code occurs in every row."""
+    """losses, folds (R, n), folds from 0 to n_folds - 1; each of them occurs in every row."""
     n = losses.shape[1]
 
     def by_fold(values: jax.Array) -> jax.Array:

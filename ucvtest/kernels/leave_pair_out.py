@@ -28,14 +28,14 @@ from ucvtest.data.groups import refuse_groups
 __all__ = ["LABELINGS_PER_CALL", "errors", "nearest_neighbour_errors", "smoother_errors"]
 
 TIE = 1e-11
-"""Difference of two fitted values, relative to the terms that it is summed from, below which it
-is rounding error and the pair tied."""
+"""Difference of two fitted values, relative to the terms of its sum, below which it is rounding
+error and the pair is tied."""
 
 UNDETERMINED = 1e-10
-"""Smallest det(I - H_SS): below, the others do not determine the fit."""
+"""Smallest det(I - H_SS) with which the other observations still determine the fit."""
 
 LABELINGS_PER_CALL = 1024
-"""A fixed shape, so one compilation; the labels of 100 observations are then 0.8 MB."""
+"""A fixed shape, so that one compilation is enough; labels of 100 observations take 0.8 MB."""
 
 OBS_STEP = 8
 """Samples are filled up to a multiple of this, so that similar sizes share a compilation."""
@@ -268,7 +268,7 @@ def _in_batches(
         batch = labels[start : start + LABELINGS_PER_CALL]
         rows = slice(start, start + len(batch))
         missing = ((0, 0), (0, LABELINGS_PER_CALL - len(batch)))
-        # What only fills up is neither positive nor negative, so in no pair.
+        # Padding is neither positive nor negative, so it is in no pair.
         positive = np.pad(_padded(batch.T, 0), missing)
         negative = np.pad(_padded(~batch.T, 0), missing)
         counts = count(shared, positive, negative)
@@ -277,7 +277,7 @@ def _in_batches(
 
 
 def _padded(array: np.ndarray, *axes: int) -> np.ndarray:
-    """The array with zeros after its observations on some axes."""
+    """The array, padded with zeros after its observations on some axes."""
     n = array.shape[axes[0]]
     missing = -n % OBS_STEP
     return np.pad(array, [(0, missing if axis in axes else 0) for axis in range(array.ndim)])

@@ -24,8 +24,8 @@ class Predictions:
     Parameters
     ----------
     values : ndarray, shape (R, n)
-        Row r holds what the rule learnt on learning set r says of each observation:
-        class codes, numbers, probabilities or scores; codes may be small integers.
+        Row r holds the predictions of the rule learnt on learning set r: labels 0, 1, ...,
+        numbers, probabilities or scores; labels may be small integers.
     ties : Counter
         How often a rule for ties decided, by the kind of tie.
     """
@@ -85,7 +85,7 @@ class SplitLearner(Learner):
         Returns
         -------
         ndarray, shape (len(testing),)
-            Class codes for "label", otherwise numbers.
+            Labels 0, 1, ... for "label", otherwise numbers.
         """
 
 
@@ -100,7 +100,7 @@ class JittedLearner(Learner):
     backend: ClassVar[str] = "jax"
 
     scale: ClassVar[Scale]
-    """Units of the scores: log-odds, share of votes, fitted value of the 0/1 code, discriminant."""
+    """Units of the scores: log-odds, share of votes, fitted label 0 or 1, discriminant."""
     multiclass: ClassVar[bool] = False
     """Whether more than two classes are possible."""
     regression: ClassVar[bool] = False
@@ -139,8 +139,8 @@ class JittedLearner(Learner):
             Row r marks learning set r. Sets with a single class may be among them; what is
             returned for them is ignored. With `labels` one row may stand for all.
         labels : ndarray of float64, shape (R, n), optional
-            Row r holds the class codes or real values that set r learns instead of the
-            sample's. What does not depend on them is computed once for a common set.
+            Row r holds the labels 0, 1, ..., or the real values, that set r learns instead of
+            the sample's. What does not depend on them is computed once for a common set.
 
         Returns
         -------
@@ -175,7 +175,7 @@ class JittedLearner(Learner):
         return self.rows_per_call(sample)
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
-        """Refuse responses and outputs that the learner has no meaning for."""
+        """Refuse responses and outputs that the learner cannot handle."""
         if sample.classes is None:
             if not self.regression:
                 raise ValueError(
@@ -234,7 +234,7 @@ class JittedLearner(Learner):
     def codes(
         self, state: Any, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray | None:
-        """Predicted codes of two classes, where a learner has them without its scores.
+        """Predicted labels 0 and 1, where a learner finds them without its scores.
 
         Parameters
         ----------
@@ -277,7 +277,7 @@ class JittedLearner(Learner):
 
     @property
     def tie_code(self) -> float:
-        """The code predicted for a score at the cut: that of the first class, as in glmnet."""
+        """The label predicted for a score at the cut: that of the first class, as in glmnet."""
         return 0.0
 
     def _outputs(self) -> tuple[Output, ...]:

@@ -29,9 +29,8 @@ MATRIX_NUMBERS = 2**25
 of which the computation holds a few copies."""
 
 OBS_STEP = 32
-"""Numbers of observations are filled up to a multiple of this with observations of weight zero,
-so that samples of similar size share one compilation; to powers of two it would cost twice as
-much."""
+"""Samples are padded with observations of weight zero to a multiple of this, so that samples of
+similar size share a compilation; padding to powers of two would cost twice as much."""
 
 
 def median_centred(matrix: np.ndarray) -> np.ndarray:
@@ -44,7 +43,7 @@ def median_centred(matrix: np.ndarray) -> np.ndarray:
 
 
 def clear_codes(scores: np.ndarray, cut: float, distance: np.ndarray | float) -> np.ndarray | None:
-    """Codes of two classes as small integers, if all scores are this far from the cut, or None."""
+    """Labels 0 and 1 as small integers, if all scores are this far from the cut, or None."""
     above = scores > cut + distance
     n_clear = np.count_nonzero(above) + np.count_nonzero(scores < cut - distance)
     return above.view(np.int8) if n_clear == scores.size else None
@@ -52,7 +51,7 @@ def clear_codes(scores: np.ndarray, cut: float, distance: np.ndarray | float) ->
 
 def squared_distances(features: np.ndarray) -> np.ndarray:
     """Squared Euclidean distances of all pairs of rows, (n, n)."""
-    # A tenth of a second, which only some learners need.
+    # Imported here: it takes a tenth of a second, and only some learners need it.
     from scipy.spatial.distance import cdist
 
     distances: np.ndarray = cdist(features, features, "sqeuclidean")
@@ -90,10 +89,10 @@ def padded_size(n_obs: int) -> int:
 
 
 def padded_rows(array: np.ndarray, axis: int = 0) -> np.ndarray:
-    """The array with zeros after its observations, as many as `padded_size` asks for."""
+    """The array, padded with zeros after its observations up to `padded_size`."""
     shape = list(array.shape)
     shape[axis] = padded_size(shape[axis])
-    # A third of the time of np.pad.
+    # Takes a third of the time of np.pad.
     padded = np.zeros(shape, array.dtype)
     padded[tuple(slice(size) for size in array.shape)] = array
     return padded

@@ -1,4 +1,4 @@
-"""Losses as plain dictionaries, JSON and .npz files: nothing is pickled, everything is checked."""
+"""Losses as plain dictionaries, JSON and .npz files, without pickle, and checked when read."""
 
 import json
 import math
@@ -38,7 +38,7 @@ def to_dict(losses: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        Infinite scores are the strings "inf" and "-inf", which JSON has no numbers for.
+        Infinite scores are the strings "inf" and "-inf": JSON has no such numbers.
     """
     design = losses.design
     return {
@@ -173,7 +173,7 @@ def _fields(words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _version(losses: Any) -> int:
-    """An older ucvtest must not read groups, which it would take for independent rows."""
+    """The format version: an older ucvtest must not read groups as independent rows."""
     return 1 if losses.groups is None else FORMAT_VERSION
 
 

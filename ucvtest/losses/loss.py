@@ -29,8 +29,8 @@ class Loss:
         What the learner must predict: a class, a number, the probability of the positive
         class, or a score that rises with it.
     original_labels : bool
-        Whether `function` sees the labels that the user gave instead of their
-        codes 0, 1, ...
+        Whether `function` gets the labels that the user gave, and not their numbers
+        0, 1, ...
     estimand : str
         The expected loss in words.
     bounds : tuple of float, optional
@@ -86,7 +86,7 @@ def plural(words: str) -> str:
 
 
 def _zero_one(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    # A code half-way between two classes is a tie that the learner left open: it costs 1/2.
+    # A prediction half-way between two classes is a tie that the learner left open: it costs 1/2.
     undecided = prediction != np.floor(prediction)
     return np.where(undecided, 0.5, (prediction != y).astype(float))
 
@@ -158,7 +158,7 @@ def matrix_loss(matrix: Any) -> Loss:
     def cost(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
         true = y.astype(int)
         below, above = np.floor(prediction).astype(int), np.ceil(prediction).astype(int)
-        # A code half-way between two classes is a tie left open: it costs the mean of both.
+        # A prediction half-way between two classes is a tie left open: it costs the mean of both.
         return (costs[true, below] + costs[true, above]) / 2
 
     low, high = float(costs.min()), float(costs.max())
@@ -205,14 +205,15 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
 def losses_where_tested(
     loss: Loss, sample: "Sample", predictions: np.ndarray, testing: np.ndarray
 ) -> np.ndarray:
-    """What predictions of a sample cost; 0 where they are not tested.
+    """Losses of predictions; 0 for observations that are not tested.
 
     Parameters
     ----------
     loss : Loss
     sample : Sample
     predictions : ndarray, shape (R, n)
-        Codes, numbers, probabilities or scores; anything where not tested.
+        Labels 0, 1, ..., numbers, probabilities or scores; entries of untested observations are
+        undefined.
     testing : ndarray of bool, shape (R, n)
 
     Returns
@@ -225,7 +226,7 @@ def losses_where_tested(
         If the loss function returns another shape, NaN, infinity, or a value outside of its
         bounds.
     """
-    # Where nothing is tested the loss gets to see a prediction that it can score.
+    # For untested observations the loss gets a prediction that it can score.
     shown = np.take_along_axis(predictions, testing.argmax(axis=1)[:, None], axis=1)
     scored = _scored(loss, sample, np.where(testing, predictions, shown))
     found = np.asarray(scored, dtype=float)
@@ -243,7 +244,7 @@ def losses_where_tested(
 
 
 def _scored(loss: Loss, sample: "Sample", predictions: np.ndarray) -> Any:
-    """What the loss function makes of codes, numbers or probabilities."""
+    """What the loss function returns for labels, numbers or probabilities."""
     if not loss.original_labels:
         return loss.function(sample.target, predictions)
     if loss.output != "label" or sample.classes is None:

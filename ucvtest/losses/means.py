@@ -9,7 +9,7 @@ from ucvtest.designs.design import Design
 __all__ = ["AUC", "resample_means"]
 
 AUC = "auc"
-"""Instead of a loss: what is kept are decision scores, and the mean of a resample is its AUC."""
+"""In the place of a loss: decision scores are kept, and the mean of a resample is its AUC."""
 
 
 def resample_means(
@@ -45,7 +45,7 @@ def _auc(positive: np.ndarray, scores: np.ndarray) -> float:
     n0 = len(positive) - n1
     if not n1 or not n0:
         return math.nan
-    # Here: losses that are no scores do without what takes a third of a second to import.
+    # Imported here: it takes a third of a second, and only scores need it.
     from scipy.stats import rankdata
 
     above = float(rankdata(scores)[positive].sum()) - n1 * (n1 + 1) / 2

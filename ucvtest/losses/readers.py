@@ -21,8 +21,8 @@ SCORES = {
     "neg_mean_squared_error": ("squared", 0.0, -1.0),
     "roc_auc": (AUC, 0.0, 1.0),
 }
-"""scikit-learn's scores that are means over the tested observations (or the AUC): the loss, and
-the line that turns the one into the other."""
+"""scikit-learn's scores that are means over the tested observations (or the AUC): the loss, and the
+intercept and slope that turn the score into it."""
 
 
 def of_arrays(
@@ -132,7 +132,7 @@ def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]
 
 
 def _target(y: Any, pos_label: Any) -> np.ndarray:
-    """Codes of the classes, or the real response, as `Sample` has them."""
+    """Labels 0, 1, ..., or the real response, as `Sample` has them."""
     response = as_response(y)
     if response.ndim == 1 and (pos_label is not None or response_has_classes(response)):
         return code_labels(y, pos_label)[1].astype(float)
@@ -156,7 +156,7 @@ def _scores_of(
 
 
 def _check_scores(scores: np.ndarray, name: str, score: str, n_splits: int) -> None:
-    """Refuse scores that are missing, or of another kind than they are said to be."""
+    """Refuse scores that are missing, or impossible for what was scored."""
     if scores.shape != (n_splits,):
         raise ValueError(
             f"results[{name!r}] has {scores.size} scores for {n_splits} splits: pass what "

@@ -51,7 +51,7 @@ class Losses:
         Losses (scores) of all T tested observations, resample by resample, observations
         ascending; None where only the means are known.
     target : ndarray, shape (n,), optional
-        Codes of the classes, or the real response; needed by tests about the AUC.
+        Labels 0, 1, ..., or the real response; needed by tests about the AUC.
     in_words : str
         The expected loss in words.
     bounds : tuple of float, optional
@@ -203,10 +203,10 @@ class Losses:
         Parameters
         ----------
         values : array, shape (L, R, n) or (R, n)
-            Loss of each learner after each fit at each observation; anything where not tested.
-            Decision scores for ``loss="auc"``.
+            Loss of each learner after each fit at each observation; entries of untested
+            observations are ignored. Decision scores for ``loss="auc"``.
         learning, testing : array of 0/1, shape (R, n)
-            Who was learnt from and who was tested; by default the rest is tested.
+            Which observations were learnt from and which tested; by default all others are tested.
         learners : sequence of str, optional
             By default "learner 1", "learner 2", ...
         loss : str
@@ -416,7 +416,7 @@ class LossDifference:
 
     @property
     def tested_target(self) -> np.ndarray:
-        """Codes of the classes, or the response, of all tested observations, (T,).
+        """Labels 0, 1, ..., or the real response, of all tested observations, (T,).
 
         Raises
         ------
@@ -453,7 +453,7 @@ def _spread(values: np.ndarray, design: Design) -> np.ndarray:
 
 
 def _check_shapes(losses: Losses) -> None:
-    """Refuse what does not fit together: such losses may come from a file."""
+    """Refuse parts that do not fit together: losses may come from a file."""
     n_learners, design = len(losses.learners), losses.design
     if not n_learners:
         raise ValueError("learners is empty: losses of at least one are needed")
@@ -495,7 +495,7 @@ def _check_groups(groups: np.ndarray, design: Design) -> None:
 def _check_means(losses: Losses) -> None:
     """Refuse means of other losses: some tests take the means, others the values."""
     if losses.loss == AUC:
-        # That of the scores is not computed again, which for many small test sets takes long.
+        # AUCs are not computed again: that takes long for many small test sets.
         possible = np.isnan(losses.means) | ((losses.means >= 0) & (losses.means <= 1))
         if not possible.all():
             raise ValueError("means must lie between 0 and 1 for loss='auc', which are AUCs")

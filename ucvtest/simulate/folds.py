@@ -394,7 +394,7 @@ class HoldOutSimulation:
 
 @dataclass(frozen=True, eq=False)
 class _FoldDesign:
-    """Learning and test sets (R, n), and how their losses add up to e."""
+    """Learning and test sets (R, n), and the weights with which their losses add up to e."""
 
     learning: np.ndarray
     testing: np.ndarray

@@ -43,8 +43,8 @@ class _Fits(Protocol):
 class ManySamples:
     """Losses of one learner, or differences of two, on samples drawn one after the other.
 
-    All samples have the same learning sets, because independent observations may as well
-    stay in the order in which they were drawn.
+    All samples share their learning sets: independent observations may as well stay in the
+    order in which they were drawn.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class ManySamples:
     ) -> None:
         self._sampler, self._rng = sampler, rng
         self._learning, self._testing = learning, testing
-        # A generator of its own: how large the pilot is must not change the samples.
+        # A generator of its own, so that the size of the pilot does not change the samples.
         pilot_rng = np.random.default_rng(rng.integers(2**63))
         pilot = self._draw(pilot_rng, PILOT_OBS)
         has_classes = response_has_classes(pilot[1])
@@ -200,7 +200,7 @@ class _RidgeFits(_JittedFits):
         parts = []
         for start in range(0, len(samples), size):
             rows = np.arange(start, start + size)
-            # Always calls of the same shape: another one would be compiled, and round otherwise.
+            # Always calls of one shape: others would have to be compiled, and round differently.
             rows = np.minimum(rows, len(samples) - 1)
             scores = ridge_predictions(
                 features[rows],

@@ -1,4 +1,4 @@
-"""Where one of two rules errs and the other does not: McNemar's exact test."""
+"""Where only one of two rules errs: McNemar's exact test."""
 
 from typing import NamedTuple
 
@@ -40,7 +40,7 @@ class Discordance(NamedTuple):
         Returns
         -------
         float
-            1 where no observation tells the rules apart.
+            1 where the rules err on the same observations.
         """
         if self.n_telling == 0:
             return 1.0
@@ -55,7 +55,7 @@ class Discordance(NamedTuple):
 
     @property
     def diagnostics(self) -> dict[str, int]:
-        """The counts that tell the rules apart."""
+        """The counts in which the rules differ."""
         return {
             "only_first_wrong": self.only_first_wrong,
             "only_second_wrong": self.only_second_wrong,

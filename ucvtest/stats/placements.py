@@ -33,7 +33,7 @@ class Placements:
 
     @property
     def variance(self) -> float:
-        """DeLong's variance of `mean`; NaN with less than two observations of a class."""
+        """DeLong's variance of `mean`; NaN with fewer than two observations of a class."""
         both = (self.positives, self.negatives)
         if min(map(len, both)) < 2:
             return math.nan
@@ -58,7 +58,7 @@ def placements(y: np.ndarray, scores: np.ndarray) -> Placements:
 
     Notes
     -----
-    By midranks: n log n steps for what all pairs would take n^2 for (Sun and Xu 2014).
+    By midranks, in n log n steps instead of the n^2 of all pairs (Sun and Xu 2014).
 
     References
     ----------

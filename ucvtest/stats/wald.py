@@ -51,7 +51,7 @@ def reference_distribution(reference: str, df: float) -> ReferenceDistribution |
 
 
 def wald_pvalue(statistic: float, reference: str, df: float, alternative: Alternative) -> float:
-    """p-value of a studentised statistic; NaN where statistic or reference are missing."""
+    """p-value of a studentised statistic; NaN without a statistic or a reference."""
     distribution = reference_distribution(reference, df)
     if distribution is None or math.isnan(statistic):
         return math.nan

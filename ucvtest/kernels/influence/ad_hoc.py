@@ -8,7 +8,7 @@ __all__ = ["ad_hoc_by_repetition", "ad_hoc_variances"]
 
 
 def ad_hoc_variances(fold_values: Any, estimate: Any = None) -> dict[str, float]:
-    """Variances that treat folds as independent; they have no theory, but often win.
+    """Variances that treat folds as independent; without a theory, but often the best.
 
     Parameters
     ----------

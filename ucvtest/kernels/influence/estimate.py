@@ -9,7 +9,7 @@ __all__ = ["Influence", "Rows"]
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """An estimate, what each observation contributes to its error, and what chance adds.
+    """An estimate, what each observation contributes to its error, and its Monte-Carlo noise.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Influence:
 
     @property
     def term_1_variance(self) -> float:
-        """The same from term I alone: how the training sets vary is left out."""
+        """The same from term I alone, which leaves out how training sets vary."""
         return self._variance(self.first)
 
     @property

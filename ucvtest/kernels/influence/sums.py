@@ -22,8 +22,8 @@ and its influence value is U_i = I + II - III. C depends on the design alone, so
 over the scores is enough: they need not be kept.
 
 There are three passes over the rows, each an object that the one before makes: `PairCounts` and
-`LossCounts` count how often everything is tested, `PairSums` and `LossSums` add up the scores
-(losses) of one learner, and their `influence` goes through the learning sets.
+`LossCounts` count how often each pair or observation is tested, `PairSums` and `LossSums` add up
+the scores (losses) of one learner, and their `influence` goes through the learning sets.
 
 Repeated K-fold cross-validation tests all pairs of folds in each repeat. The rule that scores a
 pair (i, j) is learnt without the folds of i and j; how the rest is divided into further folds
@@ -401,7 +401,7 @@ def _group(rows: Rows, n_groups: int) -> np.ndarray:
 
 
 def repeats_needed(share: float, n_cells: int, chance: float = 0.01) -> int:
-    """Repeats after which some cell is still untested with a given chance, at most.
+    """Repeats after which the chance that some cell is still untested is at most `chance`.
 
     Parameters
     ----------

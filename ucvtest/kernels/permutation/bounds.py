@@ -99,7 +99,7 @@ def error_bound(
     Returns
     -------
     float
-        Above 1 where it says nothing.
+        Above 1 where the bound is of no use.
 
     Raises
     ------

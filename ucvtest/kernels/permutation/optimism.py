@@ -28,15 +28,15 @@ def generalization(
     Parameters
     ----------
     predictions : array, shape (P, n)
-        Row r holds what the rule learnt from ``permuted_y[r]`` says of the n observations.
+        Row r holds the predictions of the rule learnt from ``permuted_y[r]``.
     permuted_y : array, shape (P, n)
         Labels that were learnt.
     y : array, shape (m,)
         The labels that they were drawn from, each as likely as the others: the observed ones,
         or one of each class for Rademacher labels.
     loss : {"squared", "absolute", "zero_one"} or array, shape (C, C)
-        A matrix holds the loss ``loss[true, predicted]`` of codes 0, ..., C - 1. A code half-way
-        between two classes is a tie left open, which costs the mean of both.
+        A matrix holds the loss ``loss[true, predicted]`` of labels 0, ..., C - 1. A prediction
+        half-way between two classes is a tie left open, which costs the mean of both.
     groups : None
         The cluster of each observation, the unit of resampling: refused, as independent
         observations are assumed.
@@ -49,8 +49,8 @@ def generalization(
     Raises
     ------
     ValueError
-        If `groups` are given, shapes do not match, values are not finite, or labels are no codes of
-        the matrix.
+        If `groups` are given, shapes do not match, values are not finite, or labels are not those
+        of the matrix.
 
     Notes
     -----
@@ -89,7 +89,7 @@ def generalization(
 
 
 def _matrix(loss: Any, fitted: np.ndarray, labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """The loss as a matrix that knows every code."""
+    """The loss as a matrix with a row and a column for every label."""
     codes = (fitted, labels, reference)
     n_classes = 1 + int(np.ceil(max((array.max() for array in codes if array.size), default=0)))
     if isinstance(loss, str):

@@ -1,4 +1,4 @@
-"""How labels that mean nothing are drawn."""
+"""How labels are drawn that do not depend on the features."""
 
 from typing import Literal, get_args
 

@@ -1,6 +1,6 @@
-"""What permutation, leave-one-out and penalties say of a linear smoother, in closed form.
+"""Optimism, leave-one-out error and penalties of a linear smoother, in closed form.
 
-A few sums each, which JAX would make no faster; arrays of data sets broadcast.
+Each is a few sums, which JAX would not make faster; arrays of data sets broadcast.
 """
 
 from typing import Any
@@ -113,7 +113,7 @@ def effective_degrees(smoother: ArrayLike) -> dict[str, Any]:
     Returns
     -------
     dict of float or ndarray, shape (...)
-        "trace", tr S; "permutation", tr S + 1 - 1'S1/n, by which the permutation estimate goes;
+        "trace", tr S; "permutation", tr S + 1 - 1'S1/n, on which the permutation estimate depends;
         "variance", tr SS', of the fitted values; "residual", tr(2S - SS'), n less those of the
         residuals. All are the number of parameters for least squares with an intercept.
 
@@ -160,7 +160,7 @@ def leave_one_out(residuals: ArrayLike, leverages: ArrayLike) -> Any:
     Returns
     -------
     float or ndarray, shape (...)
-        Infinite where a leverage is 1: the others then do not determine the fit.
+        Infinite where a leverage is 1: the other observations then do not determine the fit.
 
     Notes
     -----
@@ -226,7 +226,7 @@ def vc_penalty(e_in: ArrayLike, degrees: ArrayLike, n_obs: int) -> Any:
     Returns
     -------
     float or ndarray
-        Infinite where the bound says nothing.
+        Infinite where the bound is of no use.
 
     Notes
     -----

@@ -61,8 +61,7 @@ class Accumulator:
         that Theta^2 can be estimated and with it every variance; otherwise only the
         jackknife.
     n_draws : int
-        A lower bound for the number of draws that will be added; fewer than 32 make
-        fewer groups.
+        At least this many draws will be added; below 32 there are fewer groups.
     """
 
     def __init__(self, n_obs: int, learn_size: int, *, disjoint: bool, n_draws: int) -> None:
@@ -109,7 +108,7 @@ class Accumulator:
         self._store(additive, sums)
 
     def sums(self) -> Sums:
-        """What has been added so far: not to be kept, as `add` goes on with the same arrays."""
+        """What has been added so far; valid until the next `add`, which changes its arrays."""
         return Sums(
             n_obs=self.n_obs,
             learn_size=self.learn_size,
@@ -126,14 +125,14 @@ class Accumulator:
     def _sum(self, dealt: Dealt, additive: Fits) -> dict[str, np.ndarray]:
         sums: dict[str, np.ndarray] = {}
         if not _are_counts(dealt.draws):
-            # Rounded for earlier draws that were: the sums of these are not exact.
+            # The fit may have been rounded for earlier draws; sums over these would not be exact.
             additive = in_double(additive)
         for call in dealt.calls():
             update = residual_sums(
                 *call, additive, self.learn_size, self._common, pair_effects=self.pair_effects
             )
             if self.pair_effects:
-                # By far the largest: added to its total at once, which asks for no memory.
+                # By far the largest: added to its total at once, so that it is held once only.
                 add_up(self._totals, {"joint": update.pop("joint")})
             add_up(sums, update)
         return sums
@@ -192,7 +191,7 @@ class Accumulator:
 
 
 def _as_counts(differences: np.ndarray) -> np.ndarray:
-    """Differences that are all -1, 0 or 1 as such numbers of errors, in small integers."""
+    """Differences as small integers, if all are numbers of errors: -1, 0 or 1."""
     magnitude = np.abs(differences)
     is_count = ((magnitude == 0) | (magnitude == 1)).all()
     return differences.astype(np.int8 if is_count else float, copy=False)

@@ -32,7 +32,7 @@ SETS_FOR_FIT = 64
 """Learning sets for each observation after which the additive fit stays as it is."""
 
 MOST_ROUNDING = 0.2
-"""Errors of one rule: the standard deviation that rounding A may add to their number."""
+"""Standard deviation that rounding A may add to the number of errors of one rule."""
 
 Fits = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Additive fits of K groups: centre (K,), learning effects (K, n) and test effects (K, n). In
@@ -59,7 +59,7 @@ def _additive_moments(
     size = learning.sum(-1)
     mean_loss = weight * values.sum(-1) / (n - size)
     learnt = learning.astype(weight.dtype)
-    # Of zeros and ones, so single precision counts exactly.
+    # Zeros and ones, which single precision counts exactly.
     half = learning.astype(jnp.float32)
     return {
         "count": weight.sum(),
@@ -100,7 +100,7 @@ class AdditiveFit:
         return 0.0 if self.sums is None else float(self.sums["count"])
 
     def solve(self, n: int, g: int) -> tuple[float, np.ndarray, np.ndarray]:
-        """Centre c, learning effects a and test effects d; zeros where nothing was seen."""
+        """Centre c, learning effects a and test effects d; zeros before any draws."""
         if self.sums is None:
             return 0.0, np.zeros(n), np.zeros(n)
         s = self.sums
@@ -108,13 +108,13 @@ class AdditiveFit:
         centre = float(s["mean_loss"]) / count
         share = s["learning"] / count
         gram = s["gram"] - count * np.outer(share, share)
-        # A ridge penalty worth n learning sets keeps few draws from adding noise. Any a and d
-        # leave the estimators unbiased; good ones make the residual small.
+        # A ridge penalty worth n learning sets keeps the fit to few draws from adding noise. Any
+        # a and d leave the estimators unbiased; good ones make the residual small.
         penalty = np.trace(gram) / count + 1e-9
         response = s["learning_loss"] - share * float(s["mean_loss"])
         gram += penalty * np.eye(n)
-        # Conjugate gradients: well conditioned. Not by BLAS, whose threads would go on waiting for
-        # work for a tenth of a second with full load, in the way of JAX's.
+        # Well conditioned, so conjugate gradients. Without BLAS: its threads would go on spinning
+        # for a tenth of a second, in the way of JAX's.
         product = LinearOperator((n, n), partial(np.einsum, "ij,j->i", gram))
         on_mean, _ = cg(product, response, rtol=1e-8)
         on_mean -= on_mean.mean()

@@ -15,7 +15,7 @@ N_GROUPS_LARGE, LARGE_OBS = 8, 500
 """Groups with more observations than `LARGE_OBS`: each group needs n x n sums."""
 
 SETS_PER_CALL, SETS_PER_LARGE_CALL = 16, 128
-"""Learning sets of each group and side in one jitted call: two fixed shapes, so two compilations.
+"""Learning sets of each group and side in one jitted call: two fixed shapes, to compile twice only.
 A large call keeps the sums of its groups, n x n each, from being written too often."""
 
 Draws = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -67,7 +67,7 @@ class Dealt:
 
 
 def groups_of(draw: np.ndarray, n_groups: int) -> np.ndarray:
-    """The group of each draw; the halves in turn, so that a few draws reach both."""
+    """The group of each draw, alternating between the halves so that a few draws reach both."""
     half = one_half(n_groups)
     turns = sorted(range(n_groups), key=lambda k: (k % half, k))
     return np.array(turns)[draw % n_groups]

@@ -12,7 +12,7 @@ __all__ = ["OverlapFit", "OverlapSums"]
 
 
 class OverlapFit:
-    """The additive fit that sums over pairs with given overlaps start from.
+    """The additive fit that is subtracted from pairs with given overlaps.
 
     Parameters
     ----------
@@ -27,12 +27,12 @@ class OverlapFit:
         self._fit = AdditiveFit()
 
     def add(self, draws: Draws) -> None:
-        """Add draws to the fit; the sums must be over others."""
+        """Add draws to the fit; they must not be added to the sums."""
         for call in Dealt.deal(draws, self.n_groups).calls():
             self._fit.add(*call)
 
     def sums(self, c_values: Iterable[int]) -> "OverlapSums":
-        """Where pairs are added up that some kappa_c need."""
+        """Start the sums over pairs that some kappa_c need."""
         centre, a, d = self._fit.solve(self.n_obs, self.learn_size)
         shape = (self.n_groups, self.n_obs)
         additive = (

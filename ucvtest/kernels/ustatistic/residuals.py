@@ -37,7 +37,7 @@ def residual_sums(
     def of_group(group: tuple[Any, ...]) -> dict[str, jax.Array]:
         return _sums_of_group(*group, size=size, common=common, pair_effects=pair_effects)
 
-    # Group by group: what one of them needs stays in the processor's cache.
+    # Group by group, so that its arrays stay in the processor's cache.
     return jax.lax.map(of_group, (d1, d2, l1, l2, weight, additive))
 
 
@@ -101,7 +101,7 @@ class _Side(NamedTuple):
     def of(cls, differences: jax.Array, learning: jax.Array, additive: Additive) -> "_Side":
         centre, a, d = additive
         learnt = learning.astype(a.dtype)
-        # Here and below: products that accelerators would round by default.
+        # Here and below, "highest": accelerators would round products by default.
         effect = jnp.matmul(learnt, a, precision="highest")
         x = jnp.where(learning, 0.0, differences - ((effect + centre)[..., None] + d))
         return cls(x, learnt, x.sum(-1))

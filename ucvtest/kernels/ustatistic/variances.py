@@ -89,7 +89,7 @@ class Sums:
         # Half of each effect before the transpose is added.
         tau = joint - (m - 1) / (n - 2) * effect[:, :, None]
         constant = m * (m - 1) / (n * (n - 1)) * self.totals["residual_mean"]
-        # One matrix after the other, as each fits into the processor's cache.
+        # One matrix at a time: each fits into the processor's cache.
         for matrix, share in zip(tau, constant, strict=True):
             matrix += matrix.T - share
             np.fill_diagonal(matrix, 0.0)
@@ -173,7 +173,7 @@ def clipped(unbiased: float, lower: float, upper: float) -> float:
 
 
 def _error_of_clipping(values: Mapping[str, float], mc_se: float) -> float:
-    """Root mean square error of the clipped variance if the unbiased one errs normally.
+    """Root mean square error of the clipped variance if the unbiased one has a normal error.
 
     At a bound the clipped value hardly moves when a group is left out, although another
     sample of learning sets could have taken it far inside.
@@ -190,7 +190,7 @@ def _crossed_product(vectors: np.ndarray, keep: np.ndarray, count: np.ndarray) -
     one estimate for each row of these, (V,). The square of a mean would add the mean's own
     Monte-Carlo variance.
     """
-    # Row by row, as BLAS wakes its other threads for large products.
+    # Row by row: large products would wake BLAS's other threads.
     rows = vectors[:, None] if vectors.ndim == 2 else vectors
     gram = (rows.transpose(1, 0, 2) @ rows.transpose(1, 2, 0)).sum(axis=0)
     products = ((keep @ gram) * keep).sum(axis=1) - keep @ np.diag(gram)

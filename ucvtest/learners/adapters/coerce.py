@@ -1,4 +1,4 @@
-"""From what a user writes to a learner: objects, short strings, estimators, callables."""
+"""From what a user passes to a learner: objects, short strings, estimators, callables."""
 
 import inspect
 from collections.abc import Callable

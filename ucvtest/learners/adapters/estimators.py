@@ -35,7 +35,7 @@ class SklearnLearner(SplitLearner):
 
     Notes
     -----
-    Two classes: a regressor gets the codes 0 and 1, and under a loss for labels its
+    Two classes: a regressor gets the numbers 0 and 1, and under a loss for labels its
     prediction is cut at 1/2 (exactly 1/2 is the first class). Probabilities are
     `predict_proba` of the positive class; scores are `decision_function` where there is
     one, otherwise that probability, otherwise a regressor's prediction.
@@ -182,7 +182,7 @@ class CallableLearner(SplitLearner):
         return _function_name(self.function)
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
-        """Refuse only what no function could mean."""
+        """Refuse only what no function can return."""
         if sample.n_classes > 2 and output != "label":
             raise ValueError(
                 f"learner {self.name} with this loss needs two classes, y has {sample.n_classes}: "
@@ -197,7 +197,7 @@ class CallableLearner(SplitLearner):
         output: Output,
         seed: int,
     ) -> np.ndarray:
-        """Call the function and code the labels that it returns."""
+        """Call the function and number the labels that it returns."""
         response = sample.target if output == "number" else sample.response
         returned = self.function(sample.rows(learning), response[learning], sample.rows(testing))
         if output == "label":
@@ -206,7 +206,7 @@ class CallableLearner(SplitLearner):
 
 
 def _cut(number: np.ndarray) -> np.ndarray:
-    """The second class above 1/2; NaN stays NaN, to be refused by name of the split."""
+    """The second class above 1/2; NaN stays NaN, which is refused later with the split."""
     return np.where(np.isnan(number), np.nan, number > 0.5)
 
 

@@ -17,7 +17,7 @@ OPEN = 1e-8
 """Distance from the cut within which the error of a solution could decide."""
 
 ROUNDING = 1e-12
-"""The same for rounding errors of a score, relative to the largest of a call."""
+"""The same for rounding errors, relative to the largest score of a call."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +30,9 @@ class TranslatedLearner(Learner):
         The estimator, which fits where the jitted learner leaves a prediction open.
     jitted : JittedLearner
     outputs : mapping
-        What the jitted learner is asked for where it differs from what the loss needs.
+        What to ask the jitted learner for, where it is not what the loss needs.
     signed_score : bool
-        Whether scores are for the codes -1 and 1 instead of 0 and 1.
+        Whether scores are for classes numbered -1 and 1 instead of 0 and 1.
     exact_scores : bool
         Whether labels of scores near the cut are left open.
     """

@@ -56,14 +56,14 @@ MOST_SPREADS = 1e6
 lost too many digits."""
 
 FEW_SPREADS = 1e3
-"""The same where it computes with squares of such distances."""
+"""The same where scikit-learn squares such distances."""
 
 UNITS = 1e5
-"""Condition number of the centred features from which on the covariance matrix, whose own is the
-square, has too few digits for scikit-learn's least squares."""
+"""Condition number of the centred features above which the covariance matrix (its condition number
+is the square) has too few digits for scikit-learn's least squares."""
 
 MAXIMUM_LIKELIHOOD = (1, 9)
-"""scikit-learn from which on all solvers of both discriminant analyses divide by n."""
+"""First version of scikit-learn in which all solvers of both discriminant analyses divide by n."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ def without_scaler(estimator: Any) -> tuple[Any, bool]:
 
 
 def class_name(estimator: Any) -> str:
-    """Name of a class of scikit-learn's; empty for others, which may derive from one."""
+    """Name of a class of scikit-learn; empty for others, which may derive from one."""
     kind = type(estimator)
     return kind.__name__ if kind.__module__.startswith("sklearn.") else ""
 
@@ -204,7 +204,7 @@ def _qda(case: Case) -> TranslatedLearner:
 
 
 def _gaussian_nb(case: Case) -> TranslatedLearner:
-    # It has no decision function, so its scores are probabilities.
+    # GaussianNB has no decision function, so its scores are probabilities.
     jitted = GaussianNaiveBayes(standardize=case.standardize)
     return case.translated(jitted, outputs={"score": "probability"})
 
@@ -258,7 +258,7 @@ def _kernel_ridge(case: Case) -> TranslatedLearner:
 
 def _logistic(case: Case) -> TranslatedLearner:
     case.needs_two_classes()
-    # It adds the intercept as a feature, and so to the penalty.
+    # liblinear adds the intercept as a feature, and so penalises it.
     case.needs(case["solver"] != "liblinear", "solver")
     l1_ratio, lam = _logistic_penalty(case)
     if l1_ratio == 0:
@@ -308,7 +308,7 @@ def _dummy(case: Case) -> TranslatedLearner:
     return case.translated(jitted, outputs=outputs, exact_scores=False)
 
 
-# By name, so that no estimator is imported that nobody uses.
+# By name, so that only estimators that are used get imported.
 RULES: Mapping[str, _Rule] = {
     "LinearDiscriminantAnalysis": _Rule(_lda, used=("solver",), free=("store_covariance",)),
     "QuadraticDiscriminantAnalysis": _Rule(_qda, used=("solver",), free=("store_covariance",)),

@@ -12,7 +12,7 @@ from ucvtest.learners.jitted.ridge import Ridge
 __all__ = ["hat_matrix", "held_out_predictions"]
 
 UNDETERMINED = 1e12
-"""Largest condition number of I - H_SS: beyond, what remains does not determine the fit."""
+"""Largest condition number of I - H_SS with which the other observations determine the fit."""
 
 
 def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = None) -> np.ndarray:

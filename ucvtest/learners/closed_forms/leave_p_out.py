@@ -79,7 +79,7 @@ def knn_leave_p_out(X: Any, y: Any, k: int, learn_size: int) -> np.ndarray:
 
 
 def _second_class_wins(codes: np.ndarray, k: int, g: int) -> float:
-    """Share of the learning sets that predict code 1, from the codes of the others by rank."""
+    """Share of the learning sets that predict label 1, from the labels of the others by rank."""
     n_others = len(codes)
     rank = np.arange(1, n_others + 1)
     before = np.cumsum(codes) - codes

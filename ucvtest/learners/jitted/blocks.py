@@ -1,4 +1,4 @@
-"""Learning sets a few at a time within one jitted call, and the codes of their scores."""
+"""Learning sets a few at a time within one jitted call, and the labels that scores predict."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ def codes_in_blocks(
     cut: jax.Array | float,
     n_obs: jax.Array | int,
 ) -> tuple[jax.Array, jax.Array]:
-    """Predicted codes of two classes.
+    """Predicted labels 0 and 1.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def codes_in_blocks(
 def decided(
     scores: jax.Array, cut: jax.Array | float, n_obs: jax.Array | int
 ) -> tuple[jax.Array, jax.Array]:
-    """Codes (R, N) of scores (R, N), and whether one is open; see `codes_in_blocks`."""
+    """Labels (R, N) that scores (R, N) predict, and whether one is open; see `codes_in_blocks`."""
     observed = jnp.arange(scores.shape[1]) < n_obs
     above = scores > cut
     return above.astype(jnp.int8), (~(above | (scores < cut)) & observed).any()

@@ -195,7 +195,7 @@ class Discriminant(JittedLearner):
     def codes(
         self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray | None:
-        """Predicted codes of two classes; see `JittedLearner.codes`."""
+        """Predicted labels 0 and 1; see `JittedLearner.codes`."""
         return labels_of_rules(*self._rules, state, learning, labels)
 
 
@@ -245,7 +245,7 @@ class LinearDiscriminant(Discriminant):
         return class_moments(sample, features, products(features), with_constant(features))
 
     def labelings_per_call(self, sample: Sample) -> int:
-        """Few, which are quick, for two classes."""
+        """Few for two classes, where they are quick."""
         most = super().labelings_per_call(sample)
         return min(most, LABELINGS) if sample.n_classes == 2 else most
 
@@ -280,7 +280,7 @@ class LinearDiscriminant(Discriminant):
     def codes(
         self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray | None:
-        """Predicted codes of two classes; see `JittedLearner.codes`."""
+        """Predicted labels 0 and 1; see `JittedLearner.codes`."""
         if labels is not None and isinstance(state, TotalScatter):
             coefficients, largest = state.coefficients(labels, self.priors == "equal")
             return clear_codes(product(coefficients / largest, state.white), self.cut, OPEN)

@@ -388,7 +388,7 @@ def _covariance(
 ) -> jax.Array:
     """Covariance matrices (p, p, R); NaN where a variance is a rounding error of its mean square.
 
-    What is left of a constant column can be anything, so that no comparison with itself tells.
+    The rounding error that is left of a constant column cannot be recognised by its own size.
     """
     i, j = np.triu_indices(n_features)
     squares = np.flatnonzero(i == j)

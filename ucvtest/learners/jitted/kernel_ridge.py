@@ -40,7 +40,7 @@ def kernel_ridge(
     coef0: float = 1,
     scale: PenaltyScale = "sum",
 ) -> "KernelRidge":
-    """Kernel ridge regression, of the 0/1 code of a class or of a real response.
+    """Kernel ridge regression of a label 0 or 1, or of a real response.
 
     Parameters
     ----------

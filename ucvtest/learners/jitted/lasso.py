@@ -218,7 +218,7 @@ class PenalizedLogistic(JittedLearner):
             learning = np.broadcast_to(learning, labels.shape)
         null, uncertain = self._null_models(state, learning, labels)
         scores = np.repeat(null[:, None], learning.shape[1], axis=1)
-        # The same learning set twice, as where a call is filled up, is one fit.
+        # A learning set that occurs twice, as in a padded call, is fitted once.
         packed = np.packbits(learning[uncertain], axis=1)
         if labels is not None:
             packed = np.hstack([packed, np.packbits(labels[uncertain] == 1, axis=1)])

@@ -30,7 +30,7 @@ ROUNDING = 1e-12
 """Gradients this much above the penalty are at it: the null model is optimal."""
 
 EASY = Effort(steps=3, cycles=5, rounds=1)
-"""A visit as almost all fits need it."""
+"""The visit that almost all fits need."""
 
 HARD = Effort(steps=3, cycles=20, rounds=8)
 """A visit to a fit with many features that are almost tied, as in tiny learning sets."""
@@ -48,7 +48,7 @@ CACHE_NUMBERS = 2**18
 """Numbers in the largest array of one batch: about a processor's second-level cache."""
 
 MEMBERS_STEP, WIDE_STEP = 16, 256
-"""Learning sets, and the observations that `solve` picks them from, are filled up to multiples."""
+"""Learning sets, and the observations that `solve` picks them from, are padded to multiples."""
 
 HIGHEST_BATCH, LOW_BATCH = 256, 32
 """Fits in one batch, and in a batch for the last of them."""
@@ -319,13 +319,13 @@ def _filled(rows: np.ndarray, height: int) -> np.ndarray:
 
 
 def widened(array: np.ndarray, axis: int = 0) -> np.ndarray:
-    """The array with zeros after its observations."""
+    """The array, padded with zeros after its observations."""
     missing = -array.shape[axis] % WIDE_STEP
     return np.pad(array, [(0, missing * (each == axis)) for each in range(array.ndim)])
 
 
 def _height(sizes: np.ndarray) -> int:
-    """Members of the largest learning set, filled up so that few sizes are compiled."""
+    """Members of the largest learning set, padded so that few sizes are compiled."""
     return -(-int(sizes.max()) // MEMBERS_STEP) * MEMBERS_STEP
 
 

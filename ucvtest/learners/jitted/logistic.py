@@ -29,7 +29,7 @@ from ucvtest.learners.solvers.linear_algebra import (
 __all__ = ["RidgeLogistic", "logistic"]
 
 MOST_COEFFICIENTS = 300
-"""Systems of more equations take longer, and more memory, than one fit at a time would."""
+"""Most equations of a system: larger ones would take longer, and more memory, than single fits."""
 
 RANK = 1e-11
 """Share of the largest singular value below which a direction is rounding error."""
@@ -205,7 +205,7 @@ class RidgeLogistic(JittedLearner):
     def codes(
         self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None = None
     ) -> np.ndarray | None:
-        """Predicted codes of the sample's own response; see `JittedLearner.codes`."""
+        """Predicted labels 0 and 1, for the sample's own response; see `JittedLearner.codes`."""
         if labels is not None:
             return None
         fitted = self._fit(state, learning, None)
@@ -243,14 +243,14 @@ def _rotated(features: np.ndarray) -> np.ndarray:
 def _newton(
     state: LogisticState, learning: jax.Array, n_obs: jax.Array, *settings: Any
 ) -> "Fitted":
-    """Fits that end after a few cheap steps, and where the other ones have come.
+    """Fits that end after a few cheap steps, and how far the others have come.
 
-    One function for scores and codes, so that it is compiled once.
+    One function for scores and labels, so that it is compiled once.
     """
 
     def fit(rows: jax.Array) -> Fitted:
         exact, begin = _likelihood(state, rows, *settings)
-        # Single precision is twice as fast, and near enough for the last steps to be few.
+        # Single precision is twice as fast, and close enough to leave few last steps.
         rough = Likelihood(*(array.astype(jnp.float32) for array in exact))
         at_start, none = begin.astype(jnp.float32), jnp.zeros(begin.shape[1], dtype=bool)
         near, _ = _descend(rough, at_start, none, max_iter=settings[1], tolerance=NEAR)
@@ -270,7 +270,7 @@ def _newton_to_the_end(
     n_obs: jax.Array,
     *settings: Any,
 ) -> "Fitted":
-    """Go on with fits that `_newton` left unfinished; compiled where there are any, a few."""
+    """Continue the few fits that `_newton` left unfinished; compiled only if there are any."""
 
     def fit(rows: jax.Array, b: jax.Array, done: jax.Array) -> Fitted:
         exact, _ = _likelihood(state, rows, *settings)
@@ -292,7 +292,7 @@ class Fitted(NamedTuple):
     codes: Any
     """(R, N); see `codes_in_blocks`."""
     open: Any
-    """(B,) whether one of the codes is open, in each block."""
+    """(B,) whether one of the labels is open, in each block."""
 
 
 def _in_row_blocks(state: LogisticState, fit: Callable[..., Fitted], *arrays: jax.Array) -> Fitted:
@@ -387,7 +387,7 @@ def _descend(
         change = jnp.where(done, 0.0, jnp.where(overshot, -step, step))
         largest = jnp.abs(change).max(axis=0)
         settled = largest <= tolerance * (1.0 + jnp.abs(b).max(axis=0))
-        # A fit that failed has ended as well.
+        # A fit that failed has also ended.
         done = done | (settled & ~overshot) | jnp.isnan(largest)
         return count + 1, b + change, step, slope, done
 

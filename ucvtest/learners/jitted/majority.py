@@ -22,8 +22,8 @@ def majority(tie: Tie = "first") -> "Majority":
     Parameters
     ----------
     tie : {"first", "second", "half"}
-        What equally frequent classes give: the first of them, the second, or (two classes)
-        neither, which costs half an error whatever the truth is.
+        What to predict where classes are equally frequent: the first of them, the second, or
+        (two classes) neither, which costs half an error whatever the truth is.
 
     Returns
     -------
@@ -63,7 +63,7 @@ class Majority(JittedLearner):
         return "majority" if self.tie == "first" else f"majority:{self.tie}"
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
-        """Refuse also half an error among more than two classes, which has no code."""
+        """Refuse also half an error among more than two classes, which no label stands for."""
         super().check(sample, output, learn_size)
         if self.tie == "half" and sample.n_classes > 2:
             raise ValueError(

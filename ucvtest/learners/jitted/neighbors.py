@@ -1,7 +1,7 @@
 """k nearest neighbours, many learning sets at once: the neighbours are sorted once for all.
 
 Labels of two classes are counted in bits: a word holds the same bit of the votes of 64 learning
-sets, so that one operation goes on with all of them.
+sets, so that one operation serves all of them.
 """
 
 from collections import Counter
@@ -198,7 +198,7 @@ class NearestNeighbors(JittedLearner):
         values = [labels] if n_values == 1 else [labels == code for code in range(n_values)]
         other = padded_rows(np.stack(values).astype(dtype), axis=2)
         votes = collect_votes(state.neighbours, padded, other, *ties)
-        # Where all labels have one learning set its members were looked up once.
+        # Where all labelings share one learning set, its members were looked up once.
         return Votes(
             *(
                 np.broadcast_to(
@@ -230,7 +230,7 @@ class NearestNeighbors(JittedLearner):
         return complete_sets(np.moveaxis(votes.total, 0, 2) / self.k, votes, self.k)
 
     def _elect(self, votes: Votes, equal_votes: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Winning codes, and where the first neighbour broke a tie; both (R, n)."""
+        """Winning labels, and where the first neighbour broke a tie; both (R, n)."""
         if len(votes.total) == 1:
             total = votes.total[0]
             ahead, tied = total > self.k // 2, total == self.k / 2
@@ -288,7 +288,7 @@ class SurestNeighbors(JittedLearner):
         states = [
             self._walk.state(sample, order, mark) for order, mark in zip(orders, marks, strict=True)
         ]
-        # Who voted first decides nothing here.
+        # Here it does not matter who voted first.
         return tuple(replace(state, equal_votes=False) for state in states)
 
     def scores(

@@ -19,7 +19,7 @@ class SharedFits(NamedTuple):
     state: Any
     """That of the regression."""
     target: np.ndarray
-    """(n,) class codes."""
+    """(n,) labels 0, 1, ..."""
     n_classes: int
 
 

@@ -1,7 +1,7 @@
 """Many labelings of one learning set: what does not depend on the labels, computed once.
 
-Ridge regression and the discriminant of two classes then take a product of the labels with a
-thin matrix, and one of what results with another, instead of a system of equations each.
+Ridge regression and the discriminant of two classes then need two products with thin matrices
+for each labeling, instead of a system of equations.
 """
 
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from ucvtest.learners.batching import RESULT_NUMBERS, power_of_two
 __all__ = ["LABELINGS", "OPEN", "WELL_CONDITIONED", "product", "replace_open_rows", "whitened"]
 
 LABELINGS = 512
-"""Labelings in one call: many, so that the call itself hardly counts, but few enough for their
-scores to stay in a processor's cache."""
+"""Labelings in one call: enough to make the cost of the call negligible, but so few that their
+scores stay in the processor's cache."""
 
 WELL_CONDITIONED = 1e-5
 """Pivots below this share of their diagonal element are left to elimination, which says of each
@@ -26,8 +26,8 @@ OPEN = 1e-10
 on different sides: well-conditioned systems lose no more than five of sixteen digits."""
 
 ONE_THREAD = 2**18
-"""Multiplications in a matrix product up to which BLAS starts no threads, which would take
-longer to meet than to multiply."""
+"""Multiplications in a matrix product up to which BLAS starts no threads: synchronising them would
+take longer than the product."""
 
 LEAST_ROWS = 4
 """Rows of a matrix product, at least."""
@@ -99,7 +99,7 @@ def replace_open_rows(
     labels: np.ndarray,
     each: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Scores, in place by another form in rows with one that is missing or close to the cut.
+    """Replace, in place, rows of scores with one that is missing or close to the cut.
 
     Ties are then the same, whatever the form.
 
@@ -119,7 +119,7 @@ def replace_open_rows(
     """
     nearest = np.abs(scores - cut).min(axis=1)
     rows = np.flatnonzero(~(nearest > distance))
-    # Always as many: another number would be compiled anew, and round differently.
+    # Always the same number: another would have to be compiled, and round differently.
     count = min(LABELINGS, power_of_two(RESULT_NUMBERS // scores.shape[1]))
     for start in range(0, len(rows), count):
         some = rows[start : start + count]

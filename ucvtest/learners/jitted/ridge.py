@@ -40,7 +40,7 @@ ROWS_PER_BLOCK = 64
 
 
 def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "sum") -> "Ridge":
-    """Ridge regression, of the 0/1 code of a class or of a real response.
+    """Ridge regression of a label 0 or 1, or of a real response.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ class Ridge(JittedLearner):
         learning: np.ndarray,
         labels: np.ndarray | None = None,
     ) -> np.ndarray | None:
-        """Predicted codes; see `JittedLearner.codes`."""
+        """Predicted labels 0 and 1; see `JittedLearner.codes`."""
         if isinstance(state, DualSmoother):
             return None
         if labels is None:
@@ -238,7 +238,7 @@ class Ridge(JittedLearner):
 
     @in_float64
     def _own_codes(self, state: RidgeState, learning: np.ndarray) -> np.ndarray | None:
-        """Codes for the sample's own response, without bringing the fitted values to NumPy."""
+        """Labels for the sample's own response, without bringing the fitted values to NumPy."""
         n_obs = learning.shape[1]
         data = (state.features, state.columns, padded_rows(learning, axis=1))
         codes, open_ = _primal_codes(*data, n_obs, self.cut, *self._primal_settings)
@@ -298,7 +298,7 @@ def _primal_codes(
     cut: jax.Array,
     *settings: Any,
 ) -> tuple[jax.Array, jax.Array]:
-    """Which fitted values are above the cut, and whether some are neither that nor below."""
+    """Which fitted values are above the cut, and whether some are neither above nor below it."""
 
     def fit(rows: jax.Array) -> jax.Array:
         return _primal_block(features, columns, rows, None, *settings)
