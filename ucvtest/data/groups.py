@@ -43,10 +43,6 @@ def as_groups(groups: Any, n_obs: int) -> Groups | None:
         Labels of any type.
     n_obs : int
 
-    Returns
-    -------
-    Groups or None
-
     Raises
     ------
     ValueError

@@ -143,10 +143,6 @@ def make_sample(
     groups : array-like, shape (n,), optional
         The cluster of each observation, the unit of resampling: labels of any type.
 
-    Returns
-    -------
-    Sample
-
     Raises
     ------
     ValueError

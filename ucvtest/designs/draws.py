@@ -29,11 +29,6 @@ def draw_orders(rng: np.random.Generator, n_draws: int, n_obs: int) -> np.ndarra
 
     Drawn order by order, so that they do not depend on how many are asked for at a time.
 
-    Parameters
-    ----------
-    rng : numpy Generator
-    n_draws, n_obs : int
-
     Returns
     -------
     ndarray of int, shape (n_draws, n_obs)

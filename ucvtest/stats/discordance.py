@@ -12,12 +12,7 @@ __all__ = ["Discordance", "discordance"]
 
 
 class Discordance(NamedTuple):
-    """How often two rules are right and wrong on the same observations.
-
-    Parameters
-    ----------
-    both_right, only_first_wrong, only_second_wrong, both_wrong : int
-    """
+    """How often two rules are right and wrong on the same observations."""
 
     both_right: int
     only_first_wrong: int
@@ -94,10 +89,6 @@ def discordance(first: np.ndarray, second: np.ndarray) -> Discordance:
     ----------
     first, second : ndarray of 0/1 or bool, shape (n,)
         Whether each rule errs, observation by observation.
-
-    Returns
-    -------
-    Discordance
 
     Examples
     --------

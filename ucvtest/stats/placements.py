@@ -52,10 +52,6 @@ def placements(y: np.ndarray, scores: np.ndarray) -> Placements:
     scores : ndarray, shape (n,)
         They rise with class 1.
 
-    Returns
-    -------
-    Placements
-
     Notes
     -----
     By midranks, in n log n steps instead of the n^2 of all pairs (Sun and Xu 2014).
@@ -90,10 +86,6 @@ def auc_table(column: str, names: Sequence[str], parts: Sequence[Placements]) ->
         What the names stand for, for example "model".
     names : sequence of str
     parts : sequence of Placements
-
-    Returns
-    -------
-    dict of str to tuple
     """
     half = [float(stats.norm.isf(0.025)) * math.sqrt(part.variance) for part in parts]
     means = [part.mean for part in parts]

@@ -409,10 +409,6 @@ def repeats_needed(share: float, n_cells: int, chance: float = 0.01) -> int:
         Probability that a repeat tests a given cell (a pair, or an observation).
     n_cells : int
     chance : float
-
-    Returns
-    -------
-    int
     """
     if share >= 1:
         return 1

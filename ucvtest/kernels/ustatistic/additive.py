@@ -131,10 +131,6 @@ class CrossedFits:
     """Two halves of the groups of draws, each with the additive fit of the other one.
 
     The fits use all draws so far, until there are enough of them; then they stay as they are.
-
-    Parameters
-    ----------
-    n_obs, learn_size, n_groups : int
     """
 
     def __init__(self, n_obs: int, learn_size: int, n_groups: int) -> None:

@@ -39,10 +39,6 @@ def as_learner(learner: Any) -> Learner:
         ``(X_train, y_train, X_test)`` returns what the loss scores: labels, numbers,
         probabilities of the positive class, or scores.
 
-    Returns
-    -------
-    Learner
-
     Raises
     ------
     ValueError

@@ -47,10 +47,6 @@ def choose_backend(
     learn_size : int
         The smallest size of a learning set.
 
-    Returns
-    -------
-    Learner
-
     Raises
     ------
     ValueError
@@ -85,10 +81,6 @@ def translate(
     output : {"label", "number", "probability", "score"}
     learn_size : int
         The smallest size of a learning set.
-
-    Returns
-    -------
-    TranslatedLearner
 
     Raises
     ------

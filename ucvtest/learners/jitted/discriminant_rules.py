@@ -133,10 +133,6 @@ def class_moments(
         Further columns, whose sums the rules need.
     terms : ndarray, shape (n, T)
         The terms of the scores, the constant last.
-
-    Returns
-    -------
-    Moments
     """
     members = class_members(sample)
     columns = np.hstack([members, split_by_class(members, features), second])

@@ -9,11 +9,6 @@ SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")
 
 
 def check_scale(scale: str) -> None:
-    """Refuse scales that are unknown.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse scales that are unknown."""
     if scale not in SCALES:
         raise ValueError(f"scale={scale!r} is unknown: use one of {', '.join(SCALES)}")

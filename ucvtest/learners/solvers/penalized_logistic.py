@@ -144,10 +144,6 @@ def solve(
     standardize : bool
         Whether coefficients of standardised features are penalised, or those of the features
         before the division by `spread`.
-
-    Returns
-    -------
-    Solved
     """
     design, mean, inverse_sd = _standardised(features, members, weight, columns)
     factor = _penalty_factor(inverse_sd, spread[columns], standardize)
