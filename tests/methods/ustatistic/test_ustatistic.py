@@ -476,8 +476,8 @@ class TestWhatCannotBeTested:
         test = uv.UStatisticTest(X, y, "lda", "nearest_centroid", learn_size=26)
         result = test.fit(n_pairs=10, rng=0)
         assert result.status == (
-            "too few resamples: 10 pairs are too few to estimate their Monte-Carlo error, which "
-            "takes 20; raise n_pairs (or, with n_pairs='auto', max_fits)"
+            "too few resamples: 10 pairs do not suffice to estimate their Monte-Carlo error, "
+            "which takes 20; raise n_pairs (or, with n_pairs='auto', max_fits)"
         )
         assert math.isnan(result.pvalue)
         noisy = [test.fit(n_pairs=200, variance="unbiased", rng=seed) for seed in range(5)]

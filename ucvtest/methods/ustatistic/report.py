@@ -132,8 +132,8 @@ def _status(options: Options, found: Found, name: str, *, identical: bool) -> st
         return f"the {name} variance could not be estimated: {remedy}"
     if found.n_pairs < MIN_PAIRS and options.n_pairs != "exact":
         return (
-            f"too few resamples: {found.n_pairs} pairs are too few to estimate their Monte-Carlo "
-            f"error, which takes {MIN_PAIRS}; {remedy}"
+            f"too few resamples: {found.n_pairs} pairs do not suffice to estimate their "
+            f"Monte-Carlo error, which takes {MIN_PAIRS}; {remedy}"
         )
     if only_rounding(found.estimates, name):
         return "degenerate: the variance estimate is zero, the loss did not vary"
