@@ -175,8 +175,9 @@ class GivenLosses(LossSource):
     ) -> list[np.ndarray]:
         """See `LossSource`; what a row learns from and tests must be what the design says."""
         first, self._next = self._next, self._next + len(testing)
+        kept: slice | np.ndarray
         if self._order is None:
-            kept = np.arange(self._starts[first], self._starts[self._next])
+            kept = slice(self._starts[first], self._starts[self._next])
         else:
             rows = self._order[first : self._next]
             kept = np.concatenate([np.arange(self._starts[r], self._starts[r + 1]) for r in rows])
