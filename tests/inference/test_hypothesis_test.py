@@ -7,7 +7,6 @@ from sklearn.datasets import load_diabetes
 
 import ucvtest as uv
 from ucvtest.data.formula import read_formula
-from ucvtest.inference.hypothesis_test import HypothesisTest
 
 
 @pytest.fixture
@@ -125,31 +124,3 @@ def test_an_infinite_response_is_refused_in_our_words(rng, loss):
     y = np.append(rng.normal(size=11), np.inf)
     with pytest.raises(ValueError, match=r"y must hold finite numbers|needs class labels"):
         uv.UStatisticTest(rng.normal(size=(12, 2)), y, "ridge:1", loss=loss)
-
-
-class TestOutput:
-    """A test about no loss says what its learners predict."""
-
-    X, y = np.random.default_rng(0).normal(size=(24, 2)), np.arange(24) % 2
-
-    def test_there_is_no_loss_then(self):
-        test = HypothesisTest(self.X, self.y, "lda", output="score")
-        assert test.loss is None
-        assert test.output == "score"
-        assert test.sample.n_classes == 2
-
-    def test_otherwise_the_loss_decides(self):
-        assert HypothesisTest(self.X, self.y, "lda", loss="log").output == "probability"
-        assert HypothesisTest(self.X, self.X[:, 0], "ridge:1").output == "number"
-
-    def test_refused(self):
-        with pytest.raises(ValueError) as error:
-            HypothesisTest(self.X, self.y, "lda", output="rank")
-        assert str(error.value) == (
-            "output='rank' is unknown: use one of label, number, probability, score"
-        )
-        with pytest.raises(ValueError) as error:
-            HypothesisTest(self.X, self.X[:, 0], "lda", output="score")
-        assert str(error.value) == (
-            "y must hold class labels for this test, but it holds real values"
-        )

@@ -93,7 +93,8 @@ class HypothesisTest(ABC):
     alternative: Alternative
     _question: Problem | None = None
     """Data and learners; None for a test that was made from losses."""
-    _smallest_learn_size: int
+    _smallest_learn_size: int = 0
+    """Observations in the smallest learning set, which learners are checked for."""
     _announced: bool = True
     """Whether hooks are told of the result; not where a comparison is told of as a whole."""
 

@@ -1440,7 +1440,10 @@ def test_without_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ucvtest.common.plugins.entry_points", lambda **_: ())
     with pytest.raises(ImportError) as error:
         autologging.autolog()
-    assert str(error.value) == "autolog needs MLflow: pip install 'ucvtest[mlflow]'"
+    assert str(error.value) == (
+        "autolog finds no entry point 'mlflow' in the group 'ucvtest.loggers': install ucvtest "
+        "again, pip install 'ucvtest[mlflow]'"
+    )
 
 
 def test_the_core_finds_the_plugin_by_its_entry_point() -> None:
