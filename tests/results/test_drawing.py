@@ -13,27 +13,11 @@ from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 
 from tests.support.paths import ROOT
+from tests.support.results import sample_result
 from ucvtest.results.drawing import CHOSEN, plot_result, save_plot
 from ucvtest.results.pictures import Layer, Picture
-from ucvtest.results.result import TestResult
 
-RESULT = TestResult(
-    estimate=-0.14,
-    se=0.1,
-    variance=0.01,
-    statistic=-1.4,
-    pvalue=0.16,
-    df=math.nan,
-    null_value=0.0,
-    alternative="two-sided",
-    method="U-statistic test",
-    estimand="difference of error rates",
-    reference="normal",
-    status="ok",
-    n_obs=62,
-    n_fits=400,
-    elapsed=0.5,
-    settings={"learner": "lda", "other": "knn:3"},
+RESULT = sample_result(
     diagnostics={"variance": "unbiased"},
     tables={
         "Variances": {

@@ -9,25 +9,14 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
+from tests.support.results import sample_result
 from ucvtest.results.pictures import Layer, Picture
 from ucvtest.results.result import TestResult
 
-RESULT = TestResult(
-    estimate=-0.14,
+RESULT = sample_result(
     se=0.1,
-    variance=0.01,
-    statistic=-1.4,
-    pvalue=0.16,
-    df=math.nan,
-    null_value=0.0,
-    alternative="two-sided",
     method="Example",
     estimand="difference",
-    reference="normal",
-    status="ok",
-    n_obs=62,
-    n_fits=400,
-    elapsed=0.5,
     settings={"rng": None, "learner": "lda"},
     diagnostics={"curve": np.array([1.0, np.nan, np.inf]), "least": -math.inf, "n": np.int64(3)},
     notes=("One.",),

@@ -8,26 +8,12 @@ import numpy as np
 import pytest
 from statsmodels.iolib.summary import Summary
 
+from tests.support.results import sample_result
 from ucvtest.results.result import TestResult
 from ucvtest.results.summary import summary
 from ucvtest.results.wording import direction, pvalue_text, verdict
 
-PAIR = TestResult(
-    estimate=-0.14,
-    se=0.107,
-    variance=0.0114,
-    statistic=-1.31,
-    pvalue=0.19,
-    df=math.nan,
-    null_value=0.0,
-    alternative="two-sided",
-    method="U-statistic test",
-    estimand="difference of error rates",
-    reference="normal",
-    status="ok",
-    n_obs=62,
-    n_fits=8000,
-    elapsed=24.3,
+PAIR = sample_result(
     settings={"learner": "lasso:0.08", "other": "lasso:0.5", "learn_size": 26, "loss": "zero_one"},
     diagnostics={"variance": "unbiased", "mc_se_estimate": 0.0012, "mc_se_variance": 0.0004},
     notes=(

@@ -31,6 +31,7 @@ import pytest
 import requests
 
 import ucvtest as uv
+from tests.support.results import sample_result
 from ucvtest import TestResult, UcvtestWarning, autologging, cli, hooks
 from ucvtest.autologging import AutologByEnvironment
 from ucvtest.common.plugins import mlflow_function
@@ -67,22 +68,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
-RESULT = TestResult(
-    estimate=-0.14,
-    se=0.107,
-    variance=0.0114,
-    statistic=-1.31,
-    pvalue=0.19,
-    df=math.nan,
-    null_value=0.0,
-    alternative="two-sided",
+RESULT = sample_result(
     method="U-statistic test of the complete error estimate",
-    estimand="difference of error rates",
-    reference="normal",
-    status="ok",
     n_obs=20,
-    n_fits=8000,
-    elapsed=24.3,
     settings={"learner": "lda", "other": "knn:3", "learn_size": 9, "max_fits": None},
     diagnostics={"variance": "unbiased", "curve": np.array([1.0, math.nan])},
     notes=("Independent observations.",),
