@@ -200,44 +200,77 @@ class Discriminant(JittedLearner):
 
 
 @dataclass(frozen=True)
-class LinearDiscriminant(Discriminant):
-    """Linear discriminant analysis; made by `lda`.
+class WithPriors(Discriminant):
+    """Normal classes with the shares in the learning set, or equal ones, as probabilities."""
+
+    priors: Priors = "empirical"
+
+    scale: ClassVar[Scale] = "log_odds"
+    method: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if self.priors not in PRIORS:
+            raise ValueError(f"priors={self.priors!r} is unknown: use one of {', '.join(PRIORS)}")
+
+    @property
+    def name(self) -> str:
+        """The method, with the priors unless they are empirical: ``lda`` or ``lda:equal``."""
+        return self.method if self.priors == "empirical" else f"{self.method}:{self.priors}"
+
+
+@dataclass(frozen=True)
+class WithCovariances(WithPriors):
+    """Normal classes whose covariance matrices have an inverse.
 
     A careful one gives NaN already where rounding errors could reach the eighth digit.
     """
 
-    priors: Priors = "empirical"
     careful: bool = False
 
-    scale: ClassVar[Scale] = "log_odds"
-    no_solution: ClassVar[str] = (
-        "the pooled covariance matrix of that learning set is singular: raise learn_size, drop "
-        "columns that are nearly constant or nearly combinations of others, or use ridge"
-    )
+    matrices: ClassVar[int]
+    """Matrices of one learning set that are in use at a time."""
+    counted: ClassVar[str]
+    """What the smallest learning set is made of, in words."""
+    instead: ClassVar[str]
+    """The learner that does with fewer observations."""
 
-    def __post_init__(self) -> None:
-        _check_priors(self.priors)
-
-    @property
-    def name(self) -> str:
-        """``lda`` or ``lda:equal``."""
-        return _name("lda", self.priors)
+    @abstractmethod
+    def _least(self, n_features: int, n_classes: int) -> int:
+        """The smallest learning set whose matrices can have an inverse."""
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also covariance matrices that are bound to be singular."""
         super().check(sample, output, learn_size)
         _check_rank(self.name, sample)
-        needed = sample.matrix.shape[1] + sample.n_classes
+        needed = self._least(sample.matrix.shape[1], sample.n_classes)
         if learn_size < needed:
             raise ValueError(
-                f"learner {self.name} needs learn_size >= {needed} (features plus classes), got "
-                f"learn_size={learn_size}: raise it, use fewer features, or use ridge"
+                f"learner {self.name} needs learn_size >= {needed} ({self.counted}), got "
+                f"learn_size={learn_size}: raise it, use fewer features, or use {self.instead}"
             )
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for more features, so that the matrices of one call stay in the cache."""
-        fitting = rows_for_cache(sample.matrix.shape[1] ** 2, CACHE_NUMBERS, LEAST_ROWS)
+        numbers = self.matrices * sample.matrix.shape[1] ** 2
+        fitting = rows_for_cache(numbers, CACHE_NUMBERS, LEAST_ROWS)
         return min(super().rows_per_call(sample), fitting)
+
+
+@dataclass(frozen=True)
+class LinearDiscriminant(WithCovariances):
+    """Linear discriminant analysis; made by `lda`."""
+
+    method: ClassVar[str] = "lda"
+    matrices: ClassVar[int] = 1
+    counted: ClassVar[str] = "features plus classes"
+    instead: ClassVar[str] = "ridge"
+    no_solution: ClassVar[str] = (
+        "the pooled covariance matrix of that learning set is singular: raise learn_size, drop "
+        "columns that are nearly constant or nearly combinations of others, or use ridge"
+    )
+
+    def _least(self, n_features: int, n_classes: int) -> int:
+        return n_features + n_classes
 
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""
@@ -292,45 +325,21 @@ class LinearDiscriminant(Discriminant):
 
 
 @dataclass(frozen=True)
-class QuadraticDiscriminant(Discriminant):
-    """Quadratic discriminant analysis; made by `qda`.
+class QuadraticDiscriminant(WithCovariances):
+    """Quadratic discriminant analysis; made by `qda`."""
 
-    A careful one gives NaN already where rounding errors could reach the eighth digit.
-    """
-
-    priors: Priors = "empirical"
-    careful: bool = False
-
-    scale: ClassVar[Scale] = "log_odds"
+    method: ClassVar[str] = "qda"
+    matrices: ClassVar[int] = 2
+    counted: ClassVar[str] = "features plus one, for each class"
+    instead: ClassVar[str] = "lda"
     no_solution: ClassVar[str] = (
         "the covariance matrix of a class in that learning set is singular, it needs more "
         "observations of each class than features: raise learn_size, use fewer features, or use "
         "lda"
     )
 
-    def __post_init__(self) -> None:
-        _check_priors(self.priors)
-
-    @property
-    def name(self) -> str:
-        """``qda`` or ``qda:equal``."""
-        return _name("qda", self.priors)
-
-    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
-        """Refuse also covariance matrices that are bound to be singular."""
-        super().check(sample, output, learn_size)
-        _check_rank(self.name, sample)
-        needed = sample.n_classes * (sample.matrix.shape[1] + 1)
-        if learn_size < needed:
-            raise ValueError(
-                f"learner {self.name} needs learn_size >= {needed} (features plus one, for each "
-                f"class), got learn_size={learn_size}: raise it, use fewer features, or use lda"
-            )
-
-    def rows_per_call(self, sample: Sample) -> int:
-        """Fewer for more features, so that the matrices of one call stay in the cache."""
-        fitting = rows_for_cache(2 * sample.matrix.shape[1] ** 2, CACHE_NUMBERS, LEAST_ROWS)
-        return min(super().rows_per_call(sample), fitting)
+    def _least(self, n_features: int, n_classes: int) -> int:
+        return n_classes * (n_features + 1)
 
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""
@@ -347,25 +356,16 @@ class QuadraticDiscriminant(Discriminant):
 
 
 @dataclass(frozen=True)
-class GaussianNaiveBayes(Discriminant):
+class GaussianNaiveBayes(WithPriors):
     """Gaussian naive Bayes; made by `gaussian_nb`, or on features standardised in each set."""
 
-    priors: Priors = "empirical"
     standardize: bool = False
 
-    scale: ClassVar[Scale] = "log_odds"
+    method: ClassVar[str] = "gaussian_nb"
     no_solution: ClassVar[str] = (
         "no feature varies in that learning set: raise learn_size, or drop columns that are "
         "nearly constant"
     )
-
-    def __post_init__(self) -> None:
-        _check_priors(self.priors)
-
-    @property
-    def name(self) -> str:
-        """``gaussian_nb`` or ``gaussian_nb:equal``."""
-        return _name("gaussian_nb", self.priors)
 
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""
@@ -405,15 +405,6 @@ class NearestCentroid(Discriminant):
     @property
     def _rules(self) -> tuple[Rules, bool]:
         return standardised_centroid_rules if self.standardize else centroid_rules, True
-
-
-def _check_priors(priors: str) -> None:
-    if priors not in PRIORS:
-        raise ValueError(f"priors={priors!r} is unknown: use one of {', '.join(PRIORS)}")
-
-
-def _name(method: str, priors: Priors) -> str:
-    return method if priors == "empirical" else f"{method}:{priors}"
 
 
 def _check_rank(name: str, sample: Sample) -> None:
