@@ -27,7 +27,7 @@ from ucvtest.learners.jitted.votes import (
     groups_of_neighbours,
 )
 
-__all__ = ["NearestNeighbors", "SurestNeighbors", "knn"]
+__all__ = ["NearestNeighbors", "OpenNeighbors", "SurestNeighbors", "knn"]
 
 SAME_MEAN = 1e-12
 """Relative difference of two means of the same numbers, at most."""
@@ -243,13 +243,8 @@ class NearestNeighbors(JittedLearner):
 
 
 @dataclass(frozen=True)
-class SurestNeighbors(JittedLearner):
-    """k nearest neighbours that leave open what the order of equally distant ones decides.
-
-    Such neighbours are voted on twice: with those of the smallest response first, and with
-    those of the largest. Where both agree, every order does; of more than two classes the
-    number of votes for each must be the same.
-    """
+class OpenNeighbors(JittedLearner):
+    """k nearest neighbours that leave open, NaN, what the order of equally distant ones decides."""
 
     k: int
     ties_to_first: bool = True
@@ -267,6 +262,24 @@ class SurestNeighbors(JittedLearner):
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also learning sets smaller than k."""
         self._walk.check(sample, output, learn_size)
+
+    @property
+    def _walk(self) -> NearestNeighbors:
+        return NearestNeighbors(self.k)
+
+    def _ahead(self, total: np.ndarray) -> np.ndarray:
+        """Where the votes are for the second of two classes."""
+        return 2.0 * total > self.k if self.ties_to_first else 2.0 * total >= self.k
+
+
+@dataclass(frozen=True)
+class SurestNeighbors(OpenNeighbors):
+    """k nearest neighbours, tied ones in both orders.
+
+    Equally distant neighbours are voted on twice: with those of the smallest response first, and
+    with those of the largest. Where both agree, every order does; of more than two classes the
+    number of votes for each must be the same.
+    """
 
     def prepare(self, sample: Sample) -> tuple[NeighbourState, ...]:
         """The neighbours of every observation; where some are tied, in three orders.
@@ -333,16 +346,10 @@ class SurestNeighbors(JittedLearner):
         states = state[-1:] if labels is not None else state[:2]
         return [self._walk.votes(each, learning, labels) for each in states]
 
-    @property
-    def _walk(self) -> NearestNeighbors:
-        return NearestNeighbors(self.k)
-
     def _label(self, votes: Votes) -> np.ndarray:
         if len(votes.total) == 1:
-            total = votes.total[0]
-            twice = 2.0 * total
-            ahead = twice > self.k if self.ties_to_first else twice >= self.k
-            return complete_sets(ahead.astype(float), votes, self.k)
+            ahead = self._ahead(votes.total[0]).astype(float)
+            return complete_sets(ahead, votes, self.k)
         return complete_sets(votes.total.argmax(axis=0).astype(float), votes, self.k)
 
     def _agreed(self, predictions: list[np.ndarray], votes: list[Votes]) -> np.ndarray:

@@ -8,7 +8,7 @@ product gives those of many sets.
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,9 +17,9 @@ import numpy as np
 from ucvtest.common.float64 import in_float64, jit, to_device
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
+from ucvtest.learners.base import Predictions, class_members
 from ucvtest.learners.batching import median_centred, padded_rows, rows_for_cache
-from ucvtest.learners.jitted.neighbors import NearestNeighbors
+from ucvtest.learners.jitted.neighbors import OpenNeighbors
 
 __all__ = ["ScaledNeighbors"]
 
@@ -48,29 +48,11 @@ class Pairs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ScaledNeighbors(JittedLearner):
+class ScaledNeighbors(OpenNeighbors):
     """k nearest neighbours after a StandardScaler; made by the translation of a pipeline.
 
-    Predictions that the choice among equally distant neighbours decides are left open, NaN,
-    and so are those of learning sets in which a feature hardly varies.
+    It leaves open as well predictions of learning sets in which a feature hardly varies.
     """
-
-    k: int
-    ties_to_first: bool = True
-    """Whether equally many votes are for the first of two classes, or for the second."""
-
-    scale: ClassVar[Scale] = "share"
-    multiclass: ClassVar[bool] = True
-    regression: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """``knn:k``."""
-        return NearestNeighbors(self.k).name
-
-    def check(self, sample: Sample, output: Output, learn_size: int) -> None:
-        """Refuse also learning sets smaller than k."""
-        NearestNeighbors(self.k).check(sample, output, learn_size)
 
     def rows_per_call(self, sample: Sample) -> int:
         """As many as leave their distances in the cache."""
@@ -109,14 +91,10 @@ class ScaledNeighbors(JittedLearner):
         least, most = self._totals(state, learning, labels)
         if len(least) == 1:
             low, high = (self._ahead(total[0]) for total in (least, most))
-            return Predictions(np.where(low == high, low, np.nan), Counter())
+            open_ = (low != high) | np.isnan(least[0])
+            return Predictions(np.where(open_, np.nan, low), Counter())
         open_ = (least != most).any(axis=0)
         return Predictions(np.where(open_, np.nan, least.argmax(axis=0)), Counter())
-
-    def _ahead(self, total: np.ndarray) -> np.ndarray:
-        """Codes of two classes."""
-        ahead = 2.0 * total > self.k if self.ties_to_first else 2.0 * total >= self.k
-        return np.where(np.isnan(total), np.nan, ahead)
 
     @in_float64
     def _totals(self, state: Pairs, learning: np.ndarray, labels: np.ndarray | None) -> Any:
