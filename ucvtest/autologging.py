@@ -87,10 +87,7 @@ def flush_spool(spool_dir: str | Path | None = None) -> list[Any]:
 
 
 class AutologByEnvironment:
-    """Stands for `autolog` from the import of the package to the first fit.
-
-    So that a process that fits nothing does not wait for the import of MLflow.
-    """
+    """Stands for `autolog` up to the first fit: a process without one does not import MLflow."""
 
     logs_to: ClassVar[str] = "mlflow"
 

@@ -13,15 +13,9 @@ CELLS_PER_BATCH = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class NullDistribution:
-    """How often each number of errors occurs.
+    """How often each number of errors occurs, in ascending order; halves are possible, for ties.
 
-    Parameters
-    ----------
-    errors : ndarray, shape (m,)
-        Numbers of errors W in ascending order; halves are possible, for ties.
-    counts : ndarray of int or of Python integers, shape (m,)
-    sampled : bool
-        Whether the counts are a sample, to which the observed one is then added.
+    To `sampled` counts the observed one is added.
     """
 
     errors: np.ndarray
@@ -56,28 +50,11 @@ class NullDistribution:
 
 @cache
 def wilcoxon_null(n: int, weight: int) -> NullDistribution:
-    """Distribution of the number of errors of a function that does not depend on the labels.
+    """Distribution of the number of errors of a function that does not depend on the labels: exact.
 
-    Parameters
-    ----------
-    n, weight : int
-        Observations, and positive ones among them.
-
-    Returns
-    -------
-    NullDistribution
-        Exact, as whole numbers out of C(n, weight): the Wilcoxon-Mann-Whitney distribution.
-
-    Notes
-    -----
-    Pahikkala et al. (2025), (9). The counts are the coefficients of the Gaussian binomial
-    ``prod_i (1 - q^(n - w + i))/(1 - q^i)``, which satisfy that recursion.
-
-    Examples
-    --------
-    >>> from ucvtest.codes.null_distributions import wilcoxon_null
-    >>> wilcoxon_null(4, 2).counts.tolist()
-    [1, 1, 2, 1, 1]
+    Pahikkala et al. (2025), (9), the Wilcoxon-Mann-Whitney distribution, as whole numbers out of
+    C(n, weight). The counts are the coefficients of the Gaussian binomial ``prod_i (1 - q^(n - w +
+    i))/(1 - q^i)``, which satisfy that recursion.
     """
     w = min(weight, n - weight)
     size = w * (n - w) + 1
@@ -96,14 +73,7 @@ def wilcoxon_null(n: int, weight: int) -> NullDistribution:
 class Setting:
     """A learner on samples from one distribution, the same for both classes.
 
-    Parameters
-    ----------
-    name : str
-    n_features : int
-    mixture : bool
-        Whether every feature is an equal mixture of N(-2, 1) and N(2, 1), and not N(0, 1).
-    learner : {"ridge", "knn"}
-        Ridge regression with penalty 1, or 3 nearest neighbours.
+    Every feature is N(0, 1), or an equal `mixture` of N(-2, 1) and N(2, 1).
     """
 
     name: str
@@ -142,25 +112,10 @@ N_NEIGHBOURS = 3
 def simulated_nulls(
     n0: int, n1: int, n_simulations: int, rng: np.random.Generator
 ) -> dict[str, NullDistribution]:
-    """Distributions of the number of errors over samples without any signal.
+    """Distributions of the number of errors over samples without signal, by `SETTINGS`.
 
-    Parameters
-    ----------
-    n0, n1 : int
-        Negative and positive observations, two of each at least.
-    n_simulations : int
-        Samples for each setting.
-    rng : numpy Generator
-
-    Returns
-    -------
-    dict of str to NullDistribution
-        By the names of `SETTINGS`; without neighbours where n0 + n1 < 5.
-
-    Notes
-    -----
-    Pahikkala et al. (2025), section 4.1. Observations are exchangeable, so the first n1 can
-    always be the positive ones. Cost: O(n^2 p) for each sample and setting.
+    Pahikkala et al. (2025), section 4.1; without neighbours where n0 + n1 < 5. Observations are
+    exchangeable, so the first n1 can always be the positive ones. Cost: O(n^2 p) for each sample.
     """
     n = n0 + n1
     nulls = {}
@@ -175,21 +130,9 @@ def simulated_nulls(
 
 
 def sample_errors(learner: str, X: np.ndarray, n1: int) -> np.ndarray:
-    """Leave-pair-out errors in many samples at once.
+    """Leave-pair-out errors, ties one half, in many samples (R, n, p), the first n1 positive.
 
-    Parameters
-    ----------
-    learner : {"ridge", "knn"}
-        Ridge regression with penalty 1, or 3 nearest neighbours.
-    X : ndarray, shape (R, n, p)
-        Samples of continuous features, so without ties of distances.
-    n1 : int
-        The first n1 observations of each sample are positive.
-
-    Returns
-    -------
-    ndarray, shape (R,)
-        Numbers of errors, ties counted one half.
+    By ridge regression with penalty 1, or 3 nearest neighbours, which need distances without ties.
 
     Examples
     --------

@@ -191,9 +191,9 @@ def _solved(system: list[list[Fraction]]) -> list[Fraction] | None:
 def _certified(n_errors: int, scheme: _Scheme, dual: list[Fraction]) -> int:
     """The bound that non-negative numbers prove, after they are made feasible: exact.
 
-    Feasible are y >= 0, z >= 0 with ``sum_k y_k E_i(k) <= -v_i`` for i >= 2 and
-    ``sum_k y_k E_1(k) <= (z - 1) v_1``. The multiplicities m_k satisfy all with equality and
-    z = 0, so adding them often enough repairs every violation.
+    Feasible are y >= 0, z >= 0 with ``sum_k y_k E_i(k) <= -v_i`` for i >= 2 and ``sum_k y_k E_1(k)
+    <= (z - 1) v_1``. The multiplicities m_k satisfy all with equality and z = 0, so adding them
+    often enough repairs every violation.
     """
     y = [max(value, Fraction(0)) for value in dual]
     sums = [

@@ -72,24 +72,8 @@ def to_device(tree: Any) -> Any:
 def in_float64(function: Callable[P, Any]) -> Callable[P, Any]:
     """Run a function that uses JAX in float64 and return its arrays as NumPy arrays.
 
-    Parameters
-    ----------
-    function : callable
-        Its NumPy arguments keep float64 inside. A JAX array that it stores
-        somewhere instead of returning it keeps its 64 bits but must only be
-        used inside another function decorated in the same way.
-
-    Returns
-    -------
-    callable
-        The same function with NumPy arrays (or containers of them) as results.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp, numpy as np
-    >>> from ucvtest.common.float64 import in_float64
-    >>> in_float64(jnp.sin)(np.ones(2)).dtype
-    dtype('float64')
+    A JAX array that it stores somewhere instead of returning it keeps its 64 bits but must only be
+    used inside another function decorated in the same way.
     """
 
     @wraps(function)

@@ -12,18 +12,7 @@ __all__ = ["mlflow_function"]
 
 
 def mlflow_function(name: str) -> Callable[..., Any]:
-    """A function of the plugin that logs to MLflow.
-
-    Parameters
-    ----------
-    name : str
-        The same here, in the plugin and in the message where the plugin is missing.
-
-    Raises
-    ------
-    ImportError
-        If the plugin or MLflow itself is not installed.
-    """
+    """The function of the plugin that logs to MLflow, or the message that the plugin is missing."""
     try:
         for plugin in entry_points(group="ucvtest.loggers", name="mlflow"):
             function: Callable[..., Any] = getattr(plugin.load(), name)

@@ -16,13 +16,8 @@ __all__ = ["Execution", "Stopwatch", "make_generator", "progress_bar"]
 def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
     """The generator that ``rng=None``, an integer or a Generator stand for, and its seed.
 
-    Without a seed one is drawn from the operating system, so that results can be repeated;
-    the seed of a Generator is not known.
-
-    Raises
-    ------
-    ValueError
-        For anything else.
+    Without a seed one is drawn from the operating system, so that results can be repeated; the seed
+    of a Generator is not known.
     """
     if isinstance(rng, np.random.Generator):
         return rng, None
@@ -39,13 +34,7 @@ def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
 
 @contextmanager
 def progress_bar(progress: bool | None, description: str, unit: str) -> Iterator[Any]:
-    """A tqdm bar that appears after three seconds, on terminals unless asked for.
-
-    Parameters
-    ----------
-    progress : bool or None
-        None shows it where the standard error stream is a terminal.
-    """
+    """A tqdm bar that appears after three seconds, on terminals unless asked for."""
     from tqdm import tqdm
 
     disable = None if progress is None else not progress
@@ -77,17 +66,7 @@ class _NoBar:
 class Execution:
     """How fits are run: what decides the draws, and what decides speed and memory alone.
 
-    Parameters
-    ----------
-    generator : numpy Generator
-        Every draw comes from it, so that results do not depend on the rest.
-    seed : int or None
-        The seed of the generator, where there is one.
-    n_jobs, batch_size : int, optional
-        joblib's workers, and learning sets evaluated at once.
-    bar : progress bar
-    stopwatch : Stopwatch
-        Started with the execution.
+    The stopwatch is started with the execution.
     """
 
     generator: np.random.Generator
@@ -99,13 +78,7 @@ class Execution:
 
     @classmethod
     def of(cls, rng: Any, n_jobs: int | None, batch_size: int | None) -> Self:
-        """Validate what a user passes.
-
-        Raises
-        ------
-        ValueError
-            If `rng` is none that can be used, `n_jobs` is 0 or `batch_size` not positive.
-        """
+        """Validate what a user passes."""
         check_workers(n_jobs, batch_size)
         generator, seed = make_generator(rng)
         return cls(generator, seed, n_jobs, batch_size)

@@ -28,37 +28,14 @@ def draw_orders(rng: np.random.Generator, n_draws: int, n_obs: int) -> np.ndarra
     """Draw random orders of the observations, from which learning sets are cut.
 
     Drawn order by order, so that they do not depend on how many are asked for at a time.
-
-    Returns
-    -------
-    ndarray of int, shape (n_draws, n_obs)
     """
     return rng.permuted(np.tile(np.arange(n_obs), (n_draws, 1)), axis=1)
 
 
 def learning_sets(orders: np.ndarray, start: int, size: int) -> np.ndarray:
-    """The learning sets of some consecutive places of random orders.
+    """The learning sets (R, n) of some consecutive places of random orders, uniformly distributed.
 
-    Sets from places that do not overlap are disjoint; each is uniformly distributed over
-    all sets of its size.
-
-    Parameters
-    ----------
-    orders : ndarray of int, shape (R, n)
-    start, size : int
-
-    Returns
-    -------
-    ndarray of bool, shape (R, n)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ucvtest.designs.draws import draw_orders, learning_sets
-    >>> orders = draw_orders(np.random.default_rng(0), 1000, 9)
-    >>> first, second = learning_sets(orders, 0, 4), learning_sets(orders, 4, 4)
-    >>> bool((first & second).any()), set(first.sum(axis=1).tolist())
-    (False, {4})
+    Sets from places that do not overlap are disjoint.
     """
     learning = np.zeros(orders.shape, dtype=bool)
     np.put_along_axis(learning, orders[:, start : start + size], True, axis=1)
@@ -66,28 +43,10 @@ def learning_sets(orders: np.ndarray, start: int, size: int) -> np.ndarray:
 
 
 def fold_numbers(orders: np.ndarray, n_folds: int) -> np.ndarray:
-    """Folds of K-fold cross-validation, cut from random orders.
+    """Folds of K-fold cross-validation, cut from random orders: numbers (R, n) from 0.
 
-    Sizes differ by at most one. The folds take no account of classes, so that all
-    observations are treated alike.
-
-    Parameters
-    ----------
-    orders : ndarray of int, shape (R, n)
-    n_folds : int
-
-    Returns
-    -------
-    ndarray of int, shape (R, n)
-        Number of the fold of each observation, from 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ucvtest.designs.draws import fold_numbers
-    >>> fold_numbers(np.array([[0, 1, 2, 3, 4], [4, 0, 3, 1, 2]]), 2)
-    array([[0, 0, 0, 1, 1],
-           [0, 1, 1, 0, 0]])
+    Sizes differ by at most one. The folds take no account of classes, so that all observations are
+    treated alike.
     """
     n_obs = orders.shape[1]
     folds = np.empty(orders.shape, dtype=int)
@@ -98,22 +57,10 @@ def fold_numbers(orders: np.ndarray, n_folds: int) -> np.ndarray:
 def draw_from_halves(
     rng: np.random.Generator, n_draws: int, n_sets: int, n_obs: int, learn_size: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Split the sample into random halves and draw several learning sets from each.
+    """Split the sample into random halves and draw several learning sets (D, s, n) from each.
 
-    Every set from one half is disjoint from every set from the other: s + s fits give
-    s * s pairs, each uniformly distributed over all pairs of disjoint sets.
-
-    Parameters
-    ----------
-    rng : numpy Generator
-    n_draws, n_sets, n_obs : int
-    learn_size : int
-        At most half of n_obs.
-
-    Returns
-    -------
-    tuple of ndarray of bool, shape (n_draws, n_sets, n_obs)
-        The sets of the first and of the second halves.
+    Every set from one half is disjoint from every set from the other: s + s fits give s * s pairs,
+    each uniformly distributed over all pairs of disjoint sets.
     """
     middle = n_obs // 2
     sides = tuple(np.empty((n_draws, n_sets, n_obs), dtype=bool) for _ in range(2))
@@ -133,10 +80,7 @@ def draw_from_halves(
 def _draw_subsets(
     rng: np.random.Generator, is_member: np.ndarray, size: int, subsets: np.ndarray
 ) -> None:
-    """Draw several random subsets of one size from each row of members (D, n).
-
-    They are marked in `subsets` (D, s, n), which is contiguous.
-    """
+    """Mark random subsets of each row of members (D, n) in `subsets` (D, s, n), contiguous."""
     members = _numbers(is_member)
     n_members = members.shape[1]
     # Drawn are the members of a subset or those that it leaves out, whichever are fewer.
@@ -182,19 +126,7 @@ def _random_members(
 
 
 def exchange_one(rng: np.random.Generator, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The second sets with one random observation exchanged for one of the first sets.
-
-    Parameters
-    ----------
-    rng : numpy Generator
-    first, second : ndarray of bool, shape (R, n)
-        Disjoint row by row.
-
-    Returns
-    -------
-    ndarray of bool, shape (R, n)
-        Sets that have one observation in common with the first ones.
-    """
+    """The second sets with one random observation exchanged for one of the disjoint first sets."""
     rows = np.arange(len(first))
     exchanged = second.copy()
     for sets, new in ((second, False), (first, True)):
@@ -204,18 +136,7 @@ def exchange_one(rng: np.random.Generator, first: np.ndarray, second: np.ndarray
 
 
 def all_learning_sets(n_obs: int, learn_size: int, batch_size: int) -> Iterator[np.ndarray]:
-    """All learning sets of one size in lexicographic order, in batches.
-
-    Yields
-    ------
-    ndarray of bool, shape (at most batch_size, n_obs)
-
-    Examples
-    --------
-    >>> from ucvtest.designs.draws import all_learning_sets
-    >>> [len(batch) for batch in all_learning_sets(5, 2, 4)]
-    [4, 4, 2]
-    """
+    """All learning sets of one size in lexicographic order, in batches."""
     subsets = combinations(range(n_obs), learn_size)
     while batch := list(islice(subsets, batch_size)):
         index = np.array(batch, dtype=int)

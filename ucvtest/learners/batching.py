@@ -64,21 +64,10 @@ def power_of_two(limit: int) -> int:
 
 
 def rows_for_cache(numbers: int, cache: int, least: int) -> int:
-    """Learning sets in one call whose matrices stay in the cache.
+    """Learning sets in one call whose matrices stay in the cache, a power of two.
 
-    Parameters
-    ----------
-    numbers : int
-        In the matrices of one learning set.
-    cache : int
-        Numbers that the matrices of all may hold.
-    least : int
-        Learning sets that are worth more than the cache, as long as their matrices have room.
-
-    Returns
-    -------
-    int
-        A power of two.
+    `numbers` in the matrices of one set, `cache` for all; `least` sets are worth more than the
+    cache, as long as their matrices have room.
     """
     return max(power_of_two(cache // numbers), min(least, power_of_two(MATRIX_NUMBERS // numbers)))
 

@@ -15,19 +15,7 @@ AUC = "auc"
 def resample_means(
     kept: np.ndarray, design: Design, target: np.ndarray | None = None
 ) -> np.ndarray:
-    """Mean of every resample, or its AUC where a target is given.
-
-    Parameters
-    ----------
-    kept : ndarray, shape (L, T)
-        Losses, or scores, of all tested observations.
-    design : Design
-    target : ndarray of 0 and 1, shape (n,), optional
-
-    Returns
-    -------
-    ndarray, shape (L, R)
-    """
+    """Mean (L, R) of every resample of losses (L, T), or its AUC where a target is given."""
     sizes = design.testing.sum(axis=1)
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     if target is None:

@@ -113,13 +113,7 @@ def of_sklearn(
 
 
 def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
-    """The names of the learners; numbered ones by default.
-
-    Raises
-    ------
-    ValueError
-        If they are no different names, one for each.
-    """
+    """The names of the learners, all different; numbered ones by default."""
     if learners is None:
         return tuple(f"learner {place}" for place in range(1, n_learners + 1))
     names = tuple(learners)

@@ -347,15 +347,7 @@ class Losses:
 
 @dataclass(frozen=True, eq=False)
 class LossDifference:
-    """Losses of one learner, or paired differences of two, on the resamples of a design.
-
-    Parameters
-    ----------
-    losses : Losses
-    learner : int
-    other : int or None
-        Places in `losses`.
-    """
+    """Losses of one learner, or paired differences of two, on the resamples of a design."""
 
     losses: Losses
     learner: int
@@ -397,13 +389,7 @@ class LossDifference:
 
     @property
     def values(self) -> np.ndarray:
-        """Losses or differences of all tested observations, resample by resample, (T,).
-
-        Raises
-        ------
-        ValueError
-            If only the means are known, or these are scores, whose differences mean nothing.
-        """
+        """Losses or differences of all tested observations, resample by resample, (T,)."""
         if self.losses.loss == AUC:
             raise ValueError(SCORES_ONLY)
         return self._of(self.losses.known_values)
@@ -416,13 +402,7 @@ class LossDifference:
 
     @property
     def tested_target(self) -> np.ndarray:
-        """Labels 0, 1, ..., or the real response, of all tested observations, (T,).
-
-        Raises
-        ------
-        ValueError
-            If the losses came without it.
-        """
+        """Labels 0, 1, ..., or the real response, of all tested observations, (T,)."""
         if self.losses.target is None:
             raise ValueError("these losses came without y: pass it to Losses.from_arrays")
         return np.broadcast_to(self.losses.target, self.design.testing.shape)[self.design.testing]

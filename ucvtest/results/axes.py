@@ -33,13 +33,7 @@ WARNING = "#B22222"
 
 
 def pyplot_axes(size: tuple[float, float]) -> "Axes":
-    """Axes on a new figure of pyplot's, which notebooks show by themselves.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
+    """Axes on a new figure of pyplot's, which notebooks show by themselves."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
@@ -50,15 +44,7 @@ def pyplot_axes(size: tuple[float, float]) -> "Axes":
 def save_figure(
     draw: Callable[["Axes"], Any], path: str | Path, size: tuple[float, float], dpi: float
 ) -> None:
-    """Write what `draw` draws on axes to a file, without pyplot: no display, no global state.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    ValueError
-        If matplotlib cannot write files with the suffix of `path`.
-    """
+    """Write what `draw` draws on axes to a file, without pyplot: no display, no global state."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -88,19 +74,9 @@ def draw_interval(
     colour: str,
     sizes: tuple[float, float, float],
 ) -> None:
-    """Draw an estimate and its interval as far as they are known.
+    """Draw an estimate and its interval as far as known; an infinite end is an arrow at the edge.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        With its limits: an infinite end becomes an arrow at the edge.
-    estimate : float
-    interval : tuple of float
-    height : float
-        Where on the vertical axis.
-    colour : str
-    sizes : tuple of float
-        Of the line, its ends and the point.
+    `height` is where on the vertical axis; `sizes` are of the line, its ends and the point.
     """
     width, cap, dot = sizes
     left, right = ax.get_xlim()
@@ -126,22 +102,7 @@ def heat_map(
     rows: Sequence[Any],
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Draw a matrix of numbers as coloured cells with the numbers in them.
-
-    Parameters
-    ----------
-    values : ndarray, shape (len(rows), len(columns))
-        NaN leaves a cell empty.
-    columns, rows : sequence
-        Names along the axes.
-    ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure of pyplot's.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
+    """Draw a matrix of numbers as coloured cells with the numbers in them; NaN leaves one empty."""
     if ax is None:
         ax = pyplot_axes((1.2 + 0.36 * len(columns), 1.0 + 0.32 * len(rows)))
     ax.imshow(values, cmap="cividis", aspect="auto", origin="lower")

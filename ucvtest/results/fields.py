@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "Better",
-    "ConfidenceInterval",
     "Posterior",
     "ResultFields",
     "check_alpha",
@@ -49,14 +47,8 @@ class ConfidenceInterval(NamedTuple):
 class Posterior:
     """Posterior probabilities of an estimand, which a Bayesian test gives instead of a p-value.
 
-    Parameters
-    ----------
-    p_left, p_rope, p_right : float
-        Of values below, in and above the region of practical equivalence.
-    rope : float
-        Half the width of that region; 0 where there is none.
-    rope_center : float
-        Its middle.
+    Of values below, in and above the region of practical equivalence, whose half width `rope` is 0
+    where there is none.
     """
 
     p_left: float
@@ -233,13 +225,7 @@ class ResultFields:
 
 
 def quiet_interval(result: ResultFields, alpha: float) -> tuple[float, float]:
-    """The interval of `conf_int` without its warning, for what shows the status beside it.
-
-    Raises
-    ------
-    ValueError
-        If `alpha` is outside (0, 1).
-    """
+    """The interval of `conf_int` without its warning, for what shows the status beside it."""
     check_alpha(alpha)
     return wald_interval(
         result.estimate, result.se, result.reference, result.df, result.alternative, alpha

@@ -16,7 +16,6 @@ __all__ = [
     "Grid",
     "GridSummary",
     "decimals_of",
-    "escape_latex",
     "escape_markdown",
     "hanging",
     "in_two_columns",

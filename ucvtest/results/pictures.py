@@ -18,33 +18,11 @@ Role = Literal["data", "estimate", "null", "limit", "other"]
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One mark of a picture.
+    """One mark of a picture; `role` decides its colour; without a `label` it has no legend.
 
-    Parameters
-    ----------
-    mark : {"bars", "line", "area", "points", "vertical", "horizontal"}
-        Bars from zero, centred at `x`; a line or points through (`x`, `y`); the area of the
-        polygon with these corners; lines across the whole picture at every `x` ("vertical")
-        or every `y` ("horizontal").
-    x, y : array-like, shape (m,)
-        Coordinates; the one that the mark does not use is left empty.
-    label : str
-        Its entry in the legend; empty for none.
-    role : {"data", "estimate", "null", "limit", "other"}
-        What it stands for, which decides its colour.
-    width : float, optional
-        Width of the bars; by default the smallest distance between two of them.
-
-    Raises
-    ------
-    ValueError
-        If mark or role are unknown, or the coordinates do not fit the mark.
-
-    Examples
-    --------
-    >>> from ucvtest.results.pictures import Layer
-    >>> Layer("vertical", x=0.2, label="observed", role="estimate").x
-    array([0.2])
+    Bars from zero, centred at `x` (by default as wide as the smallest distance of two); a line or
+    points through (`x`, `y`); the area of the polygon with these corners; lines across the whole
+    picture at every `x` ("vertical") or `y` ("horizontal"), where the other one is left empty.
     """
 
     mark: Mark
@@ -73,22 +51,7 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """Layers over common axes, from the back to the front.
-
-    Raises
-    ------
-    ValueError
-        If there is no layer.
-
-    Examples
-    --------
-    >>> from ucvtest.results.pictures import Layer, Picture
-    >>> null = Layer("bars", x=[0, 1, 2], y=[0.25, 0.5, 0.25], label="null distribution")
-    >>> observed = Layer("vertical", x=2, label="observed", role="estimate")
-    >>> picture = Picture("wrong pairs", "probability", (null, observed))
-    >>> Picture.from_dict(picture.to_dict()).layers[1].label
-    'observed'
-    """
+    """Layers over common axes, from the back to the front."""
 
     xlabel: str
     ylabel: str

@@ -14,18 +14,7 @@ __all__ = ["check_written", "freeze", "from_plain", "to_plain"]
 
 
 def check_written(data: Mapping[str, Any], kind: type, what: str, version: int) -> None:
-    """Refuse what the method `to_dict` of a dataclass has not written, or a newer one of it.
-
-    Parameters
-    ----------
-    data : mapping
-    kind : type
-        The dataclass.
-    what : str
-        What the message calls it.
-    version : int
-        The newest format that can be read.
-    """
+    """Refuse what `to_dict` of the dataclass has not written, or a newer format than `version`."""
     if data.get("format") != f"ucvtest.{kind.__name__}":
         raise ValueError(f"data is not a {what} written by {kind.__name__}.to_dict")
     if data.get("version", 0) > version:

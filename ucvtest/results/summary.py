@@ -32,7 +32,7 @@ from ucvtest.results.wording import (
     verdict,
 )
 
-__all__ = ["ResultSummary", "summary"]
+__all__ = ["summary"]
 
 # How columns of further tables are headed.
 HEADINGS = {
@@ -48,27 +48,7 @@ HEADINGS = {
 def summary(
     result: ResultFields, alpha: float = 0.05, *, with_verdict: bool = True
 ) -> "ResultSummary":
-    """Summary tables of a result.
-
-    Parameters
-    ----------
-    result : ResultFields
-    alpha : float
-        One minus the confidence level of the interval.
-    with_verdict : bool
-        Whether the verdict stands below the tables; not where it has been said before.
-
-    Returns
-    -------
-    statsmodels.iolib.summary.Summary
-        With ``as_text``, ``as_html``, ``as_latex``, ``as_csv`` and, beyond statsmodels,
-        ``as_markdown``.
-
-    Raises
-    ------
-    ValueError
-        If `alpha` is outside (0, 1).
-    """
+    """Summary tables of a result, without the verdict where it has been said before."""
     check_alpha(alpha)
     return ResultSummary(result, alpha, with_verdict=with_verdict)
 

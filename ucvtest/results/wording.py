@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from ucvtest.results.fields import Posterior, ResultFields, check_alpha, quiet_interval
 
 __all__ = [
-    "LONGEST_NAME",
-    "Direction",
     "direction",
     "is_below",
     "is_studentised",
@@ -32,13 +30,7 @@ class Direction:
 
 
 def direction(result: ResultFields) -> Direction | None:
-    """Who is better where the difference is negative, and where it is positive.
-
-    Returns
-    -------
-    Direction or None
-        None where a single learner is looked at.
-    """
+    """Who is better at a negative difference, and at a positive one; None for one learner."""
     if result.settings.get("other") is None:
         return None
     if result.better == "higher":
@@ -47,36 +39,7 @@ def direction(result: ResultFields) -> Direction | None:
 
 
 def verdict(result: ResultFields, alpha: float = 0.05) -> str:
-    """The answer in a sentence or two.
-
-    Parameters
-    ----------
-    result : ResultFields
-    alpha : float
-        Significance level of the test and one minus the confidence level of the interval.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        If `alpha` is outside (0, 1).
-
-    Examples
-    --------
-    >>> from ucvtest import TestResult
-    >>> result = TestResult(
-    ...     estimate=-0.14, se=0.107, variance=0.0115, statistic=-1.31, pvalue=0.19,
-    ...     df=float("nan"), null_value=0.0, alternative="two-sided", method="Example",
-    ...     estimand="difference of error rates", reference="normal", status="ok", n_obs=62,
-    ...     n_fits=400, elapsed=0.5, settings={"learner": "lasso:0.08", "other": "lasso:0.5"},
-    ... )
-    >>> print(verdict(result))  # doctest: +NORMALIZE_WHITESPACE
-    No evidence at the 5% level that the two learners differ: the difference of error rates is
-    -0.14 (95% interval -0.35 to 0.07, p = 0.19).
-    """
+    """The answer in a sentence or two."""
     check_alpha(alpha)
     if result.posterior is not None:
         found = posterior_in_words(result, result.posterior)
@@ -232,16 +195,7 @@ def _caution(result: ResultFields) -> str:
 def pvalue_text(pvalue: float, alpha: float = 0.05) -> str:
     """A p-value with its sign, as medical journals print it: "= 0.19", "= 0.004", "< 0.001".
 
-    Parameters
-    ----------
-    pvalue : float
-    alpha : float
-        Level from which rounding must keep the p-value apart.
-
-    Examples
-    --------
-    >>> pvalue_text(0.1904), pvalue_text(0.0499), pvalue_text(1e-9)
-    ('= 0.19', '= 0.0499', '< 0.001')
+    Rounding keeps it apart from `alpha`: 0.0499 is "= 0.0499".
     """
     if pvalue < 0.001:
         return "< 0.001"

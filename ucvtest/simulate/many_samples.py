@@ -43,26 +43,9 @@ class _Fits(Protocol):
 class ManySamples:
     """Losses of one learner, or differences of two, on samples drawn one after the other.
 
-    All samples share their learning sets: independent observations may as well stay in the
-    order in which they were drawn.
-
-    Parameters
-    ----------
-    sampler : callable
-        ``sampler(rng, n)`` returns features (n, p) and responses (n,).
-    learners : sequence of learner
-        One or two.
-    learning, testing : ndarray of bool, shape (R, n)
-    loss : str, callable, Loss or None
-    rng : numpy Generator
-        Decides samples and seeds; draws them sample by sample.
-    n_jobs : int, optional
-        Workers for learners that are not jitted.
-
-    Raises
-    ------
-    ValueError
-        If the sampler returns what is no sample of n observations, or a learner cannot be used.
+    All samples share their learning sets: independent observations may as well stay in the order in
+    which they were drawn. ``sampler(rng, n)`` returns features (n, p) and responses (n,); `rng`
+    decides samples and seeds, sample by sample; workers are for learners that are not jitted.
     """
 
     def __init__(

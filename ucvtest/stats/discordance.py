@@ -25,18 +25,7 @@ class Discordance(NamedTuple):
         return self.only_first_wrong + self.only_second_wrong
 
     def pvalue(self, alternative: Alternative) -> float:
-        """The exact p-value: under H0 either rule is as likely to be the one that errs.
-
-        Parameters
-        ----------
-        alternative : {"two-sided", "less", "greater"}
-            "less": the first rule errs less often.
-
-        Returns
-        -------
-        float
-            1 where the rules err on the same observations.
-        """
+        """The exact p-value: under H0 either rule is as likely to be the one that errs."""
         if self.n_telling == 0:
             return 1.0
         if alternative == "two-sided":
@@ -66,13 +55,7 @@ class Discordance(NamedTuple):
         }
 
     def note(self, *, exact: bool) -> str:
-        """Where the p-value and the interval come from.
-
-        Parameters
-        ----------
-        exact : bool
-            Whether the observations are independent, given the rules.
-        """
+        """Where the p-value and the interval come from; `exact` if observations are independent."""
         kind = "exact" if exact else "binomial"
         return (
             f"The p-value is the {kind} one of the {self.n_telling} observations where one rule "
@@ -83,22 +66,7 @@ class Discordance(NamedTuple):
 
 
 def discordance(first: np.ndarray, second: np.ndarray) -> Discordance:
-    """Count where two rules are right and wrong.
-
-    Parameters
-    ----------
-    first, second : ndarray of 0/1 or bool, shape (n,)
-        Whether each rule errs, observation by observation.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ucvtest.stats.discordance import discordance
-    >>> first, second = np.array([0, 0, 0, 0, 1, 0]), np.array([1, 1, 1, 1, 1, 0])
-    >>> found = discordance(first, second)
-    >>> found.only_first_wrong, found.only_second_wrong, found.pvalue("two-sided")
-    (0, 4, 0.125)
-    """
+    """Count where two rules are right and wrong; 1 where a rule errs."""
     one, two = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
     cells = (~one & ~two, one & ~two, ~one & two, one & two)
     return Discordance(*(int(cell.sum()) for cell in cells))

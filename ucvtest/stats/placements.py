@@ -15,12 +15,8 @@ __all__ = ["Placements", "auc_table", "placements"]
 class Placements:
     """Placement values of one column of scores, or the differences of two columns.
 
-    Parameters
-    ----------
-    positives : ndarray, shape (n1,)
-        For each positive the share of negatives below it; ties count half.
-    negatives : ndarray, shape (n0,)
-        For each negative the share of positives above it.
+    For each positive the share of negatives below it, for each negative that of positives above it;
+    ties count half.
     """
 
     positives: np.ndarray
@@ -44,30 +40,10 @@ class Placements:
 
 
 def placements(y: np.ndarray, scores: np.ndarray) -> Placements:
-    """The placement values of scores.
+    """The placement values of scores, which rise with class 1.
 
-    Parameters
-    ----------
-    y : ndarray of 0/1, shape (n,)
-    scores : ndarray, shape (n,)
-        They rise with class 1.
-
-    Notes
-    -----
-    By midranks, in n log n steps instead of the n^2 of all pairs (Sun and Xu 2014).
-
-    References
-    ----------
-    E. DeLong, D. DeLong, D. Clarke-Pearson (1988), Comparing the areas under two or more
-    correlated receiver operating characteristic curves, Biometrics 44, equations 3 to 6.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ucvtest.stats.placements import placements
-    >>> found = placements(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
-    >>> found.positives, found.negatives, found.mean
-    (array([0.75, 1.  ]), array([1.  , 0.75]), 0.875)
+    By midranks, in n log n steps instead of the n^2 of all pairs (Sun and Xu 2014); E. DeLong, D.
+    DeLong, D. Clarke-Pearson (1988), Biometrics 44, equations 3 to 6.
     """
     positive = y == 1
     ranks = stats.rankdata(scores)
@@ -78,15 +54,7 @@ def placements(y: np.ndarray, scores: np.ndarray) -> Placements:
 
 
 def auc_table(column: str, names: Sequence[str], parts: Sequence[Placements]) -> dict[str, Any]:
-    """The AUC of each column of scores with a 95% interval, as a table of a result.
-
-    Parameters
-    ----------
-    column : str
-        What the names stand for, for example "model".
-    names : sequence of str
-    parts : sequence of Placements
-    """
+    """The AUC of each column of scores with a 95% interval, as a table of a result."""
     half = [float(stats.norm.isf(0.025)) * math.sqrt(part.variance) for part in parts]
     means = [part.mean for part in parts]
     return {

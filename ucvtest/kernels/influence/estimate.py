@@ -11,20 +11,11 @@ __all__ = ["Influence", "Rows"]
 class Influence:
     """An estimate, what each observation contributes to its error, and its Monte-Carlo noise.
 
-    Parameters
-    ----------
-    estimate : float
-        AUC or mean loss, or a difference of two.
-    first, second, third : ndarray, shape (n,)
-        Terms I, II and III of each observation.
-    by_group, first_by_group : ndarray, shape (G, n)
-        What each group of repeats adds to the influence values and to term I, to first order.
-    rows : ndarray, shape (R,)
-        AUC or mean loss of every single test.
-    effects : ndarray, shape (M,)
-        What each repeat adds to the estimate, to first order; their sum is zero.
-    divisor : ndarray, shape (n,)
-        Number of observations in the class of each (in all, for the error rate).
+    `first`, `second`, `third` (n,) are terms I, II and III of each observation; `by_group` and
+    `first_by_group` (G, n) what each group of repeats adds to the influence values and to term I,
+    to first order; `rows` (R,) the AUC or mean loss of every single test; `effects` (M,) what each
+    repeat adds to the estimate, to first order, with sum zero; `divisor` (n,) the number of
+    observations in the class of each (in all, for the error rate).
     """
 
     estimate: float
@@ -102,16 +93,7 @@ class Influence:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Some tests: what is tested, how often each observation is learnt from, which repeat.
-
-    Parameters
-    ----------
-    tested : ndarray of bool, shape (R, n)
-    counts : ndarray, shape (R, n)
-        Numbers of times that each observation is in the training set.
-    repeat : ndarray of int, shape (R,)
-        Rows of one repeat were drawn together.
-    """
+    """Some tests: what is tested, how often each observation is learnt from, in which repeat."""
 
     tested: np.ndarray
     counts: np.ndarray

@@ -40,7 +40,7 @@ import numpy as np
 from ucvtest.kernels.influence.estimate import Influence, Rows
 from ucvtest.kernels.influence.jitted import count_pairs, rank_pairs, sum_losses, sum_over_pairs
 
-__all__ = ["LossCounts", "LossSums", "PairCounts", "PairSums", "repeats_needed"]
+__all__ = ["LossCounts", "PairCounts", "repeats_needed"]
 
 MAX_GROUPS = 16
 """Groups of repeats, whose spread gives the Monte-Carlo errors."""
@@ -61,15 +61,9 @@ these, so that they share compilations."""
 
 @dataclass(frozen=True, eq=False)
 class _Counts:
-    """How often each pair (observation) is tested.
+    """How often each pair (observation) is tested: `by_group` is (G, n1, n0), or (G, n).
 
-    Parameters
-    ----------
-    classes : sequence of ndarray of int
-        The observations of each class; one class of all for an error rate.
-    n_repeats : int
-    by_group : ndarray, shape (G, n1, n0) or (G, n)
-        Counts of the repeats of each group.
+    `classes` holds the observations of each class; of all as one for an error rate.
     """
 
     classes: Sequence[np.ndarray]
@@ -87,16 +81,7 @@ class PairCounts(_Counts):
 
     @classmethod
     def of(cls, y: np.ndarray, n_repeats: int, parts: Iterable[Rows]) -> "PairCounts":
-        """Count.
-
-        Parameters
-        ----------
-        y : ndarray, shape (n,)
-            1 for positives, 0 for negatives.
-        n_repeats : int
-        parts : iterable of Rows
-            All rows, in any number of parts.
-        """
+        """Count; y is 1 for positives, and the rows come in any number of parts."""
         classes = (np.flatnonzero(y == 1), np.flatnonzero(y != 1))
         n1, n0 = map(len, classes)
         by_group = np.zeros((_number_of_groups(n1 * n0, n_repeats), n1, n0))
@@ -133,17 +118,9 @@ class LossCounts(_Counts):
 class _LearningSets:
     """Sums over the rows that say how the choice of learning sets moves the estimate.
 
-    Parameters
-    ----------
-    second, third : ndarray, shape (n,)
-        Sums of (c_mi - c_m) a_m, and of (c_mi - c_m) b_m.
-    by_group : ndarray, shape (G, n)
-        Sums of (c_mi - c_m) (a_m - b_m) over the rows of each group.
-    effects : ndarray, shape (M,)
-        Sums of a_m - b_m over the rows of each repeat.
-    learnt : ndarray, shape (n,)
-        How often each observation is learnt from.
-    n_rows : int
+    `second` and `third` (n,): of (c_mi - c_m) a_m, and of (c_mi - c_m) b_m; `by_group` (G, n): of
+    (c_mi - c_m) (a_m - b_m); `effects` (M,): of a_m - b_m over the rows of each repeat; `learnt`
+    (n,): how often each observation is learnt from.
     """
 
     second: np.ndarray
@@ -183,13 +160,7 @@ class _Sums(ABC):
         """Add the scores (losses) of some rows, (R, n), looked at only where tested."""
 
     def influence(self, parts: Iterable[Rows]) -> Influence:
-        """The estimate and its influence values.
-
-        Parameters
-        ----------
-        parts : iterable of Rows
-            The rows that were added, all of them and in the same order, in any parts.
-        """
+        """The estimate and its influence values, from the added rows again, in the same order."""
         return self._influence(self._learning_sets(parts))
 
     def _learning_sets(self, parts: Iterable[Rows]) -> _LearningSets:
@@ -403,12 +374,7 @@ def _group(rows: Rows, n_groups: int) -> np.ndarray:
 def repeats_needed(share: float, n_cells: int, chance: float = 0.01) -> int:
     """Repeats after which the chance that some cell is still untested is at most `chance`.
 
-    Parameters
-    ----------
-    share : float
-        Probability that a repeat tests a given cell (a pair, or an observation).
-    n_cells : int
-    chance : float
+    A cell is a pair, or an observation; `share` is the probability that a repeat tests a given one.
     """
     if share >= 1:
         return 1

@@ -49,19 +49,12 @@ MAX_OBS_PAIR_EFFECTS = 2000
 class Accumulator:
     """Everything that the estimators need from any number of pairs of learning sets.
 
-    Memory does not grow with the number of pairs: it holds at most 32 matrices of
-    shape (n, n), and a few numbers for each block of pairs until the additive fit is good
-    enough to stay. Above 2000 observations it does without "geometric" and "clipped".
+    Memory does not grow with the number of pairs: it holds at most 32 matrices of shape (n, n), and
+    a few numbers for each block of pairs until the additive fit is good enough to stay. Above 2000
+    observations it does without "geometric" and "clipped".
 
-    Parameters
-    ----------
-    n_obs, learn_size : int
-    disjoint : bool
-        Whether the sets of a pair are disjoint and leave two observations or more, so
-        that Theta^2 can be estimated and with it every variance; otherwise only the
-        jackknife.
-    n_draws : int
-        At least this many draws will be added; below 32 there are fewer groups.
+    `disjoint` sets that leave two observations or more let Theta^2 be estimated and with it every
+    variance; otherwise there is only the jackknife. At least `n_draws` draws will be added.
     """
 
     def __init__(self, n_obs: int, learn_size: int, *, disjoint: bool, n_draws: int) -> None:
@@ -82,22 +75,13 @@ class Accumulator:
         exchanged: tuple[np.ndarray, np.ndarray] | None = None,
         cluster: np.ndarray | None = None,
     ) -> None:
-        """Add a block of draws.
+        """Add draws D1, D2, L1, L2 (G, s, n), all sets of one side against all of the other.
 
-        Parameters
-        ----------
-        draws : tuple of ndarray, shape (G, s, n)
-            D1, D2, L1, L2: loss differences (values inside the learning sets are ignored)
-            and learning sets (bool); all s sets of one side against all s of the other.
-        weight : ndarray, shape (G, s), optional
-            1, or 0 for places that hold no set, on both sides.
-        exchanged : tuple of ndarray, shape (H, n), optional
-            D and L of the first set on the second side of the first H draws, with one
-            observation exchanged for one of the first set on the first side. The change of
-            the products gives kappa_1 - Theta^2 with a much smaller Monte-Carlo error than
-            independent pairs would.
-        cluster : ndarray, shape (G,), optional
-            Names the draws that belong together; by default they are independent.
+        Loss differences inside the learning sets are ignored; `weight` (G, s) is 0 for places that
+        hold no set, on both sides; `cluster` (G,) names the draws that belong together. `exchanged`
+        are D and L (H, n) of the first set on the second side of the first H draws, with one
+        observation exchanged for one of the first set on the first side: the change of the products
+        gives kappa_1 - Theta^2 with a much smaller Monte-Carlo error than independent pairs would.
         """
         d1, d2, l1, l2 = draws
         draws = (_as_counts(d1), _as_counts(d2), l1, l2)

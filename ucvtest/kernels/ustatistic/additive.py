@@ -47,10 +47,7 @@ Additive = tuple[jax.Array, jax.Array, jax.Array]
 def _additive_moments(
     d1: jax.Array, d2: jax.Array, l1: jax.Array, l2: jax.Array, weight: jax.Array
 ) -> dict[str, jax.Array]:
-    """Sums over learning sets that the least-squares fit of an additive A needs.
-
-    d1, d2, l1, l2 (..., n), differences and learning sets of both sides; weight (...).
-    """
+    """Sums over learning sets (..., n) that the least-squares fit of an additive A needs."""
     n = d1.shape[-1]
     weight = jnp.concatenate([weight.ravel(), weight.ravel()])
     learning = jnp.concatenate([l1.reshape(-1, n), l2.reshape(-1, n)])
@@ -142,14 +139,7 @@ class CrossedFits:
         self._settled: Fits | None = None
 
     def updated(self, dealt: Dealt, *, exact: bool) -> Fits:
-        """The fits of all groups, for these draws too.
-
-        Parameters
-        ----------
-        dealt : Dealt
-        exact : bool
-            Whether the differences are all -1, 0 or 1, so that the fits may be rounded.
-        """
+        """The fits of all groups, for these draws too; `exact` if they are all -1, 0 or 1."""
         if self._settled is not None:
             return self._settled
         if self._crossed:

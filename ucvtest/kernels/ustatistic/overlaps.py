@@ -8,18 +8,13 @@ from ucvtest.kernels.ustatistic.additive import AdditiveFit, Fits
 from ucvtest.kernels.ustatistic.groups_of_draws import Dealt, Draws, number_of_groups
 from ucvtest.kernels.ustatistic.residuals import add_up, residual_sums
 
-__all__ = ["OverlapFit", "OverlapSums"]
+__all__ = [
+    "OverlapFit",
+]
 
 
 class OverlapFit:
-    """The additive fit that is subtracted from pairs with given overlaps.
-
-    Parameters
-    ----------
-    n_obs, learn_size : int
-    n_draws : int
-        Pairs that will be added for each overlap.
-    """
+    """The additive fit that is subtracted from pairs with given overlaps, `n_draws` for each."""
 
     def __init__(self, n_obs: int, learn_size: int, n_draws: int) -> None:
         self.n_obs, self.learn_size = n_obs, learn_size
@@ -46,13 +41,7 @@ class OverlapFit:
 class OverlapSums:
     """Sums over pairs of learning sets with given overlaps; made by `OverlapFit.sums`.
 
-    Parameters
-    ----------
-    additive : tuple of ndarray
-        The additive fit, the same for every group of draws.
-    learn_size : int
-    c_values : tuple of int
-        Numbers of observations in common of the sets S and S' whose kappa_c is estimated.
+    `c_values`: numbers of observations in common of the sets S and S' whose kappa_c is estimated.
     """
 
     def __init__(self, additive: Fits, learn_size: int, c_values: tuple[int, ...]) -> None:

@@ -29,9 +29,8 @@ def residual_sums(
 ) -> dict[str, jax.Array]:
     """Sums over the draws of each group, from the residuals of an additive fit.
 
-    d1, d2, l1, l2 (K, M, s, n): M draws in each of K groups, s sets on each side; weight
-    (K, M, s); additive: centre (K,), a (K, n), d (K, n); size of all sets, and observations
-    that any two of different sides have in common.
+    M draws in each of K groups, s sets on each side: d1 (K, M, s, n), weight (K, M, s), centre
+    (K,), a and d (K, n); `common` observations are in any two sets of different sides.
     """
 
     def of_group(group: tuple[Any, ...]) -> dict[str, jax.Array]:
@@ -150,10 +149,7 @@ def _inside(side: _Side, weight: jax.Array) -> jax.Array:
 
 
 def _joint(first: _Side, second: _Side, learning: jax.Array, weight: jax.Array) -> jax.Array:
-    """Sum over learning sets of the sum of 2 X 1{i, j in S} over t.
-
-    (n, n), to be added to its transpose, and halved.
-    """
+    """Sum over learning sets of the sum of 2 X 1{i, j in S} over t; half of a symmetric matrix."""
     n = learning.shape[-1]
     total, x = (
         jnp.concatenate([a, b]) for a, b in ((first.total, second.total), (first.x, second.x))

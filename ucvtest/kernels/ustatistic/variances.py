@@ -49,16 +49,7 @@ class Block:
 class Sums:
     """Sums over draws, group by group, from which everything is estimated.
 
-    Parameters
-    ----------
-    n_obs, learn_size : int
-    disjoint : bool
-        See `Accumulator`.
-    totals : mapping of str to ndarray, shape (K, ...)
-        Sums that do not depend on the additive fit, or are linear in the residuals.
-    blocks : tuple of Block
-    halves : tuple of slice
-        The groups of each half.
+    `totals` do not depend on the additive fit, or are linear in the residuals.
     """
 
     n_obs: int

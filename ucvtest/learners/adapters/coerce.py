@@ -29,30 +29,10 @@ SHORT_NAMES = (
 
 
 def as_learner(learner: Any) -> Learner:
-    """The learner that a user means.
+    """The learner that a user means: a Learner, short string, scikit-learn estimator or callable.
 
-    Parameters
-    ----------
-    learner : Learner, str, scikit-learn estimator, or callable
-        A short string is a name and its arguments in order or by keyword, for example
-        "lda", "knn:3", "ridge:1.0" or "ridge:0.1,scale=mean". A callable
-        ``(X_train, y_train, X_test)`` returns what the loss scores: labels, numbers,
-        probabilities of the positive class, or scores.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these, or a short string cannot be read.
-
-    Examples
-    --------
-    >>> from ucvtest.learners.adapters.coerce import as_learner
-    >>> as_learner("knn:3").name
-    'knn:3'
-    >>> as_learner("knn:0")
-    Traceback (most recent call last):
-    ...
-    ValueError: learner 'knn:0' cannot be made: k must be a positive integer, got 0
+    A short string is a name and its arguments in order or by keyword, for example "lda", "knn:3" or
+    "ridge:0.1,scale=mean".
     """
     if isinstance(learner, Learner):
         return learner

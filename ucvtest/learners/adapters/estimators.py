@@ -22,30 +22,13 @@ NAME_LENGTH = 200
 class SklearnLearner(SplitLearner):
     """A scikit-learn classifier, regressor or pipeline, cloned for every fit.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Every parameter `random_state` that is None, also of nested estimators, gets the
-        seed of the fit, so that results can be repeated and no global state moves.
+    Every parameter `random_state` that is None, also of nested estimators, gets the seed of the
+    fit, so that results can be repeated and no global state moves.
 
-    Raises
-    ------
-    ValueError
-        If it is neither a classifier nor a regressor.
-
-    Notes
-    -----
-    Two classes: a regressor gets the numbers 0 and 1, and under a loss for labels its
-    prediction is cut at 1/2 (exactly 1/2 is the first class). Probabilities are
-    `predict_proba` of the positive class; scores are `decision_function` where there is
-    one, otherwise that probability, otherwise a regressor's prediction.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from ucvtest.learners.adapters.estimators import SklearnLearner
-    >>> SklearnLearner(LogisticRegression(C=0.1)).name
-    'LogisticRegression(C=0.1)'
+    Two classes: a regressor gets the numbers 0 and 1, and under a loss for labels its prediction is
+    cut at 1/2 (exactly 1/2 is the first class). Probabilities are `predict_proba` of the positive
+    class; scores are `decision_function` where there is one, otherwise that probability, otherwise
+    a regressor's prediction.
     """
 
     backend: ClassVar[str] = "sklearn"
@@ -151,27 +134,10 @@ class SklearnLearner(SplitLearner):
 
 @dataclass(frozen=True, eq=False)
 class CallableLearner(SplitLearner):
-    """A function that learns and predicts.
+    """A function ``(X_train, y_train, X_test)`` that learns and returns what the loss scores.
 
-    Parameters
-    ----------
-    function : callable
-        ``function(X_train, y_train, X_test)`` returns one value for each row of `X_test`:
-        a label (zero_one loss), a number (squared, absolute), the probability of the
-        positive class (log), or a score that rises with the positive class. `y_train`
-        holds the user's own labels; numbers where the loss scores numbers.
-
-    Notes
-    -----
-    Randomness inside it is its own: seed it there.
-
-    Examples
-    --------
-    >>> from ucvtest.learners.adapters.estimators import CallableLearner
-    >>> def first_label(X_train, y_train, X_test):
-    ...     return [y_train[0]] * len(X_test)
-    >>> CallableLearner(first_label).name
-    'first_label'
+    `y_train` holds the user's own labels; numbers where the loss scores numbers. Randomness inside
+    the function is its own: seed it there.
     """
 
     function: Callable[[Any, np.ndarray, Any], Any]

@@ -36,21 +36,8 @@ def choose_backend(
 ) -> Learner:
     """The learner that does the fits: the one given, or its translation.
 
-    Parameters
-    ----------
-    learner : Learner
-    backend : {"auto", "jax", "sklearn"}
-        "auto" translates scikit-learn estimators where it changes no prediction; "jax"
-        insists on it; "sklearn" never does.
-    sample : Sample
-    output : {"label", "number", "probability", "score"}
-    learn_size : int
-        The smallest size of a learning set.
-
-    Raises
-    ------
-    ValueError
-        If `backend` is unknown, or "jax" and the learner cannot be jitted.
+    "auto" translates scikit-learn estimators where it changes no prediction; "jax" insists on it;
+    "sklearn" never does. No learning set is smaller than `learn_size`.
     """
     if backend not in BACKENDS:
         raise ValueError(f"backend={backend!r} is unknown: use one of {', '.join(BACKENDS)}")
@@ -74,27 +61,13 @@ def translate(
 ) -> TranslatedLearner:
     """The jitted learner with the same predictions as a scikit-learn estimator.
 
-    Parameters
-    ----------
-    learner : SklearnLearner
-    sample : Sample
-    output : {"label", "number", "probability", "score"}
-    learn_size : int
-        The smallest size of a learning set.
+    A ValueError where there is none names the parameter, or what the sample lacks.
 
-    Raises
-    ------
-    ValueError
-        If there is none: the message names the parameter, or what the sample lacks.
-
-    Notes
-    -----
     LogisticRegression is fitted to the end, until rounding errors stop it (with an l1 penalty:
-    until no optimality condition is violated by more than 1e-9), whatever `tol` and `max_iter`
-    are. scikit-learn's solvers stop earlier; saga, which looks at the slopes only, leaves an
-    intercept that depends on `random_state` where all of them are zero.
-    QuadraticDiscriminantAnalysis goes on where scikit-learn refuses a variance below its absolute
-    `tol`.
+    until no optimality condition is violated by more than 1e-9), whatever `tol` and `max_iter` are.
+    scikit-learn's solvers stop earlier; saga, which looks at the slopes only, leaves an intercept
+    that depends on `random_state` where all of them are zero. QuadraticDiscriminantAnalysis goes on
+    where scikit-learn refuses a variance below its absolute `tol`.
     """
     estimator, standardize = without_scaler(learner.estimator)
     rule = RULES.get(class_name(estimator))

@@ -24,17 +24,9 @@ ROUNDING = 1e-12
 class TranslatedLearner(Learner):
     """A jitted learner that predicts what a scikit-learn estimator would; made by `translate`.
 
-    Parameters
-    ----------
-    original : SklearnLearner
-        The estimator, which fits where the jitted learner leaves a prediction open.
-    jitted : JittedLearner
-    outputs : mapping
-        What to ask the jitted learner for, where it is not what the loss needs.
-    signed_score : bool
-        Whether scores are for classes numbered -1 and 1 instead of 0 and 1.
-    exact_scores : bool
-        Whether labels of scores near the cut are left open.
+    The original fits where the jitted learner leaves a prediction open. `outputs` says what to ask
+    the jitted one for, where it is not what the loss needs; a `signed_score` is for classes
+    numbered -1 and 1; with `exact_scores`, labels of scores near the cut are left open.
     """
 
     backend: ClassVar[str] = "jax"

@@ -22,25 +22,10 @@ def codes_in_blocks(
     cut: jax.Array | float,
     n_obs: jax.Array | int,
 ) -> tuple[jax.Array, jax.Array]:
-    """Predicted labels 0 and 1.
+    """Predicted labels 0 and 1 (R, N), and whether some score is neither above the cut nor below.
 
-    Parameters
-    ----------
-    scores : callable
-        From some learning sets (B, N) to their scores (B, N).
-    learning : Array of bool, shape (R, N)
-    size : int
-        Learning sets in a block: few stay in the cache, and their scores ask for no memory.
-    cut : float
-    n_obs : int
-        Observations; the others up to N only fill up.
-
-    Returns
-    -------
-    codes : Array of int8, shape (R, N)
-        Which scores are above the cut.
-    open : Array of bool, shape ()
-        Whether some score is neither above the cut nor below.
+    `scores` goes from learning sets (B, N) to scores (B, N), for `size` sets at a time: few stay in
+    the cache, and their scores ask for no memory. Observations beyond `n_obs` only fill up.
     """
 
     def block(rows: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -123,17 +123,7 @@ class TotalScatter(Moments):
 def class_moments(
     sample: Sample, features: np.ndarray, second: np.ndarray, terms: np.ndarray
 ) -> Moments:
-    """What all learning sets share.
-
-    Parameters
-    ----------
-    sample : Sample
-    features : ndarray, shape (n, p)
-    second : ndarray, shape (n, K)
-        Further columns, whose sums the rules need.
-    terms : ndarray, shape (n, T)
-        The terms of the scores, the constant last.
-    """
+    """What all learning sets share; the rules need sums of `second`; the last term is constant."""
     members = class_members(sample)
     columns = np.hstack([members, split_by_class(members, features), second])
     columns, terms = to_device((padded_rows(columns), padded_rows(terms)))
@@ -166,22 +156,10 @@ def scores_of_rules(
     learning: np.ndarray,
     labels: np.ndarray | None,
 ) -> np.ndarray:
-    """Scores of all observations by the rule of every learning set.
+    """Scores by the rule of every learning set: (R, n) for two classes, else (R, n, C).
 
-    Parameters
-    ----------
-    rules : Rules
-    equal : bool
-        Whether all classes are equally probable beforehand.
-    state : Moments
-    learning : ndarray of bool, shape (R, n)
-    labels : ndarray of int, shape (R, n), optional
-        Labels to learn from, row by row, in the place of the sample's own.
-
-    Returns
-    -------
-    ndarray, shape (R, n) or (R, n, C)
-        For two classes that of the second minus that of the first; else one for each class.
+    For two classes that of the second minus that of the first. `equal`: all classes are equally
+    probable beforehand. `labels` (R, n) are learnt from in the place of the sample's own.
     """
     scores = _jitted_scores(*_arguments(rules, equal, state, learning, labels))
     return np.asarray(scores)[:, : learning.shape[1]]

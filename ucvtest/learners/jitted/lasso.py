@@ -232,19 +232,9 @@ class PenalizedLogistic(JittedLearner):
         return scores
 
     def coefficients(self, state: Data, learning: np.ndarray) -> np.ndarray:
-        """Intercept and coefficients of every fit, in the units of the features.
+        """Intercept and coefficients (R, 1 + p) in the features' units, NaN without convergence.
 
-        Parameters
-        ----------
-        state : Data
-            What `prepare` returned.
-        learning : ndarray of bool, shape (R, n)
-            Learning sets with both classes in each.
-
-        Returns
-        -------
-        ndarray, shape (R, 1 + p)
-            NaN where a fit did not converge.
+        Each learning set holds both classes.
         """
         null, uncertain = self._null_models(state, learning, None)
         scaled = np.zeros((len(learning), 1 + len(state.centre)))

@@ -366,10 +366,7 @@ def _descend(
     max_iter: int,
     tolerance: float,
 ) -> tuple[jax.Array, jax.Array]:
-    """Newton's method from `begin`, in the precision of the arrays: (q, R), and where it ended.
-
-    Fits that are done stay where they are.
-    """
+    """Newton's method from `begin`, in the precision of the arrays; done fits stay as they are."""
     n_sets = begin.shape[1]
 
     def unfinished(carry: tuple[Any, ...]) -> jax.Array:
@@ -407,11 +404,7 @@ def _polished(
 ) -> tuple[jax.Array, jax.Array]:
     """Steps with exact gradients and the inverse Hessian of the start, in single precision.
 
-    Returns
-    -------
-    b : Array, shape (q, R)
-        Where the steps have not settled, `begin`.
-    done : Array, shape (R,)
+    `begin` where the steps have not settled, and where they have.
     """
 
     def unfinished(carry: tuple[Any, ...]) -> jax.Array:

@@ -25,10 +25,7 @@ class SharedFits(NamedTuple):
 
 @dataclass(frozen=True)
 class OneAgainstRest(JittedLearner):
-    """Ridge regression of the indicator of each class; predicts the class of the largest fit.
-
-    As in scikit-learn's RidgeClassifier for more than two classes.
-    """
+    """Ridge regression of the indicator of each class, as RidgeClassifier; the largest fit wins."""
 
     regression_of_each: Ridge
 

@@ -59,23 +59,9 @@ def whitened(
 ) -> tuple[np.ndarray, float] | None:
     """Linear combinations of the features, uncorrelated in a learning set but for a penalty.
 
-    Parameters
-    ----------
-    features : ndarray, shape (n, p)
-    learning : ndarray of bool, shape (n,)
-    penalty : float
-        Added to the diagonal of X'X of the learning set.
-    centre : bool
-        Whether means of the learning set are subtracted.
-    least : float
-        Share of the largest diagonal element that every pivot must exceed.
-
-    Returns
-    -------
-    tuple of ndarray, shape (n, p), and float, or None
-        Z with Z Z' = X (X'X + penalty I)^-1 X', X'X of the learning set only; and the smallest
-        pivot as a share of its diagonal element. None where that is below `WELL_CONDITIONED`, or
-        a pivot too small.
+    Z (n, p) with Z Z' = X (X'X + penalty I)^-1 X', X'X of the learning set only; and the smallest
+    pivot as a share of its diagonal element. None where that is below `WELL_CONDITIONED`, or a
+    pivot is at most the share `least` of the largest diagonal element.
     """
     centred = features - features[learning].mean(axis=0) if centre else features
     learnt = centred[learning]
@@ -99,23 +85,10 @@ def replace_open_rows(
     labels: np.ndarray,
     each: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Replace, in place, rows of scores with one that is missing or close to the cut.
+    """Replace, in place, rows of scores with one that is missing or within `distance` of the cut.
 
-    Ties are then the same, whatever the form.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (R, n)
-    cut : float
-    distance : ndarray, shape (R,), or float
-        What is close.
-    labels : ndarray, shape (R, n)
-    each : callable
-        Scores of R labelings in the other form.
-
-    Returns
-    -------
-    ndarray, shape (R, n)
+    Ties are then the same, whatever the form: `each` gives the scores of labelings in the other
+    one.
     """
     nearest = np.abs(scores - cut).min(axis=1)
     rows = np.flatnonzero(~(nearest > distance))

@@ -76,10 +76,7 @@ def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "s
 
 @dataclass(frozen=True, eq=False)
 class RidgeState:
-    """What all learning sets share, as JAX arrays.
-
-    The N >= n observations end with empty ones; a form that is not used has none.
-    """
+    """What all learning sets share; the N >= n observations end with empty ones."""
 
     features: Any
     """(N, p), centred unless the intercept is penalised, then with a constant column."""

@@ -71,10 +71,7 @@ def dual_scores(
 def _one_by_one(
     inner: np.ndarray, responses: np.ndarray, learning: np.ndarray, *settings: Any
 ) -> np.ndarray:
-    """Fitted values (R, n) as `dual`, by LAPACK: large systems fill the processor alone.
-
-    inner (N, N), the same for all learning sets, or (N, N, R).
-    """
+    """Fitted values (R, n) as `dual`, by LAPACK: large systems fill the processor alone."""
     fitted = np.empty(learning.shape)
     for row, (learnt, response) in enumerate(zip(learning, responses, strict=True)):
         members = np.flatnonzero(learnt)
@@ -157,29 +154,14 @@ def dual(
     mean_scale: bool,
     penalize_intercept: bool,
 ) -> jax.Array:
-    """Solve (K + lam I) a = y, a system of g equations for every learning set.
+    """Solve (K + lam I) a = y, a system for every learning set, for fitted values (R, n).
 
-    Parameters
-    ----------
-    inner : Array, shape (n, n), or (n, n, R) for those of each learning set
-        Inner products K of all observations.
-    response : Array, shape (n,), or (R, n) for one of each learning set
-    index : Array of int, shape (g, R)
-        Members of the learning sets; positions beyond the size of a set name any observation.
-    is_member : Array of bool, shape (g, R)
-        Which positions are within the size.
-    lam, singular : float
-        Penalty, and share of its diagonal element that a pivot must exceed.
-    mean_scale : bool
-        Whether the penalty is multiplied by the size of the learning set.
-    penalize_intercept : bool
-        False centres by the learning set, which is an intercept without a penalty; True does
-        not: an intercept is then part of K, or there is none.
-
-    Returns
-    -------
-    Array, shape (R, n)
-        Fitted values; NaN where the system is singular.
+    K, `inner`, is (n, n), or (n, n, R) for those of each set; `response` (n,) or (R, n). `index`
+    (g, R) are the members; positions beyond the size of a set, not `is_member`, name any
+    observation. NaN where a pivot is below the share `singular` of its diagonal element.
+    `mean_scale` multiplies the penalty by the size of the set. `penalize_intercept` False centres
+    by the learning set, which is an intercept without a penalty; True does not: an intercept is
+    then part of K, or there is none.
     """
     n, (g, n_sets) = len(inner), index.shape
     member = is_member.astype(inner.dtype)

@@ -88,32 +88,13 @@ def fit(
     standardize: bool,
     max_steps: int,
 ) -> Fitted:
-    """Fit every learning set, in as many threads as Numba is allowed.
+    """Fit every learning set, both classes in each, in as many threads as Numba is allowed.
 
-    Parameters
-    ----------
-    features : ndarray, shape (n, p)
-    distinct : ndarray of bool, shape (p,)
-        Which features may have a coefficient.
-    responses : ndarray, shape (1, n), or (R, n) for one of each fit
-        0 or 1.
-    learning : ndarray of bool, shape (R, n)
-        Both classes are in each set.
-    spread : ndarray, shape (p,)
-        What the features were divided by.
-    l1, l2, tolerance : ndarray, shape (R,)
-        Penalties, and the largest violation of an optimality condition.
-    standardize : bool
-        Whether coefficients of standardised features are penalised, or those of the features
-        before the division by `spread`.
-    max_steps : int
-        Newton steps that one fit may take.
-
-    Returns
-    -------
-    Fitted
-        It does not depend on the number of threads, which is at most that of the processors
-        this process may use, or ``NUMBA_NUM_THREADS``.
+    `responses` are (1, n), or (R, n) for one of each fit; only `distinct` features may have a
+    coefficient; `spread` is what the features were divided by. `tolerance`: the largest violation
+    of an optimality condition. `standardize` penalises coefficients of standardised features,
+    otherwise those before the division. The result does not depend on the number of threads, at
+    most that of the processors this process may use, or ``NUMBA_NUM_THREADS``.
     """
     count, n_obs = learning.shape
     fitted = Fitted(

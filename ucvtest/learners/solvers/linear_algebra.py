@@ -50,18 +50,10 @@ def products(matrix: np.ndarray) -> np.ndarray:
 
 
 def divisor(mean_square: jax.Array, mean: jax.Array) -> jax.Array:
-    """Variances of columns to divide by.
+    """Variances of about centred columns (p, R) to divide by.
 
-    Parameters
-    ----------
-    mean_square, mean : Array, shape (p, R)
-        Of columns that are about centred.
-
-    Returns
-    -------
-    Array, shape (p, R)
-        One for a constant column, as in scikit-learn's StandardScaler; NaN where the
-        difference of the two would lose more than eight digits.
+    One for a constant column, as in scikit-learn's StandardScaler; NaN where the difference of the
+    two would lose more than eight digits.
     """
     variance = mean_square - mean**2
     constant = variance <= CONSTANT * mean_square
@@ -104,24 +96,11 @@ def solve_positive_definite(
     count: jax.Array | None = None,
     least: jax.Array | float = 0.0,
 ) -> jax.Array:
-    """Solve A X = B for many symmetric positive definite A, without pivoting.
+    """Solve A X = B, without pivoting, for many symmetric positive definite A (q, q, R).
 
-    Parameters
-    ----------
-    matrices : Array, shape (q, q, R)
-    right : Array, shape (q, m, R)
-    singular : float
-        Share of a diagonal element that a pivot must exceed.
-    count : Array, shape (), optional
-        All other elements of the rows and columns from this one on are zero, so that there is
-        nothing to eliminate: a system that is filled up costs hardly more.
-    least : Array, shape (R,), or float
-        What every pivot of a matrix must exceed besides.
-
-    Returns
-    -------
-    Array, shape (q, m, R)
-        NaN where a matrix is singular by this measure.
+    B is (q, m, R). NaN where a pivot does not exceed the share `singular` of its diagonal element,
+    or `least` (R,). From row and column `count` on only the diagonal is not zero: there is nothing
+    to eliminate, and a system that is filled up costs hardly more.
     """
     size = matrices.shape[0]
     diagonal = jnp.diagonal(matrices, axis1=0, axis2=1).T
@@ -142,17 +121,7 @@ def invert_positive_definite(
 ) -> tuple[jax.Array, jax.Array]:
     """Invert many symmetric positive definite matrices, by sweeping one pivot after the other.
 
-    Parameters
-    ----------
-    matrices : Array, shape (q, q, R)
-    singular : float
-        Share of a diagonal element that a pivot must exceed.
-
-    Returns
-    -------
-    inverse : Array, shape (q, q, R)
-        NaN where a matrix is singular by this measure.
-    log_determinant : Array, shape (R,)
+    Inverses (q, q, R) and logarithms of determinants (R,); NaN as in the solution.
     """
     size = matrices.shape[0]
     diagonal = jnp.diagonal(matrices, axis1=0, axis2=1).T

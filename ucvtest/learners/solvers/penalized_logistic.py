@@ -121,29 +121,11 @@ def solve(
 ) -> Solved:
     """Take Newton steps on the working sets, as many as `effort` allows or each fit needs.
 
-    Parameters
-    ----------
-    features : Array, shape (n, p)
-    response : Array, shape (n,), or (B, n) for one of each fit
-        0 or 1.
-    members : Array of int, shape (g, B)
-        The observations of each learning set.
-    weight : Array, shape (g, B)
-        1/g; zero where `members` is padded.
-    columns : Array of int, shape (K, B)
-        Working sets, distinct features.
-    start : Array, shape (1 + K, B)
-        Coefficients for standardised features, intercept first.
-    spread : Array, shape (p,)
-        What the features were divided by.
-    l1, l2 : Array, shape (B,)
-        Penalties.
-    tolerance : Array, shape (B,)
-        A fit whose KKT residual is at most this stays as it is.
-    effort : Effort
-    standardize : bool
-        Whether coefficients of standardised features are penalised, or those of the features
-        before the division by `spread`.
+    `response` is (n,), or (B, n) for one of each fit; `members` (g, B) with `weight` 1/g, 0 where
+    padded; `columns` (K, B) distinct features; `start` (1 + K, B) for standardised features,
+    intercept first; `spread` is what the features were divided by. A fit whose KKT residual is at
+    most `tolerance` stays as it is. `standardize` penalises coefficients of standardised features,
+    otherwise those before the division.
     """
     design, mean, inverse_sd = _standardised(features, members, weight, columns)
     factor = _penalty_factor(inverse_sd, spread[columns], standardize)
@@ -187,22 +169,8 @@ def check(
 ) -> Checked:
     """Score all observations, and find the features that violate the KKT conditions most.
 
-    Parameters
-    ----------
-    features, squares : Array, shape (n, p)
-        `squares` holds the squared features.
-    response : Array, shape (n,) or (B, n)
-    learning : Array of bool, shape (B, n)
-    columns : Array of int, shape (K, B)
-        Working sets; -1 where there is no feature.
-    original : Array, shape (1 + K, B)
-        As in `Solved`; zero where there is no feature.
-    spread, l1, standardize
-        As in `solve`.
-
-    Returns
-    -------
-    Checked
+    `squares` (n, p) of the features; `columns` (K, B) are -1 where there is no feature, and
+    `original` (1 + K, B), as in `Solved`, is zero there.
     """
     weight = learning / jnp.maximum(learning.sum(axis=1, keepdims=True), 1)
     mean, mean_square = weight @ features, weight @ squares
@@ -315,11 +283,7 @@ def _minimise(
 ) -> tuple[jax.Array, jax.Array]:
     """Coordinate descent finds the support; then solve exactly, drop a coefficient, solve again.
 
-    Returns
-    -------
-    near : Array, shape (q, B)
-    newton : Array, shape (q, B)
-        The minimum of the model if all signs of `near` stay.
+    The second array is the minimum of the model if all signs of the first stay.
     """
 
     def settle(_: jax.Array, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:

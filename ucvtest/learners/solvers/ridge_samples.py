@@ -21,28 +21,10 @@ def ridge_predictions(
     mean_scale: bool,
     penalize_intercept: bool,
 ) -> jax.Array:
-    """Fit every learning set of every sample and predict all its observations.
+    """Fitted values (B, R, n) of every learning set in every sample, the same sets in all.
 
-    Parameters
-    ----------
-    features : Array, shape (B, n, p)
-    response : Array, shape (B, n)
-    learning : Array of bool, shape (R, n)
-        The learning sets, the same in all samples.
-    lam : float
-        Penalty.
-    mean_scale : bool
-        Whether the penalty is multiplied by the size of the learning set.
-    penalize_intercept : bool
-
-    Returns
-    -------
-    Array, shape (B, R, n)
-        Fitted values; NaN where a system of equations is singular.
-
-    Notes
-    -----
-    Normal equations, all fits along the minor axis. Cost: O(B R (n p^2 + p^3)).
+    NaN where a system is singular. `mean_scale` multiplies the penalty by the size of the set.
+    Normal equations, all fits along the minor axis, cost O(B R (n p^2 + p^3)).
     """
     n_samples, n, _ = features.shape
     n_sets = learning.shape[0]
