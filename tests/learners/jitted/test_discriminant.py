@@ -39,7 +39,7 @@ def test_two_classes_agree_with_scikit_learn(ours, theirs, learn_size, output):
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize(
+four_pairs = pytest.mark.parametrize(
     ("ours", "theirs"),
     [
         (lda(), LDA),
@@ -49,6 +49,9 @@ def test_two_classes_agree_with_scikit_learn(ours, theirs, learn_size, output):
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
+
+
+@four_pairs
 def test_three_classes_agree_with_scikit_learn(ours, theirs):
     sample = iris()
     learning = learning_sets(sample, 60)
@@ -56,16 +59,7 @@ def test_three_classes_agree_with_scikit_learn(ours, theirs):
     np.testing.assert_array_equal(found, evaluate(sample, theirs, "label", learning).values)
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs"),
-    [
-        (lda(), LDA),
-        (qda(), QDA),
-        (nearest_centroid(), NearestCentroid()),
-        (gaussian_nb(), GaussianNB()),
-    ],
-    ids=lambda value: getattr(value, "name", ""),
-)
+@four_pairs
 def test_a_class_absent_from_a_learning_set_is_never_predicted(ours, theirs):
     sample = iris()
     learning = learning_sets(sample, 60, 9)

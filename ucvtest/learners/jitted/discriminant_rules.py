@@ -346,14 +346,8 @@ def centroid_rules(
 
 # Made once: a rule is part of the key under which its compilation is found again.
 careful_lda_rules = partial(lda_rules, singular=CAREFUL)
-
-
 careful_qda_rules = partial(qda_rules, singular=CAREFUL)
-
-
 standardised_naive_bayes_rules = partial(naive_bayes_rules, standardize=True)
-
-
 standardised_centroid_rules = partial(centroid_rules, standardize=True)
 
 

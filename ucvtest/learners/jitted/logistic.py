@@ -16,7 +16,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale
 from ucvtest.learners.batching import padded_rows, rows_for_cache
 from ucvtest.learners.jitted.blocks import decided, in_blocks
-from ucvtest.learners.jitted.penalties import PenaltyScale, check_scale
+from ucvtest.learners.jitted.penalties import PenaltyScale, check_scale, check_without_penalty
 from ucvtest.learners.solvers.linear_algebra import (
     divisor,
     invert_positive_definite,
@@ -157,12 +157,7 @@ class RidgeLogistic(JittedLearner):
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also too many coefficients, for the method or for the learning sets."""
         super().check(sample, output, learn_size)
-        needed = sample.matrix.shape[1] + 1
-        if self.lam == 0 and learn_size < needed:
-            raise ValueError(
-                f"learner {self.name} without a penalty needs learn_size >= {needed} (features "
-                f"plus one), got learn_size={learn_size}: raise lam above 0"
-            )
+        check_without_penalty(self, self.lam, sample, learn_size)
         n_coefficients = 1 + (
             sample.matrix.shape[1] if self.standardize else min(sample.matrix.shape)
         )
@@ -404,7 +399,7 @@ def _polished(
 ) -> tuple[jax.Array, jax.Array]:
     """Steps with exact gradients and the inverse Hessian of the start, in single precision.
 
-    `begin` where the steps have not settled, and where they have.
+    Coefficients, those of `begin` where the steps have not settled; and where they have.
     """
 
     def unfinished(carry: tuple[Any, ...]) -> jax.Array:

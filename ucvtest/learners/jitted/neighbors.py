@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ucvtest.common.checks import is_integer
 from ucvtest.common.float64 import in_float64, to_device
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
@@ -92,8 +93,7 @@ class NearestNeighbors(JittedLearner):
     )
 
     def __post_init__(self) -> None:
-        integer = isinstance(self.k, (int, np.integer)) and not isinstance(self.k, bool)
-        if not integer or self.k < 1:
+        if not is_integer(self.k) or self.k < 1:
             raise ValueError(f"k must be a positive integer, got {self.k!r}")
 
     @property

@@ -8,6 +8,7 @@ import numpy as np
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale
+from ucvtest.learners.jitted.penalties import check_without_penalty
 from ucvtest.learners.jitted.ridge import Ridge
 
 __all__ = ["OneAgainstRest"]
@@ -40,7 +41,7 @@ class OneAgainstRest(JittedLearner):
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also least squares with as many features as observations."""
         super().check(sample, output, learn_size)
-        self.regression_of_each.check_size(sample, learn_size)
+        check_without_penalty(self, self.regression_of_each.lam, sample, learn_size)
 
     def rows_per_call(self, sample: Sample) -> int:
         """As many learning sets as the regression fits in one call."""

@@ -1,8 +1,11 @@
-"""Whether a penalty is added to a sum of losses or to their mean."""
+"""What learners with a penalty refuse, and whether it is added to a sum or a mean of losses."""
 
 from typing import Literal
 
-__all__ = ["PenaltyScale", "check_scale"]
+from ucvtest.data.sample import Sample
+from ucvtest.learners.base import JittedLearner
+
+__all__ = ["PenaltyScale", "check_scale", "check_without_penalty"]
 
 PenaltyScale = Literal["sum", "mean"]
 SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")
@@ -12,3 +15,15 @@ def check_scale(scale: str) -> None:
     """Refuse scales that are unknown."""
     if scale not in SCALES:
         raise ValueError(f"scale={scale!r} is unknown: use one of {', '.join(SCALES)}")
+
+
+def check_without_penalty(
+    learner: JittedLearner, lam: float, sample: Sample, learn_size: int
+) -> None:
+    """Refuse fits without a penalty to as many features as observations."""
+    needed = sample.matrix.shape[1] + 1
+    if lam == 0 and learn_size < needed:
+        raise ValueError(
+            f"learner {learner.name} without a penalty needs learn_size >= {needed} (features "
+            f"plus one), got learn_size={learn_size}: raise lam above 0"
+        )

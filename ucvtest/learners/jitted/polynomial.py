@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.polynomial.legendre import legvander
 
+from ucvtest.common.checks import is_integer
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.jitted.penalties import PenaltyScale
@@ -50,7 +51,7 @@ def polynomial(
     >>> uv.learners.polynomial(3, 0.1).name
     'polynomial:3,0.1'
     """
-    if isinstance(degree, bool) or not isinstance(degree, (int, np.integer)) or degree < 1:
+    if not is_integer(degree) or degree < 1:
         raise ValueError(f"degree must be a positive integer, got {degree!r}")
     return Polynomial(float(lam), penalize_intercept, scale, degree=int(degree))
 

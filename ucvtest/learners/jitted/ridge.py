@@ -22,7 +22,7 @@ from ucvtest.learners.batching import (
 )
 from ucvtest.learners.jitted.blocks import codes_in_blocks, in_blocks
 from ucvtest.learners.jitted.one_set import LABELINGS, OPEN, product, replace_open_rows, whitened
-from ucvtest.learners.jitted.penalties import PenaltyScale, check_scale
+from ucvtest.learners.jitted.penalties import PenaltyScale, check_scale, check_without_penalty
 from ucvtest.learners.jitted.ridge_dual import DualSmoother, dual_padded, dual_scores, dual_size
 from ucvtest.learners.solvers.linear_algebra import (
     CAREFUL,
@@ -143,16 +143,7 @@ class Ridge(JittedLearner):
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also least squares with as many features as observations."""
         super().check(sample, output, learn_size)
-        self.check_size(sample, learn_size)
-
-    def check_size(self, sample: Sample, learn_size: int) -> None:
-        """Refuse least squares with as many features as observations."""
-        needed = sample.matrix.shape[1] + 1
-        if self.lam == 0 and learn_size < needed:
-            raise ValueError(
-                f"learner {self.name} without a penalty needs learn_size >= {needed} (features "
-                f"plus one), got learn_size={learn_size}: raise lam above 0"
-            )
+        check_without_penalty(self, self.lam, sample, learn_size)
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for larger systems, so that the matrices of one call stay in the cache."""
