@@ -20,7 +20,7 @@ def is_number(value: Any) -> bool:
 
 
 def as_integer(name: str, value: Any) -> int:
-    """The value as an int, if it is an integer, as True and 3.0 are."""
+    """The value as an int, refused if it is none in the sense of `is_integer`."""
     if not is_integer(value):
         raise ValueError(f"{name} must be an integer, got {value!r}")
     return int(value)

@@ -12,7 +12,7 @@ __all__ = ["mlflow_function"]
 
 
 def mlflow_function(name: str) -> Callable[..., Any]:
-    """The function of the plugin that logs to MLflow, or the message that the plugin is missing."""
+    """The function of the plugin that logs to MLflow; an ImportError says what is missing."""
     try:
         for plugin in entry_points(group="ucvtest.loggers", name="mlflow"):
             function: Callable[..., Any] = getattr(plugin.load(), name)

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ucvtest.common.checks import check_workers
+from ucvtest.common.checks import check_workers, is_integer
 
 __all__ = ["Execution", "Stopwatch", "make_generator", "progress_bar"]
 
@@ -23,7 +23,7 @@ def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
         return rng, None
     if rng is None:
         rng = int(np.random.SeedSequence().generate_state(1)[0])
-    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)):
+    if not is_integer(rng):
         raise ValueError(
             f"rng must be None, an integer or a numpy Generator, got {type(rng).__name__}"
         )

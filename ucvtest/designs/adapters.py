@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import Groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold, NamedDesign
@@ -113,7 +114,7 @@ def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
         return design
     if isinstance(design, Design):
         return _Drawn(design)
-    if isinstance(design, (int, np.integer)) and not isinstance(design, bool):
+    if is_integer(design):
         return KFold(int(design))
     if callable(getattr(design, "split", None)) and not isinstance(design, str):
         return _Splitter(design, X, y)

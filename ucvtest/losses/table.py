@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import as_groups
 from ucvtest.designs.design import Design
 from ucvtest.losses import files, readers
@@ -150,8 +151,7 @@ class Losses:
         """
         if isinstance(learner, str) and learner in self.learners:
             return self.learners.index(learner)
-        whole = isinstance(learner, (int, np.integer)) and not isinstance(learner, bool)
-        if whole and 0 <= int(learner) < len(self.learners):
+        if is_integer(learner) and 0 <= int(learner) < len(self.learners):
             return int(learner)
         raise ValueError(
             f"learner {learner!r} is none of {', '.join(self.learners)}, nor a place from 0 to "

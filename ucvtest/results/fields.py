@@ -20,13 +20,7 @@ from ucvtest.stats.wald import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Posterior",
-    "ResultFields",
-    "check_alpha",
-    "quiet_interval",
-]
-
+__all__ = ["Posterior", "ResultFields", "check_alpha", "quiet_interval"]
 
 FORMAT_VERSION = 2
 """Version 1 kept in `diagnostics` what has fields of its own since: see `_lifted`."""

@@ -139,7 +139,7 @@ class CrossedFits:
         self._settled: Fits | None = None
 
     def updated(self, dealt: Dealt, *, exact: bool) -> Fits:
-        """The fits of all groups, for these draws too; `exact` if they are all -1, 0 or 1."""
+        """The fits of all groups, for these draws too; `exact` if all differences count errors."""
         if self._settled is not None:
             return self._settled
         if self._crossed:

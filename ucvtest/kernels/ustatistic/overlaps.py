@@ -8,9 +8,7 @@ from ucvtest.kernels.ustatistic.additive import AdditiveFit, Fits
 from ucvtest.kernels.ustatistic.groups_of_draws import Dealt, Draws, number_of_groups
 from ucvtest.kernels.ustatistic.residuals import add_up, residual_sums
 
-__all__ = [
-    "OverlapFit",
-]
+__all__ = ["OverlapFit"]
 
 
 class OverlapFit:

@@ -149,7 +149,7 @@ def _inside(side: _Side, weight: jax.Array) -> jax.Array:
 
 
 def _joint(first: _Side, second: _Side, learning: jax.Array, weight: jax.Array) -> jax.Array:
-    """Sum over learning sets of the sum of 2 X 1{i, j in S} over t; half of a symmetric matrix."""
+    """Sum over learning sets of the sum of 2 X 1{i, j in S} over t, to be symmetrised."""
     n = learning.shape[-1]
     total, x = (
         jnp.concatenate([a, b]) for a, b in ((first.total, second.total), (first.x, second.x))
