@@ -210,15 +210,7 @@ def advise_from(
     goal: Goal = "interval",
     about: About = "learner",
 ) -> Advice:
-    """`advise` by another calibration table, for example without some problems.
-
-    Parameters
-    ----------
-    table : DataFrame
-        See `calibration_table`.
-    n, n_fits, loss, learners, goal, about
-        See `advise`.
-    """
+    """`advise` by another calibration table, for example without some problems."""
     n_learners = _n_learners(learners)
     _check(n, n_fits, loss, goal, about)
     sizes, outside = _sizes_about(n, table)

@@ -28,30 +28,10 @@ About = Literal["learner", "rules"]
 
 @dataclass(frozen=True)
 class Procedure:
-    """A test with its design and its options.
+    """A test, by its class name, with its design and its options.
 
-    Parameters
-    ----------
-    name : str
-        Key in the calibration table.
-    test : str
-        Name of the class in ucvtest.
-    design : NamedDesign, optional
-        For tests on the losses of one design.
-    learn_share : str, optional
-        "half" or "nine_tenths" of the observations learn, for `UStatisticTest`.
-    arguments : mapping
-        Further arguments of the constructor.
-    options : mapping
-        Arguments of `fit`.
-    about : {"learner", "rules"}
-        What the estimand is about; see `ucvtest.advice.procedures.About`.
-    auc : bool
-        Whether the estimand is an AUC; otherwise it is an expected loss.
-    interval, pvalue : bool
-        Whether there is a confidence interval, and a p-value that belongs to it.
-    valid : bool
-        False for tests that are here to be compared only.
+    A `learn_share` of "half" or "nine_tenths" is that of `UStatisticTest`; the estimand is an AUC,
+    or an expected loss. A test that is not valid is here to be compared only.
     """
 
     name: str

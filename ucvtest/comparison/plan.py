@@ -69,18 +69,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Planned:
-    """A test, made for pairs of learners: all of them, where it fits each pair by itself.
+    """A test, made for pairs of learners: for the first alone, where it shares losses with others.
 
-    Parameters
-    ----------
-    label : str
-    spec : TestSpec
-    made : mapping of pair to HypothesisTest
-        For the first pair alone, where the test shares losses with others.
-    design : NamedDesign or None
-        The design whose losses the test takes; None where it draws its own learning sets.
-    fit_options : mapping
-        The options of `fit` that the design has not taken up.
+    No design where it draws its own learning sets; `fit_options` are what the design has not taken
+    up.
     """
 
     label: str
@@ -91,12 +83,7 @@ class Planned:
 
     @classmethod
     def of(cls, label: str, spec: TestSpec, question: Question) -> Self:
-        """Make the tests; what they refuse is refused here.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Make the tests; what they refuse is refused here."""
         first, *others = question.pairs
         made = {first: question.test(spec, first)}
         if spec.takes_losses:
@@ -141,15 +128,8 @@ def _shared_design(
 class Group:
     """A design, drawn, and the tests that take its losses.
 
-    Parameters
-    ----------
-    design : NamedDesign
-    drawn : Design
-    rng : numpy Generator
-        In the state that drawing has left it in.
-    problem : Problem
-        With all learners, ready to be fitted.
-    tests : tuple of Planned
+    The generator is in the state in which drawing has left it, and the learners are ready to be
+    fitted.
     """
 
     design: NamedDesign
@@ -162,13 +142,8 @@ class Group:
 class Plan:
     """The tests of a comparison, checked, and the designs that they share.
 
-    Every design is drawn with the same seed, and so are tests with learning sets of their own:
-    each result is the one that the test gives by itself with this seed, whatever stands beside it.
-
-    Raises
-    ------
-    ValueError
-        If a test cannot answer the question, or an option cannot be used.
+    Every design is drawn with the same seed, and so are tests with learning sets of their own: each
+    result is the one that the test gives by itself with this seed, whatever stands beside it.
     """
 
     def __init__(self, question: Question, tests: Any, seed: int) -> None:

@@ -39,20 +39,7 @@ REUSED = "Nothing was fitted for this test"
 def verdict(comparison: ComparisonFields, alpha: float = 0.05) -> str:
     """What the tests find, in a sentence for two learners, and one for each test of more.
 
-    Parameters
-    ----------
-    comparison : ComparisonFields
-    alpha : float
-        Significance level; of several pairs the adjusted p-values are compared with it.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        If `alpha` is outside (0, 1).
+    Of several pairs the adjusted p-values are compared with `alpha`.
     """
     check_alpha(alpha)
     if len(comparison.results) == 1:
@@ -169,21 +156,7 @@ def _listed(comparison: ComparisonFields) -> str:
 
 
 class ComparisonSummary(GridSummary):
-    """A statsmodels Summary of a `Comparison`.
-
-    Parameters
-    ----------
-    comparison : ComparisonFields
-    alpha : float
-        One minus the confidence level of the intervals, and the level of the verdict.
-    with_verdict : bool
-        Whether the verdict stands below the tables.
-
-    Raises
-    ------
-    ValueError
-        If `alpha` is outside (0, 1).
-    """
+    """A statsmodels Summary of a `Comparison`; `alpha` is also the level of the verdict."""
 
     def __init__(
         self, comparison: ComparisonFields, alpha: float, *, with_verdict: bool = True

@@ -117,13 +117,7 @@ def draw_design(
     *,
     max_bytes: int = MAX_BYTES,
 ) -> Design:
-    """Draw a design whose losses will fit into memory.
-
-    Raises
-    ------
-    ValueError
-        If the sample is too small for the design, or the losses would take more memory.
-    """
+    """Draw a design; one whose losses would not fit into memory is refused."""
     plan.check(n_obs)
     as_integer("max_bytes", max_bytes)
     matrices = 2 * plan.n_resamples * n_obs
@@ -152,22 +146,8 @@ def evaluate_problem(
 ) -> Losses:
     """`evaluate` for a problem whose learners are ready, and a design that was drawn.
 
-    Parameters
-    ----------
-    problem : Problem
-        Without a loss, decision scores are kept, for the AUC.
-    design : Design
-    execution : Execution
-        Its generator draws one seed for each learning set, the same for every learner.
-    settings : mapping
-        How the design was drawn, kept with the losses.
-    say_names : bool
-        Whether the errors of learners say their names: those that the user gave.
-
-    Raises
-    ------
-    ValueError
-        If a learner fails on a split.
+    Without a loss, decision scores are kept, for the AUC. With `say_names` errors of learners say
+    the names that the user gave.
     """
     stopwatch = Stopwatch()
     sample, loss = problem.sample, problem.loss

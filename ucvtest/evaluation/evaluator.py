@@ -21,38 +21,9 @@ __all__ = ["Evaluator"]
 class Evaluator:
     """Predictions of one learner, learnt on many learning sets of one sample.
 
-    A learning set with a single class is not fitted: the rule is to predict that class.
-
-    Parameters
-    ----------
-    sample : Sample
-    learner : Learner
-    output : {"label", "number", "probability", "score"}
-        What is predicted.
-    n_jobs : int, optional
-        Workers for learners that are fitted to one learning set at a time; None means one,
-        unless a `joblib.parallel_config` context says otherwise. Jitted learners use the
-        processor's cores by themselves, and all of JAX's devices where there are several.
-    batch_size : int, optional
-        Most learning sets that are shared out to the workers at a time. Results do not
-        depend on it; jitted learners have a size of their own, which fits the processor.
-
-    Raises
-    ------
-    ValueError
-        If `n_jobs` is 0, or `batch_size` is not positive.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ucvtest.evaluation.evaluator import Evaluator
-    >>> from ucvtest.learners.adapters.coerce import as_learner
-    >>> from ucvtest.data.sample import make_sample
-    >>> sample = make_sample(np.arange(6.0)[:, None], list("aaabbb"), as_classes=True)
-    >>> learning = np.array([[1, 1, 0, 0, 1, 1]], dtype=bool)
-    >>> evaluator = Evaluator(sample, as_learner("nearest_centroid"), "label")
-    >>> evaluator.predict(learning, ~learning, seeds=np.array([0])).values
-    array([[nan, nan,  0.,  1., nan, nan]])
+    A learning set with a single class is not fitted: the rule is to predict that class. Without
+    `n_jobs` one worker fits, unless a `joblib.parallel_config` context says otherwise. Jitted
+    learners use all cores and all of JAX's devices, and batches of a size of their own.
     """
 
     def __init__(
@@ -93,24 +64,10 @@ class Evaluator:
         return self._one_class_fits
 
     def predict(self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray) -> Predictions:
-        """Learn on every learning set and predict the observations tested with it.
+        """Learn on every learning set and predict the observations tested with it: NaN for others.
 
-        Parameters
-        ----------
-        learning, testing : ndarray of bool, shape (R, n)
-        seeds : ndarray of int, shape (R,)
-            One for each fit, for learners with randomness of their own.
-
-        Returns
-        -------
-        Predictions
-            Values (R, n), NaN where an observation is not tested; ties among those tested.
-
-        Raises
-        ------
-        ValueError
-            If a learner fails on a split, or predicts what the loss cannot use: the message
-            names learner and split, counted from 0 over all calls.
+        Sets are (R, n), with one seed (R,) for each fit. Errors name the learner and the split,
+        counted from 0 over all calls.
         """
         found = self.predict_all(learning, testing, seeds)
         return _blanked(found, testing)
@@ -134,41 +91,10 @@ class Evaluator:
     ) -> Predictions:
         """Learn other responses than the sample's, permuted ones for example, and predict.
 
-        Parameters
-        ----------
-        labels : ndarray, shape (P, n)
-            Row r is what the learner sees as the response in fit r: codes of the sample's
-            classes, or real values if the sample has no classes.
-        seeds : ndarray of int, shape (P,)
-            One for each fit, for learners with randomness of their own.
-        learning, testing : ndarray of bool, shape (P, n) or (1, n), optional
-            A single row stands for all fits, which is faster: what does not depend on the
-            labels is computed once. By default all observations learn, and all are predicted.
-
-        Returns
-        -------
-        Predictions
-            Values (P, n), NaN where an observation is not tested; ties among those tested.
-
-        Raises
-        ------
-        ValueError
-            As in `predict`; also if shapes do not match, or labels are not codes of classes or
-            finite numbers.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ucvtest.evaluation.evaluator import Evaluator
-        >>> from ucvtest.learners.adapters.coerce import as_learner
-        >>> from ucvtest.data.sample import make_sample
-        >>> sample = make_sample(np.arange(4.0)[:, None], list("aabb"), as_classes=True)
-        >>> evaluator = Evaluator(sample, as_learner("nearest_centroid"), "label")
-        >>> permuted = np.array([[0, 0, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]])
-        >>> evaluator.predict_labelings(permuted, seeds=np.arange(3)).values
-        array([[0., 0., 1., 1.],
-               [1., 1., 0., 0.],
-               [0., 0., 0., 0.]])
+        Row r of the labels (P, n) is what the learner sees in fit r: codes of the sample's classes,
+        or real values. A single row (1, n) of learning or test sets stands for all fits, which is
+        faster: what does not depend on the labels is computed once. By default all observations
+        learn, and all are predicted.
         """
         labels, members = self._usable_labels(labels)
         everything = np.ones((1, self._sample.n_obs), dtype=bool)

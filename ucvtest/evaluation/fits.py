@@ -10,18 +10,10 @@ __all__ = ["Fits"]
 
 @dataclass(frozen=True, eq=False)
 class Fits:
-    """Some fits of one learner.
+    """Some fits of one learner: their numbers, sets (R, n) and seeds.
 
-    Parameters
-    ----------
-    splits : ndarray of int, shape (R,)
-        Their numbers, for messages.
-    learning : ndarray of bool, shape (R, n) or (n,)
-        Learning sets; a vector is one that all fits have in common.
-    testing : ndarray of bool, shape (R, n)
-    seeds : ndarray of int, shape (R,)
-    labels : ndarray or None, shape (R, n)
-        What each fit sees as the response, where that is not the sample's.
+    A vector (n,) is a learning set that all have in common; labels (R, n) are what each fit sees as
+    the response, where that is not the sample's.
     """
 
     splits: np.ndarray

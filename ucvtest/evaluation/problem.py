@@ -22,18 +22,8 @@ __all__ = ["Problem", "check_two_classes", "named_learners"]
 class Problem:
     """One sample, the learners that are asked about, and what their predictions cost.
 
-    Made by `of`, which validates everything that does not depend on a design.
-
-    Parameters
-    ----------
-    sample : Sample
-    learners : mapping of str to Learner
-        By name, in the order in which they were given.
-    loss : Loss or None
-        None where the question is about no loss, as with the AUC.
-    output : {"label", "number", "probability", "score"}
-        What learners predict.
-    backend : {"auto", "jax", "sklearn"}
+    Made by `of`, which validates everything that does not depend on a design. There is no loss
+    where the question is about none, as with the AUC.
     """
 
     sample: Sample
@@ -55,31 +45,7 @@ class Problem:
         groups: Any = None,
         backend: Backend = "auto",
     ) -> Self:
-        """Validate what a user passes.
-
-        Parameters
-        ----------
-        X : array or DataFrame, shape (n, p)
-        y : array-like, shape (n,)
-        learners : learner, list, tuple or mapping
-        loss : str, callable, Loss, matrix or None
-        output : {"label", "number", "probability", "score"}, optional
-            In the place of a loss.
-        pos_label : optional
-            The positive class; by default the largest label.
-        groups : None
-            Refused: see `HypothesisTest`.
-        backend : {"auto", "jax", "sklearn"}
-
-        Returns
-        -------
-        Problem
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used.
-        """
+        """Validate what a user passes; an output stands in the place of a loss."""
         refuse_groups(groups)
         response = as_response(y)
         has_classes = pos_label is not None or response_has_classes(response)
@@ -104,18 +70,7 @@ class Problem:
         return problem
 
     def fitting(self, learn_size: int) -> Self:
-        """The problem with learners that were checked, jitted ones in the place of estimators.
-
-        Parameters
-        ----------
-        learn_size : int
-            Observations in the smallest learning set.
-
-        Raises
-        ------
-        ValueError
-            If a learner cannot be used on this sample.
-        """
+        """The problem with learners that can learn from so few, jitted where they can be."""
         ready = {name: self.ready(each, learn_size) for name, each in self.learners.items()}
         return replace(self, learners=ready)
 
@@ -139,13 +94,7 @@ class Problem:
 
 
 def named_learners(learners: Any) -> dict[str, Learner]:
-    """Names and learners in their order; the names of jitted ones are their own.
-
-    Raises
-    ------
-    ValueError
-        If there is none, a name is none, or a learner cannot be used.
-    """
+    """Names and learners in their order; the names of jitted ones are their own."""
     if isinstance(learners, Mapping):
         for name in learners:
             if not isinstance(name, str) or not name.strip():

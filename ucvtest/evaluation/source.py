@@ -51,19 +51,10 @@ class LossSource(ABC):
     def each(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
-        """Losses (scores) of each learner for the next rows of the design.
+        """Losses (scores) of each learner, (R, n), for the next rows of the design.
 
-        Parameters
-        ----------
-        learning, testing : ndarray of bool, shape (R, n)
-        seeds : ndarray of int, shape (R,)
-            One for each fit, for learners with randomness of their own.
-
-        Returns
-        -------
-        list of ndarray, shape (R, n)
-            0 where losses are not tested; scores may be anything there. Counts of errors may
-            be small integers.
+        0 where losses are not tested; scores may be anything there. Counts of errors may be small
+        integers. Each fit has a seed, for learners with randomness of their own.
         """
 
     def differences(
@@ -77,14 +68,7 @@ class LossSource(ABC):
 
 
 class FittedLosses(LossSource):
-    """Losses of learners that are fitted when they are asked for.
-
-    Parameters
-    ----------
-    problem : Problem
-        With learners that are ready to be fitted.
-    execution : Execution
-    """
+    """Losses of learners, ready to be fitted, which are when they are asked for."""
 
     def __init__(self, problem: Problem, execution: Execution) -> None:
         self._problem, self._bar = problem, execution.bar
@@ -140,14 +124,7 @@ class FittedLosses(LossSource):
 
 
 class GivenLosses(LossSource):
-    """Losses that exist, handed out in the order of their design's rows.
-
-    Parameters
-    ----------
-    given : LossDifference
-    order : ndarray of int, optional
-        Rows of the design in the order in which they will be asked for; by default their own.
-    """
+    """Losses that exist, handed out in the order of their design's rows, or in `order`."""
 
     def __init__(self, given: LossDifference, order: np.ndarray | None = None) -> None:
         self._given, self._order = given, order

@@ -24,21 +24,9 @@ __all__ = ["FromLosses", "LossesHeader", "chosen_learners", "refuse_arguments"]
 
 @dataclass(frozen=True, eq=False)
 class LossesHeader:
-    """What a test has to know of losses to say whether it can use them.
+    """What a test has to know of losses to say whether it can use them, before they are computed.
 
-    It can be written before the losses are computed, so that a test refuses them before the fits.
-
-    Parameters
-    ----------
-    design : Design
-    loss : str
-        Name of the loss; "auc" for scores.
-    paired : bool
-        Whether there are two learners.
-    target : ndarray or None, shape (n,)
-        Codes of the classes, or the response.
-    has_values : bool
-        Whether the losses (scores) of single observations are kept, and not means alone.
+    `target` are the codes of the classes or the response; without `has_values` only means are kept.
     """
 
     design: Design
@@ -156,18 +144,9 @@ class FromLosses(HypothesisTest):
     def _shared_design(
         self, fit_options: Mapping[str, Any]
     ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
-        """The design whose losses the test can share with others; None where it draws its own.
+        """The design whose losses are shared with other tests, and the options of `fit` left over.
 
-        Parameters
-        ----------
-        fit_options : mapping
-            The options of `fit` that a user asks for.
-
-        Returns
-        -------
-        design : NamedDesign or None
-        fit_options : mapping
-            Those that the design has not taken up.
+        No design where the test draws its own learning sets.
         """
         return None, fit_options
 
@@ -227,13 +206,7 @@ class FromLosses(HypothesisTest):
 def chosen_learners(
     losses: Losses, learner: str | int | None, other: str | int | None
 ) -> LossDifference:
-    """The losses of one learner, or the differences of two, that a user means.
-
-    Raises
-    ------
-    ValueError
-        If several learners could be meant, there is no such learner, or losses have groups.
-    """
+    """The losses of one learner, or the differences of two, that a user means."""
     if not isinstance(losses, Losses):
         raise ValueError(
             f"losses must be uv.Losses, got {type(losses).__name__}: see uv.evaluate and "
@@ -251,13 +224,7 @@ def chosen_learners(
 
 
 def refuse_arguments(**arguments: Any) -> None:
-    """Refuse arguments of `fit` that are about draws and fits, where there will be none.
-
-    Raises
-    ------
-    ValueError
-        If one of them is not None.
-    """
+    """Refuse arguments of `fit` that are about draws and fits, where there will be none."""
     for name, value in arguments.items():
         if value is not None:
             raise ValueError(

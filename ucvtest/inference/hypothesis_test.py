@@ -187,13 +187,7 @@ class HypothesisTest(ABC):
 
     @property
     def _problem(self) -> Problem:
-        """Data and learners, of a test that was made from them.
-
-        Raises
-        ------
-        ValueError
-            If it was made from losses.
-        """
+        """Data and learners; a ValueError of a test that was made from losses."""
         if self._question is None:
             raise ValueError("this test was made from losses: make it from X and y")
         return self._question
@@ -254,13 +248,7 @@ class HypothesisTest(ABC):
         self._smallest_learn_size = learn_size
 
     def _about(self, learners: Mapping[str, Learner]) -> Self:
-        """The same test about other learners; the data are shared and not validated again.
-
-        Raises
-        ------
-        ValueError
-            If a learner cannot be used.
-        """
+        """The same test about other learners; the data are shared and not validated again."""
         other = copy.copy(self)
         other._question = replace(self._problem, learners=learners)
         other._check_learners(self._smallest_learn_size)
@@ -270,13 +258,7 @@ class HypothesisTest(ABC):
 
     @classmethod
     def _loss_arguments(cls, loss: Any) -> dict[str, Any]:
-        """What the constructor calls the loss of a comparison.
-
-        Raises
-        ------
-        ValueError
-            If the test cannot be about it.
-        """
+        """What the constructor calls the loss of a comparison, if the test can be about it."""
         return {"loss": loss}
 
     @abstractmethod
@@ -317,11 +299,6 @@ class HypothesisTest(ABC):
 
         Subclasses with options take them as keywords of the same names; a comparison calls it
         before the first fit.
-
-        Raises
-        ------
-        ValueError
-            If an option cannot be used.
         """
         return None
 
@@ -370,13 +347,7 @@ class HypothesisTest(ABC):
 
 
 def checked_alternative(alternative: Any) -> Alternative:
-    """The alternative hypothesis, if it is one.
-
-    Raises
-    ------
-    ValueError
-        If it is unknown.
-    """
+    """The alternative hypothesis, if it is one."""
     if alternative not in ALTERNATIVES:
         raise ValueError(
             f"alternative={alternative!r} is unknown: use one of {', '.join(ALTERNATIVES)}"
@@ -385,13 +356,7 @@ def checked_alternative(alternative: Any) -> Alternative:
 
 
 def checked_null_value(null_value: Any, *, paired: bool) -> float:
-    """The null value; without one 0 for two learners, NaN for one.
-
-    Raises
-    ------
-    ValueError
-        If it is no finite number.
-    """
+    """The null value; without one 0 for two learners, NaN for one."""
     if null_value is None:
         return 0.0 if paired else math.nan
     if not is_number(null_value):

@@ -15,14 +15,7 @@ TABLE_ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What is tested of an estimand.
-
-    Parameters
-    ----------
-    null_value : float
-        Its value under H0; NaN where nothing is tested.
-    alternative : {"two-sided", "less", "greater"}
-    """
+    """The value of an estimand under H0, NaN where nothing is tested, and the alternative."""
 
     null_value: float
     alternative: Alternative
@@ -30,10 +23,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Studentised:
-    """An estimate with its standard error and its test, or the reason why there is none.
-
-    The fields are those of a `TestResult`.
-    """
+    """An estimate with its test, or why there is none; the fields are those of a `TestResult`."""
 
     estimate: float
     variance: float
@@ -63,20 +53,10 @@ def studentise(
     df: float = math.nan,
     status: str = "ok",
 ) -> Studentised:
-    """Test an estimate against a hypothesis by its standard error.
+    """Test an estimate against a hypothesis by its standard error, of which `mc_se` is a part.
 
-    Parameters
-    ----------
-    hypothesis : Hypothesis
-    estimate, variance : float
-    mc_se : float
-        Monte-Carlo standard error of the estimate, part of `se`; NaN counts as none.
-    reference : {"t", "normal", "none"}
-        "none" gives no statistic either.
-    df : float
-        Degrees of freedom of "t".
-    status : str
-        Other than "ok" it takes away reference, p-value and interval; a statistic is still shown.
+    The reference "none" gives no statistic. A status other than "ok" takes away reference, p-value
+    and interval; a statistic is still shown.
     """
     drawn = 0.0 if math.isnan(mc_se) else mc_se**2
     se = math.sqrt(variance + drawn) if variance >= 0 else math.nan
@@ -103,20 +83,9 @@ def studentise(
 def variance_table(
     rows: Iterable[tuple[Any, float | None, Studentised]], heading: str = "variance"
 ) -> Mapping[str, tuple[Any, ...]]:
-    """Variances side by side, with the 95% interval and p-value that each would give.
+    """Variances with their Monte-Carlo errors, and the 95% interval and p-value each would give.
 
-    Parameters
-    ----------
-    rows : iterable of (name, mc_se, Studentised)
-        The Monte-Carlo standard error of each variance; the column is left out where it is None
-        for all.
-    heading : str
-        Of the column of names.
-
-    Returns
-    -------
-    mapping of str to tuple
-        A table of a `TestResult`.
+    The column of errors is left out where all are None.
     """
     listed = list(rows)
     table: dict[str, tuple[Any, ...]] = {

@@ -54,13 +54,7 @@ def tests_that_compare() -> dict[str, type[HypothesisTest]]:
 
 
 def class_named(name: str) -> type[HypothesisTest]:
-    """The test class with a name such as "CorrectedTTest".
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """The test class with a name such as "CorrectedTTest"."""
     for cls in TESTS.values():
         if cls.__name__ == name:
             return cls

@@ -41,15 +41,7 @@ REGIONS = ("p_left", "p_rope", "p_right")
 
 @dataclass(frozen=True)
 class Options:
-    """The options of `BayesianTTest.fit`.
-
-    Parameters
-    ----------
-    rope : float
-        Half the width of the region of practical equivalence; NaN where there is none.
-    by_default : bool
-        Whether the user left it to the test.
-    """
+    """Half the width of the region of practical equivalence (NaN: none); whether by default."""
 
     rope: float
     by_default: bool = False

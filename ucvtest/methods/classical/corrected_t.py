@@ -117,26 +117,10 @@ def admit_splits(design: Design) -> None:
 
 
 def corrected_variance(means: np.ndarray, ratio: float) -> np.ndarray:
-    """Variance of the mean of J means that share learning observations.
+    """Variance of the mean of J means (..., J) that share learning observations.
 
-    Parameters
-    ----------
-    means : ndarray, shape (..., J)
-        Means of the resamples.
-    ratio : float
-        Observations tested for each one learnt from, rho/(1 - rho); 0 takes the means for
-        independent.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ucvtest.methods.classical.corrected_t import corrected_variance
-    >>> corrected_variance(np.array([0.1, 0.3]), 1 / 9).round(5)  # 0.02 (1/2 + 1/9)
-    np.float64(0.01222)
+    `ratio` is rho/(1 - rho), observations tested for each one learnt from; 0 takes the means for
+    independent.
     """
     return means.var(axis=-1, ddof=1) * (1 / means.shape[-1] + ratio)
 

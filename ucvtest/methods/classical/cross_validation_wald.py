@@ -170,18 +170,7 @@ def _check_folds(variance: Variance, design: Design) -> None:
 
 
 def fold_variances(observed: LossDifference) -> dict[Variance, float]:
-    """Both estimates of the variance of sqrt(n) times the error of the mean.
-
-    Parameters
-    ----------
-    observed : LossDifference
-        Of K-fold cross-validation done once.
-
-    Returns
-    -------
-    dict of str to float
-        "within_fold" is NaN where a fold has one observation.
-    """
+    """Variances of sqrt(n) times the error of the mean; NaN for folds of one observation."""
     values = observed.values
     sizes = observed.design.testing.sum(axis=1)
     around_fold = (values - np.repeat(observed.means, sizes)) ** 2

@@ -144,19 +144,11 @@ class NestedCrossValidationTest(ResamplingTest):
 
 @dataclass(frozen=True, eq=False)
 class NestedTerms:
-    """What algorithm 1 collects.
+    """What algorithm 1 collects in R repetitions.
 
-    Parameters
-    ----------
-    n_obs : int
-    a : ndarray, shape (R, K)
-        Squared differences of the mean losses of the inner cross-validation and of fold j.
-    b : ndarray, shape (R, K)
-        Estimated variance of the mean loss of fold j.
-    inner : ndarray, shape (R, (K - 1) n)
-        Losses of the rules learnt without two folds.
-    outer : ndarray, shape (R, n)
-        Losses of the rules learnt without one fold.
+    a, b (R, K): squared differences of the mean losses of the inner cross-validation and of fold j,
+    and the estimated variance of the latter. inner (R, (K - 1) n), outer (R, n): losses of the
+    rules learnt without two folds, and without one.
     """
 
     n_obs: int
@@ -217,13 +209,7 @@ class NestedTerms:
 
 
 def nested_terms(observed: LossDifference) -> NestedTerms:
-    """The terms of algorithm 1, repetition by repetition.
-
-    Parameters
-    ----------
-    observed : LossDifference
-        Of nested K-fold cross-validation.
-    """
+    """The terms of algorithm 1, repetition by repetition."""
     folds = nested_folds_of(observed.design)
     n_repeats, n_obs = folds.shape
     n_folds = int(folds.max()) + 1
@@ -260,18 +246,7 @@ def _squared_differences(
 def bias_factor(n_folds: int, power: float = 1.0) -> float:
     """How many times the step from K - 2 to K - 1 folds is the step from K - 2 to all K.
 
-    Parameters
-    ----------
-    n_folds : int
-        K.
-    power : float
-        1 for a learning curve e + c/m.
-
-    Examples
-    --------
-    >>> from ucvtest.methods.classical.nested_cross_validation import bias_factor
-    >>> bias_factor(10), round(bias_factor(10, power=1.5), 3)
-    (1.8, 1.716)
+    `power` is 1 for a learning curve e + c/m.
     """
     return 1 + ((n_folds - 2) / n_folds) ** power
 

@@ -25,21 +25,9 @@ ROUNDING = 1e-12
 class Decomposition:
     """The moments of cross-validated losses, and the variances of their mean that follow.
 
-    Parameters
-    ----------
-    e : ndarray, shape (R, n)
-        See `cross_validated_losses`.
-    folds : ndarray of int, shape (R, n)
-        R repetitions; sizes of folds differ by one at most.
-    width : float
-        Width of the range of e.
-    jackknife : bool
-        Whether e is that of the jackknife, whose omega can be negative.
-    hypothesis : Hypothesis
-    rho : float
-        Assumed correlation of the mean losses of two folds; NaN for none.
-    name : str
-        Of the variance under this assumption; empty for none.
+    e and folds are (R, n), of R repetitions (see `cross_validated_losses`), and `width` is that of
+    the range of e. With the jackknife omega can be negative. rho is the assumed correlation of the
+    mean losses of two folds, NaN for none; `name` that of the variance under it.
     """
 
     e: np.ndarray
@@ -151,15 +139,7 @@ class Decomposition:
         return self.lambda1 + omega, omega, rho * of_fold
 
     def studentised(self, variance: float, status: str = "ok") -> Studentised:
-        """The test that a variance of the estimate gives.
-
-        Parameters
-        ----------
-        variance : float
-            Gives no test where it is not positive and finite.
-        status : str
-            Other than "ok", why there is no test.
-        """
+        """The test of a variance of the estimate; none unless that is positive and finite."""
         usable = status == "ok" and 0 < variance < math.inf and not self.only_rounding
         return studentise(
             self.hypothesis,

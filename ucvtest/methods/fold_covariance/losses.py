@@ -21,25 +21,12 @@ def cross_validated_losses(
     rng: np.random.Generator,
     source: LossSource,
 ) -> np.ndarray:
-    """The e of section 2.5, whose mean is the estimate.
+    """The e of section 2.5, (R, n), whose mean is the estimate.
 
-    Parameters
-    ----------
-    folds : ndarray of int, shape (R, n)
-        R repetitions, each with folds 0 to n_folds - 1.
-    n_folds : int
-    estimator : {"cross_validation", "jackknife"}
-    rng : numpy Generator
-        Draws one seed for each fit.
-    source : LossSource
-        Asked for all folds of the first repetition, then for those of the next; the jackknife
-        asks before for the losses after learning everything.
-
-    Returns
-    -------
-    ndarray, shape (R, n)
-        The loss after learning without the fold; for the jackknife K times the loss after
-        learning everything less the losses after leaving out the other folds.
+    The loss after learning without the fold; for the jackknife K times the loss after learning
+    everything less the losses after leaving out the other folds. The source is asked for all folds
+    of one repetition after the other; the jackknife asks before for the losses after learning
+    everything.
     """
 
     def losses(learning: np.ndarray, testing: np.ndarray) -> np.ndarray:
@@ -70,22 +57,7 @@ def _row_batches(n_rows: int, n_obs: int) -> Iterator[np.ndarray]:
 def range_width(
     bounds: tuple[float, float] | None, n_folds: int, estimator: Estimator, *, paired: bool
 ) -> float:
-    """Width of the range of `cross_validated_losses`.
-
-    Parameters
-    ----------
-    bounds : tuple of float or None
-        The smallest and the largest value of the loss; None for a loss without bounds.
-    n_folds : int
-    estimator : {"cross_validation", "jackknife"}
-    paired : bool
-        Whether they are differences of two learners' losses.
-
-    Returns
-    -------
-    float
-        Infinite for a loss without bounds.
-    """
+    """Width of the range of `cross_validated_losses`; infinite for a loss without bounds."""
     if bounds is None:
         return math.inf
     width = bounds[1] - bounds[0]

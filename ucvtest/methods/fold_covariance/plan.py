@@ -24,16 +24,7 @@ Rho = float | Literal["nadeau_bengio"] | None
 
 @dataclass(frozen=True)
 class Options:
-    """The options of `FoldCovarianceTest.fit`.
-
-    Parameters
-    ----------
-    rho : float, "nadeau_bengio" or None
-        The assumption as the user stated it.
-    assumed : float
-        The correlation that it stands for; NaN for none.
-    n_repeats : int
-    """
+    """The options of `FoldCovarianceTest.fit`; `assumed` is what `rho` stands for, NaN for none."""
 
     rho: Rho
     assumed: float
@@ -50,13 +41,7 @@ class Options:
 
 
 def assumed_rho(rho: Any, n_folds: int) -> float:
-    """The correlation that an assumption stands for; NaN for none.
-
-    Raises
-    ------
-    ValueError
-        If it is not None, not "nadeau_bengio" and no number in (-1/(K - 1), 1).
-    """
+    """The correlation that an assumption stands for; NaN for none."""
     if rho is None:
         return math.nan
     if isinstance(rho, str):
@@ -73,20 +58,7 @@ def assumed_rho(rho: Any, n_folds: int) -> float:
 
 
 def checked_repeats(n_repeats: Any, n_folds: int, n_obs: int, n_given: int | None) -> int:
-    """The number of repetitions.
-
-    Parameters
-    ----------
-    n_repeats : int
-    n_folds, n_obs : int
-    n_given : int or None
-        Repetitions in the design of given losses, which then decides.
-
-    Raises
-    ------
-    ValueError
-        If it is not a positive integer, contradicts `n_given`, or repeats leave-one-out.
-    """
+    """The number of repetitions; the design of given losses has its own."""
     repeats = as_integer("n_repeats", n_repeats)
     if repeats < 1:
         raise ValueError(f"n_repeats must be at least 1, got {repeats}")
@@ -106,13 +78,7 @@ def checked_repeats(n_repeats: Any, n_folds: int, n_obs: int, n_given: int | Non
 
 
 def checked_folds(n_folds: Any, n_obs: int) -> int:
-    """The number of folds, if n observations can be split into that many.
-
-    Raises
-    ------
-    ValueError
-        If it is not an integer from 2 to n, or n is below 3.
-    """
+    """The number of folds, if n observations can be split into that many."""
     if n_obs < 3:
         raise ValueError(f"X has {n_obs} observations: at least 3 are needed")
     number = as_integer("n_folds", n_folds)
@@ -124,13 +90,7 @@ def checked_folds(n_folds: Any, n_obs: int) -> int:
 
 
 def checked_estimator(estimator: Any) -> Estimator:
-    """The name of an estimator.
-
-    Raises
-    ------
-    ValueError
-        If it is unknown.
-    """
+    """The name of an estimator."""
     if estimator not in ESTIMATORS:
         raise ValueError(f"estimator={estimator!r} is unknown: use one of {', '.join(ESTIMATORS)}")
     return estimator

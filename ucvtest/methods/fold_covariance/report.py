@@ -27,14 +27,7 @@ NO_ASSUMPTION = (
 
 
 def status(found: Decomposition, *, identical: bool) -> str:
-    """Why there is no test; "ok" where there is one.
-
-    Parameters
-    ----------
-    found : Decomposition
-    identical : bool
-        Whether the two learners had the same losses throughout.
-    """
+    """Why there is no test; "ok" where there is one."""
     if identical:
         return SAME_LOSSES
     if math.isnan(found.rho):

@@ -18,16 +18,8 @@ __all__ = ["GivenLayout", "read_design"]
 class GivenLayout(Layout):
     """A layout with the one scheme that the design of given losses is.
 
-    Parameters
-    ----------
-    classes, n_folds
-        See `Layout`; for random splits K is the nearest number to n over the size of a test set.
-    design : Design
-    scheme : str
-    resamples : Resamples
-        With the same rows as the design.
-    order : ndarray of int, optional
-        The row of the design behind each row of `resamples`, where their orders differ.
+    For random splits K is the nearest number to n over the size of a test set. `order` has the row
+    of the design behind each row of `resamples`, where their orders differ.
     """
 
     design: Design
@@ -47,13 +39,7 @@ class GivenLayout(Layout):
         return super().variances(scheme)
 
     def options(self, n_repeats: Any, scheme: Any, variance: Any) -> Options:
-        """The options of a fit; the design leaves nothing open but the variance.
-
-        Raises
-        ------
-        ValueError
-            If an option contradicts the design, or the variance does not exist for it.
-        """
+        """The options of a fit; the design leaves nothing open but the variance."""
         for name, value, own in (
             ("n_repeats", n_repeats, self.resamples.n_repeats),
             ("scheme", scheme, self.scheme),
@@ -68,19 +54,7 @@ class GivenLayout(Layout):
 
 
 def read_design(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayout:
-    """The scheme of a design, read off it.
-
-    Parameters
-    ----------
-    design : Design
-    classes : tuple of ndarray of int
-        See `Layout`.
-
-    Raises
-    ------
-    ValueError
-        If it is none of those that the test knows, or leaves a pair (observation) untested.
-    """
+    """The scheme of a design, read off it; refused where a pair (observation) is never tested."""
     found = _read_off(design, classes)
     untested = int((found.resamples.times_tested() == 0).sum())
     if untested:

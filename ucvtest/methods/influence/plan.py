@@ -54,15 +54,7 @@ def resampled_classes(n_obs: int, target: np.ndarray | None) -> tuple[np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What is resampled, whatever the scheme.
-
-    Parameters
-    ----------
-    classes : tuple of ndarray of int
-        The observations that are resampled by themselves: see `resampled_classes`.
-    n_folds : int
-        K.
-    """
+    """The classes resampled by themselves (see `resampled_classes`), and the number of folds."""
 
     classes: tuple[np.ndarray, ...]
     n_folds: int
@@ -115,14 +107,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Options:
-    """The validated options of a fit.
-
-    Parameters
-    ----------
-    n_repeats : int
-        Repeats that were asked for, or that the design of given losses has.
-    scheme, variance : str
-    """
+    """The validated options of a fit."""
 
     n_repeats: int
     scheme: str
@@ -132,21 +117,7 @@ class Options:
     def checked(
         cls, layout: Layout, response: np.ndarray, n_repeats: Any, scheme: Any, variance: Any
     ) -> "Options":
-        """The options of a test that is made from data.
-
-        Parameters
-        ----------
-        layout : Layout
-        response : ndarray, shape (n,)
-            The labels as the user gave them.
-        n_repeats, scheme, variance
-            See `InfluenceFunctionTest.fit`.
-
-        Raises
-        ------
-        ValueError
-            If one of them cannot be used.
-        """
+        """The options of a test that is made from data; `response` are the user's own labels."""
         if scheme not in SCHEME_WORDS:
             raise ValueError(f"scheme={scheme!r} is unknown: use one of {', '.join(SCHEME_WORDS)}")
         if scheme in WITH_FOLDS:

@@ -111,16 +111,7 @@ def records(scheme: str, n_fits: int, studied: Mapping[str, Studied]) -> list[di
 
 
 def notes(layout: Layout, options: Options, found: Found, *, tested: bool) -> tuple[str, ...]:
-    """What a reader has to know of the result.
-
-    Parameters
-    ----------
-    layout : Layout
-    options : Options
-    found : Found
-    tested : bool
-        Whether there is a null value.
-    """
+    """What a reader has to know of the result; `tested` where there is a null value."""
     listed = [
         "Assumes independent observations and learners that do not depend on the order of rows."
     ]

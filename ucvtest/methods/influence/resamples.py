@@ -30,15 +30,7 @@ DRAW_CELLS = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Resamples(ABC):
-    """What is drawn, and the learning and test sets that it stands for.
-
-    Parameters
-    ----------
-    classes : sequence of ndarray of int
-        The observations of each class; one class of all where they are not told apart.
-    drawn : ndarray of int, shape (M, n)
-        One row for each repeat; what it says is up to the subclass.
-    """
+    """The observations of each class, and what is drawn of them, (M, n): a row a repeat."""
 
     classes: Sequence[np.ndarray]
     drawn: np.ndarray
@@ -84,12 +76,7 @@ class Resamples(ABC):
 class Folds(Resamples):
     """Partitions of each class into folds, and the combinations of folds that are tested.
 
-    Parameters
-    ----------
-    classes, drawn
-        See `Resamples`; drawn is the fold of each observation within its class.
-    n_tested_folds : tuple of int
-        In each class the folds from 0 up to this number are tested, in all combinations.
+    In each class the folds from 0 up to `n_tested_folds` are tested, in all combinations.
     """
 
     n_tested_folds: tuple[int, ...]
@@ -131,14 +118,9 @@ class Folds(Resamples):
 
 @dataclass(frozen=True, eq=False)
 class WholeFolds(Folds):
-    """Partitions of the whole sample into folds, tested one after the other.
+    """Partitions of the whole sample into K folds, which hold members of every class.
 
-    Parameters
-    ----------
-    classes, drawn
-        See `Resamples`; drawn is the fold of each observation, which holds members of every class.
-    n_tested_folds : tuple of int
-        K, for each class.
+    They are tested one after the other; `n_tested_folds` is K for each class.
     """
 
     @property
@@ -156,13 +138,7 @@ class WholeFolds(Folds):
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap(Resamples):
-    """Bootstrap samples of each class; what is not in the sample is tested.
-
-    Parameters
-    ----------
-    classes, drawn
-        See `Resamples`; drawn is how often each observation is in the sample.
-    """
+    """Bootstrap samples of each class, drawn as counts; what is not in the sample is tested."""
 
     @property
     def n_rows(self) -> int:
@@ -190,29 +166,11 @@ def draw_folds(
     *,
     all_tested: bool,
 ) -> Folds:
-    """Draw partitions of each class into folds.
+    """Draw partitions of each class into folds whose sizes differ by one at most.
 
-    Drawn repeat by repeat: they do not depend on how many are asked for at a time.
-
-    Parameters
-    ----------
-    rng : numpy Generator
-    n_repeats : int
-    classes : sequence of ndarray of int
-    n_folds : int
-        K; the sizes of the folds of a class differ by one at most.
-    all_tested : bool
-        Whether all folds are tested (in all combinations), or a single one in each repeat,
-        of floor(n_k/K) observations in a class of n_k.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ucvtest.methods.influence.resamples import draw_folds
-    >>> classes = [np.arange(6), np.arange(6, 10)]
-    >>> folds = draw_folds(np.random.default_rng(0), 3, classes, 2, all_tested=True)
-    >>> folds.n_rows, folds.rows(0, 12).tested.sum(axis=1).tolist()[:2]
-    (12, [5, 5])
+    All are tested (in all combinations), or a single one in each repeat, of floor(n_k/K)
+    observations in a class of n_k. Drawn repeat by repeat: they do not depend on how many are asked
+    for at a time.
     """
     n = sum(map(len, classes))
     fold = np.empty((n_repeats, n), dtype=np.min_scalar_type(n_folds))

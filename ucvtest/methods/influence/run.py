@@ -38,19 +38,7 @@ MIN_REPEATS = 10
 
 
 def draw_resamples(layout: Layout, options: Options, rng: np.random.Generator) -> Resamples:
-    """Draw the resamples of a scheme.
-
-    Returns
-    -------
-    Resamples
-        Schemes with random test sets may have more repeats than asked for, until every pair
-        (observation) has been tested.
-
-    Raises
-    ------
-    ValueError
-        If some pair (observation) is still untested after the most repeats that are added.
-    """
+    """Draw the resamples of a scheme; random test sets until every pair (observation) is tested."""
     classes, n_folds, scheme = layout.classes, layout.n_folds, options.scheme
     if scheme == "leave_one_out":
         return single_folds(classes)
@@ -98,17 +86,10 @@ def fitted_losses(problem: Problem, resamples: Resamples, execution: Execution) 
 
 
 class CopiedLosses(FittedLosses):
-    """Losses of learners that may learn from an observation several times.
+    """Losses of learners that may learn from an observation several times, `copies` at most.
 
-    The sample that is fitted holds `copies` of every observation, one after the other in blocks
-    of n; an observation that is learnt from twice is in the learning set with two of its copies.
-
-    Parameters
-    ----------
-    problem : Problem
-    execution : Execution
-    copies : int
-        The most times that an observation is in a learning set.
+    The sample that is fitted holds `copies` of every observation, one after the other in blocks of
+    n; an observation that is learnt from twice is in the learning set with two of its copies.
     """
 
     def __init__(self, problem: Problem, execution: Execution, copies: int) -> None:
@@ -142,19 +123,9 @@ def _copied(sample: Sample, copies: int) -> Sample:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What one pass of resampling found.
+    """What one pass of resampling found: `influence` for the difference, `estimates` by learner.
 
-    Parameters
-    ----------
-    influence : Influence
-        Estimate and influence values; differences for two learners.
-    estimates : tuple of float
-        The estimate of each learner.
-    resamples : Resamples
-    source : LossSource
-        With the fits and ties that it counted.
-    all_tied : bool
-        Whether every rule gave one value to all that it was tested on.
+    `all_tied` says whether every rule gave one value to all that it was tested on.
     """
 
     influence: Influence
@@ -167,16 +138,7 @@ class Found:
 def run(
     layout: Layout, resamples: Resamples, source: LossSource, rng: np.random.Generator
 ) -> Found:
-    """Sum up the losses (scores) of all rows of the resamples.
-
-    Parameters
-    ----------
-    layout : Layout
-    resamples : Resamples
-    source : LossSource
-    rng : numpy Generator
-        Seeds the fits.
-    """
+    """Sum up the losses (scores) of all rows of the resamples."""
     size = max(1, min(STAGE_ROWS, STAGE_CELLS // layout.n_obs))
     counts = _counts(layout, resamples.n_repeats, resamples.parts(size))
     sums = [counts.sums() for _ in range(2 if source.paired else 1)]

@@ -28,14 +28,7 @@ class _Estimate:
 
 @dataclass(frozen=True)
 class Studied:
-    """The test that one of the variances gives.
-
-    Parameters
-    ----------
-    test : Studentised
-    mc_se : float
-        Monte-Carlo standard error of the variance, NaN where it has none.
-    """
+    """The test that a variance gives, and the Monte-Carlo error of the variance, NaN for none."""
 
     test: Studentised
     mc_se: float

@@ -33,18 +33,7 @@ class Forecast:
 
 
 def forecast(errors: PairErrors, labels: np.ndarray, options: Options) -> Forecast:
-    """Evaluate the observed labeling with a watch; twice where the first call compiles.
-
-    Parameters
-    ----------
-    errors : PairErrors
-    labels : ndarray of bool, shape (n,)
-    options : Options
-
-    Returns
-    -------
-    Forecast
-    """
+    """Evaluate the observed labeling with a watch; twice where the first call compiles."""
     if errors.how != "fits":
         _seconds(errors, labels)
     sizes = Sizes.of(labels)
@@ -55,18 +44,7 @@ def forecast(errors: PairErrors, labels: np.ndarray, options: Options) -> Foreca
 def announce(
     errors: PairErrors, labels: np.ndarray, options: Options, seconds: float, learner: str
 ) -> None:
-    """Warn if the fits will take long.
-
-    Parameters
-    ----------
-    errors : PairErrors
-    labels : ndarray of bool, shape (n,)
-    options : Options
-    seconds : float
-        What the observed labeling took.
-    learner : str
-        Its name.
-    """
+    """Warn if the fits will take long; `seconds` is what the observed labeling took."""
     sizes = Sizes.of(labels)
     n_labelings = options.n_labelings(sizes)
     if errors.how != "fits" and n_labelings * seconds > LONG:

@@ -36,37 +36,11 @@ class PairErrors(ABC):
     def count(
         self, labelings: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Count wrong and tied pairs.
-
-        Parameters
-        ----------
-        labelings : ndarray of bool, shape (P, n)
-            True for positive.
-        rng : numpy Generator
-            Draws the seeds of fits, for learners with randomness of their own.
-
-        Returns
-        -------
-        tuple of ndarray, shape (P,)
-        """
+        """Count wrong and tied pairs of labelings (P, n), True for positive: two arrays (P,)."""
 
 
 def pair_errors(sample: Sample, learner: Learner, n_jobs: int | None = None) -> PairErrors:
-    """The closed form of a learner that has one, otherwise fits without every pair.
-
-    Parameters
-    ----------
-    sample : Sample
-        With two classes.
-    learner : Learner
-    n_jobs : int, optional
-        Workers for learners that are not jitted.
-
-    Raises
-    ------
-    ValueError
-        If the fit of a linear smoother is not determined without some pair.
-    """
+    """The closed form of a learner that has one, otherwise fits without every pair."""
     inner = learner.jitted if isinstance(learner, TranslatedLearner) else learner
     if isinstance(inner, (Ridge, KernelRidge)) and not getattr(inner, "standardize", False):
         try:
@@ -155,14 +129,7 @@ class _RefittedErrors(PairErrors):
 
 
 class GivenErrors(PairErrors):
-    """Scores that exist: of the observed labeling, which is the only one they can be asked for.
-
-    Parameters
-    ----------
-    given : LossDifference
-        Scores of one learner under a design that leaves every pair out once.
-    target : ndarray of 0 and 1, shape (n,)
-    """
+    """Scores that exist: of the observed labeling, which is the only one they can be asked for."""
 
     how = "given scores"
 

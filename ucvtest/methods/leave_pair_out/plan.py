@@ -56,14 +56,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Options:
-    """The options of `LeavePairOutTest.fit`.
-
-    Parameters
-    ----------
-    pvalue : {"permutation", "supremum", "wmw", "empirical"}
-    n_permutations : int or "exact"
-    n_simulations : int
-    """
+    """The options of `LeavePairOutTest.fit`."""
 
     pvalue: PValue
     n_permutations: int | Literal["exact"]
@@ -71,13 +64,7 @@ class Options:
 
     @classmethod
     def of(cls, pvalue: Any, n_permutations: Any, n_simulations: Any) -> Self:
-        """Validate what a user passes.
-
-        Raises
-        ------
-        ValueError
-            If an option cannot be used.
-        """
+        """Validate what a user passes."""
         if pvalue not in PVALUES:
             raise ValueError(f"pvalue={pvalue!r} is unknown: use one of {', '.join(PVALUES)}")
         if isinstance(n_permutations, str):
@@ -108,17 +95,7 @@ class Options:
 
 
 def check_enumeration(options: Options, sizes: Sizes, how: str, learner: str) -> None:
-    """Refuse to go through more labelings than the learner allows.
-
-    Parameters
-    ----------
-    options : Options
-    sizes : Sizes
-    how : str
-        What counts the errors: see `PairErrors`.
-    learner : str
-        Its name.
-    """
+    """Refuse to go through more labelings than the learner allows; `how` as in `PairErrors`."""
     n_labelings, most = options.n_labelings(sizes), MAX_LABELINGS[how]
     if options.n_permutations == "exact" and n_labelings > most:
         raise ValueError(

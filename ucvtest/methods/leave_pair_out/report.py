@@ -45,23 +45,7 @@ def result(
     settings: Mapping[str, Any],
     given: LossDifference | None,
 ) -> TestResult:
-    """The result of a test, but for its seconds.
-
-    Parameters
-    ----------
-    options : Options
-    sizes : Sizes
-    found : Found
-    estimand : str
-    settings : mapping
-        What is needed to repeat the test.
-    given : LossDifference or None
-        The scores, where there were no fits.
-
-    Returns
-    -------
-    TestResult
-    """
+    """The result of a test, but for its seconds."""
     u = found.n_errors / sizes.n_pairs
     pvalue, worst = _pvalue(options, sizes, found)
     null = found.nulls.get(worst)

@@ -20,21 +20,10 @@ LABELINGS_PER_BATCH = 4096
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The errors of the observed labels, and their null distribution(s).
+    """The errors of the observed labels, and their null distributions.
 
-    Parameters
-    ----------
-    n_errors : float
-        Tied pairs count one half.
-    n_ties : int
-    n_labelings : int
-        Labelings whose errors were counted, the observed one among them.
-    nulls : mapping of str to NullDistribution
-        By name; several for "empirical", none for "supremum".
-    computed_by : str
-        What counted the errors: see `PairErrors`.
-    ties : mapping of str to int
-        How often a learner's own rule for ties decided.
+    Tied pairs count one half in `n_errors`; `ties` counts those that a learner's own rule decided.
+    There are several nulls for "empirical", and none for "supremum".
     """
 
     n_errors: float
@@ -48,28 +37,7 @@ class Found:
 def run(
     errors: PairErrors, labels: np.ndarray, options: Options, execution: Execution, learner: str
 ) -> Found:
-    """Count the errors of the observed labels, and of those that they are compared with.
-
-    Parameters
-    ----------
-    errors : PairErrors
-    labels : ndarray of bool, shape (n,)
-        The observed ones, True for positive.
-    options : Options
-    execution : Execution
-    learner : str
-        Its name, for the warning that the fits will take long.
-
-    Raises
-    ------
-    ValueError
-        If all labelings are asked for, and there are too many; or a learner fails.
-
-    Warns
-    -----
-    UcvtestWarning
-        If the fits will take long.
-    """
+    """Count the errors of the observed labels, and of those that they are compared with."""
     permuted = options.pvalue == "permutation"
     if permuted:
         check_enumeration(options, Sizes.of(labels), errors.how, learner)

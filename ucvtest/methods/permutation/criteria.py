@@ -42,18 +42,7 @@ CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """The question of `select_model`, validated by `of`.
-
-    Parameters
-    ----------
-    sample : Sample
-    loss : Loss
-    learners : tuple of Learner
-        As they are fitted.
-    criteria : tuple of str
-        What is computed.
-    n_permutations, n_folds, n_left_out : int
-    """
+    """The question of `select_model`, validated by `of`; learners are those that are fitted."""
 
     sample: Sample
     loss: Loss
@@ -74,13 +63,7 @@ class Task:
         n_folds: Any,
         n_left_out: Any,
     ) -> Self:
-        """Validate what a user asks of a sample and its learners.
-
-        Raises
-        ------
-        ValueError
-            If an argument cannot be used.
-        """
+        """Validate what a user asks of a sample and its learners."""
         sample, loss = problem.sample, problem.loss
         assert loss is not None  # a problem without one has been asked for an output
         chosen = _criteria(criterion, criteria, sample, loss)
@@ -137,14 +120,8 @@ def _learn_size(learner: Learner, n_obs: int, n_folds: int, criteria: Sequence[C
 class Draws:
     """What is drawn once, so that chance is the same for every learner.
 
-    Parameters
-    ----------
-    seeds : mapping of str to int
-        One for each criterion, and one for the learners' own randomness.
-    left_out : ndarray of int
-        Observations that are left out one by one, in ascending order.
-    fold : ndarray of int, shape (n,)
-        A random fold for every observation, classes shared out evenly.
+    One seed for each criterion and one for the learners' own randomness, the observations that are
+    left out one by one, and a random fold for every observation, classes shared out evenly.
     """
 
     seeds: Mapping[str, int]

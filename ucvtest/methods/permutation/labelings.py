@@ -23,23 +23,7 @@ def reference_labels(target: np.ndarray, sampling: Sampling) -> np.ndarray:
 def draw_labels(
     rng: np.random.Generator, target: np.ndarray, sampling: Sampling, n_drawn: int
 ) -> np.ndarray:
-    """Draw labels for all observations.
-
-    Drawn one labeling after the other, so that they do not depend on how many are asked for
-    at a time.
-
-    Parameters
-    ----------
-    rng : numpy Generator
-    target : ndarray, shape (n,)
-        Observed labels, as codes or numbers.
-    sampling : {"permutation", "bootstrap", "rademacher"}
-    n_drawn : int
-
-    Returns
-    -------
-    ndarray, shape (n_drawn, n)
-    """
+    """Draw labels (n_drawn, n), one labeling after the other: not dependent on the batch."""
     n = len(target)
     if sampling == "permutation":
         return rng.permuted(np.tile(target, (n_drawn, 1)), axis=1)
@@ -54,20 +38,7 @@ def draw_batches(
     n_drawn: int,
     size: int | None,
 ) -> Iterator[tuple[np.ndarray, None]]:
-    """`draw_labels`, some at a time, in the form of `all_labels`.
-
-    Parameters
-    ----------
-    rng, target, sampling, n_drawn
-        See `draw_labels`.
-    size : int or None
-        How many at a time, at most; by default as many as fit into a bounded memory.
-
-    Yields
-    ------
-    labels : ndarray, shape (size, n)
-    probability : None
-    """
+    """`draw_labels`, `size` at a time, in the form of `all_labels`."""
     size = _size(size, target)
     for start in range(0, n_drawn, size):
         yield draw_labels(rng, target, sampling, min(size, n_drawn - start)), None
@@ -88,28 +59,7 @@ def n_labelings(target: np.ndarray, sampling: Sampling) -> int:
 def all_labels(
     target: np.ndarray, sampling: Sampling, size: int | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """All different labelings, some at a time, with their probabilities.
-
-    Parameters
-    ----------
-    target : ndarray, shape (n,)
-    sampling : {"permutation", "bootstrap", "rademacher"}
-    size : int or None
-        How many at a time, at most; by default as many as fit into a bounded memory.
-
-    Yields
-    ------
-    labels : ndarray, shape (size, n)
-    probability : ndarray, shape (size,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ucvtest.methods.permutation.labelings import all_labels
-    >>> labels, probability = next(all_labels(np.array([0.0, 0.0, 1.0]), "permutation", 10))
-    >>> labels.tolist()
-    [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
-    """
+    """All different labelings (size, n), some at a time, with their probabilities (size,)."""
     share = Counter(reference_labels(target, sampling).tolist())
     n_reference = share.total()
     rows: Iterator[tuple[float, ...]]

@@ -36,16 +36,8 @@ SAME_FIT = 1e-6
 class Optimism:
     """Fits to drawn labels, one value for each of P labelings.
 
-    Parameters
-    ----------
-    e_in, e_gen, p_in : ndarray, shape (P,)
-        p_in is mean(y^pi g^pi); NaN for more than two classes.
-    ties : mapping of str to int
-        How many predictions each rule for ties decided.
-    probability : ndarray or None, shape (P,)
-    observed : ndarray of bool or None, shape (P,)
-        How likely each labeling is, and whether it is the observed one; None for labelings drawn
-        at random.
+    p_in is mean(y^pi g^pi), NaN for more than two classes. `probability` and `observed`, how likely
+    each labeling is and whether it is the observed one, are None for labelings drawn at random.
     """
 
     e_in: np.ndarray
@@ -83,20 +75,7 @@ def optimism(
     seeds: np.random.Generator,
     bar: Any,
 ) -> Optimism:
-    """Fit drawn labels, batch by batch, and sum up.
-
-    Parameters
-    ----------
-    evaluator : Evaluator
-    sample : Sample
-    loss : Loss
-    sampling : {"permutation", "bootstrap", "rademacher"}
-    batches : iterable of (labels (B, n), probability (B,) or None)
-    seeds : numpy Generator
-        For learners with randomness of their own.
-    bar : progress bar
-        Told of every fit.
-    """
+    """Fit drawn labels, batch by batch, and sum up."""
     reference = reference_labels(sample.target, sampling)
     parts, probabilities, observed = [], [], []
     ties: Counter[str] = Counter()
@@ -205,26 +184,9 @@ def has_closed_form(learner: Learner) -> bool:
 def find_smoother(
     learner: Learner, sample: Sample, n_jobs: int | None = None
 ) -> tuple[np.ndarray, int]:
-    """The matrix S of a linear smoother, whose fitted values are S y for every y.
+    """The matrix S of a linear smoother, whose fitted values are S y, and the fits that it took.
 
-    Parameters
-    ----------
-    learner : Learner
-        Known in closed form for ridge, polynomial, kernel_ridge and smoother; of any other one
-        the columns of S are its fits to the n unit vectors.
-    sample : Sample
-    n_jobs : int, optional
-
-    Returns
-    -------
-    ndarray, shape (n, n)
-    int
-        Number of fits that were needed.
-
-    Raises
-    ------
-    ValueError
-        If the learner is no linear smoother.
+    Of a learner without a closed form the columns of S are its fits to the n unit vectors.
     """
     if isinstance(learner, Smoother):
         return learner.matrix, 0

@@ -21,14 +21,7 @@ MAX_LABELINGS_OTHERWISE = 20_000
 
 @dataclass(frozen=True)
 class Options:
-    """The options of `PermutationComplexityTest.fit`.
-
-    Parameters
-    ----------
-    n_permutations : int, "exact" or "analytic"
-    sampling : {"permutation", "bootstrap", "rademacher"}
-    delta : float
-    """
+    """The options of `PermutationComplexityTest.fit`."""
 
     n_permutations: int | str
     sampling: Sampling
@@ -45,22 +38,7 @@ class Options:
         learner: Learner,
         loss: Loss,
     ) -> Self:
-        """Validate what a user passes.
-
-        Parameters
-        ----------
-        n_permutations, sampling, delta
-            See the class.
-        sample : Sample
-        learner : Learner
-            As it is fitted.
-        loss : Loss
-
-        Raises
-        ------
-        ValueError
-            If an option cannot be used.
-        """
+        """Validate what a user passes."""
         if sampling not in SAMPLINGS:
             raise ValueError(f"sampling={sampling!r} is unknown: use one of {', '.join(SAMPLINGS)}")
         if sampling == "rademacher" and sample.n_classes != 2:

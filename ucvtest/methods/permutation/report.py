@@ -44,22 +44,7 @@ def result(
     estimand: str,
     settings: Mapping[str, Any],
 ) -> TestResult:
-    """The result of a test, but for its seconds.
-
-    Parameters
-    ----------
-    sample : Sample
-    loss : Loss
-    options : Options
-    found : Found
-    estimand : str
-    settings : mapping
-        What is needed to repeat the test, but for a matrix of losses.
-
-    Returns
-    -------
-    TestResult
-    """
+    """The result of a test, but for its seconds."""
     pvalue = _pvalue(options, found)
     bounds = _bounds(sample, loss, options, found)
     tested = not math.isnan(pvalue)

@@ -26,22 +26,7 @@ __all__ = ["Found", "from_labelings", "in_closed_form"]
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Estimates, and the labelings that they come from.
-
-    Parameters
-    ----------
-    e_in : float
-        In-sample error on the observed labels.
-    e_gen, p_in : float
-        Means over the labelings.
-    mc_se : mapping of str to float
-        Monte-Carlo standard errors of these two.
-    n_fits, one_class_fits : int
-    ties : mapping of str to int
-        How many predictions each rule for ties decided.
-    relabeled : Optimism or None
-        None for the closed form.
-    """
+    """Estimates, and the labelings that they come from: None for the closed form."""
 
     e_in: float
     e_gen: float
@@ -61,13 +46,7 @@ class Found:
 def from_labelings(
     sample: Sample, learner: Learner, loss: Loss, options: Options, execution: Execution
 ) -> Found:
-    """Fit labelings drawn at random, or all of them.
-
-    Raises
-    ------
-    ValueError
-        If the learner fails.
-    """
+    """Fit labelings drawn at random, or all of them."""
     evaluator = Evaluator(
         sample,
         learner,
@@ -111,20 +90,7 @@ def _batches(
 def in_closed_form(
     sample: Sample, learner: Learner, sampling: Sampling, execution: Execution
 ) -> Found:
-    """The mean over all labelings, from the matrix of a linear smoother.
-
-    Parameters
-    ----------
-    sample : Sample
-    learner : Learner
-    sampling : {"permutation", "bootstrap", "rademacher"}
-    execution : Execution
-
-    Raises
-    ------
-    ValueError
-        If the learner is no linear smoother.
-    """
+    """The mean over all labelings, from the matrix of a linear smoother."""
     matrix, n_fits = find_smoother(learner, sample, execution.n_jobs)
     n_fits = max(n_fits, 1)
     execution.bar.update(n_fits)

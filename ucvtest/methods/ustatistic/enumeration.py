@@ -27,12 +27,8 @@ MAX_SUBSETS = 20_000_000
 class CompleteSums:
     """Sums over all learning sets of one size.
 
-    Parameters
-    ----------
-    n_obs, learn_size : int
-    rules : iterable of (differences, learning)
-        All learning sets, shape (R, n), some at a time, and the loss differences of their rules,
-        shape (R, n); values inside the learning sets are ignored.
+    `rules` gives loss differences and learning sets, both (R, n), some at a time; differences
+    inside the learning sets are ignored.
     """
 
     def __init__(

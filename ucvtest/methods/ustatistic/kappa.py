@@ -100,15 +100,7 @@ def complete_profile(sampler: Sampler, c_values: tuple[int, ...]) -> KappaProfil
 
 
 def sampled_profile(sampler: Sampler, c_values: tuple[int, ...], n_pairs: int) -> KappaProfile:
-    """The profile from random pairs, with every overlap that it needs.
-
-    Parameters
-    ----------
-    sampler : Sampler
-    c_values : tuple of int
-    n_pairs : int
-        Drawn for each overlap.
-    """
+    """The profile from random pairs, `n_pairs` for each overlap that it needs."""
     sizes = sampler.sizes
     fit = OverlapFit(sizes.n_obs, sizes.learn_size, n_pairs)
     parts = in_parts(n_pairs, most_pairs(sizes.n_obs))

@@ -49,12 +49,7 @@ class Sizes:
 
     @classmethod
     def checked(cls, n_obs: int, learn_size: Any) -> Self:
-        """The sizes that a user asks for; without a learning-set size the default.
-
-        Raises
-        ------
-        ValueError
-        """
+        """The sizes that a user asks for; without a learning-set size the default."""
         if n_obs < 4:
             raise ValueError(f"X has {n_obs} observations: at least 4 are needed")
         largest = n_obs // 2 - 1
@@ -81,15 +76,7 @@ class Sizes:
 
 @dataclass(frozen=True, eq=False)
 class GivenPairs:
-    """Disjoint learning sets whose losses are given.
-
-    Parameters
-    ----------
-    design : Design
-        With the rows in the order of `uv.designs.DisjointSets`.
-    n_draws, n_sets : int
-        Draws, and learning sets on each side of a draw.
-    """
+    """Disjoint learning sets whose losses are given, `n_sets` on each side of a draw."""
 
     design: Design
     n_draws: int
@@ -97,13 +84,7 @@ class GivenPairs:
 
     @classmethod
     def of(cls, design: Design) -> Self:
-        """The pairs of a design.
-
-        Raises
-        ------
-        ValueError
-            If the test cannot use it.
-        """
+        """The pairs of a design."""
         n_draws, n_sets = disjoint_sets_of(design)
         sizes = Sizes(design.n_obs, design.learn_sizes[0])
         if not sizes.disjoint:
@@ -126,19 +107,9 @@ class GivenPairs:
 
 @dataclass(frozen=True)
 class Options:
-    """The options of `UStatisticTest.fit`.
+    """The options of `UStatisticTest.fit`: `asked` is the variance asked for, or "auto".
 
-    Parameters
-    ----------
-    n_pairs : int, "auto" or "exact"
-    variance : str
-        The variance to studentise with, one of `VARIANCES`.
-    asked : str
-        The variance that the user asked for: the same, or "auto".
-    tol : float
-    max_fits : int
-    given : GivenPairs or None
-        Where their losses are given, so that nothing is drawn or fitted.
+    Where losses are given, nothing is drawn or fitted.
     """
 
     n_pairs: NumberOfPairs
@@ -212,14 +183,7 @@ class Options:
 
 @dataclass(frozen=True)
 class ProfileOptions:
-    """The options of `UStatisticTest.kappa_profile`.
-
-    Parameters
-    ----------
-    c_values : tuple of int
-    n_pairs : int or None
-        None for all learning sets.
-    """
+    """The options of `UStatisticTest.kappa_profile`; no number of pairs for all learning sets."""
 
     c_values: tuple[int, ...]
     n_pairs: int | None
@@ -228,12 +192,7 @@ class ProfileOptions:
     def checked(
         cls, sizes: Sizes, learners: Sequence[Learner], c_values: Any, n_pairs: Any
     ) -> Self:
-        """Check the options that a user passes.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Check the options that a user passes."""
         needed = _c_values(c_values, sizes)
         if isinstance(n_pairs, str) and n_pairs != "exact":
             raise ValueError(f"n_pairs={n_pairs!r} is unknown here: use an integer or 'exact'")

@@ -24,13 +24,7 @@ REMEDY_LOSSES = "use losses of more draws (uv.designs.DisjointSets)"
 def studentised(
     hypothesis: Hypothesis, n_obs: int, options: Options, found: Found, source: LossSource
 ) -> dict[str, Studentised]:
-    """The test with each of the variances, or the reason why there is none.
-
-    Returns
-    -------
-    dict of str to Studentised
-        By the name of the variance.
-    """
+    """The test with each of the variances, or the reason why there is none."""
     values, mc_se = found.estimates.values, found.estimates.mc_se
     tested = {}
     for name in VARIANCES:
@@ -81,21 +75,7 @@ def diagnostics(found: Found, source: LossSource) -> dict[str, Any]:
 def notes(
     options: Options, found: Found, source: LossSource, loss: Loss, problem: Problem | None
 ) -> list[str]:
-    """Notes for the reader of the result.
-
-    Parameters
-    ----------
-    options : Options
-    found : Found
-    source : LossSource
-    loss : Loss
-    problem : Problem or None
-        None where losses are given.
-
-    Returns
-    -------
-    list of str
-    """
+    """Notes for the reader of the result; no problem where losses are given."""
     listed = [
         "Assumes independent observations and learners that do not depend on the order of rows.",
         *_variance_notes(options, found),

@@ -59,16 +59,8 @@ ROUNDING = 1e-12
 class Found:
     """The estimates of a run, and how it went.
 
-    Parameters
-    ----------
-    estimates : MonteCarloEstimates
-    variance : str
-        The variance to studentise with: the one asked for, or the jackknife in its place.
-    n_pairs : int
-    converged : bool
-        Whether the Monte-Carlo error is as small as was asked for.
-    given_up : int
-        Pairs after which the clipped variance was given up; 0 where it was not.
+    `variance` is the one asked for, or the jackknife in its place; `given_up` the pairs after which
+    the clipped one was given up, 0 where it was not.
     """
 
     estimates: MonteCarloEstimates
@@ -109,16 +101,7 @@ class Sampler:
         return d1[:, None], d2[:, None], l1[:, None], l2[:, None]
 
     def stage(self, n_pairs: int, n_sets: int, exchange_every: int) -> Stage:
-        """`n_pairs` learning sets on each side.
-
-        Parameters
-        ----------
-        n_pairs : int
-        n_sets : int
-            Sets on each side of a draw.
-        exchange_every : int
-            One draw in this many has a further set with one observation exchanged.
-        """
+        """Draws with `n_sets` sets a side; one in `exchange_every` exchanges one observation."""
         rng, n_draws = self.generator, -(-n_pairs // n_sets)
         if not self.sizes.disjoint:
             return Stage(self.overlapping(n_draws, self.sizes.least_overlap))
@@ -133,14 +116,7 @@ class Sampler:
 
 
 class BackgroundSums:
-    """Sums over stages: one is added while the next one is drawn and evaluated.
-
-    Parameters
-    ----------
-    sums : Accumulator
-    thread : ThreadPoolExecutor
-        Of one worker, so that stages are added in their order.
-    """
+    """Sums over stages: one is added, by a thread, while the next is drawn and evaluated."""
 
     def __init__(self, sums: Accumulator, thread: ThreadPoolExecutor) -> None:
         self._sums, self._thread = sums, thread
@@ -220,14 +196,7 @@ class Steps:
 
 
 def estimated(sampler: Sampler, options: Options) -> Found:
-    """Estimates from random pairs, from all learning sets, or from the losses of given ones.
-
-    Parameters
-    ----------
-    sampler : Sampler
-        Whose source hands out given losses in the order of their design's rows.
-    options : Options
-    """
+    """Estimates from random pairs, from all learning sets, or from the losses of given ones."""
     if options.given is not None:
         return _from_given(sampler, options, options.given)
     return _complete(sampler, options) if options.n_pairs == "exact" else _drawn(sampler, options)
