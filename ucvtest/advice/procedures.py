@@ -31,7 +31,7 @@ class Procedure:
     """A test, by its class name, with its design and its options.
 
     A `learn_share` of "half" or "nine_tenths" is that of `UStatisticTest`; the estimand is an AUC,
-    or an expected loss. A test that is not valid is here to be compared only.
+    or an expected loss.
     """
 
     name: str
@@ -44,7 +44,6 @@ class Procedure:
     auc: bool = False
     interval: bool = True
     pvalue: bool = True
-    valid: bool = True
 
     def __post_init__(self) -> None:
         for name in ("arguments", "options"):
@@ -56,6 +55,11 @@ class Procedure:
         from ucvtest.methods.registry import class_named
 
         return class_named(self.test)
+
+    @property
+    def valid(self) -> bool:
+        """Whether it is more than something to compare others with."""
+        return self.cls.valid
 
     @property
     def single(self) -> bool:
@@ -109,7 +113,7 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
     {
         each.name: each
         for each in (
-            Procedure("naive_t", "NaiveTTest", _TEN_FOLDS, valid=False),
+            Procedure("naive_t", "NaiveTTest", _TEN_FOLDS),
             Procedure("corrected_t", "CorrectedTTest", _TEN_FOLDS),
             Procedure("corrected_t_repeated", "CorrectedTTest", KFold(10, n_repeats=10)),
             Procedure("corrected_t_splits", "CorrectedTTest", RandomSplits(15, 0.1)),

@@ -1,10 +1,12 @@
-"""The base class of this package's warnings, and the function that gives them."""
+"""The base class of warnings, and what helps warnings and errors to say what they are about."""
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["UcvtestWarning", "warn_caller"]
+__all__ = ["UcvtestWarning", "naming", "warn_caller"]
 
 
 class UcvtestWarning(UserWarning):
@@ -25,6 +27,15 @@ def warn_caller(message: str, category: type[Warning] = UcvtestWarning) -> None:
     while _package(frame) in skipped and frame.f_back is not None:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Say of errors what they are about."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from error
 
 
 def _package(frame: FrameType) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_workers, is_integer
 
-__all__ = ["Execution", "Stopwatch", "make_generator", "progress_bar"]
+__all__ = ["Execution", "Stopwatch", "make_generator", "progress_bar", "row_batches"]
 
 
 def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
@@ -41,6 +41,16 @@ def progress_bar(progress: bool | None, description: str, unit: str) -> Iterator
     delay = 3.0 if progress is None else 0.0
     with tqdm(desc=description, unit=unit, disable=disable, delay=delay) as bar:
         yield bar
+
+
+def row_batches(
+    n_rows: int, cells: int, most_cells: int, most_rows: int | None = None
+) -> Iterator[slice]:
+    """Rows, some at a time, so that memory stays bounded where each has so many cells."""
+    size = max(1, most_cells // cells)
+    size = size if most_rows is None else min(size, most_rows)
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
 
 
 class Stopwatch:

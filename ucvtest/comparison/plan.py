@@ -4,28 +4,28 @@ Everything that can be refused is refused here, before the first fit.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 
+from ucvtest.common.exceptions import naming
 from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.specs import TestSpec, as_specs
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
-from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.problem import Problem, is_auc
 from ucvtest.inference.from_losses import FromLosses, LossesHeader
 from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.learners.base import Learner
-from ucvtest.losses.means import AUC
 from ucvtest.losses.table import Losses
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["Group", "Plan", "Planned", "Question", "naming"]
+__all__ = ["Group", "Plan", "Planned", "Question", "naming_test"]
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,6 @@ class Question:
     pos_label: Any
     groups: Any
     backend: Any
-
-    @property
-    def auc(self) -> bool:
-        """Whether areas under the ROC curve are compared, and no losses."""
-        return isinstance(self.loss, str) and self.loss == AUC
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -148,10 +143,10 @@ class Plan:
 
     def __init__(self, question: Question, tests: Any, seed: int) -> None:
         self.question, self.seed = question, seed
-        self.specs = _with_designs(as_specs(tests, auc=question.auc), question)
+        self.specs = _with_designs(as_specs(tests, auc=is_auc(question.loss)), question)
         planned = []
         for label, spec in self.specs.items():
-            with naming(label):
+            with naming_test(label):
                 planned.append(Planned.of(label, spec, question))
         _check_losses(planned)
         self.groups = tuple(self._groups(planned))
@@ -159,7 +154,7 @@ class Plan:
         for group in self.groups:
             for test in group.tests:
                 if test.fit_options or test.spec.takes_losses:
-                    with naming(test.label):
+                    with naming_test(test.label):
                         test.check_losses(group.drawn)
 
     @property
@@ -178,7 +173,7 @@ class Plan:
         for design in designs:
             tests = tuple(test for test in planned if test.design == design)
             first, rng = tests[0], np.random.default_rng(self.seed)
-            with naming(first.label):
+            with naming_test(first.label):
                 drawn = draw_design(design, first.first.n_obs, len(learners), rng)
                 problem = replace(first.first._problem, learners=learners)
                 problem = problem.fitting(drawn.learn_sizes[0])
@@ -193,7 +188,7 @@ def _with_designs(specs: Mapping[str, TestSpec], question: Question) -> dict[str
         given = spec.constructor.get("design")
         if given is not None and not isinstance(given, NamedDesign):
             designs = [design for raw, design in known if raw is given]
-            with naming(label):
+            with naming_test(label):
                 design = designs[0] if designs else as_design(given, question.X, question.y)
             known.append((given, design))
             spec = replace(spec, constructor={**spec.constructor, "design": design})
@@ -211,10 +206,6 @@ def _check_losses(planned: Sequence[Planned]) -> None:
         )
 
 
-@contextmanager
-def naming(label: str) -> Iterator[None]:
+def naming_test(label: str) -> AbstractContextManager[None]:
     """Say of errors which test they are about."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"test {label!r}: {error}") from error
+    return naming(f"test {label!r}")

@@ -11,7 +11,7 @@ from ucvtest.common.checks import check_workers
 from ucvtest.common.runtime import Execution, Stopwatch, make_generator, progress_bar
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair
-from ucvtest.comparison.plan import Group, Plan, Planned, Question, naming
+from ucvtest.comparison.plan import Group, Plan, Planned, Question, naming_test
 from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.problem import named_learners
 from ucvtest.inference.hypothesis_test import checked_alternative
@@ -201,7 +201,7 @@ class _Run:
         self.fits.append(Fits(words, sizes, group.drawn.n_resamples, losses.n_fits, labels))
         for test in group.tests:
             for pair in self.plan.question.pairs:
-                with naming(test.label):
+                with naming_test(test.label):
                     one: Any = test.from_losses(losses, pair)
                     one._announced = False
                     yield (test.label, pair), one.fit(**test.fit_options)
@@ -210,7 +210,7 @@ class _Run:
         n_fits, sizes = 0, set()
         made: Any
         for pair, made in test.made.items():
-            with naming(test.label):
+            with naming_test(test.label):
                 made._announced = False
                 result = made.fit(
                     **test.spec.fit,

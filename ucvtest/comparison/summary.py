@@ -6,6 +6,7 @@ from functools import partial
 from string import ascii_uppercase
 
 from ucvtest.comparison.fields import ComparisonFields, Fits
+from ucvtest.inference.report import is_reuse_note
 from ucvtest.results.fields import check_alpha, quiet_interval
 from ucvtest.results.grids import (
     Grid,
@@ -21,7 +22,7 @@ from ucvtest.results.result import TestResult
 from ucvtest.results.wording import direction, is_below, percent, posterior_in_words
 from ucvtest.results.wording import verdict as verdict_of_one
 
-__all__ = ["ComparisonSummary", "is_valid", "label_of", "pair_text", "verdict"]
+__all__ = ["ComparisonSummary", "label_of", "pair_text", "verdict"]
 
 NAME_LENGTH = 14
 """Characters of a learner's name in tables of pairs."""
@@ -31,9 +32,6 @@ PROBABILITIES = "probabilities instead of a p-value"
 NO_PVALUE = "no p-value"
 NOTHING = (NO_DIFFERENCE, PROBABILITIES, NO_PVALUE)
 """Findings that are none, in the order in which they are told."""
-
-REUSED = "Nothing was fitted for this test"
-"""How the note of tests on given losses starts; the list of fits says more."""
 
 
 def verdict(comparison: ComparisonFields, alpha: float = 0.05) -> str:
@@ -63,7 +61,7 @@ def _of_two(comparison: ComparisonFields, alpha: float) -> str:
     invalid = []
     for (test, *pair), result in comparison.results.items():
         finding = _finding(result, result.pvalue, pair, alpha)
-        if is_valid(result):
+        if _is_valid(result):
             found.setdefault(finding, []).append(test)
         else:
             invalid.append(f"{test}, which is not valid and not counted, {_verb(finding, 1)}")
@@ -78,14 +76,17 @@ def _of_two(comparison: ComparisonFields, alpha: float) -> str:
     return "; ".join([*counted, *invalid])
 
 
-def is_valid(result: TestResult) -> bool:
-    """Whether the test is one to rely on; one that is not says so in its name."""
-    return "not valid" not in result.method
+def _is_valid(result: TestResult) -> bool:
+    """Whether the test declares that its answer is to be relied on; one we do not know does."""
+    from ucvtest.methods.registry import TESTS
+
+    cls = TESTS.get(result.settings["test"])
+    return cls is None or cls.valid
 
 
 def label_of(test: str, result: TestResult) -> str:
     """The label of a test, marked where it is not valid."""
-    return test if is_valid(result) else f"{test} (not valid)"
+    return test if _is_valid(result) else f"{test} (not valid)"
 
 
 def _share(count: int, total: int) -> str:
@@ -343,7 +344,8 @@ def _notes(comparison: ComparisonFields) -> list[str]:
 def _notes_of(comparison: ComparisonFields, test: str) -> list[str]:
     """What a test notes of every pair, and that there is more."""
     lists = [
-        [note for note in result.notes if not note.startswith(REUSED)]
+        # The list of fits says more.
+        [note for note in result.notes if not is_reuse_note(note)]
         for (each, _, _), result in comparison.results.items()
         if each == test
     ]

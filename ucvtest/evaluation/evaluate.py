@@ -1,8 +1,8 @@
 """Learners on the resamples of one design: fitted once, tested many times."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import as_integer
-from ucvtest.common.runtime import Execution, Stopwatch, progress_bar
+from ucvtest.common.exceptions import naming
+from ucvtest.common.runtime import Execution, Stopwatch, progress_bar, row_batches
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
@@ -157,7 +158,7 @@ def evaluate_problem(
     kept = np.empty((len(problem.learners), int(design.testing.sum())))
     counts = {}
     for (name, learner), row in zip(problem.learners.items(), kept, strict=True):
-        with _naming(name) if say_names and name != learner.name else nullcontext():
+        with naming(repr(name)) if say_names and name != learner.name else nullcontext():
             counts[name] = _fill(row, problem, learner, design, seeds, execution)
     kept.flags.writeable = False
     return Losses(
@@ -196,30 +197,14 @@ def _fill(
     )
     places = np.concatenate([[0], np.cumsum(design.testing.sum(axis=1))])
     ties: Counter[str] = Counter()
-    for start, stop in _batches(design, execution.batch_size):
-        part = design.rows(slice(start, stop))
-        found = evaluator.predict(part.learning, part.testing, seeds[start:stop])
+    most = execution.batch_size
+    for rows in row_batches(design.n_resamples, design.n_obs, BATCH_NUMBERS, most):
+        part = design.rows(rows)
+        found = evaluator.predict(part.learning, part.testing, seeds[rows])
         values = found.values
         if problem.loss is not None:
             values = losses_where_tested(problem.loss, problem.sample, values, part.testing)
-        row[places[start] : places[stop]] = values[part.testing]
+        row[places[rows.start] : places[rows.stop]] = values[part.testing]
         ties.update(found.ties)
         execution.bar.update(part.n_resamples)
     return {"one_class_fits": evaluator.one_class_fits, **ties}
-
-
-@contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Say of errors which learner they are about."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{name!r}: {error}") from error
-
-
-def _batches(design: Design, batch_size: int | None) -> list[tuple[int, int]]:
-    """First and last row of each batch; never more than fits into a bounded memory."""
-    most = max(1, BATCH_NUMBERS // design.n_obs)
-    size = most if batch_size is None else min(batch_size, most)
-    n_rows = design.n_resamples
-    return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

@@ -15,7 +15,7 @@ from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss, as_loss
 from ucvtest.losses.means import AUC
 
-__all__ = ["Problem", "check_two_classes", "named_learners"]
+__all__ = ["Problem", "check_two_classes", "is_auc", "named_learners"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +63,10 @@ class Problem:
     @classmethod
     def of_loss_or_auc(cls, X: Any, y: Any, learners: Any, loss: Any, **arguments: Any) -> Self:
         """The same where ``loss="auc"`` asks for areas under the ROC curve."""
-        auc = isinstance(loss, str) and loss == AUC
-        output: Output | None = "score" if auc else None
-        problem = cls.of(X, y, learners, loss=None if auc else loss, output=output, **arguments)
-        check_two_classes(auc, problem.sample)
+        if not is_auc(loss):
+            return cls.of(X, y, learners, loss=loss, **arguments)
+        problem = cls.of(X, y, learners, output="score", **arguments)
+        check_two_classes(problem.sample)
         return problem
 
     def fitting(self, learn_size: int) -> Self:
@@ -117,12 +117,17 @@ def named_learners(learners: Any) -> dict[str, Learner]:
     return named
 
 
-def check_two_classes(auc: bool, sample: Sample) -> None:
+def is_auc(loss: Any) -> bool:
+    """Whether areas under the ROC curve are asked for, and no losses."""
+    return isinstance(loss, str) and loss == AUC
+
+
+def check_two_classes(sample: Sample, argument: str = "loss", instead: str = "zero_one") -> None:
     """Refuse the AUC where there are not two classes."""
-    if auc and sample.n_classes != 2:
+    if sample.n_classes != 2:
         raise ValueError(
-            f"loss='auc' needs two classes, y has {sample.n_classes}: merge classes, or use "
-            "loss='zero_one'"
+            f"{argument}='auc' needs two classes, y has {sample.n_classes}: merge classes, or use "
+            f"{argument}={instead!r}"
         )
 
 

@@ -111,9 +111,8 @@ class FromLosses(HypothesisTest):
         """The test on losses with this header, which need not exist yet."""
         # The constructor is about data; what it sets is set here or is None.
         test = cls.__new__(cls)
-        if header.loss == AUC and null_value is None and not header.paired:
-            null_value = 0.5
-        test._set_hypothesis(null_value, alternative, paired=header.paired)
+        auc = header.loss == AUC
+        test._set_hypothesis(null_value, alternative, paired=header.paired, auc=auc)
         test.loss, test._header = loss, header
         test._take(header)
         return test

@@ -26,7 +26,7 @@ from ucvtest.stats.wald import ALTERNATIVES, Alternative
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["HypothesisTest", "checked_alternative", "checked_null_value"]
+__all__ = ["HypothesisTest", "checked_alternative"]
 
 
 class HypothesisTest(ABC):
@@ -77,6 +77,8 @@ class HypothesisTest(ABC):
     """Whether the test can be about two learners."""
     needs_other: ClassVar[bool] = False
     """Whether there must be two learners."""
+    valid: ClassVar[bool] = True
+    """Whether its answer is to be relied on; comparisons show others, and do not count them."""
     only_loss: ClassVar[str | None] = None
     """The loss, of tests about one loss alone."""
     admits: ClassVar[str] = ""
@@ -113,7 +115,8 @@ class HypothesisTest(ABC):
         groups: None = None,
         backend: Backend = "auto",
     ) -> None:
-        self._set_hypothesis(null_value, alternative, paired=other is not None)
+        auc, paired = output == "score", other is not None
+        self._set_hypothesis(null_value, alternative, paired=paired, auc=auc)
         self._question = Problem.of(
             X,
             y,
@@ -179,9 +182,16 @@ class HypothesisTest(ABC):
             f"{cls.__name__} admits no losses: {cls.no_losses}; make the test from X and y"
         )
 
-    def _set_hypothesis(self, null_value: Any, alternative: Any, *, paired: bool) -> None:
+    def _set_hypothesis(
+        self, null_value: Any, alternative: Any, *, paired: bool, auc: bool
+    ) -> None:
+        """By default two learners are equal, the AUC of one is that of guessing, else no H0."""
         self.alternative = checked_alternative(alternative)
-        self.null_value = checked_null_value(null_value, paired=paired)
+        if null_value is None:
+            null_value = 0.0 if paired else 0.5 if auc else math.nan
+        elif not is_number(null_value):
+            raise ValueError(f"null_value must be a finite number, got {null_value!r}")
+        self.null_value = float(null_value)
 
     # -------------------------------------------------------------------------- the question
 
@@ -353,12 +363,3 @@ def checked_alternative(alternative: Any) -> Alternative:
             f"alternative={alternative!r} is unknown: use one of {', '.join(ALTERNATIVES)}"
         )
     return alternative
-
-
-def checked_null_value(null_value: Any, *, paired: bool) -> float:
-    """The null value; without one 0 for two learners, NaN for one."""
-    if null_value is None:
-        return 0.0 if paired else math.nan
-    if not is_number(null_value):
-        raise ValueError(f"null_value must be a finite number, got {null_value!r}")
-    return float(null_value)

@@ -9,6 +9,8 @@ from ucvtest.losses.table import LossDifference
 __all__ = [
     "INDEPENDENCE",
     "SAME_LOSSES",
+    "is_reuse_note",
+    "learn_size",
     "one_class_and_tie_notes",
     "reuse_notes",
     "sizes_in_words",
@@ -25,6 +27,8 @@ SAME_LOSSES = (
     "no difference to test; compare learners that differ"
 )
 """Status of a comparison of two learners that never differ."""
+
+_REUSED = "Nothing was fitted for this test"
 
 
 def tie_notes(counts: Mapping[str, Any]) -> list[str]:
@@ -54,9 +58,19 @@ def reuse_notes(observed: LossDifference | None) -> list[str]:
     seconds = observed.losses.elapsed
     took = "" if math.isnan(seconds) else f" (all of them took {seconds:.3g} s)"
     return [
-        f"Nothing was fitted for this test: its {observed.n_fits} fits are those behind the losses "
-        f"that it was given{took}, and may be shared with other tests."
+        f"{_REUSED}: its {observed.n_fits} fits are those behind the losses that it was "
+        f"given{took}, and may be shared with other tests."
     ]
+
+
+def is_reuse_note(note: str) -> bool:
+    """Whether it is one of `reuse_notes`; results keep notes as text alone."""
+    return note.startswith(_REUSED)
+
+
+def learn_size(sizes: tuple[int, ...]) -> int | str:
+    """Sizes of learning sets as settings have them: a number where there is one."""
+    return sizes[0] if len(sizes) == 1 else sizes_in_words(sizes)
 
 
 def sizes_in_words(sizes: tuple[int, ...]) -> str:

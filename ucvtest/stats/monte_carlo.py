@@ -1,8 +1,15 @@
-"""Monte-Carlo errors of p-values."""
+"""Monte-Carlo errors of means and p-values."""
 
 import math
 
-__all__ = ["pvalue_error"]
+import numpy as np
+
+__all__ = ["mean_error", "pvalue_error"]
+
+
+def mean_error(values: np.ndarray) -> float:
+    """Monte-Carlo standard error of the mean of independent draws; NaN for a single one."""
+    return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
 
 
 def pvalue_error(pvalue: float, size: int) -> float:

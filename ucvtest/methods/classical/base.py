@@ -12,10 +12,11 @@ from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design, evaluate_problem
-from ucvtest.evaluation.problem import check_two_classes
+from ucvtest.evaluation.problem import check_two_classes, is_auc
 from ucvtest.inference.from_losses import FromLosses, LossesHeader
 from ucvtest.inference.report import (
     SAME_LOSSES,
+    learn_size,
     one_class_and_tie_notes,
     reuse_notes,
     sizes_in_words,
@@ -89,9 +90,7 @@ class ResamplingTest(FromLosses):
     ) -> None:
         loss = self.only_loss if loss is None else loss
         self._check_kind(_name_of(loss), paired=other is not None)
-        auc = isinstance(loss, str) and loss == AUC
-        if auc and null_value is None and other is None:
-            null_value = 0.5
+        auc = is_auc(loss)
         super().__init__(
             X,
             y,
@@ -107,7 +106,8 @@ class ResamplingTest(FromLosses):
         )
         self._check_hypothesis()
         sample = self._problem.sample
-        check_two_classes(auc, sample)
+        if auc:
+            check_two_classes(sample)
         chosen = self.default_design if design is None else design
         # The sample's own copies: data that change later must not change the splits.
         self.design = as_design(chosen, sample.features, sample.response)
@@ -266,10 +266,9 @@ class ResamplingTest(FromLosses):
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """What is needed to repeat the test on the same data, or from the same losses."""
         losses = observed.losses
-        sizes = self._learn_sizes(observed.design)
         common = {
             "design": self.design.words,
-            "learn_size": sizes[0] if len(sizes) == 1 else sizes_in_words(sizes),
+            "learn_size": learn_size(self._learn_sizes(observed.design)),
             **losses.settings,
         }
         common.pop("backends", None)

@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from ucvtest.designs.design import Design
-from ucvtest.designs.named import KFold
 from ucvtest.losses.means import AUC
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.base import ResamplingTest
 from ucvtest.methods.classical.corrected_t import (
-    admit_splits,
+    SplitsTest,
     corrected_variance,
     size_notes,
     tested_per_learnt,
@@ -47,7 +44,7 @@ class Options:
     by_default: bool = False
 
 
-class BayesianTTest(ResamplingTest):
+class BayesianTTest(SplitsTest):
     r"""Correlated Bayesian t test of an expected loss, or of the difference of two.
 
     Estimand: the expected loss (difference) of the rule(s) learnt on learning sets of the
@@ -111,11 +108,6 @@ class BayesianTTest(ResamplingTest):
     """
 
     method_name = "bayesian_t"
-    admits = "K-fold cross-validation, also repeated, and random splits of one size"
-    default_design = KFold(10)
-
-    def _admit(self, design: Design) -> None:
-        admit_splits(design)
 
     def fit(
         self,

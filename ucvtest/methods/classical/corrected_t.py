@@ -12,13 +12,7 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.base import ResamplingTest
 from ucvtest.results.result import TestResult
 
-__all__ = [
-    "CorrectedTTest",
-    "admit_splits",
-    "corrected_variance",
-    "size_notes",
-    "tested_per_learnt",
-]
+__all__ = ["CorrectedTTest", "SplitsTest", "corrected_variance", "size_notes", "tested_per_learnt"]
 
 HEURISTIC = (
     "The correlation of two resamples is taken to be the share of observations tested; that is a "
@@ -26,7 +20,19 @@ HEURISTIC = (
 )
 
 
-class CorrectedTTest(ResamplingTest):
+class SplitsTest(ResamplingTest):
+    """A test on several splits of the whole sample in one proportion."""
+
+    admits = "K-fold cross-validation, also repeated, and random splits of one size"
+    default_design = KFold(10)
+
+    def _admit(self, design: Design) -> None:
+        if design.n_resamples < 2:
+            raise ValueError("design has one resample, and a spread needs two: use more splits")
+        random_splits_of(design)
+
+
+class CorrectedTTest(SplitsTest):
     r"""Corrected resampled t test of an expected loss, or of the difference of two.
 
     Estimand: the expected loss (difference) of the rule(s) learnt on learning sets of the
@@ -81,11 +87,6 @@ class CorrectedTTest(ResamplingTest):
     """
 
     method_name = "corrected_t"
-    admits = "K-fold cross-validation, also repeated, and random splits of one size"
-    default_design = KFold(10)
-
-    def _admit(self, design: Design) -> None:
-        admit_splits(design)
 
     def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
         means = observed.means
@@ -107,13 +108,6 @@ class CorrectedTTest(ResamplingTest):
             notes=(HEURISTIC, *size_notes(observed.design)),
             assumption=f"rho = {ratio / (1 + ratio):.3g}",
         )
-
-
-def admit_splits(design: Design) -> None:
-    """Refuse all but several splits of the whole sample in one proportion."""
-    if design.n_resamples < 2:
-        raise ValueError("design has one resample, and a spread needs two: use more splits")
-    random_splits_of(design)
 
 
 def corrected_variance(means: np.ndarray, ratio: float) -> np.ndarray:

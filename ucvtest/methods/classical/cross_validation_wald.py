@@ -13,7 +13,7 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.base import ResamplingTest
 from ucvtest.results.result import TestResult
 
-__all__ = ["CrossValidationWaldTest", "fold_variances"]
+__all__ = ["CrossValidationWaldTest"]
 
 Variance = Literal["all_pairs", "within_fold"]
 VARIANCES: tuple[Variance, ...] = get_args(Variance)
@@ -136,7 +136,7 @@ class CrossValidationWaldTest(ResamplingTest):
         # A splitter may have made folds of other sizes than on trial.
         _check_folds(variance, observed.design)
         n_obs, n_folds = observed.design.n_obs, observed.design.n_resamples
-        variances = fold_variances(observed)
+        variances = _fold_variances(observed)
         errors = [math.sqrt(value / n_obs) for value in variances.values()]
         return self._result(
             observed,
@@ -169,7 +169,7 @@ def _check_folds(variance: Variance, design: Design) -> None:
         )
 
 
-def fold_variances(observed: LossDifference) -> dict[Variance, float]:
+def _fold_variances(observed: LossDifference) -> dict[Variance, float]:
     """Variances of sqrt(n) times the error of the mean; NaN for folds of one observation."""
     values = observed.values
     sizes = observed.design.testing.sum(axis=1)

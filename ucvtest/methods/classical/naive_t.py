@@ -2,11 +2,8 @@
 
 from typing import Any
 
-from ucvtest.designs.design import Design
-from ucvtest.designs.named import KFold
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.base import ResamplingTest
-from ucvtest.methods.classical.corrected_t import admit_splits, corrected_variance
+from ucvtest.methods.classical.corrected_t import SplitsTest, corrected_variance
 from ucvtest.results.result import TestResult
 
 __all__ = ["NaiveTTest"]
@@ -14,7 +11,7 @@ __all__ = ["NaiveTTest"]
 NOT_VALID = "not valid: resamples that share learning data are taken for independent"
 
 
-class NaiveTTest(ResamplingTest):
+class NaiveTTest(SplitsTest):
     r"""The t test of K folds or random splits as if they were independent: not valid.
 
     Here to be compared with the others, because it is what many people use. Estimand: the
@@ -72,11 +69,7 @@ class NaiveTTest(ResamplingTest):
     """
 
     method_name = "naive_t"
-    admits = "K-fold cross-validation, also repeated, and random splits of one size"
-    default_design = KFold(10)
-
-    def _admit(self, design: Design) -> None:
-        admit_splits(design)
+    valid = False
 
     def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
         means = observed.means

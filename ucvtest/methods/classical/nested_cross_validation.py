@@ -13,8 +13,9 @@ from ucvtest.designs.structure import nested_folds_of
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.base import ResamplingTest
 from ucvtest.results.result import TestResult
+from ucvtest.stats.monte_carlo import mean_error
 
-__all__ = ["NestedCrossValidationTest", "NestedTerms", "bias_factor", "nested_terms"]
+__all__ = ["NestedCrossValidationTest", "bias_factor"]
 
 LARGEST_MC_ERROR = 0.25
 """Monte-Carlo error of the variance, relative to it, above which a note asks for repetitions."""
@@ -113,7 +114,7 @@ class NestedCrossValidationTest(ResamplingTest):
         return (design.n_obs,)
 
     def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
-        terms = nested_terms(observed)
+        terms = _terms(observed)
         variance, bound = terms.variance
         return self._result(
             observed,
@@ -143,7 +144,7 @@ class NestedCrossValidationTest(ResamplingTest):
 
 
 @dataclass(frozen=True, eq=False)
-class NestedTerms:
+class _Terms:
     """What algorithm 1 collects in R repetitions.
 
     a, b (R, K): squared differences of the mean losses of the inner cross-validation and of fold j,
@@ -196,7 +197,7 @@ class NestedTerms:
     @property
     def mc_se_mse(self) -> float:
         """Monte-Carlo error of `rescaled_mse`; NaN with one repetition."""
-        return _mc_se(self.mse) * (self.n_folds - 1) / self.n_folds
+        return mean_error(self.mse) * (self.n_folds - 1) / self.n_folds
 
     def estimates(self, factor: float) -> np.ndarray:
         """The mean inner loss less `factor` times its distance to the outer one, (R,)."""
@@ -208,7 +209,7 @@ class NestedTerms:
         return float(self.estimates(factor).mean())
 
 
-def nested_terms(observed: LossDifference) -> NestedTerms:
+def _terms(observed: LossDifference) -> _Terms:
     """The terms of algorithm 1, repetition by repetition."""
     folds = nested_folds_of(observed.design)
     n_repeats, n_obs = folds.shape
@@ -220,7 +221,7 @@ def nested_terms(observed: LossDifference) -> NestedTerms:
         _squared_differences(*parts, n_folds) for parts in zip(folds, testing, values, strict=True)
     ]
     a, b = (np.array(part) for part in zip(*found, strict=True))
-    return NestedTerms(n_obs, a, b, inner=values[:, n_obs:], outer=values[:, :n_obs])
+    return _Terms(n_obs, a, b, inner=values[:, n_obs:], outer=values[:, :n_obs])
 
 
 def _squared_differences(
@@ -251,12 +252,12 @@ def bias_factor(n_folds: int, power: float = 1.0) -> float:
     return 1 + ((n_folds - 2) / n_folds) ** power
 
 
-def _diagnostics(terms: NestedTerms, bound: str) -> dict[str, Any]:
+def _diagnostics(terms: _Terms, bound: str) -> dict[str, Any]:
     factor = bias_factor(terms.n_folds)
     inner, outer = float(terms.inner.mean()), float(terms.outer.mean())
     errors = {}
     if terms.n_repeats > 1:
-        errors["mc_se_estimate"] = _mc_se(terms.estimates(factor))
+        errors["mc_se_estimate"] = mean_error(terms.estimates(factor))
         errors["mc_se_mse"] = terms.mc_se_mse
         if bound == "none":
             errors["mc_se_variance"] = terms.mc_se_mse
@@ -272,14 +273,7 @@ def _diagnostics(terms: NestedTerms, bound: str) -> dict[str, Any]:
     }
 
 
-def _mc_se(values: np.ndarray) -> float:
-    """Of the mean of independent repetitions."""
-    if len(values) < 2:
-        return math.nan
-    return float(values.std(ddof=1)) / math.sqrt(len(values))
-
-
-def _notes(terms: NestedTerms, bound: str) -> tuple[str, ...]:
+def _notes(terms: _Terms, bound: str) -> tuple[str, ...]:
     notes = [
         "Assumes independent observations, and for the correction of bias that the expected loss "
         "falls with the learning-set size m as a constant plus c/m.",
@@ -300,7 +294,7 @@ def _notes(terms: NestedTerms, bound: str) -> tuple[str, ...]:
     return (*notes, *_repetitions_note(terms, bound))
 
 
-def _repetitions_note(terms: NestedTerms, bound: str) -> list[str]:
+def _repetitions_note(terms: _Terms, bound: str) -> list[str]:
     """Whether chance in the folds still decides the standard error."""
     if terms.n_repeats == 1:
         return ["One repetition does not show how much chance in the folds there is: use more."]

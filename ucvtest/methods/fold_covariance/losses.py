@@ -1,10 +1,10 @@
 """The cross-validated losses whose mean is the estimate, and the range of their values."""
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
+from ucvtest.common.runtime import row_batches
 from ucvtest.evaluation.source import LossSource
 from ucvtest.methods.fold_covariance.plan import Estimator
 
@@ -40,18 +40,12 @@ def cross_validated_losses(
     if jackknife:
         everything = np.ones((1, n_obs), dtype=bool)
         e += n_folds * losses(everything, everything)
-    for rows in _row_batches(n_repeats * n_folds, n_obs):
-        repeat, left_out = np.divmod(rows, n_folds)
+    for rows in row_batches(n_repeats * n_folds, n_obs, ROW_CELLS):
+        repeat, left_out = np.divmod(np.arange(rows.start, rows.stop), n_folds)
         held = folds[repeat] == left_out[:, None]
         found = losses(~held, np.ones_like(held) if jackknife else held)
         np.add.at(e, repeat, np.where(held, 0.0, -found) if jackknife else found)
     return e
-
-
-def _row_batches(n_rows: int, n_obs: int) -> Iterator[np.ndarray]:
-    size = max(1, ROW_CELLS // n_obs)
-    for start in range(0, n_rows, size):
-        yield np.arange(start, min(start + size, n_rows))
 
 
 def range_width(

@@ -11,7 +11,12 @@ from ucvtest.designs.draws import draw_orders, fold_numbers
 from ucvtest.designs.named import KFold, NamedDesign
 from ucvtest.designs.structure import folds_of
 from ucvtest.inference.from_losses import FromLosses, LossesHeader
-from ucvtest.inference.report import one_class_and_tie_notes, reuse_notes, sizes_in_words
+from ucvtest.inference.report import (
+    learn_size,
+    one_class_and_tie_notes,
+    reuse_notes,
+    sizes_in_words,
+)
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss
 from ucvtest.methods.fold_covariance import report
@@ -272,9 +277,8 @@ class FoldCovarianceTest(FromLosses):
         )
 
     def _own_settings(self, options: Options, execution: Execution) -> dict[str, Any]:
-        sizes = self.learn_sizes
         return {
-            "learn_size": sizes[0] if len(sizes) == 1 else sizes_in_words(sizes),
+            "learn_size": learn_size(self.learn_sizes),
             "n_folds": self.n_folds,
             "estimator": self.estimator,
             "rho": options.rho,

@@ -11,6 +11,7 @@ from math import comb, inf, prod
 
 import numpy as np
 
+from ucvtest.common.runtime import row_batches
 from ucvtest.designs.draws import draw_orders
 from ucvtest.kernels.influence.estimate import Rows
 
@@ -54,15 +55,15 @@ class Resamples(ABC):
     def training_sets(self) -> tuple[float, float]:
         """How many different learning sets are possible: in all, and for one tested pair."""
 
-    def parts(self, size: int) -> Iterator[Rows]:
-        """All rows, in parts of this size."""
-        for start in range(0, self.n_rows, size):
-            yield self.rows(start, start + size)
+    def parts(self, most_cells: int, most_rows: int | None = None) -> Iterator[Rows]:
+        """All rows, in parts of so many cells (and rows) at most."""
+        for part in row_batches(self.n_rows, self.drawn.shape[1], most_cells, most_rows):
+            yield self.rows(part.start, part.stop)
 
     def times_tested(self) -> np.ndarray:
         """How often each pair, (n1, n0), or each observation, (n,), is tested."""
         counted = np.zeros(tuple(map(len, self.classes)))
-        for rows in self.parts(max(1, DRAW_CELLS // sum(map(len, self.classes)))):
+        for rows in self.parts(DRAW_CELLS):
             tested = [rows.tested[:, members].astype(float) for members in self.classes]
             counted += tested[0].T @ tested[1] if len(tested) == 2 else tested[0].sum(axis=0)
         return counted
@@ -177,16 +178,15 @@ def draw_folds(
     of_class = np.empty(n, dtype=int)
     for code, members in enumerate(classes):
         of_class[members] = code
-    step = max(1, DRAW_CELLS // n)
-    for start in range(0, n_repeats, step):
-        orders = draw_orders(rng, min(step, n_repeats - start), n)
+    for rows in row_batches(n_repeats, n, DRAW_CELLS):
+        orders = draw_orders(rng, rows.stop - rows.start, n)
         place = np.empty(orders.shape, dtype=np.int64)
         np.put_along_axis(place, orders, np.arange(n), axis=1)
         for members in classes:
             # The rank of an observation in its class, by the place at which it was drawn.
             rank = place[:, members].argsort(axis=1).argsort(axis=1)
             in_rest = rank >= len(members) // n_folds
-            fold[start : start + len(orders), members] = rank % n_folds if all_tested else in_rest
+            fold[rows, members] = rank % n_folds if all_tested else in_rest
     return Folds(classes, fold, (n_folds if all_tested else 1,) * len(classes))
 
 
@@ -205,9 +205,8 @@ def draw_bootstrap(
     """Draw bootstrap samples, of each class by itself."""
     n = sum(map(len, classes))
     counts = np.zeros((n_repeats, n), dtype=np.uint16)
-    step = max(1, DRAW_CELLS // n)
-    for start in range(0, n_repeats, step):
-        part = counts[start : start + step]
+    for rows in row_batches(n_repeats, n, DRAW_CELLS):
+        part = counts[rows]
         uniform = rng.random(part.shape)
         repeat = np.arange(len(part))[:, None]
         for members in classes:

@@ -139,18 +139,18 @@ def run(
     layout: Layout, resamples: Resamples, source: LossSource, rng: np.random.Generator
 ) -> Found:
     """Sum up the losses (scores) of all rows of the resamples."""
-    size = max(1, min(STAGE_ROWS, STAGE_CELLS // layout.n_obs))
-    counts = _counts(layout, resamples.n_repeats, resamples.parts(size))
+    parts = partial(resamples.parts, STAGE_CELLS, STAGE_ROWS)
+    counts = _counts(layout, resamples.n_repeats, parts())
     sums = [counts.sums() for _ in range(2 if source.paired else 1)]
     all_tied = True
-    for rows in resamples.parts(size):
+    for rows in parts():
         # Always drawn, so that the splits do not depend on which learners want a seed.
         seeds = rng.integers(2**31 - 1, size=len(rows.tested))
         for each, values in zip(sums, source.each(rows.counts, rows.tested, seeds), strict=True):
             # Errors come as small integers, in which they are not to be summed.
             each.add(rows, values.astype(float, copy=False))
             all_tied = all_tied and _tied(values, rows.tested)
-    found = [each.influence(resamples.parts(size)) for each in sums]
+    found = [each.influence(parts()) for each in sums]
     return Found(
         influence=found[0] if len(found) == 1 else found[0].minus(found[1]),
         estimates=tuple(each.estimate for each in found),

@@ -10,6 +10,7 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import as_integer
 from ucvtest.common.runtime import Execution, progress_bar
+from ucvtest.evaluation.problem import check_two_classes, is_auc
 from ucvtest.evaluation.source import GivenLosses
 from ucvtest.inference.from_losses import FromLosses, LossesHeader
 from ucvtest.inference.report import reuse_notes
@@ -162,8 +163,6 @@ class InfluenceFunctionTest(FromLosses):
     ) -> None:
         if metric not in METRICS:
             raise ValueError(f"metric={metric!r} is unknown: use one of {', '.join(METRICS)}")
-        if null_value is None and metric == "auc" and other is None:
-            null_value = 0.5
         super().__init__(
             X,
             y,
@@ -178,11 +177,8 @@ class InfluenceFunctionTest(FromLosses):
             backend=backend,
         )
         sample = self._problem.sample
-        if metric == "auc" and sample.n_classes != 2:
-            raise ValueError(
-                f"metric='auc' needs two classes, y has {sample.n_classes}: merge classes, "
-                "or use metric='error'"
-            )
+        if metric == "auc":
+            check_two_classes(sample, "metric", "error")
         n_folds = as_integer("n_folds", n_folds)
         if n_folds < 2:
             raise ValueError(f"n_folds must be at least 2, got {n_folds}")
@@ -204,8 +200,10 @@ class InfluenceFunctionTest(FromLosses):
 
     @classmethod
     def _loss_arguments(cls, loss: Any) -> dict[str, Any]:
-        if loss is None or (isinstance(loss, str) and loss in (AUC, "zero_one")):
-            return {"metric": "auc" if loss == AUC else "error"}
+        if is_auc(loss):
+            return {"metric": "auc"}
+        if loss is None or (isinstance(loss, str) and loss == "zero_one"):
+            return {"metric": "error"}
         raise ValueError("it knows loss='zero_one' and 'auc' only")
 
     @property

@@ -11,6 +11,7 @@ from ucvtest.kernels.influence.ad_hoc import ad_hoc_by_repetition
 from ucvtest.methods.influence.plan import SINGLE, Layout
 from ucvtest.methods.influence.resamples import Folds
 from ucvtest.methods.influence.run import MIN_REPEATS, Found
+from ucvtest.stats.monte_carlo import mean_error
 
 __all__ = ["Studied", "mc_se_of_estimate", "study_variances"]
 
@@ -84,8 +85,7 @@ def _spread_over_repeats(rows: np.ndarray, n_folds: int) -> _Estimate:
         return _Estimate(math.nan, math.nan)
     squares = (rows - rows.mean()) ** 2
     variance = float(squares.sum() / (m - 1))
-    mc_se = float(squares.std(ddof=1) / math.sqrt(m) / n_folds)
-    return _Estimate(variance / n_folds, mc_se)
+    return _Estimate(variance / n_folds, mean_error(squares) / n_folds)
 
 
 def _ad_hoc_estimates(
@@ -98,8 +98,7 @@ def _ad_hoc_estimates(
     estimates = {}
     for name in names:
         values = by_repeat[name]
-        spread = values.std(ddof=1) / math.sqrt(len(values)) if len(values) > 1 else math.nan
-        estimates[name] = _Estimate(float(values.mean()), float(spread))
+        estimates[name] = _Estimate(float(values.mean()), mean_error(values))
     return estimates
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 
+from ucvtest.common.runtime import row_batches
 from ucvtest.data.sample import Sample
 from ucvtest.designs.structure import pairs_of
 from ucvtest.evaluation.evaluator import Evaluator
@@ -105,11 +106,8 @@ class _RefittedErrors(PairErrors):
         """See `PairErrors`."""
         n_obs = labelings.shape[1]
         n_pairs = int(labelings[0].sum()) * int((~labelings[0]).sum())
-        size = max(1, CELLS_PER_BATCH // (n_pairs * n_obs))
-        parts = [
-            self._count(labelings[start : start + size], rng)
-            for start in range(0, len(labelings), size)
-        ]
+        batches = row_batches(len(labelings), n_pairs * n_obs, CELLS_PER_BATCH)
+        parts = [self._count(labelings[rows], rng) for rows in batches]
         wrong, tied = np.concatenate(parts, axis=1)
         return wrong, tied
 

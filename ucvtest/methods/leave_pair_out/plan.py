@@ -10,7 +10,6 @@ from ucvtest.common.checks import as_integer
 from ucvtest.data.sample import response_has_classes
 
 __all__ = [
-    "MAX_LABELINGS",
     "N_SIMULATIONS",
     "PVALUES",
     "Options",
@@ -27,7 +26,7 @@ PVALUES: tuple[PValue, ...] = get_args(PValue)
 N_SIMULATIONS = 10_000
 """Samples for each setting of the empirical p-value, as in the paper."""
 
-MAX_LABELINGS = {"closed form": 5_000_000, "jitted fits": 20_000, "fits": 20_000}
+_MAX_LABELINGS = {"closed form": 5_000_000, "jitted fits": 20_000, "fits": 20_000}
 """Most labelings that "exact" goes through, by what one of them costs."""
 
 
@@ -96,7 +95,7 @@ class Options:
 
 def check_enumeration(options: Options, sizes: Sizes, how: str, learner: str) -> None:
     """Refuse to go through more labelings than the learner allows; `how` as in `PairErrors`."""
-    n_labelings, most = options.n_labelings(sizes), MAX_LABELINGS[how]
+    n_labelings, most = options.n_labelings(sizes), _MAX_LABELINGS[how]
     if options.n_permutations == "exact" and n_labelings > most:
         raise ValueError(
             f"n_permutations='exact' needs {n_labelings} labelings with {sizes.n_pairs} pairs "

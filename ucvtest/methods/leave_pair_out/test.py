@@ -116,7 +116,6 @@ class LeavePairOutTest(FromLosses):
             X,
             y,
             learner,
-            null_value=0.5,
             alternative="greater",
             output="score",
             pos_label=pos_label,
@@ -186,7 +185,7 @@ class LeavePairOutTest(FromLosses):
                 "the test is about one: name learner"
             )
         given = chosen_learners(losses, learner, None)
-        test = cls._from_header(LossesHeader.of(given), 0.5, "greater")
+        test = cls._from_header(LossesHeader.of(given), alternative="greater")
         test._given = given
         return test
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["Criterion", "ModelSelection", "select_model"]
+__all__ = ["ModelSelection", "select_model"]
 
 NAMES: Mapping[str, str] = {
     "permutation": "permutation estimate",

@@ -18,6 +18,7 @@ from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.learners.jitted.smoother import Smoother
 from ucvtest.losses.loss import Loss, matrix_loss
 from ucvtest.methods.permutation.labelings import reference_labels
+from ucvtest.stats.monte_carlo import mean_error
 
 __all__ = [
     "Optimism",
@@ -61,9 +62,7 @@ class Optimism:
             return math.nan
         if self.probability is not None:
             return 0.0
-        if len(values) < 2:
-            return math.nan
-        return float(values.std(ddof=1) / math.sqrt(len(values)))
+        return mean_error(values)
 
 
 def optimism(

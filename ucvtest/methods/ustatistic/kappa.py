@@ -10,6 +10,7 @@ import numpy as np
 from ucvtest.common.checks import as_integer
 from ucvtest.kernels.ustatistic.overlaps import OverlapFit
 from ucvtest.methods.ustatistic.run import Sampler, complete_sums, in_parts, most_pairs
+from ucvtest.stats.monte_carlo import mean_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +67,7 @@ class KappaProfile:
     def variance_mc_se(self, n: int) -> float:
         """Monte-Carlo standard error of `variance`; 0 for all learning sets."""
         values = self.groups @ self._weights(n)
-        return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else 0.0
+        return mean_error(values) if len(values) > 1 else 0.0
 
     def summary_frame(self) -> "pd.DataFrame":
         """One row for each c."""
