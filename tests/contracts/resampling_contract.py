@@ -3,14 +3,12 @@
 ``class TestContract(ResamplingContract): cls = uv.CorrectedTTest`` runs all of it.
 """
 
-import json
 import math
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from sklearn.datasets import load_breast_cancer
 
 import ucvtest as uv
@@ -78,10 +76,6 @@ class ResamplingContract:
             == given.settings["test"]
             == self.cls.from_losses(losses).method_name
         )
-
-    def test_batches_change_nothing(self):
-        test = self.cls(X, Y, "lda", "knn:3")
-        assert test.fit(rng=3, batch_size=3).estimate == test.fit(rng=3).estimate
 
     def test_exchanged_learners_change_the_sign(self):
         losses = random_losses(draw(self.cls))
@@ -200,16 +194,6 @@ class ResamplingContract:
         assert math.isfinite(alone.conf_int()[0])
         assert "evidence" not in alone.verdict.lower()
 
-    def test_the_result_can_be_shown_and_kept(self):
-        result = self.fit(random_losses(draw(self.cls)))
-        text = result.summary().as_text()
-        assert result.method in text
-        assert result.verdict[:40] in text.replace("\n    ", " ")
-        again = TestResult.from_dict(json.loads(result.to_json()))
-        assert again.summary().as_text() == text
-        for kind in result.plot_kinds:
-            result.plot(Figure().subplots(), kind=kind)
-
     def test_other_designs_are_refused(self):
         design = self.other_design.draw(80, np.random.default_rng(0))
         with pytest.raises(ValueError, match=self.refusal) as refused:
@@ -217,8 +201,3 @@ class ResamplingContract:
         assert str(refused.value).endswith(f"{self.cls.__name__} admits {self.cls.admits}")
         with pytest.raises(ValueError, match=self.refusal):
             self.cls(X, Y, "lda", "knn:3", design=self.other_design)
-
-    def test_what_decides_fits_is_refused_where_nothing_is_fitted(self):
-        test = self.cls.from_losses(random_losses(draw(self.cls)))
-        with pytest.raises(ValueError, match="rng has no use where losses are given"):
-            test.fit(rng=1)

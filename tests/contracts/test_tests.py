@@ -314,7 +314,7 @@ def test_losses_are_judged_before_they_exist(name):
 
 @each_on_losses
 def test_arguments_about_fits_are_refused_where_losses_are_given(name):
-    for option, value in (("n_jobs", 2), ("batch_size", 7)):
+    for option, value in (("rng", 1), ("n_jobs", 2), ("batch_size", 7)):
         with pytest.raises(ValueError, match=f"{option} has no use where losses are given"):
             given(name).fit(**GIVEN.get(name, {}), **{option: value})
 

@@ -5,7 +5,6 @@ resamples were independent, the count is binomial.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
@@ -28,7 +27,7 @@ class SignTest(ResamplingTest):
         if design.n_resamples < 5:
             raise ValueError("design has fewer than 5 resamples: use more")
 
-    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
+    def _analysed(self, observed: LossDifference) -> TestResult:
         means = observed.means[observed.means != 0]
         found = binomtest(int((means < 0).sum()), len(means)) if len(means) else None
         return TestResult(

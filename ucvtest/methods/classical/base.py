@@ -186,11 +186,11 @@ class ResamplingTest(FromLosses):
     # --------------------------------------------------------------- from losses to a result
 
     def _answer(self, options: Any, execution: Execution) -> TestResult:
-        return self._analysed(self._observed(execution), options)
+        return self._analysed(self._observed(execution))
 
-    @abstractmethod
-    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
-        """The result of the test on these losses, with the options of `fit`."""
+    def _analysed(self, observed: LossDifference) -> TestResult:
+        """The result of the test on these losses; with options of its own it writes `_answer`."""
+        raise NotImplementedError
 
     def _shared_design(
         self, fit_options: Mapping[str, Any]
@@ -220,7 +220,7 @@ class ResamplingTest(FromLosses):
         reference: str,
         df: float = math.nan,
         status: str = "ok",
-        settings: Mapping[str, Any],
+        settings: Mapping[str, Any] | None = None,
         diagnostics: Mapping[str, Any],
         notes: tuple[str, ...],
         tables: Mapping[str, Mapping[str, tuple[Any, ...]]] | None = None,
@@ -241,7 +241,7 @@ class ResamplingTest(FromLosses):
             n_obs=observed.design.n_obs,
             n_fits=observed.n_fits,
             elapsed=math.nan,
-            settings=self._settings_of(observed) | dict(settings),
+            settings=self._settings_of(observed) | dict(settings or {}),
             diagnostics={
                 **observed.diagnostics,
                 **({} if assumption is None else {"assumption": assumption}),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from ucvtest.common.runtime import Execution
 from ucvtest.losses.means import AUC
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import (
@@ -142,7 +143,7 @@ class BayesianTTest(SplitsTest):
         """
         return self._fit(self._options(rope), rng, n_jobs, batch_size, progress)
 
-    def _options(self, rope: float | None = None) -> "Options":
+    def _options(self, rope: float | None = None) -> Options:
         """The options of `fit`, validated."""
         if math.isnan(self.null_value):
             if rope is not None:
@@ -157,7 +158,8 @@ class BayesianTTest(SplitsTest):
             raise ValueError(f"rope must be a finite number of at least 0, got {rope!r}")
         return Options(float(rope))
 
-    def _analysed(self, observed: LossDifference, options: "Options") -> TestResult:
+    def _answer(self, options: Options, execution: Execution) -> TestResult:
+        observed = self._observed(execution)
         result = self._posterior(observed, options.rope)
         if options.by_default:
             result = replace(result, notes=(*result.notes, *_default_notes(observed)))

@@ -1,7 +1,5 @@
 """The conservative z test (Nadeau and Bengio): a variance from disjoint halves."""
 
-from typing import Any
-
 import numpy as np
 
 from ucvtest.designs.design import Design
@@ -81,7 +79,7 @@ class ConservativeZTest(ResamplingTest):
         n_splits, _ = halves_of(design)
         return design.rows(slice(n_splits)).learn_sizes
 
-    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
+    def _analysed(self, observed: LossDifference) -> TestResult:
         n_splits, n_bisections = halves_of(observed.design)
         means = observed.means[:n_splits]
         halves = observed.means[n_splits:].reshape(n_bisections, 2, n_splits).mean(axis=2)
@@ -94,7 +92,6 @@ class ConservativeZTest(ResamplingTest):
             estimate=float(means.mean()),
             variance=variance,
             reference="normal",
-            settings={},
             diagnostics={
                 "n_splits": n_splits,
                 "n_bisections": n_bisections,

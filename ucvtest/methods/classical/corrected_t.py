@@ -1,7 +1,6 @@
 """The corrected resampled t test (Nadeau and Bengio), for splits and repeated cross-validation."""
 
 from math import ceil
-from typing import Any
 
 import numpy as np
 
@@ -88,7 +87,7 @@ class CorrectedTTest(SplitsTest):
 
     method_name = "corrected_t"
 
-    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
+    def _analysed(self, observed: LossDifference) -> TestResult:
         means = observed.means
         ratio = tested_per_learnt(observed.design)
         return self._result(
@@ -99,7 +98,6 @@ class CorrectedTTest(SplitsTest):
             variance=float(corrected_variance(means, ratio)),
             reference="t",
             df=len(means) - 1.0,
-            settings={},
             diagnostics={
                 "tested_per_learnt": ratio,
                 "variance_uncorrected": float(corrected_variance(means, 0.0)),

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from ucvtest.common.runtime import Execution
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
@@ -131,8 +132,8 @@ class CrossValidationWaldTest(ResamplingTest):
         _check_folds(variance, design)
         return variance
 
-    def _analysed(self, observed: LossDifference, options: Variance) -> TestResult:
-        variance = options
+    def _answer(self, options: Variance, execution: Execution) -> TestResult:
+        variance, observed = options, self._observed(execution)
         # A splitter may have made folds of other sizes than on trial.
         _check_folds(variance, observed.design)
         n_obs, n_folds = observed.design.n_obs, observed.design.n_resamples

@@ -1,7 +1,6 @@
 """DeLong's test of the area under the ROC curve."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -87,7 +86,7 @@ class DeLongTest(ResamplingTest):
     def _admit(self, design: Design) -> None:
         n_folds_of(design)
 
-    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
+    def _analysed(self, observed: LossDifference) -> TestResult:
         n_folds = n_folds_of(observed.design)
         labels = observed.tested_target
         counts = {"n_positive": int(labels.sum()), "n_negative": int((labels == 0).sum())}
@@ -105,7 +104,6 @@ class DeLongTest(ResamplingTest):
             variance=math.nan if found is None else found.variance,
             reference="normal",
             status=_status(observed, found, counts),
-            settings={},
             diagnostics=counts | pooled,
             notes=_notes(n_folds, bool(np.isnan(observed.means).any())),
             tables={"Learners": auc_table("learner", names, parts)} if parts else {},

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -106,7 +105,7 @@ class FiveByTwoTTest(_FiveByTwoTest):
 
     method_name = "five_by_two_t"
 
-    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
+    def _analysed(self, observed: LossDifference) -> TestResult:
         pairs, variances = _pairs(observed)
         return self._result(
             observed,
@@ -116,12 +115,7 @@ class FiveByTwoTTest(_FiveByTwoTest):
             variance=float(variances.mean()),
             reference="t",
             df=float(N_REPEATS),
-            settings={},
-            diagnostics={
-                "mean": float(pairs.mean()),
-                "fold_means": pairs,
-                "variances": variances,
-            },
+            diagnostics={"mean": float(pairs.mean()), "fold_means": pairs, "variances": variances},
             notes=(
                 "Estimate, statistic and interval are, by definition of the test, about the "
                 f"first of ten means alone; the mean of all ten is {pairs.mean():.4g}.",
@@ -200,7 +194,7 @@ class FiveByTwoFTest(_FiveByTwoTest):
                 "interval; for an interval use FiveByTwoTTest"
             )
 
-    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
+    def _analysed(self, observed: LossDifference) -> TestResult:
         pairs, variances = _pairs(observed)
         result = self._result(
             observed,
@@ -209,7 +203,6 @@ class FiveByTwoFTest(_FiveByTwoTest):
             estimate=float(pairs.mean()),
             variance=float(variances.mean()),
             reference=f"F({DF[0]}, {DF[1]})",
-            settings={},
             diagnostics={
                 "df_numerator": DF[0],
                 "df_denominator": DF[1],

@@ -93,7 +93,7 @@ class HoldOutTest(ResamplingTest):
         if design.test_sizes[0] < 2:
             raise ValueError("design tests one observation, and a spread needs two: test more")
 
-    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
+    def _analysed(self, observed: LossDifference) -> TestResult:
         values = observed.values
         n_tested = len(values)
         exact = not observed.paired and _is_binary(observed)

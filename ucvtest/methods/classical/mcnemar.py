@@ -1,7 +1,6 @@
 """McNemar's exact test of two rules on the same observations."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -92,7 +91,7 @@ class McNemarTest(ResamplingTest):
     def _admit(self, design: Design) -> None:
         n_folds_of(design)
 
-    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
+    def _analysed(self, observed: LossDifference) -> TestResult:
         values, n_folds = observed.values, n_folds_of(observed.design)
         first, second = observed.each.values()
         n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())

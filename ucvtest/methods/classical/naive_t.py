@@ -1,7 +1,5 @@
 """The t test that takes resamples for independent: here to be compared with, not to be used."""
 
-from typing import Any
-
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import SplitsTest, corrected_variance
 from ucvtest.results.result import TestResult
@@ -71,7 +69,7 @@ class NaiveTTest(SplitsTest):
     method_name = "naive_t"
     valid = False
 
-    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
+    def _analysed(self, observed: LossDifference) -> TestResult:
         means = observed.means
         return self._result(
             observed,

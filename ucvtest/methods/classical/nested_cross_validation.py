@@ -113,7 +113,7 @@ class NestedCrossValidationTest(ResamplingTest):
     def _learn_sizes(self, design: Design) -> tuple[int, ...]:
         return (design.n_obs,)
 
-    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
+    def _analysed(self, observed: LossDifference) -> TestResult:
         terms = _terms(observed)
         variance, bound = terms.variance
         return self._result(
@@ -123,7 +123,6 @@ class NestedCrossValidationTest(ResamplingTest):
             estimate=terms.estimate(bias_factor(terms.n_folds)),
             variance=variance,
             reference="normal",
-            settings={},
             diagnostics=_diagnostics(terms, bound),
             notes=_notes(terms, bound),
             tables={
@@ -276,7 +275,7 @@ def _diagnostics(terms: _Terms, bound: str) -> dict[str, Any]:
 def _notes(terms: _Terms, bound: str) -> tuple[str, ...]:
     notes = [
         "Assumes independent observations, and for the correction of bias that the expected loss "
-        "falls with the learning-set size m as a constant plus c/m.",
+        "falls with the learning-set size m as a constant plus c/m."
     ]
     naive = "that of independent losses, which the standard error must not fall below"
     if bound == "lower" and terms.rescaled_mse < 0:

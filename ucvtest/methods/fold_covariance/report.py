@@ -126,8 +126,7 @@ def _variances(found: Decomposition) -> dict[str, float]:
 
 def _variance_table(heading: str, found: Decomposition, variances: Mapping[str, float]) -> Table:
     return variance_table(
-        ((name, None, found.studentised(variance)) for name, variance in variances.items()),
-        heading,
+        ((name, None, found.studentised(variance)) for name, variance in variances.items()), heading
     )
 
 

@@ -68,11 +68,7 @@ def _known_nulls(
 
 
 def _permutations(
-    errors: PairErrors,
-    labels: np.ndarray,
-    n_errors: float,
-    options: Options,
-    execution: Execution,
+    errors: PairErrors, labels: np.ndarray, n_errors: float, options: Options, execution: Execution
 ) -> NullDistribution:
     """Errors under permuted labels; of the observed ones as they were counted."""
     size = LABELINGS_PER_BATCH if execution.batch_size is None else execution.batch_size

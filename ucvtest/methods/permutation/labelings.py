@@ -32,11 +32,7 @@ def draw_labels(
 
 
 def draw_batches(
-    rng: np.random.Generator,
-    target: np.ndarray,
-    sampling: Sampling,
-    n_drawn: int,
-    size: int | None,
+    rng: np.random.Generator, target: np.ndarray, sampling: Sampling, n_drawn: int, size: int | None
 ) -> Iterator[tuple[np.ndarray, None]]:
     """`draw_labels`, `size` at a time, in the form of `all_labels`."""
     size = _size(size, target)

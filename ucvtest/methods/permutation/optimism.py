@@ -98,11 +98,7 @@ def optimism(
 
 
 def relabeled_losses(
-    loss: Loss,
-    sample: Sample,
-    predictions: np.ndarray,
-    labels: np.ndarray,
-    reference: np.ndarray,
+    loss: Loss, sample: Sample, predictions: np.ndarray, labels: np.ndarray, reference: np.ndarray
 ) -> dict[str, np.ndarray]:
     """`generalization` for any loss; arguments and result as there."""
     known: Any = loss.name if loss.name in ("squared", "absolute", "zero_one") else loss.matrix

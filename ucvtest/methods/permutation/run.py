@@ -13,12 +13,7 @@ from ucvtest.kernels.permutation import Sampling, smoother_complexity, smoother_
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.labelings import all_labels, draw_batches, reference_labels
-from ucvtest.methods.permutation.optimism import (
-    Optimism,
-    find_smoother,
-    optimism,
-    relabeled_losses,
-)
+from ucvtest.methods.permutation.optimism import Optimism, find_smoother, optimism, relabeled_losses
 from ucvtest.methods.permutation.plan import Options
 
 __all__ = ["Found", "from_labelings", "in_closed_form"]
@@ -48,11 +43,7 @@ def from_labelings(
 ) -> Found:
     """Fit labelings drawn at random, or all of them."""
     evaluator = Evaluator(
-        sample,
-        learner,
-        loss.output,
-        n_jobs=execution.n_jobs,
-        batch_size=execution.batch_size,
+        sample, learner, loss.output, n_jobs=execution.n_jobs, batch_size=execution.batch_size
     )
     # Seeds of the fits come from a stream of their own, so that labels depend on rng alone.
     seeds = np.random.default_rng(int(execution.generator.integers(2**63 - 1)))
