@@ -80,7 +80,7 @@ def _is_valid(result: TestResult) -> bool:
     """Whether the test declares that its answer is to be relied on; one we do not know does."""
     from ucvtest.methods.registry import TESTS
 
-    cls = TESTS.get(result.settings["test"])
+    cls = TESTS.get(result.settings.get("test", ""))
     return cls is None or cls.valid
 
 

@@ -359,11 +359,6 @@ class LossDifference:
         return self.losses.design
 
     @property
-    def groups(self) -> np.ndarray | None:
-        """The cluster of each observation, the unit of resampling; see `Losses`."""
-        return self.losses.groups
-
-    @property
     def paired(self) -> bool:
         """Whether there are two learners."""
         return self.other is not None

@@ -1,6 +1,6 @@
 """Ridge and kernel ridge without some observations, from one fit to all of them."""
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -9,10 +9,15 @@ from ucvtest.learners.jitted.kernel_ridge import KernelRidge, kernel_matrix
 from ucvtest.learners.jitted.polynomial import Polynomial
 from ucvtest.learners.jitted.ridge import Ridge
 
-__all__ = ["hat_matrix", "held_out_predictions"]
+__all__ = ["has_hat_matrix", "hat_matrix", "held_out_predictions"]
 
 UNDETERMINED = 1e12
 """Largest condition number of I - H_SS with which the other observations determine the fit."""
+
+
+def has_hat_matrix(learner: object) -> TypeGuard[Ridge | KernelRidge]:
+    """Whether fitted values are a fixed matrix times y: not where features are scaled."""
+    return isinstance(learner, (Ridge, KernelRidge)) and not learner.standardize
 
 
 def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = None) -> np.ndarray:
@@ -43,7 +48,7 @@ def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = No
     array([[0.75, 0.25],
            [0.25, 0.75]])
     """
-    if not isinstance(learner, (Ridge, KernelRidge)) or getattr(learner, "standardize", False):
+    if not has_hat_matrix(learner):
         raise ValueError(
             f"learner must be ridge(...) or kernel_ridge(...), got {learner!r}: others have no "
             "fixed hat matrix"

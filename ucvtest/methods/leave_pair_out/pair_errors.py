@@ -13,7 +13,7 @@ from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors, smoother_er
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.batching import squared_distances
-from ucvtest.learners.closed_forms.held_out import hat_matrix
+from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix
 from ucvtest.learners.jitted.kernel_ridge import KernelRidge
 from ucvtest.learners.jitted.neighbors import NearestNeighbors, SurestNeighbors
 from ucvtest.learners.jitted.ridge import Ridge
@@ -43,7 +43,7 @@ class PairErrors(ABC):
 def pair_errors(sample: Sample, learner: Learner, n_jobs: int | None = None) -> PairErrors:
     """The closed form of a learner that has one, otherwise fits without every pair."""
     inner = learner.jitted if isinstance(learner, TranslatedLearner) else learner
-    if isinstance(inner, (Ridge, KernelRidge)) and not getattr(inner, "standardize", False):
+    if has_hat_matrix(inner):
         try:
             return _SmootherErrors(sample, inner)
         except ValueError:

@@ -20,9 +20,7 @@ from ucvtest.kernels.permutation import (
     vc_penalty,
 )
 from ucvtest.learners.base import Learner
-from ucvtest.learners.closed_forms.held_out import hat_matrix, held_out_predictions
-from ucvtest.learners.jitted.kernel_ridge import KernelRidge
-from ucvtest.learners.jitted.ridge import Ridge
+from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix, held_out_predictions
 from ucvtest.learners.jitted.smoother import Smoother
 from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.labelings import draw_batches, reference_labels
@@ -225,7 +223,7 @@ class Candidate:
         y, n = self._sample.target, self._sample.n_obs
         if self._smoother is None:
             return self._left_out(self._draws.left_out[:, None] == np.arange(n))
-        if isinstance(self._learner, (Ridge, KernelRidge)):
+        if has_hat_matrix(self._learner):
             # The penalty of "mean" follows the number of observations that are left.
             hat = hat_matrix(self._learner, self._sample.matrix, n - 1)
             if np.abs(1 - hat.diagonal()).min() > 1e-9:

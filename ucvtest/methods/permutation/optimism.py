@@ -12,9 +12,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.permutation import Sampling, generalization
 from ucvtest.learners.base import Learner
-from ucvtest.learners.closed_forms.held_out import hat_matrix
-from ucvtest.learners.jitted.kernel_ridge import KernelRidge
-from ucvtest.learners.jitted.ridge import Ridge
+from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix
 from ucvtest.learners.jitted.smoother import Smoother
 from ucvtest.losses.loss import Loss, matrix_loss
 from ucvtest.methods.permutation.labelings import reference_labels
@@ -171,9 +169,7 @@ def _agreement(sample: Sample, predictions: np.ndarray, labels: np.ndarray) -> n
 
 def has_closed_form(learner: Learner) -> bool:
     """Whether the smoother is known without a fit."""
-    if isinstance(learner, (Ridge, KernelRidge)):
-        return not getattr(learner, "standardize", False)
-    return isinstance(learner, Smoother)
+    return has_hat_matrix(learner) or isinstance(learner, Smoother)
 
 
 def find_smoother(
@@ -185,7 +181,7 @@ def find_smoother(
     """
     if isinstance(learner, Smoother):
         return learner.matrix, 0
-    if isinstance(learner, (Ridge, KernelRidge)) and has_closed_form(learner):
+    if has_hat_matrix(learner):
         return hat_matrix(learner, sample.matrix), 0
     n, y = sample.n_obs, sample.target
     numbers = replace(sample, response=y, classes=None, codes=None)
