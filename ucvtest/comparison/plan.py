@@ -19,7 +19,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
 from ucvtest.evaluation.problem import Problem, is_auc
-from ucvtest.inference.from_losses import FromLosses, LossesHeader
+from ucvtest.inference.from_losses import LossesHeader
 from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import Losses
@@ -84,7 +84,7 @@ class Planned:
         if spec.takes_losses:
             design, options = spec.constructor["design"], spec.fit
         else:
-            design, options = _shared_design(made[first], spec.fit)
+            design, options = made[first]._shared_design(spec.fit)
         if design is None:
             for pair in others:
                 made[pair] = made[first]._about({name: question.learners[name] for name in pair})
@@ -109,14 +109,6 @@ class Planned:
         """The test of one pair of learners, from losses."""
         cls: Any = self.spec.cls
         return cls.from_losses(losses, *pair, alternative=self.first.alternative)
-
-
-def _shared_design(
-    test: HypothesisTest, fit_options: Mapping[str, Any]
-) -> tuple[NamedDesign | None, Mapping[str, Any]]:
-    if isinstance(test, FromLosses):
-        return test._shared_design(fit_options)
-    return None, fit_options
 
 
 @dataclass(frozen=True)

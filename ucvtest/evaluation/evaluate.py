@@ -188,13 +188,7 @@ def _fill(
     execution: Execution,
 ) -> dict[str, int]:
     """Write one learner's losses (scores) of all tested observations; learning sets and ties."""
-    evaluator = Evaluator(
-        problem.sample,
-        learner,
-        problem.output,
-        n_jobs=execution.n_jobs,
-        batch_size=execution.batch_size,
-    )
+    evaluator = Evaluator.run_by(execution, problem.sample, learner, problem.output)
     places = np.concatenate([[0], np.cumsum(design.testing.sum(axis=1))])
     ties: Counter[str] = Counter()
     most = execution.batch_size

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ucvtest.common.checks import check_workers
+from ucvtest.common.runtime import Execution
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.batches import Batch, JittedBatch, TranslatedBatch
@@ -25,6 +26,9 @@ class Evaluator:
     `n_jobs` one worker fits, unless a `joblib.parallel_config` context says otherwise. Jitted
     learners use all cores and all of JAX's devices, and batches of a size of their own.
     """
+
+    one_class_fits: int
+    """Learning sets with a single class so far."""
 
     def __init__(
         self,
@@ -56,12 +60,15 @@ class Evaluator:
             members = np.ones((1, sample.n_obs), dtype=bool)
         self._members = _words(members)
         self._n_splits = 0
-        self._one_class_fits = 0
+        self.one_class_fits = 0
 
-    @property
-    def one_class_fits(self) -> int:
-        """Learning sets with a single class so far."""
-        return self._one_class_fits
+    @classmethod
+    def run_by(
+        cls, execution: Execution, sample: Sample, learner: Learner, output: Output
+    ) -> "Evaluator":
+        """One with the workers and the batches of an execution."""
+        n_jobs, batch_size = execution.n_jobs, execution.batch_size
+        return cls(sample, learner, output, n_jobs=n_jobs, batch_size=batch_size)
 
     def predict(self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray) -> Predictions:
         """Learn on every learning set and predict the observations tested with it: NaN for others.
@@ -134,7 +141,7 @@ class Evaluator:
         """Fit the learning sets with several classes, and predict `code` after the others."""
         splits = np.arange(self._n_splits, self._n_splits + len(testing))
         self._n_splits += len(testing)
-        self._one_class_fits += int(single.sum())
+        self.one_class_fits += int(single.sum())
         fits = Fits(splits, learning, testing, seeds, labels)
         if not single.any():
             return self._fit(fits)

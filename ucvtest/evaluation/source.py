@@ -5,7 +5,6 @@ A test asks for losses row by row of its design, and need not know which of the 
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -31,16 +30,10 @@ class LossSource(ABC):
     """Model fits so far, each learner and each learning set counted."""
     identical: bool
     """Whether two learners had the same losses wherever they were tested so far."""
-
-    @property
-    @abstractmethod
-    def ties(self) -> Mapping[str, int]:
-        """How many predictions each rule for ties decided."""
-
-    @property
-    @abstractmethod
-    def one_class_fits(self) -> int:
-        """Fits to learning sets with a single class."""
+    ties: Counter[str]
+    """How many predictions each rule for ties decided."""
+    one_class_fits: int
+    """Fits to learning sets with a single class."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -73,28 +66,12 @@ class FittedLosses(LossSource):
     def __init__(self, problem: Problem, execution: Execution) -> None:
         self._problem, self._bar = problem, execution.bar
         self._evaluators = [
-            Evaluator(
-                problem.sample,
-                learner,
-                problem.output,
-                n_jobs=execution.n_jobs,
-                batch_size=execution.batch_size,
-            )
+            Evaluator.run_by(execution, problem.sample, learner, problem.output)
             for learner in problem.learners.values()
         ]
-        self._ties: Counter[str] = Counter()
+        self.ties = Counter()
         self.paired = self.identical = len(self._evaluators) == 2
-        self.n_fits = 0
-
-    @property
-    def ties(self) -> Mapping[str, int]:
-        """See `LossSource`."""
-        return self._ties
-
-    @property
-    def one_class_fits(self) -> int:
-        """See `LossSource`."""
-        return sum(evaluator.one_class_fits for evaluator in self._evaluators)
+        self.n_fits = self.one_class_fits = 0
 
     def each(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
@@ -104,9 +81,10 @@ class FittedLosses(LossSource):
         for evaluator in self._evaluators:
             predictions = evaluator.predict_all(learning, testing, seeds)
             found.append(self._scored(predictions.values, testing))
-            self._ties.update(predictions.ties)
+            self.ties.update(predictions.ties)
             self.n_fits += len(learning)
             self._bar.update(len(learning))
+        self.one_class_fits = sum(each.one_class_fits for each in self._evaluators)
         if self.identical:
             self.identical = _same(found[0], found[1], testing, blank=self._problem.loss is None)
         return found
@@ -131,21 +109,10 @@ class GivenLosses(LossSource):
         self._next = 0
         sizes = given.design.testing.sum(axis=1)
         self._starts = np.concatenate([[0], np.cumsum(sizes)])
-        counts = dict(given.diagnostics)
-        self._one_class_fits = counts.pop("one_class_fits", 0)
-        self._ties = counts
+        self.ties = Counter(given.diagnostics)
+        self.one_class_fits = self.ties.pop("one_class_fits", 0)
         self.paired, self.identical = given.paired, given.identical
         self.n_fits = given.n_fits
-
-    @property
-    def ties(self) -> Mapping[str, int]:
-        """See `LossSource`."""
-        return self._ties
-
-    @property
-    def one_class_fits(self) -> int:
-        """See `LossSource`."""
-        return self._one_class_fits
 
     def each(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray

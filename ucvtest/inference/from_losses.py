@@ -1,7 +1,6 @@
 """Tests that take losses which exist instead of data, and fit nothing then."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,7 +9,6 @@ import numpy as np
 from ucvtest.common.runtime import Execution
 from ucvtest.data.groups import refuse_groups
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.source import FittedLosses, GivenLosses, LossSource
 from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.losses.loss import LOSSES, Loss
@@ -139,15 +137,6 @@ class FromLosses(HypothesisTest):
         if self._header.target is None:
             raise ValueError("losses have no target, which this test needs: pass y to from_arrays")
         return self._header.target
-
-    def _shared_design(
-        self, fit_options: Mapping[str, Any]
-    ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
-        """The design whose losses are shared with other tests, and the options of `fit` left over.
-
-        No design where the test draws its own learning sets.
-        """
-        return None, fit_options
 
     def _needs_data(self, what: str) -> None:
         if self._header is not None:

@@ -15,6 +15,7 @@ from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.data.formula import read_formula
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
+from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
@@ -311,6 +312,15 @@ class HypothesisTest(ABC):
         before the first fit.
         """
         return None
+
+    def _shared_design(
+        self, fit_options: Mapping[str, Any]
+    ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
+        """The design whose losses are shared with other tests, and the options of `fit` left over.
+
+        No design where the test draws its own learning sets.
+        """
+        return None, fit_options
 
     def _fit(
         self,

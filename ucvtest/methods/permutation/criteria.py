@@ -156,13 +156,7 @@ class Candidate:
         self._smoother: np.ndarray | None = None
         if self._loss.name == "squared" and has_closed_form(learner):
             self._smoother = find_smoother(learner, self._sample)[0]
-        self._evaluator = Evaluator(
-            self._sample,
-            learner,
-            self._loss.output,
-            n_jobs=execution.n_jobs,
-            batch_size=execution.batch_size,
-        )
+        self._evaluator = Evaluator.run_by(execution, self._sample, learner, self._loss.output)
         self.n_fits = 0
 
     def row(self) -> dict[str, float]:

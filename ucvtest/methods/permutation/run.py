@@ -42,9 +42,7 @@ def from_labelings(
     sample: Sample, learner: Learner, loss: Loss, options: Options, execution: Execution
 ) -> Found:
     """Fit labelings drawn at random, or all of them."""
-    evaluator = Evaluator(
-        sample, learner, loss.output, n_jobs=execution.n_jobs, batch_size=execution.batch_size
-    )
+    evaluator = Evaluator.run_by(execution, sample, learner, loss.output)
     # Seeds of the fits come from a stream of their own, so that labels depend on rng alone.
     seeds = np.random.default_rng(int(execution.generator.integers(2**63 - 1)))
     real = sample.target[None]
