@@ -1,6 +1,13 @@
-"""Response and features that a formula names in a data frame."""
+"""Response and features that a formula names in a data frame.
 
-from typing import TYPE_CHECKING
+Formulas come from command lines and notebooks of other people, and formulaic evaluates what stands
+in them as Python code. So each part is read here first, and only columns, numbers, arithmetic and
+the functions listed below pass.
+"""
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -8,6 +15,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["read_formula"]
+
+FUNCTIONS = ("log", "exp", "sqrt", "abs", "C", "I", "Q", "scale", "center", "poly", "bs", "cs")
+"""What a formula may call; the first four also as np.log and so on."""
+
+NUMPY = FUNCTIONS[:4]
+
+MAX_NUMBER = 100
+"""The largest exponent, degree or number of degrees of freedom."""
+
+MAX_TERMS = 10_000
+"""Terms that the operators of a formula may make of its parts."""
+
+ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.USub, ast.UAdd)
+
+# As Python spells it, for the count of terms; `a %in% b` has as many as `a / b`.
+OPERATORS = {":": "@", "^": "**", "in": "/"}
 
 
 def read_formula(formula: str, data: "pd.DataFrame") -> "tuple[np.ndarray, pd.DataFrame]":
@@ -19,9 +42,10 @@ def read_formula(formula: str, data: "pd.DataFrame") -> "tuple[np.ndarray, pd.Da
     Raises
     ------
     ValueError
-        If the formula cannot be read, names what the data lack, meets missing values, or
-        has a response that is neither a column nor one numeric expression.
+        If the formula cannot be read, names what the data lack, calls what is not in `FUNCTIONS`,
+        meets missing values, or has a response that is neither a column nor one numeric expression.
     """
+    _check_types(formula, data)
     left, separator, right = formula.partition("~")
     response = left.strip()
     if not separator or not response:
@@ -31,6 +55,8 @@ def read_formula(formula: str, data: "pd.DataFrame") -> "tuple[np.ndarray, pd.Da
     others = data.drop(columns=column, errors="ignore") if "." in right else data
     # With the intercept, so that factors lose their reference level; only then without it.
     features = _model_matrix(right, others, formula).drop(columns="Intercept", errors="ignore")
+    if not features.shape[1]:
+        raise ValueError(f"formula={formula!r} has no features: write 'response ~ terms'")
     if column in data.columns:
         return data[column].to_numpy(), features
     values = _model_matrix(f"{response} - 1", data, formula)
@@ -43,17 +69,160 @@ def read_formula(formula: str, data: "pd.DataFrame") -> "tuple[np.ndarray, pd.Da
     return values.to_numpy(dtype=float)[:, 0], features
 
 
+def _check_types(formula: Any, data: Any) -> None:
+    import pandas as pd
+
+    if not isinstance(formula, str):
+        raise ValueError(f"formula must be a string, got {type(formula).__name__}")
+    if not isinstance(data, pd.DataFrame):
+        raise ValueError(f"data must be a pandas DataFrame, got {type(data).__name__}")
+    if not data.columns.is_unique:
+        twice = data.columns[data.columns.duplicated()][0]
+        raise ValueError(f"data has more than one column {twice!r}: rename them")
+
+
 def _model_matrix(terms: str, data: "pd.DataFrame", formula: str) -> "pd.DataFrame":
     import pandas as pd
     from formulaic import model_matrix
-    from formulaic.errors import FormulaicError
 
+    # Formulas see the data and formulaic's functions, but not our variables; it lacks these two.
+    context = {"sqrt": np.sqrt, "abs": np.abs}
     try:
-        # An empty context: formulas see the data and formulaic's functions, but not our variables.
-        return pd.DataFrame(model_matrix(terms, data, context={}, na_action="raise"))
-    except FormulaicError as error:
-        raise ValueError(f"formula={formula!r} cannot be used: {error}") from error
-    except ValueError as error:
+        _check_terms(terms, [str(name) for name in data.columns])
+        return pd.DataFrame(model_matrix(terms, data, context=context, na_action="raise"))
+    # Whatever Python, NumPy and formulaic raise over code that a user wrote.
+    except Exception as error:
+        # formulaic repeats the formula in colour below its first line.
+        reason, *_ = str(error).split("\n")
+        remedy = " Drop or impute missing values first." if "null values" in reason else ""
+        raise ValueError(f"formula={formula!r} cannot be used: {reason}{remedy}") from error
+
+
+def _check_terms(terms: str, columns: list[str]) -> None:
+    """Refuse every part of one side that is no column, number, operator or listed function."""
+    from formulaic.parser.algos.tokenize import tokenize
+
+    counted = []
+    for token in tokenize(terms):
+        text, kind = token.token, token.kind.value
+        if kind == "name":
+            _check_column(text, columns)
+        elif kind == "python":
+            _check_code(text, columns)
+        elif kind == "value":
+            if text != "." and not re.fullmatch(r"\d+\.?\d*|\.\d+", text):
+                raise ValueError(f"{text} is no number.")
+        elif text not in ("(", ")", "in") and not re.fullmatch(r"[-+*/:^]+", text):
+            raise ValueError(f"the operator {text!r} is not known: use + - * / : ^ and %in%.")
+        operand = str(len(columns)) if text == "." else text if kind == "value" else "1"
+        is_operator = kind in ("operator", "context")
+        counted.append(OPERATORS.get(text, text) if is_operator else operand)
+    # Sums may be as long as they like, longer than Python can read.
+    sums = not any(set(part) & set("*/:^@") for part in counted)
+    n_terms = 1 if sums else _count_terms(_parsed(" ".join(counted), terms))
+    if n_terms > MAX_TERMS:
         raise ValueError(
-            f"formula={formula!r} cannot be used: {error} Drop or impute missing values first."
-        ) from error
+            f"it asks for about {n_terms:.1g} terms, at most {MAX_TERMS} are possible."
+        )
+
+
+def _parsed(code: str, shown: str) -> ast.expr:
+    try:
+        return ast.parse(code.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{shown.strip()!r} cannot be read.") from error
+
+
+def _count_terms(node: ast.AST) -> float:
+    """Terms that operators make of the operands, whose numbers stand in a Python expression."""
+    if isinstance(node, ast.UnaryOp):
+        return _count_terms(node.operand)
+    if not isinstance(node, ast.BinOp):
+        return float(getattr(node, "value", 1)) or 1.0
+    left, right = _count_terms(node.left), _count_terms(node.right)
+    if isinstance(node.op, ast.Pow):
+        return left ** min(right, MAX_NUMBER) if right <= MAX_NUMBER else np.inf
+    products = left * right if isinstance(node.op, (ast.Mult, ast.MatMult)) else 0
+    return left + right + products
+
+
+def _check_code(code: str, columns: list[str]) -> None:
+    """Refuse code that is more than arithmetic and listed functions of columns and numbers."""
+    quoted = re.findall("`([^`]*)`", code)
+    for name in quoted:
+        _check_column(name, columns)
+        # formulaic would read a quote or a backslash in a name as part of the code around it.
+        if set(name) & set("'\"\\"):
+            raise ValueError(f"the column {name!r} cannot be used in a function: rename it.")
+    _check_node(_parsed(re.sub("`[^`]*`", " _quoted ", code), code), [*columns, "_quoted"])
+
+
+def _check_node(node: ast.AST, columns: list[str]) -> None:
+    if isinstance(node, ast.Name):
+        _check_column(node.id, columns)
+    elif isinstance(node, ast.Call):
+        _check_call(node, columns)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ARITHMETIC):
+        _check_power(node)
+        _check_node(node.left, columns)
+        _check_node(node.right, columns)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ARITHMETIC):
+        _check_node(node.operand, columns)
+    elif not (isinstance(node, ast.Constant) and type(node.value) in (int, float)):
+        raise ValueError(
+            f"{ast.unparse(node)!r} is not allowed in a formula: use columns (in backticks where "
+            "their names are no Python names), numbers, + - * / ** and the functions "
+            f"{', '.join(FUNCTIONS)}."
+        )
+
+
+def _check_call(node: ast.Call, columns: list[str]) -> None:
+    name = ast.unparse(node.func)
+    if name.removeprefix("np.") not in (FUNCTIONS if name in FUNCTIONS else NUMPY):
+        raise ValueError(
+            f"{name!r} cannot be called in a formula: the functions are {', '.join(FUNCTIONS)}; "
+            "add anything else to the data as a column."
+        )
+    if not node.args:
+        raise ValueError(f"{name} needs an argument without a name.")
+    first, *options = node.args
+    if name == "Q":
+        if not isinstance(first, ast.Constant) or not isinstance(first.value, str):
+            raise ValueError("Q needs the name of a column in quotes.")
+        _check_column(first.value, columns)
+    else:
+        _check_node(first, columns)
+    for keyword in node.keywords:
+        # Names with underscores are how formulaic hands over its own state.
+        if keyword.arg is None or keyword.arg.startswith("_"):
+            raise ValueError(f"{ast.unparse(keyword)!r} is not allowed in a formula.")
+        options.append(keyword.value)
+    for option in options:
+        _check_option(name, option)
+
+
+def _check_option(function: str, node: ast.expr) -> None:
+    """Refuse an option that is no constant, or list of constants, of a reasonable size."""
+    parts = node.elts if isinstance(node, (ast.List, ast.Tuple)) else [node]
+    bare = [part.operand if isinstance(part, ast.UnaryOp) else part for part in parts]
+    if not all(isinstance(part, ast.Constant) for part in bare):
+        raise ValueError(f"{ast.unparse(node)!r} in {function} must be a number or a string.")
+    size = getattr(node, "value", None)
+    if function in ("poly", "bs", "cs") and type(size) is int and size > MAX_NUMBER:
+        raise ValueError(f"{ast.unparse(node)} in {function} is too large: at most {MAX_NUMBER}.")
+
+
+def _check_power(node: ast.BinOp) -> None:
+    """Refuse powers of numbers alone, and to large numbers: 9**9**9**9 takes for ever."""
+    if not isinstance(node.op, ast.Pow):
+        return
+    if not any(isinstance(part, ast.Name) for part in ast.walk(node)):
+        raise ValueError(f"{ast.unparse(node)!r} has no column: write the number itself.")
+    exponents = [part.value for part in ast.walk(node.right) if isinstance(part, ast.Constant)]
+    if any(isinstance(value, int) and value > MAX_NUMBER for value in exponents):
+        raise ValueError(f"{ast.unparse(node)!r} has an exponent above {MAX_NUMBER}.")
+
+
+def _check_column(name: str, columns: list[str]) -> None:
+    if name not in columns:
+        raise ValueError(f"{name!r} is no column of the data.")

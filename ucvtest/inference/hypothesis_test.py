@@ -140,7 +140,8 @@ class HypothesisTest(ABC):
         ----------
         formula : str
             For example ``"tumour ~ age + log(size)"``, or ``"tumour ~ ."`` for all other columns;
-            read by formulaic. The intercept
+            read by formulaic. Columns, numbers, arithmetic and the functions log, exp, sqrt, abs,
+            C, I, Q, scale, center, poly, bs and cs are allowed, and no other code. The intercept
             is left out, because learners have one of their own; a factor has one column
             less than levels. The response is a column, or one numeric expression.
         data : DataFrame
@@ -156,7 +157,8 @@ class HypothesisTest(ABC):
         Raises
         ------
         ValueError
-            If the formula cannot be read, names what the data lack, or uses missing values.
+            If the formula cannot be read, names what the data lack, holds other code, or uses
+            missing values.
         """
         y, X = read_formula(formula, data)
         # Some tests know one learner only.

@@ -1,0 +1,148 @@
+"""Formulas are data, not code: what they may hold, and that nothing else runs or leaks."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ucvtest as uv
+from ucvtest.data.formula import FUNCTIONS, read_formula
+
+
+@pytest.fixture
+def data(rng):
+    frame = pd.DataFrame(rng.normal(size=(24, 3)), columns=["a", "b c", "Sepal.Length"])
+    frame["p"] = 1 + frame["a"].abs()
+    frame["site"] = list("uvw") * 8
+    frame["y"] = np.arange(24) % 2
+    return frame
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "I({} + a)",
+        "{}",
+        "{{{}}}",
+        "log(a, where={})",
+        "a[{}]",
+        "C(site, levels=[{}])",
+        "I([{} for _ in (1,)])",
+        "(lambda: {})()",
+        "log({})",
+        "I(a if {} else a)",
+        "I(f'{{{}}}')",
+        "Q({})",
+    ],
+)
+@pytest.mark.parametrize("side", ["y ~ a + {}", "{} ~ a"])
+def test_no_code_runs(data, tmp_path, monkeypatch, code, side):
+    monkeypatch.chdir(tmp_path)
+    formula = side.format(code.format("__import__('os').system('touch x')"))
+    with pytest.raises(ValueError, match=r"^formula="):
+        uv.UStatisticTest.from_formula(formula, data, "lda")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("term", "message"),
+    [
+        ("a.to_csv('x')", "'a.to_csv' cannot be called in a formula: the functions are log"),
+        ("np.load('x')", "'np.load' cannot be called in a formula"),
+        ("eval('1')", "'eval' cannot be called in a formula"),
+        ("scale(a, _state={})", "'_state={}' is not allowed in a formula"),
+        ("log(a, out=p)", "'p' in log must be a number or a string"),
+        ("I(a.real)", "'a.real' is not allowed in a formula: use columns"),
+        ("I(np)", "'np' is no column of the data"),
+        ("Q('np')", "'np' is no column of the data"),
+        ("I(a", "Formula ended before quote context was closed"),
+        ("I(a +)", r"'I(a +)' cannot be read"),
+        ("a | p", "the operator '|' is not known"),
+        ("a ~ p", "the operator '~' is not known"),
+        ("'a'", "'a' is no number"),
+        ("\x00", "the operator '\\x00' is not known"),
+        ("I(1/0)", "ZeroDivisionError"),
+        ("log(site)", "Unable to evaluate factor `log(site)`"),
+        ("I(" + "(" * 300 + "a" + ")" * 300 + ")", "cannot be read"),
+    ],
+)
+def test_everything_else_is_refused_by_name(data, term, message):
+    with pytest.raises(ValueError) as error:
+        read_formula(f"y ~ {term}", data)
+    assert message in str(error.value)
+    assert str(error.value).startswith("formula=")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        "I(9**9**9**9)",
+        "I(a**9**9**9)",
+        "I(k**999999999)",
+        "(a + p)**1000",
+        ".**30",
+        "*".join(["a", "p", "site"] * 20),
+        "poly(a, 1000000000)",
+        "bs(a, df=1000000000)",
+    ],
+)
+@pytest.mark.timeout(20)
+def test_nothing_takes_for_ever(data, term):
+    data["k"] = np.array(range(24), dtype=object)
+    with pytest.raises(ValueError, match=r"^formula=.* cannot be used: "):
+        read_formula(f"y ~ {term}", data)
+
+
+def test_all_that_is_listed_is_possible(data):
+    calls = {name: f"{name}(p)" for name in FUNCTIONS} | {
+        "C": "C(site)",
+        "Q": "Q('b c')",
+        "I": "I(a**2 - 1/p)",
+        "poly": "poly(a, degree=2)",
+        "bs": "bs(a, df=4)",
+        "cs": "cs(a, df=3)",
+    }
+    for name, call in calls.items():
+        _, features = read_formula(f"y ~ {call}", data)
+        assert next(iter(features)).startswith(f"{name}("), call
+    np.testing.assert_array_equal(
+        read_formula("y ~ sqrt(p) + abs(a)", data)[1],
+        np.column_stack([np.sqrt(data["p"]), np.abs(data["a"])]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("terms", "columns"),
+    [
+        ("Sepal.Length + `b c`", ["Sepal.Length", "b c"]),
+        ("np.log(p) + exp(`b c`)", ["np.log(p)", "exp(`b c`)"]),
+        ("{a + p}", ["a + p"]),
+        ("(a + p)^2", ["a", "p", "a:p"]),
+        ("a %in% p", ["p", "p:a"]),
+        ("-1 + a", ["a"]),
+    ],
+)
+def test_operators_and_names(data, terms, columns):
+    assert list(read_formula(f"y ~ {terms}", data)[1]) == columns
+
+
+def test_a_long_sum_is_no_problem(rng):
+    wide = pd.DataFrame(rng.normal(size=(4, 1500))).add_prefix("gene").assign(y=[0, 1, 0, 1])
+    assert read_formula("y ~ " + " + ".join(wide.columns[:-1]), wide)[1].shape == (4, 1500)
+
+
+@pytest.mark.parametrize("formula", [3, None, b"y ~ a"])
+def test_what_is_no_formula(data, formula):
+    with pytest.raises(ValueError, match=r"^formula must be a string, got"):
+        read_formula(formula, data)
+
+
+def test_what_is_no_data_frame(data):
+    with pytest.raises(ValueError, match=r"^data must be a pandas DataFrame, got dict"):
+        read_formula("y ~ a", {"y": [0, 1], "a": [1, 2]})
+    with pytest.raises(ValueError, match=r"^data has more than one column 'a': rename them"):
+        read_formula("y ~ a", data.rename(columns={"p": "a"}))
+    with pytest.raises(ValueError, match="has no features"):
+        read_formula("y ~ 1", data)
