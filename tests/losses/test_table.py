@@ -550,7 +550,7 @@ def stored():
         ({"version": 3}, "has format version 3, this ucvtest reads up to 2: upgrade ucvtest"),
         ({"version": "1"}, "has no format version, got '1'"),
         ({"version": None}, "has no format version"),
-        ({"n_obs": 10**15}, "n_obs=1000000000000000 with 2 learning sets is impossible"),
+        ({"n_obs": 10**15}, "n_obs=1000000000000000 with 2 learning sets asks for"),
         ({"n_obs": "3"}, "n_obs='3' with"),
         ({"n_obs": 2}, "must hold row numbers from 0 to 1"),
         ({"learning": [[0, 1], [-1]]}, "must hold row numbers"),

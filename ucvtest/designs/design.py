@@ -150,6 +150,8 @@ def _marked(index: Any, n_obs: int, split: int) -> np.ndarray:
 
 def _zero_one_matrix(name: str, matrix: Any) -> np.ndarray:
     array = np.asarray(matrix)
-    if array.ndim != 2 or not np.isin(array, (0, 1)).all():
+    # Truth values need no look, which would take several times their memory.
+    known = array.dtype == bool
+    if array.ndim != 2 or not (known or np.isin(array, (0, 1)).all()):
         raise ValueError(f"{name} must be a 0/1 matrix of shape (R, n), got shape {array.shape}")
     return array.astype(bool)

@@ -5,27 +5,49 @@ import math
 import zipfile
 import zlib
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
+from ucvtest.common.checks import is_integer
 from ucvtest.designs.design import Design
 
-__all__ = ["fields_of", "read", "to_dict", "write"]
+__all__ = ["MAX_BYTES", "fields_of", "read", "to_dict", "write"]
 
 FORMAT = "ucvtest.Losses"
 FORMAT_VERSION = 2
 """The newest version that can be read. Version 2 has groups; losses without are written as 1."""
 
-MAX_CELLS = 2**32
-"""Cells of a design (learning sets times observations) that a JSON file may ask for."""
+MAX_BYTES = 2**30
+"""Bytes of arrays that are read unless the user allows more: small files can declare any number."""
+
+JSON_GROWTH = 8
+"""Memory that numbers take once they are read, as a multiple of their JSON text."""
 
 WORDS = ("learners", "loss", "in_words", "bounds", "settings", "diagnostics", "elapsed")
 ARRAYS = ("learning", "testing", "means", "values", "target")
 
-UNUSABLE = (TypeError, ValueError, KeyError, IndexError, AttributeError)
-"""What Python and NumPy raise over parts of a wrong type, shape or length."""
+KINDS = {"words": "U", "learning": "b", "testing": "b", "groups": "iu"} | dict.fromkeys(
+    ("means", "values", "target"), "fiub"
+)
+"""The kinds of NumPy types that arrays of an archive may have."""
+
+UNUSABLE = (
+    TypeError,
+    ValueError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
+"""What Python and NumPy raise over parts of a wrong type, shape, size or length."""
+
+DAMAGED = (*UNUSABLE, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What they raise over archives that are damaged, encrypted, or none."""
 
 
 def to_dict(losses: Any) -> dict[str, Any]:
@@ -55,14 +77,16 @@ def to_dict(losses: Any) -> dict[str, Any]:
     }
 
 
-def fields_of(data: Any) -> dict[str, Any]:
+def fields_of(data: Any, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     """The fields of `Losses` in what `to_dict` gave.
 
     Raises
     ------
     ValueError
-        If `data` is something else, of a newer version, or lacks a part.
+        If `data` is something else, of a newer version, lacks a part, or asks for more than
+        `max_bytes`.
     """
+    _check_max_bytes(max_bytes)
     _check_format(data, "data")
     missing = [name for name in ("n_obs", *ARRAYS, *WORDS) if name not in data]
     if missing:
@@ -70,10 +94,13 @@ def fields_of(data: Any) -> dict[str, Any]:
     try:
         splits = list(zip(data["learning"], data["testing"], strict=True))
         n_obs = data["n_obs"]
-        if not isinstance(n_obs, int) or not 0 < n_obs * max(len(splits), 1) <= MAX_CELLS:
-            raise ValueError(f"n_obs={n_obs!r} with {len(splits)} learning sets is impossible")
+        asked = f"n_obs={n_obs!r} with {len(splits)} learning sets"
+        if not is_integer(n_obs) or n_obs < 1:
+            raise ValueError(f"{asked} is impossible")
+        # Each of two 0/1 matrices has a byte for every learning set and observation.
+        _check_size(asked, 2 * n_obs * len(splits), max_bytes)
         arrays = {
-            name: None if data[name] is None else np.array(data[name], dtype=float)
+            name: None if data[name] is None else _array(name, data[name])
             for name in ("means", "values", "target")
         }
         groups = data.get("groups")
@@ -110,27 +137,26 @@ def write(losses: Any, path: str | Path) -> None:
         np.savez_compressed(file, **known)
 
 
-def read(path: str | Path) -> dict[str, Any]:
+def read(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     """The fields of `Losses` in a file that `write` wrote.
 
     Raises
     ------
     ValueError
-        If the file holds something else, is of a newer version, or is damaged.
+        If the file holds something else, is of a newer version, is damaged, or asks for more
+        than `max_bytes`.
     """
+    _check_max_bytes(max_bytes)
     path = Path(path)
-    if _suffix(path) == ".json":
+    is_json = _suffix(path) == ".json"
+    _check_size(path.name, path.stat().st_size * (JSON_GROWTH if is_json else 1), max_bytes)
+    if is_json:
         try:
             data = json.loads(path.read_text())
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path.name} is no JSON, or was cut short: {error}") from error
-        return fields_of(data)
-    try:
-        # Without pickle a file from elsewhere can run no code.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in ("words", *ARRAYS, "groups") if name in stored}
-    except (*UNUSABLE, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path.name} is no .npz of plain arrays, or was cut short") from error
+        return fields_of(data, max_bytes)
+    arrays = _read_arrays(path, max_bytes)
     missing = [name for name in ("words", "learning", "testing", "means") if name not in arrays]
     if missing:
         raise ValueError(f"{path.name} lacks {', '.join(missing)}: it holds no losses")
@@ -142,6 +168,74 @@ def read(path: str | Path) -> dict[str, Any]:
         return {"design": design, "means": arrays["means"], **optional, **_fields(words)}
     except UNUSABLE as error:
         raise ValueError(f"{path.name} holds no losses that can be used: {error}") from error
+
+
+def _check_max_bytes(max_bytes: Any) -> None:
+    """Refuse what is no positive number of bytes."""
+    if not is_integer(max_bytes) or max_bytes < 1:
+        raise ValueError(f"max_bytes must be a positive integer, got {max_bytes!r}")
+
+
+def _check_size(source: str, size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        raise ValueError(
+            f"{source} asks for {size} bytes of memory, more than max_bytes={max_bytes}: "
+            "pass a larger max_bytes if you know where it comes from"
+        )
+
+
+def _read_arrays(path: Path, max_bytes: int) -> dict[str, np.ndarray]:
+    """The arrays of an archive, whose sizes are checked before any of them is read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {
+                name: archive.getinfo(f"{name}.npy")
+                for name in ("words", *ARRAYS, "groups")
+                if f"{name}.npy" in archive.namelist()
+            }
+            for name, member in members.items():
+                _check_member(archive, name, member)
+            size = sum(member.file_size for member in members.values())
+            if size <= max_bytes:
+                return {name: _read_member(archive, each) for name, each in members.items()}
+    except DAMAGED as error:
+        raise ValueError(
+            f"{path.name} is no .npz of plain arrays, or was cut short: {error}"
+        ) from error
+    _check_size(path.name, size, max_bytes)
+    return {}
+
+
+def _check_member(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) -> None:
+    """Refuse an array of a wrong type, or whose bytes are not as many as its shape needs."""
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{name} is compressed in an unusual way")
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        if version != (1, 0):
+            raise ValueError(f"{name} is in version {version} of NumPy's format")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        if dtype.kind not in KINDS[name]:
+            raise ValueError(f"{name} holds {dtype}")
+        if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != (
+            member.file_size - file.tell()
+        ):
+            raise ValueError(f"{name} has more or fewer bytes than its shape {shape} needs")
+
+
+def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+    with archive.open(member) as file:
+        # Without pickle a file from elsewhere can run no code.
+        return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def _array(name: str, rows: Any) -> np.ndarray:
+    """Numbers of a list, or a list of lists; None is NaN, and infinity a string."""
+    nested = rows and isinstance(rows[0], list)
+    for value in chain.from_iterable(rows) if nested else rows:
+        if type(value) not in (int, float, NoneType) and value not in ("inf", "-inf"):
+            raise TypeError(f"{name} must hold numbers, got {value!r}")
+    return np.array(rows, dtype=float)
 
 
 def _words_of(losses: Any) -> dict[str, Any]:
@@ -161,13 +255,16 @@ def _fields(words: Mapping[str, Any]) -> dict[str, Any]:
     bounds, elapsed = words["bounds"], words["elapsed"]
     if not isinstance(words["learners"], list):
         raise TypeError("learners must be a list of names")
+    for name in ("loss", "in_words"):
+        if not isinstance(words[name], str):
+            raise TypeError(f"{name} must be a string, got {words[name]!r}")
     return {
         "learners": tuple(words["learners"]),
         "loss": words["loss"],
-        "in_words": str(words["in_words"]),
+        "in_words": words["in_words"],
         "bounds": None if bounds is None else (float(bounds[0]), float(bounds[1])),
         "settings": dict(words["settings"]),
-        "diagnostics": dict(words["diagnostics"]),
+        "diagnostics": {name: dict(counts) for name, counts in words["diagnostics"].items()},
         "elapsed": math.nan if elapsed is None else float(elapsed),
     }
 

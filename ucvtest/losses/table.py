@@ -311,15 +311,21 @@ class Losses:
         return files.to_dict(self)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Losses":
+    def from_dict(cls, data: Mapping[str, Any], *, max_bytes: int = files.MAX_BYTES) -> "Losses":
         """The losses that `to_dict` was called on.
+
+        Parameters
+        ----------
+        data : mapping
+        max_bytes : int
+            Refuse a design that would take more memory; 1 GiB by default.
 
         Raises
         ------
         ValueError
-            If `data` was not written by `to_dict`, or by a newer version of it.
+            If `data` was not written by `to_dict`, or by a newer version of it, or is too large.
         """
-        return cls(**files.fields_of(data))
+        return cls(**files.fields_of(data, max_bytes))
 
     def save(self, path: str | Path) -> None:
         """Write to a file that `load` reads: .npz, or .json.
@@ -334,15 +340,24 @@ class Losses:
         files.write(self, path)
 
     @classmethod
-    def load(cls, path: str | Path) -> "Losses":
+    def load(cls, path: str | Path, *, max_bytes: int = files.MAX_BYTES) -> "Losses":
         """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : path
+        max_bytes : int
+            Refuse arrays that take more than this together, before any of them is read: a small
+            file can hold large ones. 1 GiB by default; JSON counts eight times the size of the
+            file, which is what its numbers take in memory.
 
         Raises
         ------
         ValueError
-            If the file holds something else, is damaged, or was written by a newer version.
+            If the file holds something else, is damaged, too large, or was written by a newer
+            version.
         """
-        return cls(**files.read(path))
+        return cls(**files.read(path, max_bytes))
 
 
 @dataclass(frozen=True, eq=False)
