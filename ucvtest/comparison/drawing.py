@@ -14,6 +14,7 @@ from ucvtest.results.axes import (
     CHOSEN,
     NULL,
     OTHERS,
+    PLAIN,
     draw_interval,
     frame_intervals,
     label_intervals,
@@ -113,8 +114,8 @@ def _label(ax: "Axes", comparison: ComparisonFields, rows: Sequence[_Row], alpha
     if len(estimands) > 1:
         words = f"first minus second ({comparison.settings['loss']}), each test's own estimand"
     # Narrower than the picture, of which long labels on the left take up to a third.
-    ax.set_xlabel(textwrap.fill(f"{words}, {percent(1 - alpha)} intervals", 56))
+    ax.set_xlabel(textwrap.fill(f"{words}, {percent(1 - alpha)} intervals", 56), **PLAIN)
     several = len(comparison.pairs) > 1
     title = "Differences of learners" if several else " minus ".join(comparison.learners)
-    ax.set_title(textwrap.shorten(title, 90), loc="left", fontsize="medium", pad=18)
+    ax.set_title(textwrap.shorten(title, 90), loc="left", fontsize="medium", pad=18, **PLAIN)
     name_sides(ax, results[0])

@@ -14,6 +14,7 @@ __all__ = [
     "CHOSEN",
     "NULL",
     "OTHERS",
+    "PLAIN",
     "WARNING",
     "draw_interval",
     "frame_intervals",
@@ -30,6 +31,10 @@ CHOSEN = "#0072B2"
 OTHERS = "#8C8C8C"
 NULL = "#333333"
 WARNING = "#B22222"
+
+# For names of learners, tests and classes: matplotlib reads what stands between dollar signs as a
+# formula, and fails where it is none.
+PLAIN: dict[str, Any] = {"parse_math": False}
 
 
 def pyplot_axes(size: tuple[float, float]) -> "Axes":
@@ -91,7 +96,7 @@ def draw_interval(
 
 def label_intervals(ax: "Axes", labels: Sequence[str]) -> None:
     """Name the lines of a picture of intervals, from the top, and leave only the lower axis."""
-    ax.set_yticks([-place for place in range(len(labels))], labels)
+    ax.set_yticks([-place for place in range(len(labels))], labels, **PLAIN)
     ax.tick_params(axis="y", length=0)
     ax.spines[["left", "right", "top"]].set_visible(False)
 
@@ -106,8 +111,8 @@ def heat_map(
     if ax is None:
         ax = pyplot_axes((1.2 + 0.36 * len(columns), 1.0 + 0.32 * len(rows)))
     ax.imshow(values, cmap="cividis", aspect="auto", origin="lower")
-    ax.set_xticks(range(len(columns)), columns)
-    ax.set_yticks(range(len(rows)), rows)
+    ax.set_xticks(range(len(columns)), columns, **PLAIN)
+    ax.set_yticks(range(len(rows)), rows, **PLAIN)
     finite = values[np.isfinite(values)]
     middle = (finite.min() + finite.max()) / 2 if finite.size else 0.0
     for (row, column), value in np.ndenumerate(values):

@@ -13,6 +13,7 @@ from ucvtest.results.axes import (
     CHOSEN,
     NULL,
     OTHERS,
+    PLAIN,
     WARNING,
     draw_interval,
     frame_intervals,
@@ -114,12 +115,16 @@ def _draw_picture(ax: "Axes", result: ResultFields, picture: Picture) -> "Axes":
             layer,
             {"color": COLOURS[layer.role], "label": layer.label or None, "zorder": 2 + depth},
         )
-    ax.set_xlabel(picture.xlabel)
-    ax.set_ylabel(picture.ylabel)
+    ax.set_xlabel(picture.xlabel, **PLAIN)
+    ax.set_ylabel(picture.ylabel, **PLAIN)
     ax.spines[["right", "top"]].set_visible(False)
-    ax.set_title(picture.title or _title(result), loc="left", fontsize="medium")
-    if any(layer.label for layer in picture.layers):
-        ax.legend(fontsize="small", frameon=False)
+    ax.set_title(picture.title or _title(result), loc="left", fontsize="medium", **PLAIN)
+    labels = [layer.label for layer in picture.layers if layer.label]
+    if labels:
+        for text in ax.legend(fontsize="small", frameon=False).get_texts():
+            # Others may stem from what a user drew on these axes before.
+            if text.get_text() in labels:
+                text.set(**PLAIN)
     if result.status != "ok":
         _note_status(ax, result.status)
     return ax
@@ -191,8 +196,8 @@ def _chosen_label(result: ResultFields, interval: tuple[float, float], alpha: fl
 def _label(ax: "Axes", result: ResultFields, lines: Sequence[_Interval]) -> None:
     label_intervals(ax, [line.label for line in lines])
     ax.get_yticklabels()[0].set_color(CHOSEN)
-    ax.set_xlabel(textwrap.fill(result.estimand, 70))
-    ax.set_title(_title(result), loc="left", fontsize="medium", pad=18)
+    ax.set_xlabel(textwrap.fill(result.estimand, 70), **PLAIN)
+    ax.set_title(_title(result), loc="left", fontsize="medium", pad=18, **PLAIN)
     name_sides(ax, result)
     if result.status != "ok":
         _note_status(ax, result.status)
@@ -210,7 +215,7 @@ def name_sides(ax: "Axes", result: ResultFields) -> None:
     left, right = ax.get_xlim()
     if sides is None or result.null_value != 0 or not left < 0 < right:
         return
-    style: dict[str, Any] = {"fontsize": "small", "color": NULL, "va": "bottom"}
+    style: dict[str, Any] = {"fontsize": "small", "color": NULL, "va": "bottom", **PLAIN}
     place: dict[str, Any] = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
     below = f"{sides.below} better \N{LEFTWARDS ARROW}"
     above = f"\N{RIGHTWARDS ARROW} {sides.above} better"
@@ -221,5 +226,5 @@ def name_sides(ax: "Axes", result: ResultFields) -> None:
 def _note_status(ax: "Axes", status: str) -> None:
     text = textwrap.fill(textwrap.shorten(status, 200, placeholder=" ..."), 80)
     # Placed relative to the axis label, below it, whatever the size of the figure.
-    place: dict[str, Any] = {"xycoords": ax.xaxis.label, "ha": "center", "va": "top"}
+    place: dict[str, Any] = {"xycoords": ax.xaxis.label, "ha": "center", "va": "top", **PLAIN}
     ax.annotate(text, (0.5, -0.4), fontsize="small", color=WARNING, **place)

@@ -3,6 +3,7 @@
 import copy
 import html
 import math
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -26,10 +27,13 @@ __all__ = [
 
 WIDTH = 78
 
-# What SimpleTable leaves out of LaTeX's special characters.
 LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
     "#": r"\#",
-    "$": r"\$",
+    # Closed, because SimpleTable takes two dollar signs in a row for an empty formula.
+    "$": r"\${}",
     "%": r"\%",
     "&": r"\&",
     "<": "$<$",
@@ -46,8 +50,8 @@ SIDE = {"l": "left", "r": "right"}
 class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
     """A statsmodels Summary made of grids.
 
-    Unlike its base class it escapes what HTML and LaTeX would misread ("95%", "<lambda>"),
-    and keeps the titles of all tables in LaTeX.
+    Unlike its base class it escapes what HTML and LaTeX would misread ("95%", "<lambda>"), as
+    do its tables, and keeps the titles of all tables in LaTeX.
     """
 
     def _set(self, grids: Sequence["Grid"], text: Callable[[int], list[str]]) -> None:
@@ -58,11 +62,11 @@ class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
 
     def as_html(self) -> str:
         """Tables and text as HTML."""
-        tables = copy.deepcopy(self.tables)
-        for cell in (cell for table in tables for row in table for cell in row):
-            cell.data = html.escape(str(cell.data))
         paragraphs = (f"<p>{html.escape(text)}</p>" for text in self._paragraphs())
-        return "\n".join([*(table.as_html() for table in tables), *paragraphs])
+        # Or notebooks would read what stands between dollar signs as a formula.
+        start = '<div class="tex2jax_ignore mathjax_ignore">'
+        tables = (table.as_html() for table in self.tables)
+        return "\n".join([start, *tables, *paragraphs, "</div>"])
 
     def as_latex(self) -> str:
         """Tables and text as LaTeX; needs the package booktabs."""
@@ -83,6 +87,26 @@ class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
             elif line.strip():
                 paragraphs.append(line.strip())
         return paragraphs
+
+
+class _Table(SimpleTable):  # type: ignore[misc]  # statsmodels has no types
+    """A table of statsmodels whose title and cells are text, whatever they look like."""
+
+    def as_html(self, **fmt_dict: Any) -> str:
+        """The table as HTML."""
+        return str(SimpleTable.as_html(self._escaped(html.escape), **fmt_dict))
+
+    def as_latex_tabular(self, center: bool = True, **fmt_dict: Any) -> str:
+        """The table as LaTeX."""
+        table = self._escaped(escape_latex)
+        return str(SimpleTable.as_latex_tabular(table, center=center, **fmt_dict))
+
+    def _escaped(self, escape: Callable[[str], str]) -> "_Table":
+        table = copy.deepcopy(self)
+        table.title = escape(table.title)
+        for cell in (cell for row in table for cell in row):
+            cell.data = escape(str(cell.data))
+        return table
 
 
 @dataclass(frozen=True)
@@ -120,13 +144,13 @@ class Grid:
             "header_align": "r",
             "title_align": "c",
         }
-        latex = {"data_aligns": self.aligns, "header_align": "r", "replacements": LATEX}
+        latex = {"data_aligns": self.aligns, "header_align": "r", "replacements": {}}
         pages = {
             "data_fmts": [f'<td style="text-align:{SIDE[align]}">%s</td>' for align in self.aligns],
             "stub": '<th style="text-align:left">%s</th>',
             "header": '<th style="text-align:right">%s</th>',
         }
-        return SimpleTable(
+        return _Table(
             [row[1:] for row in self.rows],
             headers=None if self.header is None else self.header[1:],
             stubs=[row[0] for row in self.rows],
@@ -177,15 +201,15 @@ def in_two_columns(pairs: Sequence[tuple[str, str]]) -> list[list[str]]:
 
 
 def escape_markdown(text: str) -> str:
-    """The text with a backslash before what Markdown would read as markup."""
-    for character in r"\`*_<|":
-        text = text.replace(character, f"\\{character}")
-    return text
+    """The text with a backslash before what Markdown would read as markup, on one line."""
+    return re.sub(r"([\\`*_<|\[\]$~#&])", r"\\\1", " ".join(text.splitlines()))
 
 
 def escape_latex(text: str) -> str:
-    """The text as LaTeX shows it."""
-    return "".join(LATEX.get(character, character) for character in text)
+    """The text as LaTeX shows it, on one line, because a blank one ends a paragraph."""
+    escaped = "".join(LATEX.get(character, character) for character in " ".join(text.splitlines()))
+    # At the start of a row these would belong to the end of the row before.
+    return re.sub(r"^\s*([\[*])", r"{\1}", escaped)
 
 
 def number_text(value: Any) -> str:

@@ -141,7 +141,7 @@ class ModelSelection:
         ImportError
             If matplotlib is not installed.
         """
-        from ucvtest.results.axes import pyplot_axes
+        from ucvtest.results.axes import PLAIN, pyplot_axes
 
         if ax is None:
             ax = pyplot_axes((6.4, 4.2))
@@ -157,8 +157,8 @@ class ModelSelection:
                 linewidth=2.4 if name == self.criterion else 1.2,
             )
             ax.plot(self.complexity[place], values[place], "o", color=line.get_color())
-        ax.set_xlabel(str(self.settings["complexity"]))
-        ax.set_ylabel(f"estimated {self.settings['loss_in_words']}")
+        ax.set_xlabel(str(self.settings["complexity"]), **PLAIN)
+        ax.set_ylabel(f"estimated {self.settings['loss_in_words']}", **PLAIN)
         ax.spines[["right", "top"]].set_visible(False)
         ax.legend(fontsize="small", frameon=False)
         return ax
