@@ -3,7 +3,7 @@
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import stats
@@ -15,7 +15,7 @@ from ucvtest.stats.discordance import discordance
 from ucvtest.stats.placements import auc_table, placements
 from ucvtest.stats.wald import ALTERNATIVES, Alternative, wald_pvalue
 
-__all__ = ["AUC", "Rows", "compare_predictions"]
+__all__ = ["AUC", "Rows", "compare_predictions", "scores_for"]
 
 AUC = "auc"
 SAME_ROWS = (
@@ -32,7 +32,8 @@ class Rows:
     ----------
     y : array, shape (n,)
     first, second : array, shape (n,) or (n, n_classes)
-        Predictions. Of probabilities for each class, those of the positive one are taken.
+        Predictions. Of two columns, one for each class in sorted order, that of the positive
+        class is taken.
     names : tuple of str
         Of the first model and of the second.
     """
@@ -96,7 +97,8 @@ def compare_predictions(
     -0.20, p = 0.0386
     """
     start = time.perf_counter()
-    _check_choices(loss, alternative)
+    _check_alternative(alternative)
+    _check_loss(loss)
     _check_rows(rows)
     parts: dict[str, Any]
     if loss == AUC:
@@ -262,11 +264,22 @@ def _delong(rows: Rows, alternative: Alternative) -> dict[str, Any]:
 # ------------------------------------------------------------------------------ predictions
 
 
-def _check_choices(loss: Any, alternative: str) -> None:
+def scores_for(loss: Any) -> Literal["probability", "score"] | None:
+    """What a loss needs of models in the place of labels or numbers."""
+    _check_loss(loss)
+    if isinstance(loss, str) and loss == AUC:
+        return "score"
+    return "probability" if as_loss(loss, has_classes=True).output == "probability" else None
+
+
+def _check_alternative(alternative: str) -> None:
     if alternative not in ALTERNATIVES:
         raise ValueError(
             f"alternative={alternative!r} is unknown: use one of {', '.join(ALTERNATIVES)}"
         )
+
+
+def _check_loss(loss: Any) -> None:
     if isinstance(loss, str) and loss not in (*LOSSES, AUC):
         raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join((*LOSSES, AUC))}")
 
@@ -325,8 +338,21 @@ def _scores(rows: Rows, pos_label: Any) -> Rows:
     for values, name in ((rows.first, rows.names[0]), (rows.second, rows.names[1])):
         if values.ndim == 2 and values.shape[1] == 2:
             values = values[:, positive]
+        else:
+            _refuse_labels(values, classes, name)
         columns.append(_numbers(values, name))
     return Rows((rows.y == classes[positive]).astype(int), columns[0], columns[1], rows.names)
+
+
+def _refuse_labels(values: np.ndarray, classes: np.ndarray, name: str) -> None:
+    """Labels are numbers to a loss, which takes them for probabilities of 0 and 1."""
+    if np.isin(values, classes).all() or np.isin(values, (0, 1)).all():
+        raise ValueError(
+            f"the predictions of {name} are all labels, for example {values.tolist()[0]!r}: "
+            "loss='log' needs probabilities of the positive class, loss='auc' these or scores. "
+            "Pass a model with predict_proba, log it with pyfunc_predict_fn='predict_proba', or "
+            "name a column of probabilities; loss='zero_one' compares labels"
+        )
 
 
 def _numbers(values: np.ndarray, name: str) -> np.ndarray:

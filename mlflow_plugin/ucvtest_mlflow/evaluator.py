@@ -1,10 +1,11 @@
 """The MLflow evaluator "ucvtest", which says whether a model is better than a baseline."""
 
+import sys
+from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import mlflow
 import numpy as np
 import pandas as pd
 from mlflow.models.evaluation import EvaluationResult, ModelEvaluator
@@ -16,8 +17,9 @@ from mlflow.models.evaluation.artifacts import (
 
 from ucvtest import TestResult, hooks
 from ucvtest_mlflow import content
-from ucvtest_mlflow.comparison import Rows, compare_predictions
+from ucvtest_mlflow.comparison import Rows, compare_predictions, scores_for
 from ucvtest_mlflow.delivery import FOLDER, Logged, log_result
+from ucvtest_mlflow.models import loaded, predicted, scored
 
 __all__ = ["UcvtestEvaluator"]
 
@@ -49,17 +51,23 @@ class UcvtestEvaluator(ModelEvaluator):
 
     Notes
     -----
-    Does nothing unless one of the first three options is given. Zero-one loss: McNemar's
-    exact test; AUC: DeLong's; other losses: the t test of the paired differences. Rows must be
-    independent and unseen by both models.
+    Does nothing where evaluators are not named and none of the first three options is given.
+    Zero-one loss: McNemar's exact test; AUC: DeLong's; other losses: the t test of the paired
+    differences. Rows must be independent and unseen by both models.
+
+    For the log loss and the AUC, models are asked for `predict_proba` (for the AUC, where they
+    lack it, `decision_function`); predictions that are all labels are refused.
     """
 
     @classmethod
     def can_evaluate(
         cls, *, model_type: str | None, evaluator_config: dict[str, Any] | None, **kwargs: Any
     ) -> bool:
-        """Whether the configuration means this evaluator."""
-        return any(name in (evaluator_config or {}) for name in OURS)
+        """Whether the configuration, or the call, means this evaluator."""
+        # MLflow leaves out in silence whom this says no to. It asks for the first time here where
+        # the evaluators were named, so that this one is meant, whatever its configuration lacks.
+        by_name = sys._getframe(1).f_code.co_name == "_evaluate"
+        return by_name or any(_meant(name) in OURS for name in evaluator_config or {})
 
     def evaluate(
         self,
@@ -80,18 +88,31 @@ class UcvtestEvaluator(ModelEvaluator):
             If there is no baseline, or predictions and loss do not fit together.
         """
         config = _checked(evaluator_config)
-        rows = _rows(dataset, model, predictions, config)
-        default = "squared" if model_type == "regressor" else "zero_one"
+        loss = config.get("loss", "squared" if model_type == "regressor" else "zero_one")
+        rows = _rows(dataset, model, predictions, config, loss)
         result = compare_predictions(
             rows,
-            config.get("loss", default),
+            loss,
             pos_label=config.get("pos_label"),
             alternative=config.get("alternative", "two-sided"),
         )
         return _as_evaluation(result, log_result(result, run_id=run_id))
 
 
+def _meant(name: str) -> str | None:
+    """The option that a name is, or seems to be."""
+    found = get_close_matches(str(name).lower(), OPTIONS, n=1, cutoff=0.75)
+    return found[0] if found else None
+
+
 def _checked(config: dict[str, Any]) -> dict[str, Any]:
+    unknown = [name for name in config if name not in OPTIONS]
+    for name in unknown:
+        if _meant(name) is not None:
+            raise ValueError(
+                f"evaluator_config of ucvtest has {name!r}, which it does not know: did you mean "
+                f"{_meant(name)!r}? Its options are {', '.join(OPTIONS)}"
+            )
     given = [name for name in ("baseline", "baseline_model") if config.get(name) is not None]
     if len(given) != 1:
         raise ValueError(
@@ -99,7 +120,6 @@ def _checked(config: dict[str, Any]) -> dict[str, Any]:
             "the column (or array) of the baseline's predictions in baseline, or a model in "
             "baseline_model"
         )
-    unknown = [name for name in config if name not in OPTIONS]
     if unknown:
         hooks.warn_caller(
             f"evaluator_config holds {', '.join(unknown)}, which ucvtest does not know: its "
@@ -108,19 +128,30 @@ def _checked(config: dict[str, Any]) -> dict[str, Any]:
     return config
 
 
-def _rows(dataset: Any, model: Any, predictions: str | None, config: dict[str, Any]) -> Rows:
+def _rows(
+    dataset: Any, model: Any, predictions: str | None, config: dict[str, Any], loss: Any
+) -> Rows:
     """The targets and both columns of predictions."""
     if dataset.labels_data is None:
         raise ValueError("targets are missing: name the column that the models predict in targets")
+    y = np.asarray(dataset.labels_data)
+    scores = scores_for(loss)
+
+    def ask(asked: Any, name: str, column: str | None = None) -> np.ndarray:
+        if scores is None or column is not None:
+            return predicted(asked, features, name, column)
+        classes = np.unique(y).tolist()
+        return scored(asked, features, name, classes, probabilities=scores == "probability")
+
     features, baseline = dataset.features_data, config.get("baseline")
     name = "baseline"
     if isinstance(baseline, str):
         name = baseline
         features, baseline = _without_column(features, baseline)
     elif baseline is None:
-        baseline = _predict(_as_function(config["baseline_model"]), features, None, name)
+        baseline = ask(loaded(config["baseline_model"]), name)
     if model is not None:
-        own, own_name = _predict(model.predict, features, predictions, "model"), "model"
+        own, own_name = ask(model, "model", predictions), "model"
     elif dataset.predictions_data is not None:
         own, own_name = np.asarray(dataset.predictions_data), str(dataset.predictions_name)
     else:
@@ -128,7 +159,7 @@ def _rows(dataset: Any, model: Any, predictions: str | None, config: dict[str, A
             "there is nothing to compare with the baseline: pass a model, or name the column of "
             "its predictions in predictions"
         )
-    return Rows(np.asarray(dataset.labels_data), own, np.asarray(baseline), (own_name, name))
+    return Rows(y, own, np.asarray(baseline), (own_name, name))
 
 
 def _without_column(features: Any, column: str) -> tuple[pd.DataFrame, np.ndarray]:
@@ -140,27 +171,6 @@ def _without_column(features: Any, column: str) -> tuple[pd.DataFrame, np.ndarra
             f"{', '.join(map(str, names)) or 'no names'}; pass a model as baseline_model"
         )
     return features.drop(columns=column), features[column].to_numpy()
-
-
-def _as_function(model: Any) -> Any:
-    if isinstance(model, str):
-        return mlflow.pyfunc.load_model(model).predict
-    if callable(getattr(model, "predict", None)):
-        return model.predict
-    if callable(model):
-        return model
-    raise ValueError(
-        f"baseline_model must be a model URI, have a method predict, or be a function of the "
-        f"features, got {type(model).__name__}"
-    )
-
-
-def _predict(function: Any, features: Any, column: str | None, name: str) -> np.ndarray:
-    found = function(features)
-    if isinstance(found, pd.DataFrame) and column is not None:
-        found = found[column]
-    values = np.asarray(found)
-    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
 def _as_evaluation(result: TestResult, logged: Logged) -> EvaluationResult:

@@ -17,6 +17,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.svm import LinearSVC
 
 from tests.support.paths import ROOT
 from ucvtest import UcvtestWarning
@@ -190,7 +192,7 @@ def test_positive_class(scores: Rows) -> None:
 
 
 def test_perfect_models_have_no_error_to_estimate(scores: Rows) -> None:
-    result = compare_predictions(Rows(scores.y, scores.y, 2.0 * scores.y), "auc")
+    result = compare_predictions(Rows(scores.y, 3.0 * scores.y, 2.0 * scores.y), "auc")
     assert math.isnan(result.pvalue)
     assert result.status.startswith("the models rank all rows alike, or perfectly")
 
@@ -249,6 +251,8 @@ def test_what_is_refused(scores: Rows, labels: Rows) -> None:
         (labels, {"loss": "auc"}, "the targets have 3 classes"),
         (labels, {"loss": "squared"}, "targets must hold numbers, got for example 'c'"),
         (Rows(y, np.column_stack([first] * 3), second), {"loss": "auc"}, r"shape \(40, 3\)"),
+        (Rows(y, y, first), {"loss": "log"}, "the predictions of model are all labels, for exa"),
+        (Rows(y, first, y == 1), {"loss": "auc"}, "the predictions of baseline are all labels"),
         (Rows(np.sort(y)[21:], first[21:], second[21:]), {"loss": "auc"}, "two rows of each class"),
     ]
     for rows, options, message in cases:
@@ -354,6 +358,94 @@ def test_logged_models(client: MlflowClient, data: pd.DataFrame) -> None:
     assert found.metrics["ucvtest.mcnemar.1.pvalue"] == 1
 
 
+@pytest.fixture
+def logged(client: MlflowClient, data: pd.DataFrame) -> dict[str, Any]:
+    """Two classifiers by MLflow's address, and the frame that both were fitted to."""
+    rows = data[["a", "b"]].assign(y=np.where(data.y == 1, "no", "yes"))
+    fits = {"new": LogisticRegression(), "old": LogisticRegression(C=1e-3)}
+    with mlflow.start_run(run_name="learnt"):
+        for name, model in fits.items():
+            model.fit(rows[["a", "b"]], rows.y)
+            info = mlflow.sklearn.log_model(model, name=name, pip_requirements=[])
+            fits[name] = info.model_uri
+    return {"rows": rows, **fits}
+
+
+def scores_of(logged: dict[str, Any], name: str, label: str) -> np.ndarray:
+    model = mlflow.sklearn.load_model(logged[name])
+    column = list(model.classes_).index(label)
+    return np.asarray(model.predict_proba(logged["rows"][["a", "b"]])[:, column])
+
+
+# MLflow itself names the labels to scikit-learn in an order that this does not like.
+@pytest.mark.filterwarnings("ignore:Labels passed were:UserWarning")
+@pytest.mark.parametrize("label", ["no", "yes"])
+@pytest.mark.parametrize(
+    ("loss", "metric", "column"), [("log", log_loss, "log loss"), ("auc", roc_auc_score, "AUC")]
+)
+def test_models_are_asked_for_probabilities(
+    logged: dict[str, Any], loss: str, metric: Any, column: str, label: str
+) -> None:
+    """The function that MLflow calls gives labels: their log loss was 5.754 for 0.389."""
+    config = {"baseline_model": logged["old"], "loss": loss, "pos_label": label}
+    options = {"model": logged["new"], "evaluators": ["default", "ucvtest"]}
+    quiet = {"pos_label": label, "log_model_explainability": False}
+    found = evaluate(logged["rows"], {"default": quiet, "ucvtest": config}, **options)
+    table = um.load_result(found.run_id).tables["Models"]
+    positive = (logged["rows"].y == label).to_numpy().astype(int)
+    expected = [metric(positive, scores_of(logged, name, label)) for name in ("new", "old")]
+    assert table[column] == pytest.approx(expected, rel=1e-6)
+    theirs = found.metrics["log_loss" if loss == "log" else "roc_auc"]
+    assert table[column][0] == pytest.approx(theirs, rel=1e-6)
+
+
+def test_every_way_to_probabilities_is_the_same(logged: dict[str, Any]) -> None:
+    rows = logged["rows"]
+    old = mlflow.sklearn.load_model(logged["old"])
+    with mlflow.start_run(run_name="probabilities"):
+        signature = mlflow.models.infer_signature(rows[["a", "b"]], np.zeros((1, 2)))
+        info = mlflow.sklearn.log_model(
+            old,
+            name="old",
+            pip_requirements=[],
+            pyfunc_predict_fn="predict_proba",
+            signature=signature,
+        )
+    ways: list[Any] = [info.model_uri, old, lambda X: old.predict_proba(X)]
+    wide = rows.assign(other=0.0)
+    signed = {"model": info.model_uri}
+    for baseline in ways:
+        config = {"baseline_model": baseline, "loss": "log"}
+        found = evaluate(rows, config, **signed)
+        assert found.metrics["ucvtest.paired_t.1.estimate"] == 0
+    # The columns that a model was logged with are picked, as MLflow does for `predict`.
+    column = {"baseline": "half", "loss": "log"}
+    assert evaluate(wide.assign(half=0.5), column, **signed).metrics
+
+
+def test_a_decision_function_serves_the_auc_alone(logged: dict[str, Any]) -> None:
+    rows = logged["rows"]
+    features, column = rows[["a", "b"]], {"baseline": "half", "loss": "auc"}
+    machine = LinearSVC(random_state=0).fit(features, rows.y)
+    with mlflow.start_run(run_name="margin"):
+        uri = mlflow.sklearn.log_model(machine, name="svm", pip_requirements=[]).model_uri
+    half = rows.assign(half=0.5)
+    for label, sign in (("yes", 1), ("no", -1)):
+        found = evaluate(half, column | {"pos_label": label}, model=uri)
+        expected = roc_auc_score(rows.y == label, sign * machine.decision_function(features))
+        assert found.metrics["ucvtest.delong.1.estimate"] == pytest.approx(expected - 0.5)
+    for asked in ({"model": uri}, {"model": lambda X: np.full(len(X), "yes")}):
+        with pytest.raises(ValueError, match=r"model are all labels.*Pass a model with predict_pr"):
+            evaluate(half, column | {"loss": "log"}, **asked)
+
+
+def test_models_of_other_classes(logged: dict[str, Any]) -> None:
+    renamed = logged["rows"].assign(y=(logged["rows"].y == "yes").astype(int))
+    config = {"baseline_model": logged["old"], "loss": "auc"}
+    with pytest.raises(ValueError, match=r"for the classes 'no', 'yes', the targets have 0, 1: ev"):
+        evaluate(renamed, config, model=logged["new"])
+
+
 def test_beside_other_evaluators(client: MlflowClient, data: pd.DataFrame) -> None:
     options = {"predictions": "new", "evaluators": ["default", "ucvtest"]}
     both = evaluate(data, {"ucvtest": {"baseline": "old"}}, **options).metrics
@@ -389,6 +481,7 @@ def test_errors(client: MlflowClient, data: pd.DataFrame) -> None:
     column = {"baseline": "older"}
     cases: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         ({"loss": "auc"}, {}, "evaluator_config of ucvtest has no baseline: name either"),
+        ({"baseline": "old", "los": "auc"}, {}, "has 'los', which .* did you mean 'loss'"),
         ({"baseline": None}, {}, "evaluator_config of ucvtest has no baseline"),
         (both, {}, "evaluator_config of ucvtest has baseline and baseline_model"),
         (column, {}, "baseline='older' is no column of the data, which has a, b, old"),
@@ -408,12 +501,48 @@ def test_errors(client: MlflowClient, data: pd.DataFrame) -> None:
         )
 
 
+NAMED: list[dict[str, Any]] = [
+    {"evaluators": ["default", "ucvtest"]},
+    {"evaluators": "ucvtest"},
+    {"evaluators": ["ucvtest"]},
+]
+
+
+@pytest.mark.parametrize("options", NAMED)
+@pytest.mark.parametrize("config", [None, {}, {"pos_label": 1}])
+def test_nothing_is_left_out_in_silence_where_it_is_named(
+    client: MlflowClient, data: pd.DataFrame, options: dict[str, Any], config: Any
+) -> None:
+    nested = config if isinstance(options["evaluators"], str) else config and {"ucvtest": config}
+    with pytest.raises(ValueError, match="evaluator_config of ucvtest has no baseline: name"):
+        evaluate(data, nested, predictions="new", **options)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("baselin", "baseline"), ("Base_line", "baseline"), ("base_model", "baseline_model")],
+)
+@pytest.mark.parametrize("options", [*NAMED, {"evaluators": None}])
+def test_misspelt_options(
+    client: MlflowClient, data: pd.DataFrame, options: dict[str, Any], typed: str, meant: str
+) -> None:
+    config: dict[str, Any] = {typed: "old"}
+    if isinstance(options["evaluators"], list):
+        config = {"ucvtest": config}
+    with pytest.raises(ValueError) as error:
+        evaluate(data, config, predictions="new", **options)
+    assert str(error.value) == (
+        f"evaluator_config of ucvtest has {typed!r}, which it does not know: did you mean "
+        f"{meant!r}? Its options are baseline, baseline_model, loss, pos_label, alternative"
+    )
+
+
 def test_options_that_it_does_not_know(client: MlflowClient, data: pd.DataFrame) -> None:
     with pytest.warns(UcvtestWarning) as caught:
-        evaluate(data, {"baseline": "old", "los": "auc"}, predictions="new")
+        evaluate(data, {"baseline": "old", "metric_prefix": "x"}, predictions="new")
     assert [str(item.message) for item in caught if item.category is UcvtestWarning] == [
-        "evaluator_config holds los, which ucvtest does not know: its options are baseline, "
-        "baseline_model, loss, pos_label, alternative"
+        "evaluator_config holds metric_prefix, which ucvtest does not know: its options are "
+        "baseline, baseline_model, loss, pos_label, alternative"
     ]
 
 

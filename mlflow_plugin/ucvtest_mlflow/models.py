@@ -1,0 +1,83 @@
+"""What fitted models say about rows: labels or numbers, or scores where a loss needs those."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import mlflow
+import numpy as np
+import pandas as pd
+
+__all__ = ["loaded", "predicted", "scored"]
+
+
+def loaded(model: Any) -> Any:
+    """The model behind a URI; anything else as it is."""
+    return mlflow.pyfunc.load_model(model) if isinstance(model, str) else model
+
+
+def predicted(model: Any, features: Any, name: str, column: str | None = None) -> np.ndarray:
+    """What `predict` gives, or the function itself; of a table, the one column that is named."""
+    function = getattr(model, "predict", model)
+    if not callable(function):
+        raise ValueError(
+            f"{name}_model must be a model URI, have a method predict, or be a function of the "
+            f"features, got {type(model).__name__}"
+        )
+    found = function(features)
+    if isinstance(found, pd.DataFrame) and column is not None:
+        found = found[column]
+    values = np.asarray(found)
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+def scored(
+    model: Any, features: Any, name: str, classes: Sequence[Any], *, probabilities: bool
+) -> np.ndarray:
+    """One column of probabilities or scores for each class, in the order of `classes`.
+
+    The function that MLflow calls for a model gives labels by default, so that the flavour's own
+    model is asked. Where it has neither `predict_proba` nor (unless `probabilities` are needed)
+    `decision_function`, this is what the model predicts.
+    """
+    learner = _learner(model)
+    for method in ("predict_proba",) if probabilities else ("predict_proba", "decision_function"):
+        function = getattr(learner, method, None)
+        if callable(function):
+            return _by_class(function, learner, _known(model, features), classes, name)
+    return predicted(model, features, name)
+
+
+def _learner(model: Any) -> Any:
+    """The model that was logged, where its flavour hands it out."""
+    try:
+        return model.get_raw_model()
+    except (AttributeError, NotImplementedError):
+        return model
+
+
+def _known(model: Any, features: Any) -> Any:
+    """The columns that the model was logged with, which MLflow picks for `predict` too."""
+    schema = model.metadata.get_input_schema() if getattr(model, "metadata", None) else None
+    if schema is None or not schema.has_input_names() or not isinstance(features, pd.DataFrame):
+        return features
+    return features[[column for column in schema.input_names() if column in features.columns]]
+
+
+def _by_class(
+    function: Callable[[Any], Any],
+    learner: Any,
+    features: Any,
+    classes: Sequence[Any],
+    name: str,
+) -> np.ndarray:
+    values = np.asarray(function(features))
+    if values.ndim == 1:  # a decision function, which is positive for the second class
+        values = np.column_stack([-values, values])
+    order = list(getattr(learner, "classes_", classes))
+    if sorted(map(str, order)) != sorted(map(str, classes)) or len(order) != values.shape[1]:
+        raise ValueError(
+            f"{name} gives scores for the classes {', '.join(map(repr, order))}, the targets have "
+            f"{', '.join(map(repr, classes))}: evaluate it on rows with the labels that it was "
+            "fitted with"
+        )
+    return values[:, [order.index(one) for one in classes]]
