@@ -1,6 +1,7 @@
 """The switch for automatic logging to MLflow."""
 
-from contextlib import AbstractContextManager
+import threading
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -91,14 +92,25 @@ class AutologByEnvironment:
 
     logs_to: ClassVar[str] = "mlflow"
 
+    def __init__(self) -> None:
+        self._switching = threading.Lock()
+        self._switched = False
+
     def fitting(self, test: Any) -> AbstractContextManager[Any]:
-        """Give way to the hook that `autolog` adds."""
-        # Whether or not autolog succeeds, it is called once, and warns once.
-        hooks.remove_hook(self)
-        before = hooks.installed_hooks()
-        autolog()
-        (added,) = (hook for hook in hooks.installed_hooks() if hook not in before)
-        return added.fitting(test)
+        """Give way to the hook that `autolog` adds; threads that fit meanwhile wait for it."""
+        with self._switching:
+            if not self._switched:
+                # Whether or not autolog succeeds, it is called once, and warns once.
+                self._switched = True
+                try:
+                    autolog()
+                finally:
+                    hooks.remove_hook(self)
+        with ExitStack() as stack:
+            for hook in hooks.installed_hooks():
+                if isinstance(hook, hooks.LoggingHook) and hook.logs_to == self.logs_to:
+                    stack.enter_context(hook.fitting(test))
+            return stack.pop_all()
 
     def fitted(self, test: Any, result: Any) -> None:
         """Nothing: by then the other hook is in its place."""

@@ -5,6 +5,7 @@ environment variable ``UCVTEST_AUTOLOG`` asks for it.
 """
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -19,6 +20,7 @@ __all__ = [
     "installed_hooks",
     "remove_hook",
     "remove_logging",
+    "replace_logging",
     "warn_caller",
 ]
 
@@ -53,25 +55,44 @@ class LoggingHook(FitHook, Protocol):
 
 
 _hooks: list[FitHook] = []
+_changing = threading.Lock()
 
 
 def add_hook(hook: FitHook) -> None:
     """Have a hook told about every later fit; adding it twice has no effect."""
-    if hook not in _hooks:
-        _hooks.append(hook)
+    with _changing:
+        if hook not in _hooks:
+            _hooks.append(hook)
 
 
 def remove_hook(hook: FitHook) -> None:
     """Stop telling a hook; removing an unknown one has no effect."""
-    if hook in _hooks:
-        _hooks.remove(hook)
+    with _changing:
+        if hook in _hooks:
+            _hooks.remove(hook)
 
 
 def remove_logging(logs_to: str) -> None:
     """Remove every hook that logs to this place, such as "mlflow"."""
-    for hook in installed_hooks():
-        if isinstance(hook, LoggingHook) and hook.logs_to == logs_to:
-            remove_hook(hook)
+    _put(logs_to, ())
+
+
+def replace_logging(hook: LoggingHook) -> None:
+    """Add a hook in the place of all that log where it does.
+
+    A fit in another thread that begins meanwhile finds the ones before or this one, never none.
+    """
+    _put(hook.logs_to, (hook,))
+
+
+def _put(logs_to: str, hooks: tuple[FitHook, ...]) -> None:
+    with _changing:
+        others = (
+            hook
+            for hook in _hooks
+            if not (isinstance(hook, LoggingHook) and hook.logs_to == logs_to)
+        )
+        _hooks[:] = [*others, *hooks]
 
 
 def installed_hooks() -> tuple[FitHook, ...]:

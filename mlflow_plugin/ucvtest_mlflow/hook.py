@@ -100,8 +100,8 @@ def autolog(
     The list by which `mlflow.load_table` finds the tables of a run has room for some 70; further
     tables are artifacts of the run like the others, but not on it.
     """
-    hooks.remove_logging(AutologHook.logs_to)
     if disable:
+        hooks.remove_logging(AutologHook.logs_to)
         return
     if log_plots and find_spec("matplotlib") is None:
         raise ImportError(
@@ -109,7 +109,7 @@ def autolog(
         )
     spool = _spool(spool_dir)
     spool.open()
-    hooks.add_hook(AutologHook(spool, log_plots, log_datasets, log_tables, nested, silent))
+    hooks.replace_logging(AutologHook(spool, log_plots, log_datasets, log_tables, nested, silent))
 
 
 def flush_spool(spool_dir: str | Path | None = None) -> list[Logged]:

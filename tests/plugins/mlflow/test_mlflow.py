@@ -1403,6 +1403,68 @@ def test_switched_on_by_the_environment(client: MlflowClient) -> None:
     assert [type(hook) for hook in hooks.installed_hooks()] == [AutologHook]
 
 
+def test_two_first_fits_at_once(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second thread neither fails nor fits unheard while the first imports MLflow."""
+    first_is_in, go_on = threading.Event(), threading.Event()
+    calls = []
+
+    def slow_autolog() -> None:
+        calls.append(threading.current_thread().name)
+        first_is_in.set()
+        # In vain: time for the second thread to come here, or to fit by itself.
+        go_on.wait(0.5)
+        um.autolog(spool_dir=spool)
+
+    monkeypatch.setattr(autologging, "autolog", slow_autolog)
+    hooks.add_hook(AutologByEnvironment())
+    hidden = []
+
+    def fit() -> None:
+        with hooks.fitting(TEST):
+            hidden.append(autologging_utils._AUTOLOGGING_GLOBALLY_DISABLED)
+        hooks.announce(TEST, RESULT)
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(fit)
+        assert first_is_in.wait(10)
+        second = pool.submit(fit)
+        for done in (first, second):
+            done.result(60)
+    assert len(calls) == 1
+    assert hidden == [True, True]
+    assert len(runs(client)) == 2
+    assert [type(hook) for hook in hooks.installed_hooks()] == [AutologHook]
+
+
+def test_options_are_replaced_without_a_gap(client: MlflowClient, spool: Path) -> None:
+    """A fit that ends while another thread calls autolog is told to the old hook or the new."""
+    um.autolog(spool_dir=spool)
+    seen, stop = set(), threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            seen.add(len(hooks.installed_hooks()))
+
+    with ThreadPoolExecutor(1) as pool:
+        looking = pool.submit(look)
+        for _ in range(50):
+            um.autolog(spool_dir=spool)
+        stop.set()
+        looking.result(60)
+    assert seen == {1}
+
+
+def test_options_that_are_refused_change_nothing(client: MlflowClient, tmp_path: Path) -> None:
+    um.autolog(spool_dir=tmp_path / "spool")
+    before = hooks.installed_hooks()
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="cannot be written to"):
+        um.autolog(spool_dir=tmp_path / "file" / "spool")
+    assert hooks.installed_hooks() == before
+
+
 def test_switched_on_by_the_environment_without_mlflow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ucvtest_mlflow", None)
     hooks.add_hook(AutologByEnvironment())
