@@ -79,7 +79,8 @@ def compare_predictions(
     Notes
     -----
     Rows must be independent of one another and of what the models were learnt from.
-    McNemar's test is exact and conservative; the intervals are approximate.
+    McNemar's test is exact and conservative, and its interval agrees with it; the other intervals
+    are approximate.
 
     References
     ----------
@@ -129,7 +130,7 @@ def compare_predictions(
 
 
 def _paired(rows: Rows, loss: Loss, pos_label: Any, alternative: Alternative) -> dict[str, Any]:
-    """Mean loss difference, its t interval, and its p-value: exact for errors and hits."""
+    """Mean loss difference, its interval and its p-value: exact for errors and hits."""
     losses = np.array(_losses(rows, loss, pos_label))
     difference = losses[0] - losses[1]
     n = len(difference)
@@ -168,11 +169,15 @@ def _paired(rows: Rows, loss: Loss, pos_label: Any, alternative: Alternative) ->
 def _mcnemar(losses: np.ndarray, alternative: Alternative, parts: dict[str, Any]) -> dict[str, Any]:
     """The exact test on the rows where one model errs and the other does not."""
     found = discordance(losses[0], losses[1])
-    status = parts["status"]
+    status = "ok"
     if found.n_telling == 0:
         status = "the models err on the same rows: nothing tells them apart; use more rows"
     return {
+        "statistic": float(found.counts.statistic),
         "pvalue": found.pvalue(alternative),
+        "df": math.nan,
+        "reference": "exact binomial",
+        "counts": found.counts,
         "status": status,
         "method": "McNemar test of the error rates",
         "diagnostics": found.diagnostics,

@@ -32,7 +32,16 @@ MODULES = (
     "losses",
     "simulate",
 )
-ADDED = {"TestResult": ("better", "interval_name", "null_hypothesis", "assumption", "posterior")}
+ADDED = {
+    "TestResult": (
+        "better",
+        "interval_name",
+        "null_hypothesis",
+        "assumption",
+        "posterior",
+        "counts",
+    )
+}
 """Fields with defaults that came later, behind all others."""
 READ = ("attribute", "field", "property")
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -78,7 +78,7 @@ def test_results(name):
     before = read(name)
     result = uv.TestResult.from_dict(before)
     now = json.loads(result.to_json())
-    assert (before["version"], now["version"]) == (1, 2)
+    assert (before["version"], now["version"]) == (1, 3)
     assert lost(before, where_they_were(now)) == []
     assert now["diagnostics"].keys().isdisjoint(("better", "interval_name"))
     text = result.summary().as_text()

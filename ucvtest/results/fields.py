@@ -2,28 +2,23 @@
 
 import json
 import math
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
-from ucvtest.common.exceptions import UcvtestWarning
+from ucvtest.common.exceptions import warn_caller
 from ucvtest.results.pictures import Picture
 from ucvtest.results.serialising import check_written, freeze, from_plain, to_plain
-from ucvtest.stats.wald import (
-    Alternative,
-    ReferenceDistribution,
-    reference_distribution,
-    wald_interval,
-)
+from ucvtest.stats.exact import Counts, counts_from_dict
+from ucvtest.stats.wald import Alternative, wald_interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Posterior", "ResultFields", "check_alpha", "quiet_interval"]
 
-FORMAT_VERSION = 2
-"""Version 1 kept in `diagnostics` what has fields of its own since: see `_lifted`."""
+FORMAT_VERSION = 3
+"""2 had no counts; 1 kept in `diagnostics` what has fields of its own since: see `_lifted`."""
 
 SINCE_VERSION_2 = ("better", "interval_name", "null_hypothesis", "assumption", "posterior")
 
@@ -90,6 +85,8 @@ class ResultFields:
     assumption: str | None = None
     # What the verdict states in the place of a test.
     posterior: Posterior | None = None
+    # What p-value and interval come from, where these are no studentised ones.
+    counts: Counts | None = None
 
     def __post_init__(self) -> None:
         for name in ("settings", "diagnostics", "tables", "pictures"):
@@ -120,8 +117,9 @@ class ResultFields:
         Returns
         -------
         tuple of float
-            Lower and upper end; both NaN, with a warning that says why, where the result
-            has no standard error or no reference distribution.
+            Lower and upper end; both NaN, with a warning that says why, where the method or this
+            result has none. The p-value is at most `alpha` exactly when the interval leaves out
+            the null value.
 
         Raises
         ------
@@ -129,9 +127,9 @@ class ResultFields:
             If `alpha` is outside (0, 1).
         """
         interval = quiet_interval(self, alpha)
-        if self._distribution is None:
+        if math.isnan(interval[0]):
             reason = self.status if self.status != "ok" else f"the {self.method} gives none"
-            warnings.warn(f"no confidence interval: {reason}", UcvtestWarning, stacklevel=2)
+            warn_caller(f"no confidence interval: {reason}")
         return interval
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
@@ -189,8 +187,10 @@ class ResultFields:
         ValueError
             If `data` was not written by `to_dict`, or by a newer version of it.
         """
-        # Results written before pictures existed have none.
+        # Results written before pictures or counts existed have none.
         data = {"pictures": {}, **data}
+        if data.get("version", 0) < 3:
+            data = {"counts": None, **data}
         is_old = data.get("version", 0) < 2
         if is_old:
             data = {**dict.fromkeys(SINCE_VERSION_2), **data}
@@ -200,6 +200,8 @@ class ResultFields:
             values |= _lifted(values["diagnostics"])
         elif values["posterior"] is not None:
             values["posterior"] = Posterior(**values["posterior"])
+        if values["counts"] is not None:
+            values["counts"] = counts_from_dict(values["counts"])
         values["pictures"] = {
             kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
         }
@@ -210,17 +212,12 @@ class ResultFields:
         }
         return cls(**values)
 
-    @property
-    def _distribution(self) -> ReferenceDistribution | None:
-        """What the interval comes from; None where there is none."""
-        if not math.isfinite(self.se):
-            return None
-        return reference_distribution(self.reference, self.df)
-
 
 def quiet_interval(result: ResultFields, alpha: float) -> tuple[float, float]:
     """The interval of `conf_int` without its warning, for what shows the status beside it."""
     check_alpha(alpha)
+    if result.counts is not None:
+        return result.counts.interval(result.alternative, alpha)
     return wald_interval(
         result.estimate, result.se, result.reference, result.df, result.alternative, alpha
     )

@@ -67,6 +67,8 @@ class TestResult(ResultFields):
         What p-value and interval rest on beyond the data, in words.
     posterior : Posterior, optional
         Posterior probabilities, which Bayesian tests give in the place of a p-value.
+    counts : BinomialCounts or PairedCounts, optional
+        What an exact test's p-value and interval come from, in the place of the standard error.
 
     Examples
     --------

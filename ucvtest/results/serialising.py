@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.results.pictures import Picture
+from ucvtest.stats.exact import BinomialCounts, PairedCounts, counts_to_dict
 
 __all__ = ["check_written", "freeze", "from_plain", "to_plain"]
 
@@ -44,6 +45,8 @@ def to_plain(value: Any) -> Any:
     """The value as JSON knows it; NaN and infinity become strings."""
     if isinstance(value, Picture):
         return to_plain(value.to_dict())
+    if isinstance(value, (BinomialCounts, PairedCounts)):
+        return counts_to_dict(value)
     if is_dataclass(value):
         return {item.name: to_plain(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Mapping):

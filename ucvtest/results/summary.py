@@ -134,6 +134,8 @@ def _main_grid(result: ResultFields, alpha: float) -> Grid:
     low, high = quiet_interval(result, alpha)
     level = percent(1 - alpha)
     symbol = {"t": "t", "normal": "z"}.get(result.reference, "statistic")
+    # A count stays one.
+    statistic = result.statistic if result.counts is None else result.counts.statistic
     errors = [
         result.diagnostics.get(f"mc_se_{name}") for name in ("estimate", "variance", "pvalue")
     ]
@@ -144,7 +146,7 @@ def _main_grid(result: ResultFields, alpha: float) -> Grid:
         "estimate": number_column([result.estimate, errors[0]], units),
         "variance": number_column([result.variance, errors[1]]),
         "std err": number_column([result.se, None], units),
-        symbol: number_column([result.statistic, None], 3),
+        symbol: number_column([statistic, None], 3),
         "p-value": number_column([result.pvalue, errors[2]], 4),
         f"{level} low": number_column([low, None], units),
         f"{level} high": number_column([high, None], units),

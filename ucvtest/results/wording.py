@@ -145,8 +145,8 @@ def _estimate_clause(result: ResultFields, alpha: float) -> str:
         return f"the {result.estimand} could not be estimated"
     low, high = quiet_interval(result, alpha)
     text = _fixed_by(result, low, high)
-    name = result.interval_name
-    brackets = [_interval_words(low, high, alpha, text, name)] if is_studentised(result) else []
+    ends = (low, high)
+    brackets = [_interval_words(result, ends, alpha, text)] if is_studentised(result) else []
     if not math.isnan(result.pvalue):
         brackets.append(f"p {pvalue_text(result.pvalue, alpha)}")
     if brackets and result.assumption:
@@ -161,14 +161,15 @@ def is_studentised(result: ResultFields) -> bool:
 
 
 def _interval_words(
-    low: float, high: float, alpha: float, text: Callable[[float], str], name: str
+    result: ResultFields, ends: tuple[float, float], alpha: float, text: Callable[[float], str]
 ) -> str:
+    (low, high), name = ends, result.interval_name
     level = percent(1 - alpha)
     if math.isnan(low):
         return f"no {name}"
-    if math.isinf(low):
+    if result.alternative == "less":
         return f"one-sided {level} {name} up to {text(high)}"
-    if math.isinf(high):
+    if result.alternative == "greater":
         return f"one-sided {level} {name} from {text(low)} up"
     return f"{level} {name} {text(low)} to {text(high)}"
 

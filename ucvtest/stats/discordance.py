@@ -3,9 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar
 
+from ucvtest.stats.exact import PairedCounts
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["Discordance", "discordance"]
@@ -26,16 +25,12 @@ class Discordance(NamedTuple):
 
     def pvalue(self, alternative: Alternative) -> float:
         """The exact p-value: under H0 either rule is as likely to be the one that errs."""
-        if self.n_telling == 0:
-            return 1.0
-        if alternative == "two-sided":
-            counts = [
-                [self.both_right, self.only_second_wrong],
-                [self.only_first_wrong, self.both_wrong],
-            ]
-            return float(mcnemar(counts, exact=True).pvalue)
-        found = stats.binomtest(self.only_first_wrong, self.n_telling, alternative=alternative)
-        return float(found.pvalue)
+        return self.counts.pvalue(0, alternative)
+
+    @property
+    def counts(self) -> PairedCounts:
+        """What p-value and interval come from."""
+        return PairedCounts(self.only_first_wrong, self.only_second_wrong, sum(self))
 
     @property
     def diagnostics(self) -> dict[str, int]:
@@ -59,9 +54,8 @@ class Discordance(NamedTuple):
         kind = "exact" if exact else "binomial"
         return (
             f"The p-value is the {kind} one of the {self.n_telling} observations where one rule "
-            "errs and the other does not. Statistic, standard error and interval are those of the "
-            "paired t test, rough where such observations are few, and can disagree with the "
-            "p-value near the level."
+            "errs and the other does not; the statistic is the number of those where it is the "
+            "first. The interval (Fay and Lumbard 2021) agrees with the p-value."
         )
 
 

@@ -75,11 +75,11 @@ confint.ucvtest <- function(object, parm, level = object$conf.level, ...) {
   refuse_others("confint", "level", ...)
   refuse_level(level, "level")
   ends <- call_python("confidence_interval", json = object$json, conf_level = level)
-  # Named by the probabilities below the ends, as everywhere in R; those of one-sided intervals
-  # are 0 or 1 where the end is infinite.
-  tails <- if (identical(ends[1L], -Inf)) c(0, level)
-           else if (identical(ends[2L], Inf)) c(1 - level, 1)
-           else c(1 - level, 1 + level) / 2
+  # Named by the probabilities below the ends, as everywhere in R; a one-sided interval has one
+  # end at 0 or 1.
+  side <- c(object$settings$alternative, "two-sided")[1L]
+  tails <- switch(side, less = c(0, level), greater = c(1 - level, 1),
+                  c(1 - level, 1 + level) / 2)
   percent <- paste(format(100 * tails, trim = TRUE, scientific = FALSE, digits = 3L), "%")
   matrix(ends, 1L, dimnames = list(names(object$estimate), percent))
 }

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import ucvtest as uv
 from tests.oracles import resampling_wald as oracle
 from ucvtest.stats.discordance import discordance
+from ucvtest.stats.exact import PairedCounts
 
 SIDES = ("two-sided", "less", "greater")
 
@@ -77,13 +77,24 @@ class TestValues:
         result = fit(table_of(*counts), alternative=alternative)
         assert result.pvalue == pytest.approx(json.loads(done.stdout), rel=1e-12)
 
-    def test_interval_is_that_of_the_paired_t_test(self):
-        losses = table_of(8, 9, 3, 4)
-        result = fit(losses)
-        expected = stats.ttest_rel(*losses.values)
-        assert result.statistic == pytest.approx(expected.statistic)
-        assert result.conf_int() == pytest.approx(tuple(expected.confidence_interval()))
-        assert any("paired t test" in note for note in result.notes)
+    def test_what_is_shown_belongs_to_the_exact_test(self):
+        result = fit(table_of(8, 9, 3, 4))
+        assert (result.statistic, result.reference) == (3, "exact binomial")
+        assert math.isnan(result.df)
+        assert result.conf_int() == PairedCounts(3, 9, 24).interval("two-sided", 0.05)
+        text = result.summary().as_text()
+        assert "exact binomial" in text
+        assert " df)" not in text
+        assert any("Fay and Lumbard" in note for note in result.notes)
+
+    def test_p_one_eighth_has_an_interval_with_zero(self):
+        # Four observations tell, all of one side: Student's interval left 0 out.
+        result = fit(table_of(16, 4, 0, 0))
+        assert result.pvalue == 0.125
+        low, high = result.conf_int()
+        assert low < 0 < high
+        low, high = result.conf_int(alpha=0.125)
+        assert high < 0
 
 
 class TestLevel:
@@ -121,21 +132,23 @@ class TestCases:
         result = fit(losses_of([0, 1, 0, 1], [0, 1, 0, 1]))
         assert result.pvalue == 1.0
         assert result.status.startswith("degenerate: the two learners had the same loss")
-        assert result.reference == "none"
+        assert result.conf_int() == pytest.approx((-(1 - 0.025**0.25), 1 - 0.025**0.25))
 
     def test_one_rule_is_always_wrong(self):
         result = fit(losses_of([1] * 8, [0] * 8))
         assert result.pvalue == pytest.approx(2 / 2**8)
-        assert result.status.startswith("the loss difference is the same at every observation")
+        assert result.status == "ok"
+        assert 0 < result.conf_int()[0] < result.conf_int()[1] == 1
 
     def test_one_observation(self):
         result = fit(losses_of([1], [0]))
-        assert result.pvalue == 1.0
-        assert result.status.startswith("the loss difference is the same")
+        assert (result.pvalue, result.status) == (1.0, "ok")
+        assert result.conf_int() == (pytest.approx(-0.95), 1.0)
 
     def test_predictions_left_open(self):
         result = fit(losses_of([0.5, 1, 0, 0], [1, 0, 0, 1]))
         assert math.isnan(result.pvalue)
+        assert result.counts is None
         assert result.status.startswith("1 predictions were left open between two classes")
 
     def test_k_folds(self):

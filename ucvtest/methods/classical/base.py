@@ -3,6 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +29,7 @@ from ucvtest.losses.means import AUC
 from ucvtest.losses.table import SCORES_ONLY, LossDifference, Losses
 from ucvtest.results.pictures import Picture
 from ucvtest.results.result import TestResult
+from ucvtest.stats.exact import Counts
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["THESE_RULES", "ResamplingTest"]
@@ -227,15 +229,30 @@ class ResamplingTest(FromLosses):
         pictures: Mapping[str, Picture] | None = None,
         interval_name: str = "interval",
         assumption: str | None = None,
+        counts: Counts | None = None,
     ) -> TestResult:
-        """The result of a studentised statistic; no test where `status` is not "ok"."""
+        """The result of a studentised statistic; no test where `status` is not "ok".
+
+        An exact test of `counts` needs no variance, and answers whatever the losses are.
+        """
         losses = observed.losses
-        status = _status(observed, estimate, variance, status)
+        if counts is None:
+            status = _status(observed, estimate, variance, status)
+        elif observed.identical:
+            status = SAME_LOSSES
         # What cannot be used shows no statistic either.
         shown = reference if status == "ok" else "none"
         one = studentise(self.hypothesis, estimate, variance, reference=shown, df=df, status=status)
+        if counts is not None:
+            one = replace(
+                one,
+                statistic=float(counts.statistic),
+                pvalue=counts.pvalue(self.null_value, self.alternative),
+                reference=reference,
+            )
         return TestResult(
             **vars(one),
+            counts=counts,
             method=method,
             estimand=estimand,
             n_obs=observed.design.n_obs,

@@ -1,7 +1,6 @@
 """The test on one held-out set: about two rules that have been learnt, not about learners."""
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +8,12 @@ from scipy import stats
 
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import HoldOut
+from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.loss import plural
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.base import ResamplingTest
 from ucvtest.results.result import TestResult
+from ucvtest.stats.exact import BinomialCounts
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
 
 __all__ = ["HoldOutTest"]
@@ -55,9 +56,10 @@ class HoldOutTest(ResamplingTest):
     Reference: t with n_test - 1 degrees of freedom. Assumes independent test observations, and
     enough of them for the mean to be normal: with few errors, or few observations about which two
     learners disagree, intervals are too short on the side of the rarer outcome. For the error rate
-    of one rule the p-value is that of the exact binomial test, because Student's is liberal (size
-    0.12 at a nominal 0.05 with an error rate of 0.1 and 33 test observations), and the exact
-    interval (Clopper-Pearson) is shown beside Student's; for two rules `McNemarTest` is exact. As
+    of one rule p-value and interval are the exact binomial ones, because Student's are liberal
+    (size 0.12 at a nominal 0.05 with an error rate of 0.1 and 33 test observations): the interval
+    is Clopper and Pearson's, the p-value twice the smaller tail, so that both always agree;
+    Student's are shown beside them. For two rules `McNemarTest` is exact. As
     a statement about learners the test is liberal, because it leaves out what varies between
     learning sets. Cost: one fit of each learner.
 
@@ -97,31 +99,30 @@ class HoldOutTest(ResamplingTest):
         values = observed.values
         n_tested = len(values)
         exact = not observed.paired and _is_binary(observed)
-        result = self._result(
+        return self._result(
             observed,
             method="Hold-out binomial test" if exact else "Hold-out t test",
             estimand=_in_words(observed),
             estimate=float(values.mean()),
             variance=float(values.var(ddof=1)) / n_tested,
-            reference="t",
-            df=n_tested - 1.0,
-            status=_status(observed),
+            reference="exact binomial" if exact else "t",
+            df=math.nan if exact else n_tested - 1.0,
+            status="ok" if exact else _status(observed),
+            counts=_binomial(values) if exact else None,
             settings={"test_size": n_tested},
             diagnostics={"n_tested": n_tested, **_counts(observed)},
             notes=_notes(observed),
             tables=self._tables(observed),
         )
-        if exact:
-            pvalue, *_ = _binomial(values, self.null_value, self.alternative)
-            result = replace(result, pvalue=pvalue)
-        return result
 
     def _tables(self, observed: LossDifference) -> dict[str, dict[str, tuple[Any, ...]]]:
         """Student's interval and the exact one, for the error rate of one learner."""
         if observed.paired or not _is_binary(observed):
             return {}
         t_pvalue, *t_interval = _student(observed.values, self.null_value, self.alternative)
-        pvalue, *interval = _binomial(observed.values, self.null_value, self.alternative)
+        exact = _binomial(observed.values)
+        interval = exact.interval(self.alternative, TABLE_ALPHA)
+        pvalue = exact.pvalue(self.null_value, self.alternative)
         rows = [("t", *t_interval, t_pvalue), ("exact binomial", *interval, pvalue)]
         names = ("interval", "conf_low", "conf_high", "pvalue")
         table = dict(zip(names, zip(*rows, strict=True), strict=True))
@@ -142,12 +143,9 @@ def _in_words(observed: LossDifference) -> str:
 def _status(observed: LossDifference) -> str:
     if observed.identical or np.ptp(observed.values) > 0:
         return "ok"
-    remedy = "test more observations, or use a loss that varies"
-    if not observed.paired and _is_binary(observed):
-        remedy = "the exact binomial interval in the table needs none"
     return (
         f"degenerate: all {len(observed.values)} test observations have the same loss, which "
-        f"leaves no variance to estimate; {remedy}"
+        "leaves no variance to estimate; test more observations, or use a loss that varies"
     )
 
 
@@ -170,7 +168,7 @@ def _notes(observed: LossDifference) -> tuple[str, ...]:
         "what another learning set would have led to.",
     )
     if not observed.paired and _is_binary(observed):
-        notes = (*notes, "The p-value is that of the exact binomial test, the interval Student's.")
+        notes = (*notes, "p-value and interval are the exact binomial ones (Clopper and Pearson).")
     counts = _counts(observed)
     n_tested = len(observed.values)
     if "n_disagreements" in counts and counts["n_disagreements"] < FEW:
@@ -179,13 +177,6 @@ def _notes(observed: LossDifference) -> tuple[str, ...]:
             f"Of {n_tested} test observations one rule alone is right about "
             f"{counts['n_disagreements']}: too few for the t test to be more than a rough guide; "
             "McNemarTest is exact.",
-        )
-    n_errors = counts.get("n_errors", FEW)
-    if min(n_errors, n_tested - n_errors) < FEW and "n_errors" in counts:
-        return (
-            *notes,
-            f"{n_errors} errors in {n_tested} test observations: the t interval is rough, and the "
-            "exact binomial one in the table is to be preferred.",
         )
     return notes
 
@@ -196,16 +187,9 @@ def _student(values: np.ndarray, null: float, alternative: Alternative) -> tuple
         return (math.nan, math.nan, math.nan)
     df, se = len(values) - 1.0, float(stats.sem(values))
     mean = float(values.mean())
-    low, high = wald_interval(mean, se, "t", df, alternative, 0.05)
+    low, high = wald_interval(mean, se, "t", df, alternative, TABLE_ALPHA)
     return (wald_pvalue((mean - null) / se, "t", df, alternative), low, high)
 
 
-def _binomial(values: np.ndarray, null: float, alternative: Alternative) -> tuple[float, ...]:
-    """Exact p-value and 95% interval (Clopper-Pearson) of an error rate."""
-    tested = 0 <= null <= 1  # neither is NaN
-    test = stats.binomtest(
-        int(values.sum()), len(values), null if tested else 0.5, alternative=alternative
-    )
-    interval = test.proportion_ci(0.95, method="exact")
-    pvalue = float(test.pvalue) if tested else math.nan
-    return (pvalue, float(interval.low), float(interval.high))
+def _binomial(values: np.ndarray) -> BinomialCounts:
+    return BinomialCounts(int(values.sum()), len(values))

@@ -1,7 +1,5 @@
 """McNemar's exact test of two rules on the same observations."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from ucvtest.designs.design import Design
@@ -50,16 +48,19 @@ class McNemarTest(ResamplingTest):
     -----
     What is exact is the p-value of a single split, given the learning set; being discrete, it is
     conservative. With K folds observations are tested by rules that learnt from the others, so
-    that the number of errors is no binomial one: liberal where learners are unstable. An exact
-    test has no interval of its own here: `conf_int`, standard error and statistic are those of
-    the paired t test of the losses (n_test - 1 degrees of freedom). Cost: one fit of each learner,
-    or K.
+    that the number of errors is no binomial one: liberal where learners are unstable. `statistic`
+    is the number of observations where only the first rule errs. The interval is that of Fay and
+    Lumbard for the difference of paired proportions: it leaves out 0 exactly when the p-value is
+    at most `alpha`, and stands even where the rules never differ. `se` is that of a mean of
+    differences and takes no part in either. Cost: one fit of each learner, or K.
 
     References
     ----------
     Q. McNemar (1947), Note on the sampling error of the difference between correlated proportions
     or percentages, Psychometrika 12. T. Dietterich (1998), Approximate statistical tests for
     comparing supervised classification learning algorithms, Neural Computation 10, section 3.1.
+    M. Fay, K. Lumbard (2021), Confidence intervals for difference in proportions for matched pairs
+    compatible with exact McNemar's or sign tests, Statistics in Medicine 40.
 
     Examples
     --------
@@ -96,23 +97,20 @@ class McNemarTest(ResamplingTest):
         first, second = observed.each.values()
         n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())
         found = discordance(first > 0, second > 0)
-        result = self._result(
+        return self._result(
             observed,
             method="McNemar test of the error rates",
             estimand=self._in_words(observed, "conditional") + _over_folds(n_folds),
             estimate=float(values.mean()),
             variance=_variance(values),
-            reference="t",
-            df=len(values) - 1.0,
-            status=_status(observed, n_open),
+            reference="exact binomial" if n_folds == 1 else "binomial",
+            status=_status(n_open),
+            counts=None if n_open else found.counts,
             settings={},
             diagnostics={**found.diagnostics, "n_tested": len(values)},
             notes=_notes(n_folds, found.note(exact=n_folds == 1)),
             tables={"Observations": found.table},
         )
-        if n_open == 0:
-            result = replace(result, pvalue=found.pvalue(self.alternative))
-        return result
 
 
 def _variance(values: np.ndarray) -> float:
@@ -120,16 +118,11 @@ def _variance(values: np.ndarray) -> float:
     return float(values.var(ddof=1) / len(values)) if len(values) > 1 else 0.0
 
 
-def _status(observed: LossDifference, n_open: int) -> str:
+def _status(n_open: int) -> str:
     if n_open:
         return (
             f"{n_open} predictions were left open between two classes (loss 1/2), which is "
             "neither right nor wrong: use a rule for ties that decides, or another test"
-        )
-    if not observed.identical and np.ptp(observed.values) == 0:
-        return (
-            "the loss difference is the same at every observation, so that its error cannot be "
-            "estimated; the p-value stands: for an interval test more observations"
         )
     return "ok"
 

@@ -38,6 +38,19 @@ for (name in c("corrected_t_test", "naive_t_test", "conservative_z_test", "five_
     expect_error(run("lda", "knn:3", folds = 3), "unknown argument 'folds'", fixed = TRUE)
   })
 
+test_that("an exact test shows its counts, and an interval that agrees with its p-value", {
+  skip_without_python()
+  exact <- seeded_test(mcnemar_learners_test, "lda", "knn:1", design = k_fold(5))
+  expect_equal(names(exact$statistic), "statistic")
+  expect_equal(unname(exact$statistic), exact$diagnostics$only_first_wrong)
+  expect_null(exact$parameter)
+  ends <- as.vector(confint(exact, level = 1 - exact$p.value * 0.999))
+  expect_true(ends[1L] < 0 && ends[2L] > 0)
+  less <- seeded_test(hold_out_test, "lda", null_value = 0.5, alternative = "less")
+  expect_equal(colnames(confint(less)), c("0 %", "95 %"))
+  expect_equal(less$conf.int[1L], 0)
+})
+
 test_that("designs reach Python", {
   skip_without_python()
   fits <- function(design) seeded_test(corrected_t_test, "lda", design = design)$n_fits

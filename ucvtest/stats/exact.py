@@ -1,0 +1,189 @@
+"""p-values and intervals from counts, exact under the binomial distribution."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import betainc, betaincinv, betaln
+
+from ucvtest.stats.wald import Alternative
+
+__all__ = ["BinomialCounts", "Counts", "PairedCounts", "counts_from_dict", "counts_to_dict"]
+
+NEGLIGIBLE = 1e-14
+"""Probability at either end that integrals over a beta distribution leave out."""
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
+
+
+class Counts(Protocol):
+    """What p-value and interval come from, where these are no studentised ones.
+
+    The p-value is at most alpha exactly when the interval leaves out the null value.
+    """
+
+    kind: ClassVar[str]
+
+    @property
+    def statistic(self) -> int:
+        """The count whose distribution is known under the null hypothesis."""
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """The p-value; NaN where this value of the estimand cannot be tested."""
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """The interval that belongs to the p-value, one-sided where that is."""
+
+
+@dataclass(frozen=True)
+class BinomialCounts:
+    """Errors among observations: the error rate of one rule."""
+
+    kind: ClassVar[str] = "binomial"
+
+    n_errors: int
+    n_obs: int
+
+    @property
+    def statistic(self) -> int:
+        """The number of errors."""
+        return self.n_errors
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Of an error rate; twice the smaller tail, as Clopper and Pearson's interval has it."""
+        if not 0 <= null_value <= 1:
+            return math.nan
+        return _of_tails(self.n_errors, self.n_obs, null_value, alternative)
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """Clopper and Pearson's interval of the error rate."""
+        k, n = self.n_errors, self.n_obs
+        low_tail, high_tail = _tails(alternative, alpha)
+        low = float(betaincinv(k, n - k + 1, low_tail)) if k > 0 else 0.0
+        high = float(betaincinv(k + 1, n - k, 1 - high_tail)) if k < n else 1.0
+        return low, high
+
+
+@dataclass(frozen=True)
+class PairedCounts:
+    r"""Observations where only one of two rules errs: the difference of their error rates.
+
+    The p-value is McNemar's exact one, and the interval agrees with it (Fay and Lumbard 2021).
+    With :math:`\psi` the share of observations where only one rule errs and :math:`\theta` the
+    share of the first rule in these, the difference is :math:`\psi(2\theta - 1)`. Clopper and
+    Pearson's confidence distributions of both are melded; of :math:`\psi`, which can stretch the
+    difference either way, the one that moves the end outwards.
+    """
+
+    kind: ClassVar[str] = "paired binomial"
+
+    only_first: int
+    only_second: int
+    n_obs: int
+
+    @property
+    def statistic(self) -> int:
+        """The number of observations where only the first rule errs."""
+        return self.only_first
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Of equal error rates: either rule is as likely to be the one that errs."""
+        if null_value != 0:
+            return math.nan
+        return _of_tails(self.only_first, self.only_first + self.only_second, 0.5, alternative)
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """The interval of the difference of error rates."""
+        low_tail, high_tail = _tails(alternative, alpha)
+        mirrored = PairedCounts(self.only_second, self.only_first, self.n_obs)
+        return self._low(low_tail), 0.0 - mirrored._low(high_tail)
+
+    def _low(self, tail: float) -> float:
+        """The quantile of the melded confidence distribution of lower ends."""
+        b, c, n = self.only_first, self.only_second, self.n_obs
+        telling = b + c
+        if b == 0:
+            # The share of the first is taken for 0, and the difference for -psi.
+            return -float(betaincinv(telling + 1, n - telling, 1 - tail)) if telling < n else -1.0
+        if tail == 0:
+            return -1.0
+        at_zero = _at_least(b, telling, 0.5)
+        if at_zero == tail:
+            # The test rejects here, so 0 lies outside by the smallest step there is.
+            return math.nextafter(0.0, 1.0)
+        negative = at_zero > tail
+        share = (telling + 1, n - telling) if negative else (telling, n - telling + 1)
+
+        def excess(delta: float) -> float:
+            found = at_zero if delta == 0 else _melded(delta, (b, c + 1), share)
+            return found - tail
+
+        ends = (-1.0, 0.0) if negative else (0.0, 1.0)
+        return float(brentq(excess, *ends, xtol=1e-14, rtol=1e-13))
+
+
+def _melded(delta: float, theta: tuple[int, int], share: tuple[int, int]) -> float:
+    """Probability of psi (2 theta - 1) <= delta, for beta distributed theta and psi."""
+    p, q = share
+    if q == 0:  # psi is 1
+        return float(betainc(*theta, (1 + delta) / 2))
+    low = max(abs(delta), float(betaincinv(p, q, NEGLIGIBLE)))
+    high = float(betaincinv(p, q, 1 - NEGLIGIBLE))
+    # A share below delta cannot stretch the difference beyond it.
+    total = float(betainc(p, q, delta)) if delta > 0 else 0.0
+    if low >= high:
+        return total
+    psi = low + (high - low) * (NODES + 1) / 2
+    density = np.exp((p - 1) * np.log(psi) + (q - 1) * np.log1p(-psi) - betaln(p, q))
+    inside = betainc(*theta, (1 + delta / psi) / 2)
+    return total + float((WEIGHTS * density * inside).sum()) * (high - low) / 2
+
+
+def _tails(alternative: Alternative, alpha: float) -> tuple[float, float]:
+    """The probabilities that are left out below and above."""
+    if alternative == "two-sided":
+        return alpha / 2, alpha / 2
+    return (0.0, alpha) if alternative == "less" else (alpha, 0.0)
+
+
+def _of_tails(count: int, trials: int, chance: float, alternative: Alternative) -> float:
+    # Takes long to import, and results are read without it.
+    from scipy.stats import binom
+
+    below = float(binom.cdf(count, trials, chance))
+    above = _at_least(count, trials, chance)
+    if alternative == "two-sided":
+        return min(1.0, 2 * min(below, above))
+    return below if alternative == "less" else above
+
+
+def _at_least(count: int, trials: int, chance: float) -> float:
+    from scipy.stats import binom
+
+    return float(binom.sf(count - 1, trials, chance))
+
+
+def counts_to_dict(counts: Counts) -> dict[str, Any]:
+    """The counts with the name of their kind, for JSON."""
+    return {"kind": counts.kind, **asdict(counts)}  # type: ignore[call-overload]
+
+
+def counts_from_dict(data: Mapping[str, Any]) -> Counts:
+    """The counts that `counts_to_dict` was called on.
+
+    Raises
+    ------
+    ValueError
+        If `data` names no kind of counts.
+    """
+    kinds = {"binomial": BinomialCounts, "paired binomial": PairedCounts}
+    rest = dict(data)
+    kind = rest.pop("kind", None)
+    if kind not in kinds:
+        raise ValueError(
+            f"data has counts of kind {kind!r}, which is unknown here: upgrade ucvtest"
+        )
+    return kinds[kind](**rest)
