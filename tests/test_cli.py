@@ -358,8 +358,18 @@ def test_table_of_pairs(csv: Path) -> None:
 
 
 def test_recommended_tests(csv: Path) -> None:
-    found = table_to_json(csv, "--tests", "recommended", "--other", "majority", *QUICK)
-    assert "ustatistic" in found.tests
+    n_obs = len(pd.read_csv(csv))
+    found = table_to_json(csv, "--tests", "recommended", "--other", "majority")
+    assert registry.class_named(uv.advise(n_obs).test).method_name in found.tests
+    file = csv.with_suffix(".json")
+    outcome = run(csv, "--json", str(file))
+    assert outcome.exit_code == 0, outcome.output
+    alone = uv.TestResult.from_dict(json.loads(file.read_text()))
+    advised = uv.advise(n_obs, learners=1).test
+    assert alone.settings["test"] == registry.class_named(advised).method_name
+    assert "No test was named" in outcome.stdout
+    assert "this is what advise() recommends for 60 observations, one learner" in alone.notes[-1]
+    assert run_to_json(csv).settings["test"] == "ustatistic"
     areas = table_to_json(csv, "--tests", "recommended", "--other", "knn:3", "--loss", "auc")
     assert areas.settings["loss"] == "auc"
 

@@ -45,6 +45,7 @@ OWN_OPTIONS = {
 }
 """Options of ustatistic alone: what takes them, their names there and their defaults."""
 
+RECOMMENDED = "recommended"
 PLOT_FORMATS = (".png", ".pdf", ".svg")
 MAX_NAMES = 8
 WIDTH = 78
@@ -89,7 +90,13 @@ def compare(
             "the first is estimated."
         ),
     ] = None,
-    test: Annotated[str, typer.Option(help="Which test; the names are listed below.")] = "",
+    test: Annotated[
+        str,
+        typer.Option(
+            help="Which test; the names are listed below. [default: the one that is recommended "
+            "for this number of observations, learners and loss]"
+        ),
+    ] = "",
     tests: Annotated[
         str | None,
         typer.Option(
@@ -155,17 +162,17 @@ def compare(
 ) -> None:
     """Test whether one learner is better than another on one small data set.
 
-    Models are fitted to many learning sets of the size that you name and tested on the
-    observations left out; a U-statistic gives the difference of their expected losses,
-    its standard error and a test. --test names another test, --tests several, which are
-    then fitted once for each different design. Without --other, the error of one learner
-    and its confidence interval. The verdict is the first line; estimates are the first
-    learner minus the second, so that a negative one speaks for the first (with --loss auc
-    a positive one).
+    Models are fitted to parts of the data and tested on the observations left out. Which
+    test is run depends on the number of observations, the loss and how many learners there
+    are: the one that a calibration study recommends, and a note says why. --test names
+    another, --tests several, which are then fitted once for each different design.
+    Without --other, the error of one learner and its confidence interval. The verdict is
+    the first line; estimates are the first learner minus the second, so that a negative
+    one speaks for the first (with --loss auc a positive one).
 
     \b
     Tests:
-      ustatistic                all learning sets of one size (the default)
+      ustatistic                all learning sets of one size (--learn-size)
       corrected_t               10 folds, t test that allows for their overlap
       fold_covariance           10 folds, and what they can say of their own variance
       influence                 repeated splits, variance by the influence function
@@ -213,7 +220,7 @@ def compare(
             "--tol": tol,
             "--max-fits": max_fits,
         }
-        chosen = _chosen_tests(test, tests, loss, own)
+        named = _named_tests(test, tests, own)
         X, y = _read(data, target, drop or [])
 
         import ucvtest as uv
@@ -227,10 +234,10 @@ def compare(
         outcome: TestResult | Comparison
         if as_table:
             adjusted = None if correction == "none" else correction
+            chosen = named or RECOMMENDED
             outcome = uv.compare(X, y, learners, chosen, **common, correction=adjusted, rng=seed)
         else:
-            (spec,) = chosen.values()
-            outcome = _run_test(spec, X, y, learners, null_value, common, seed)
+            outcome = _run_test(named, X, y, learners, null_value, common, seed)
         _report(outcome, alpha, plot, json)
 
 
@@ -250,7 +257,7 @@ def _check_together(
 
 
 def _run_test(
-    spec: "TestSpec",
+    named: "dict[str, TestSpec]",
     X: "pd.DataFrame",
     y: Any,
     learners: Sequence[str],
@@ -259,12 +266,19 @@ def _run_test(
     seed: int,
 ) -> "TestResult":
     """One test of one learner or two; `common` holds the arguments that all tests understand."""
+    from ucvtest.comparison.default import recommended
+
+    default = None
+    if not named:
+        arguments = {"pos_label": common["pos_label"]}
+        default = recommended(X, y, list(learners), len(learners), common["loss"], arguments)
+    spec = default.spec if default else next(iter(named.values()))
     cls: Any = spec.cls
     shared = {name: value for name, value in common.items() if name != "loss"}
     shared |= cls._loss_arguments(common["loss"])
     made = cls(X, y, *learners, null_value=null_value, **shared, **spec.constructor)
     result: TestResult = made.fit(**spec.fit, rng=seed)
-    return result
+    return default.noted(result) if default else result
 
 
 @mlflow_app.callback()
@@ -329,19 +343,19 @@ def _check_options(alpha: float, plot: Path | None, json: Path | None) -> None:
             raise ValueError(f"{option} {path}: the folder {path.parent} does not exist")
 
 
-def _chosen_tests(
-    test: str, tests: str | None, loss: str | None, own: dict[str, Any]
-) -> "dict[str, TestSpec]":
-    """The tests by name; `own` holds the values of `OWN_OPTIONS`."""
+def _named_tests(test: str, tests: str | None, own: dict[str, Any]) -> "dict[str, TestSpec]":
+    """The tests by name, none for the recommended one; `own` holds the values of `OWN_OPTIONS`."""
     from ucvtest.comparison.specs import TestSpec, as_specs
 
     if test and tests is not None:
         raise ValueError("--test and --tests exclude each other: list all in --tests")
-    listed: Any = test or "ustatistic" if tests is None else tests
-    if listed != "recommended":
-        listed = [name.strip() for name in listed.split(",")]
-    chosen = as_specs(listed, auc=loss == "auc")
     given = [option for option, value in own.items() if value != OWN_OPTIONS[option][2]]
+    # Options of one test name it.
+    listed = test or ("ustatistic" if given and tests is None else tests or RECOMMENDED)
+    if listed == RECOMMENDED:
+        chosen: dict[str, TestSpec] = {}
+    else:
+        chosen = as_specs([name.strip() for name in listed.split(",")])
     if given and "ustatistic" not in chosen:
         raise ValueError(f"{given[0]} belongs to the test ustatistic, which is not run")
     parts: dict[str, dict[str, Any]] = {"constructor": {}, "fit": {}}

@@ -15,7 +15,6 @@ from sklearn.model_selection import ShuffleSplit
 
 import ucvtest as uv
 from ucvtest.comparison.fields import _adjusted
-from ucvtest.comparison.specs import RECOMMENDED, RECOMMENDED_AUC, as_specs
 from ucvtest.methods import registry
 
 rng = np.random.default_rng(3)
@@ -180,11 +179,37 @@ def test_the_global_random_state_stays():
 
 def test_recommended_is_what_is_run():
     found = uv.compare(X, Y, ["nearest_centroid", "majority"], rng=0)
-    assert found.tests == tuple(as_specs(RECOMMENDED, auc=False))
+    advice = uv.advise(len(Y))
+    (result,) = found.results.values()
+    made = advice.make(X, Y, "nearest_centroid", "majority").fit(**advice.options, rng=0)
+    assert (result.estimate, result.se) == (made.estimate, made.se)
+    assert f"this is what advise() recommends for {len(Y)} observations" in result.notes[-1]
+    assert advice.reasons[0] in result.notes[-1]
+    assert result.notes[-1] in found.summary().as_markdown().replace("\\", "")
     areas = uv.compare(X, Y, ["lda", "knn:5"], loss="auc", rng=0)
-    assert areas.tests == tuple(as_specs(RECOMMENDED_AUC, auc=True))
+    assert areas.tests == ("corrected_t",)
     assert areas.settings["loss"] == "auc"
     assert areas.result("corrected_t").better == "higher"
+
+
+def test_the_recommended_test_follows_loss_and_cost():
+    y = X[:, 0] + 0.1 * Y
+
+    def mean(X, y, X_new):
+        return np.full(len(X_new), y.mean())
+
+    found = uv.compare(X[:, 1:], y, ["ridge:1.0", mean], rng=0)
+    advice = uv.advise(len(y), 400, loss="squared")
+    assert found.n_fits == advice.evidence.n_fits
+    assert "up to 400 fits" in found.result().notes[-1]
+    assert "mean squared errors" in found.result().notes[-1]
+
+    def own(truth, prediction):
+        return np.abs(truth - prediction) ** 1.5
+
+    own = uv.losses.Loss("own", own, "number")
+    found = uv.compare(X[:, 1:], y, ["ridge:1.0", "ridge:9.0"], loss=own, rng=0)
+    assert uv.advise(len(y), loss="squared").reasons[0] in found.result().notes[-1]
 
 
 @pytest.mark.parametrize(("name", "cls"), registry.TESTS.items())

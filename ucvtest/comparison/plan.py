@@ -12,13 +12,14 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.exceptions import naming
+from ucvtest.comparison.default import RECOMMENDED, Recommended, recommended
 from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.specs import TestSpec, as_specs
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
-from ucvtest.evaluation.problem import Problem, is_auc
+from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.from_losses import LossesHeader
 from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.learners.base import Learner
@@ -45,6 +46,13 @@ class Question:
     def pairs(self) -> tuple[Pair, ...]:
         """The pairs of learners, by name."""
         return tuple(combinations(self.learners, 2))
+
+    def recommended(self) -> Recommended:
+        """The test that answers it, where none is named."""
+        names = ("pos_label", "groups", "backend")
+        arguments = {name: getattr(self, name) for name in names}
+        n_learners = len(self.learners)
+        return recommended(self.X, self.y, self.learners, n_learners, self.loss, arguments)
 
     def test(self, spec: TestSpec, pair: Pair) -> HypothesisTest:
         """The test of one pair of learners, from the data."""
@@ -135,7 +143,11 @@ class Plan:
 
     def __init__(self, question: Question, tests: Any, seed: int) -> None:
         self.question, self.seed = question, seed
-        self.specs = _with_designs(as_specs(tests, auc=is_auc(question.loss)), question)
+        self.default: Recommended | None = None
+        if isinstance(tests, str) and tests == RECOMMENDED:
+            self.default = question.recommended()
+            tests = self.default.spec
+        self.specs = _with_designs(as_specs(tests), question)
         planned = []
         for label, spec in self.specs.items():
             with naming_test(label):

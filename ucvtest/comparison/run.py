@@ -60,7 +60,8 @@ def compare(
     tests : "recommended", str, test class, TestSpec, a list of these, or a mapping
         Short names such as "corrected_t", classes such as ``uv.CorrectedTTest``, or
         ``uv.TestSpec(name, constructor, fit)`` with options; of a mapping the keys are the
-        labels in the table.
+        labels in the table. "recommended" is the one test that `advise` recommends for this number
+        of observations and this loss: for up to 10 000 fits, or 400 where a learner is not jitted.
     loss : str, callable, Loss or matrix, optional
         One for all tests; "auc" compares areas under the ROC curve.
     alternative : {"two-sided", "less", "greater"}
@@ -186,6 +187,9 @@ class _Run:
             found |= dict(self._of_group(group))
         for test in self.plan.alone:
             found |= dict(self._alone(test))
+        default = self.plan.default
+        if default is not None:
+            found = {key: default.noted(result) for key, result in found.items()}
         return found
 
     def _of_group(self, group: Group) -> Iterator[tuple[tuple[str, Pair], TestResult]]:

@@ -11,18 +11,8 @@ from ucvtest.designs.named import NamedDesign
 from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.methods.registry import TESTS, tests_that_compare
 
-__all__ = ["RECOMMENDED", "RECOMMENDED_AUC", "TestSpec", "as_specs"]
+__all__ = ["TestSpec", "as_specs"]
 
-
-RECOMMENDED = ("ustatistic", "corrected_t")
-"""What is run unless tests are named. The U-statistic test because its variance is an estimate, not
-an assumption; the corrected t test because it costs 10 fits a learner, says something about larger
-learning sets, and is what readers know. In the calibration study their intervals for a difference
-covered 96% and 99%; that of the U-statistic test 79% for squared losses with heavy tails."""
-
-RECOMMENDED_AUC = ("corrected_t",)
-"""The same for the area under the ROC curve, which the U-statistic test does not know. The test by
-the influence function is left out because it rejects too often in small classes."""
 
 GIVEN = ("X", "y", "learner", "other", "loss", "metric", "alternative", "null_value", "pos_label")
 SHARED = (*GIVEN, "groups", "backend", "self")
@@ -164,10 +154,8 @@ def _unknown(test: Any) -> str:
     return f"test {test!r} is unknown: use one of {listed}, or their classes"
 
 
-def as_specs(tests: Any, *, auc: bool) -> dict[str, TestSpec]:
+def as_specs(tests: Any) -> dict[str, TestSpec]:
     """Tests by the labels that tables show."""
-    if isinstance(tests, str) and tests == "recommended":
-        tests = RECOMMENDED_AUC if auc else RECOMMENDED
     if isinstance(tests, Mapping):
         named = {str(label): _as_spec(test) for label, test in tests.items()}
     else:

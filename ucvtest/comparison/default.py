@@ -1,0 +1,82 @@
+"""The test that is run where none is named: what `advise` recommends for the question."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ucvtest.advice.advise import Advice, advise
+from ucvtest.comparison.specs import TestSpec
+from ucvtest.evaluation.problem import Problem, is_auc
+from ucvtest.learners.adapters.translate import choose_backend
+from ucvtest.learners.base import JittedLearner
+from ucvtest.losses.loss import LOSSES, plural
+from ucvtest.methods.registry import class_named
+from ucvtest.results.result import TestResult
+
+__all__ = ["RECOMMENDED", "Recommended", "recommended"]
+
+RECOMMENDED = "recommended"
+
+FITS_OF_JITTED, FITS_OF_OTHERS = 10_000, 400
+"""Fits that can be afforded: seconds with jitted learners; with others minutes, where a fit takes a
+tenth of a second or so."""
+
+DECIDED = ("loss", "metric")
+"""Arguments of the constructor that the question decides."""
+
+
+@dataclass(frozen=True)
+class Recommended:
+    """A test that was not named but recommended."""
+
+    spec: TestSpec
+    advice: Advice
+    loss: str
+
+    @property
+    def note(self) -> str:
+        """Why this test was run."""
+        advice = self.advice
+        doubts = [reason for reason in advice.reasons if reason.startswith("Cannot promise")]
+        learners = "one learner" if advice.n_learners == 1 else "two learners"
+        return (
+            f"No test was named; this is what advise() recommends for {advice.n_obs} observations, "
+            f"{learners}, {self.loss} and up to {advice.n_fits} fits. "
+            f"{' '.join([advice.reasons[0], *doubts])}"
+        )
+
+    def noted(self, result: TestResult) -> TestResult:
+        """A result of the test, with the reason why it was run."""
+        return replace(result, notes=(*result.notes, self.note))
+
+
+def recommended(
+    X: Any, y: Any, learners: Any, n_learners: int, loss: Any, arguments: Mapping[str, Any]
+) -> Recommended:
+    """What `advise` recommends for one learner, or for pairs of learners.
+
+    Raises
+    ------
+    ValueError
+        If data, learners or loss cannot be used.
+    """
+    problem = Problem.of_loss_or_auc(X, y, learners, loss, **arguments)
+    auc = is_auc(loss)
+    # Losses of one's own have tails like those that the study calls other than zero-one.
+    known = "auc" if auc else problem.loss_name if problem.loss_name in LOSSES else "squared"
+    advice = advise(
+        problem.sample.n_obs, _affordable(problem), loss=known, learners=min(n_learners, 2)
+    )
+    constructor = {name: each for name, each in advice.settings.items() if name not in DECIDED}
+    spec = TestSpec(class_named(advice.test), constructor, advice.options)
+    words = "the AUC" if auc else plural(problem.loss.in_words) if problem.loss else known
+    return Recommended(spec, advice, words)
+
+
+def _affordable(problem: Problem) -> int:
+    half = problem.sample.n_obs // 2
+    for learner in problem.learners.values():
+        chosen = choose_backend(learner, problem.backend, problem.sample, problem.output, half)
+        if not isinstance(chosen, JittedLearner):
+            return FITS_OF_OTHERS
+    return FITS_OF_JITTED
