@@ -5,6 +5,8 @@ from itertools import combinations, islice
 
 import numpy as np
 
+from ucvtest.common.runtime import row_batches
+
 __all__ = [
     "all_learning_sets",
     "draw_from_halves",
@@ -66,9 +68,7 @@ def draw_from_halves(
     sides = tuple(np.empty((n_draws, n_sets, n_obs), dtype=bool) for _ in range(2))
     # A few draws at a time: new memory costs more than the numbers in it. With a single set to a
     # draw, most of it is for the random numbers of the halves.
-    step = max(1, CELLS_PER_STEP // (max(n_sets, 4) * n_obs))
-    for start in range(0, n_draws, step):
-        rows = slice(start, min(start + step, n_draws))
+    for rows in row_batches(n_draws, max(n_sets, 4) * n_obs, CELLS_PER_STEP):
         in_half = np.zeros((rows.stop - rows.start, n_obs), dtype=bool)
         half = _random_members(rng, np.arange(n_obs), middle, in_half.shape)
         np.put_along_axis(in_half, half, True, axis=1)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import as_integer
+from ucvtest.common.runtime import row_batches
 from ucvtest.data.groups import Groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.draws import draw_from_halves, draw_orders, fold_numbers
@@ -429,9 +430,8 @@ class DisjointSets(_OfUnits):
 
 def _splits(n_obs: int, n_splits: int, test_size: int, rng: np.random.Generator) -> Design:
     testing = np.zeros((n_splits, n_obs), dtype=bool)
-    step = max(1, DRAW_CELLS // n_obs)
-    for start in range(0, n_splits, step):
-        part = testing[start : start + step]
+    for rows in row_batches(n_splits, n_obs, DRAW_CELLS):
+        part = testing[rows]
         orders = draw_orders(rng, len(part), n_obs)
         np.put_along_axis(part, orders[:, :test_size], True, axis=1)
     return Design(~testing, testing)
