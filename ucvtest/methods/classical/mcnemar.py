@@ -106,7 +106,6 @@ class McNemarTest(ResamplingTest):
             reference="exact binomial" if n_folds == 1 else "binomial",
             status=_status(n_open),
             counts=None if n_open else found.counts,
-            settings={},
             diagnostics={**found.diagnostics, "n_tested": len(values)},
             notes=_notes(n_folds, found.note(exact=n_folds == 1)),
             tables={"Observations": found.table},
