@@ -1,6 +1,7 @@
 """Critical values: how many leave-pair-out errors are few enough to reject."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import cache
@@ -230,18 +231,12 @@ def _critical_value(
 @cache
 def supremum_critical_value(alpha: float, n: int, weight: int) -> int:
     """The largest W with a supremum p-value of at most alpha; -1 if there is none."""
-    if not _rejects(0, alpha, n, weight):
-        return -1
-    low, high = 0, 1
+    high = 0
     while _rejects(high, alpha, n, weight):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _rejects(middle, alpha, n, weight):
-            low = middle
-        else:
-            high = middle
-    return low
+        high = max(1, 2 * high)
+    # Half of it has been rejected already.
+    low = min(high, high // 2 + 1)
+    return bisect_left(range(high), True, low, key=lambda w: not _rejects(w, alpha, n, weight)) - 1
 
 
 def _rejects(n_errors: int, alpha: float, n: int, weight: int) -> bool:
