@@ -1,4 +1,4 @@
-"""The base class of warnings, and what helps warnings and errors to say what they are about."""
+"""Own classes of errors and warnings, and what helps them to say what they are about."""
 
 import sys
 import warnings
@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["UcvtestWarning", "naming", "warn_caller"]
+__all__ = ["ForkedProcessError", "UcvtestWarning", "naming", "warn_caller"]
+
+
+class ForkedProcessError(RuntimeError):
+    """The process was forked when it was too late, so JAX cannot be used in it."""
 
 
 class UcvtestWarning(UserWarning):

@@ -20,6 +20,8 @@ import jax  # noqa: E402
 
 np.random.set_state(_state)  # noqa: NPY002
 
+from ucvtest.common.forks import refuse_fork  # noqa: E402
+
 __all__ = ["count_devices", "in_float64", "jit", "jit_sums", "on_device", "to_device", "to_numpy"]
 
 P = ParamSpec("P")
@@ -42,6 +44,7 @@ jit_sums = partial(jax.jit, compiler_options=_OPTIONS_OF_SUMS)
 
 def count_devices() -> int:
     """How many devices share the work: all of this process, or the one that the user chose."""
+    refuse_fork()
     chosen = jax.config.jax_default_device  # type: ignore[attr-defined]
     return jax.local_device_count() if chosen is None else 1
 
@@ -64,6 +67,7 @@ def to_device(tree: Any) -> Any:
     For arrays that many calls share; use them only inside functions decorated with `in_float64`.
     They may share memory with the arrays given, which must not be changed afterwards.
     """
+    refuse_fork()
     with jax.enable_x64(True):
         # Unlike jnp.asarray it compiles nothing.
         return jax.device_put(tree)
@@ -78,6 +82,7 @@ def in_float64(function: Callable[P, Any]) -> Callable[P, Any]:
 
     @wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> Any:
+        refuse_fork()
         with jax.enable_x64(True):
             return to_numpy(function(*args, **kwargs))
 

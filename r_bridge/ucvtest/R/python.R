@@ -127,6 +127,8 @@ call_python <- function(.function, ...) {
   for (condition in .session$warnings) warning(condition)
   for (text in outcome$warnings)
     warning(warningCondition(text, class = "python_warning", call = call))
+  if (outcome$kind == "python_error" && outcome$value$type == "ForkedProcessError")
+    outcome$value$message <- forked_process
   switch(outcome$kind,
     value = outcome$value,
     r_error = stop(outcome$value),
@@ -135,6 +137,10 @@ call_python <- function(.function, ...) {
       class = c(paste0("python_", outcome$value$type), "python_error"))),
     interrupt = interrupt())
 }
+
+forked_process <- paste(
+  "this process was forked, as by mclapply(), after ucvtest had computed something, and would wait",
+  "for ever: use a PSOCK cluster, parallel::makePSOCKcluster(), or call ucvtest in forks only")
 
 dispatch <- function(name, arguments) {
   .Call(C_enter_python)

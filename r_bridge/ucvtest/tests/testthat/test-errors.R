@@ -140,3 +140,16 @@ test_that("a missing Python is an error that says what to do", {
     "exist\nName the Python to use in options(ucvtest.python = ) or the environment variable ",
     "UCVTEST_PYTHON."))
 })
+
+test_that("a fork that comes too late says so instead of waiting for ever", {
+  skip_on_os("windows")
+  skip_without_python()
+  x <- cbind(a = sin(1:24), b = cos(1:24))
+  y <- rep(c("one", "two"), 12)
+  run <- function(i) tryCatch(corrected_t_test(x, y, "lda", "majority")$method,
+                              error = conditionMessage)
+  expect_match(run(1), "t test", ignore.case = TRUE)
+  found <- parallel::mclapply(1:2, run, mc.cores = 2L)
+  for (message in found) expect_match(message, "forked.*use a PSOCK cluster")
+  expect_match(run(1), "t test", ignore.case = TRUE)
+})

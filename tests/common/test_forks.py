@@ -1,0 +1,126 @@
+"""A process that was forked after JAX had started says so, instead of waiting for ever."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+LIMIT = 120
+"""Seconds for a whole script, most of which are imports: without the check it never ends."""
+
+SETUP = """
+import multiprocessing, os, warnings
+warnings.simplefilter("ignore")  # JAX warns of every fork
+import numpy as np
+import ucvtest as uv
+X = np.random.default_rng(0).normal(size=(24, 2))
+y = np.arange(24) % 2
+
+def run(learner="lda"):
+    try:
+        return str(uv.CorrectedTTest(X, y, learner, "majority").fit(rng=0).n_obs)
+    except Exception as error:
+        return f"{type(error).__mro__[1].__name__}: {error}"
+
+def in_fork(task=run):
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(writer, task().encode())
+        os._exit(0)
+    os.close(writer)
+    os.waitpid(child, 0)
+    return os.fdopen(reader).read()
+"""
+
+REFUSED = "RuntimeError: this process was forked after JAX had started"
+
+
+def printed(code: str) -> list[str]:
+    script = SETUP + "if __name__ == '__main__':\n" + textwrap.indent(textwrap.dedent(code), "    ")
+    # A group of its own: forks that hang would outlive the script.
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        output, errors = process.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
+    assert process.returncode == 0, errors
+    return output.splitlines()
+
+
+@pytest.mark.timeout(2 * LIMIT)
+class TestForks:
+    def test_after_jax_has_started(self):
+        lines = printed("""
+            print(run())
+            print(in_fork())
+            # The child of such a child, and a second call, know it too.
+            print(in_fork(lambda: in_fork()))
+            print(in_fork(lambda: run() and run("knn:3")))
+            # The process itself goes on.
+            print(run())
+        """)
+        assert lines[0] == lines[-1] == "24"
+        assert len(lines) == 5
+        for line in lines[1:4]:
+            assert line.startswith(REFUSED)
+            assert "'spawn' or 'forkserver'" in line
+
+    def test_after_somebody_else_has_started_jax(self):
+        first, second = printed("""
+            import ucvtest.common.float64, jax.numpy as jnp
+            jnp.ones(3).sum().block_until_ready()
+            print(in_fork())
+            print(run())
+        """)
+        assert first.startswith(REFUSED)
+        assert second == "24"
+
+    def test_before_jax_has_started(self):
+        assert printed("import jax; print(in_fork()); print(run())") == ["24", "24"]
+
+    def test_a_fork_that_python_does_not_know_of(self):
+        # As R's mclapply does it: no hook of Python's is run.
+        lines = printed("""
+            import ctypes
+            print(run())
+            reader, writer = os.pipe()
+            child = ctypes.PyDLL(None).fork()
+            if not child:
+                os.write(writer, run().encode())
+                os._exit(0)
+            os.close(writer)
+            os.waitpid(child, 0)
+            print(os.fdopen(reader).read())
+        """)
+        assert lines[0] == "24"
+        assert lines[1].startswith(REFUSED)
+
+    def test_a_pool_of_forks(self):
+        lines = printed("""
+            print(run())
+            with multiprocessing.get_context("fork").Pool(1) as pool:
+                print(pool.apply(run))
+        """)
+        assert lines[0] == "24"
+        assert lines[1].startswith(REFUSED)
+
+    def test_workers_of_joblib_are_no_forks(self):
+        lines = printed("""
+            from sklearn.tree import DecisionTreeClassifier
+            print(run())
+            test = uv.CorrectedTTest(X, y, DecisionTreeClassifier(max_depth=1), "majority")
+            print(test.fit(rng=0, n_jobs=2).n_obs)
+        """)
+        assert lines == ["24", "24"]

@@ -1,0 +1,60 @@
+"""Processes that were forked after JAX had started: its threads did not come along.
+
+What JAX computes there waits for them for ever, so the first call that needs JAX says so instead.
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+
+from ucvtest.common.exceptions import ForkedProcessError
+
+__all__ = ["refuse_fork"]
+
+MESSAGE = (
+    "this process was forked after JAX had started, and JAX would wait for ever for threads that "
+    "the fork does not have: start processes by the method 'spawn' or 'forkserver', for example "
+    "multiprocessing.get_context('spawn'), or leave them to n_jobs="
+)
+
+
+@dataclass
+class _Started:
+    """Which process this package last used JAX in, and whether the fork is known to be too late."""
+
+    process: int | None = None
+    too_late: bool = False
+
+
+_started = _Started()
+
+
+def refuse_fork() -> None:
+    """Refuse to use JAX where it had been started before the process was forked.
+
+    Raises
+    ------
+    ForkedProcessError
+    """
+    # Forks that Python knows nothing of, such as those of R, are told by the process number.
+    process = os.getpid()
+    if _started.process not in (None, process):
+        _started.too_late |= _jax_has_started()
+    if _started.too_late:
+        raise ForkedProcessError(MESSAGE)
+    _started.process = process
+
+
+def _jax_has_started() -> bool:
+    """Whether JAX has a backend, whose threads are running; asking starts none."""
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    # No public function of JAX says so; without this one, what counts is our own use.
+    known = getattr(bridge, "backends_are_initialized", lambda: _started.process is not None)
+    return bool(known())
+
+
+def _mark_child() -> None:
+    _started.too_late |= _jax_has_started()
+
+
+os.register_at_fork(after_in_child=_mark_child)
