@@ -79,6 +79,17 @@ def test_an_index_in_another_order_is_refused():
     shuffled = pd.Series(LABELS, index=[0, 1, 2, 3, 4, 5])
     with pytest.raises(ValueError, match="the same index in another order"):
         make_sample(frame, shuffled, as_classes=True)
-    # The same order, another index, or none: rows belong together by place.
-    for y in (pd.Series(LABELS, index=frame.index), pd.Series(LABELS, index=range(6, 12)), LABELS):
+    # The same index in the same order, or none: rows belong together by place.
+    for y in (pd.Series(LABELS, index=frame.index), pd.DataFrame(LABELS, frame.index), LABELS):
         assert len(make_sample(frame, y, as_classes=True).response) == 6
+
+
+@pytest.mark.parametrize("index", [range(1, 7), range(6, 12), list("abcdef")])
+def test_another_index_is_refused(index):
+    frame, y = pd.DataFrame(X), pd.Series(LABELS, index=index)
+    with pytest.raises(ValueError) as error:
+        make_sample(frame, y, as_classes=True)
+    assert str(error.value) == (
+        "X and y have different indices, but rows are matched by place: pass y.loc[X.index], or "
+        "y.to_numpy() where row by row they belong together"
+    )

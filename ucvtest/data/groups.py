@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.arrays import as_array
+
 __all__ = ["Groups", "as_groups", "refuse_groups"]
 
 
@@ -57,7 +59,7 @@ def as_groups(groups: Any, n_obs: int) -> Groups | None:
     """
     if groups is None:
         return None
-    given = np.asarray(groups)
+    given = as_array("groups", groups)
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]
     if given.shape != (n_obs,):

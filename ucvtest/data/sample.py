@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
 from ucvtest.data.groups import Groups, as_groups
 
 __all__ = ["Sample", "as_response", "code_labels", "make_sample", "response_has_classes"]
@@ -60,6 +61,7 @@ class Sample:
         ValueError
             If a column is not numeric, or a value is NaN or infinite.
         """
+        self.check_numeric()
         try:
             matrix = np.ascontiguousarray(self.features, dtype=float)
         except (TypeError, ValueError) as error:
@@ -76,6 +78,25 @@ class Sample:
                 "scikit-learn pipeline that imputes as the learner"
             )
         return matrix
+
+    def check_numeric(self) -> None:
+        """Refuse columns of strings, dates or times, also where they could become numbers.
+
+        Raises
+        ------
+        ValueError
+        """
+        if _is_pandas(self.features, "DataFrame"):
+            found = {repr(name): other_than_numbers(each) for name, each in self.features.items()}
+        else:
+            found = {"X": other_than_numbers(self.features)}
+        found = {name: other for name, other in found.items() if other}
+        if found:
+            which = ", ".join(f"{name} holds {other}" for name, other in found.items())
+            raise ValueError(
+                f"X has columns that are not numeric ({which}), which this learner cannot use: "
+                "encode them, or pass a scikit-learn pipeline as the learner"
+            )
 
     def relabeled(self, labels: np.ndarray) -> "Sample":
         """The same features with another response: labels 0, 1, ..., or real values, (n,)."""
@@ -104,7 +125,7 @@ def as_response(y: Any) -> np.ndarray:
         Numbers that are stored as Python objects, as in columns of mixed origin, get a
         numeric type, so that they are not mistaken for labels.
     """
-    array = np.asarray(y)
+    array = as_array("y", y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.dtype == object and array.ndim == 1:
@@ -146,14 +167,19 @@ def make_sample(
     Raises
     ------
     ValueError
-        If shapes or the order of indices do not match, `y` or `groups` has missing values, or a
-        single class or group, or `pos_label` is none of the labels of `y`.
+        If shapes or indices do not match, values are masked, complex, dates or times, `y` or
+        `groups` has missing values, or a single class or group, or `pos_label` is none of the
+        labels of `y`.
     """
     if hasattr(X, "toarray"):
         raise ValueError("X is a sparse matrix: pass X.toarray()")
     # A copy: changing the data between the test and its fit must not change the result. Its
     # layout in memory, which decides how sums are rounded, is always the same.
-    features = X.copy() if _is_pandas(X, "DataFrame") else np.array(X, order="C")
+    if _is_pandas(X, "DataFrame"):
+        check_whole("X", X)
+        features = X.copy()
+    else:
+        features = np.array(as_array("X", X), order="C")
     if features.ndim != 2:
         raise ValueError(
             f"X must have two dimensions (observations, features), got {features.ndim}: "
@@ -170,10 +196,11 @@ def make_sample(
             f"{len(response)} responses"
         )
     for name, given in (("y", y), ("groups", groups)):
-        if _shuffled(X, given):
+        difference = _difference_of_indices(X, given)
+        if difference:
             raise ValueError(
-                f"X and {name} have the same index in another order, but rows are matched by "
-                f"place: pass {name}.loc[X.index], or arrays"
+                f"X and {name} have {difference}, but rows are matched by place: pass "
+                f"{name}.loc[X.index], or {name}.to_numpy() where row by row they belong together"
             )
     n_missing = _count_missing(response)
     if n_missing:
@@ -229,12 +256,13 @@ def _count_missing(response: np.ndarray) -> int:
     return int(pd.isna(response).sum())
 
 
-def _shuffled(X: Any, y: Any) -> bool:
-    """Whether both have an index with the same labels, but not in the same order."""
-    have_index = all(_is_pandas(each, "DataFrame", "Series") for each in (X, y))
-    if not have_index or X.index.equals(y.index):
-        return False
-    return bool(X.index.is_unique) and len(X.index) == len(y.index) and set(X.index) == set(y.index)
+def _difference_of_indices(X: Any, other: Any) -> str:
+    """How the indices of both differ, in words; nothing where one has none, or they are equal."""
+    have_index = all(_is_pandas(each, "DataFrame", "Series") for each in (X, other))
+    if not have_index or X.index.equals(other.index):
+        return ""
+    same = X.index.sort_values().equals(other.index.sort_values())
+    return "the same index in another order" if same else "different indices"
 
 
 def _ordered_categories(y: Any) -> list[Any]:

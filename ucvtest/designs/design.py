@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.arrays import as_array
 from ucvtest.data.groups import Groups
 
 __all__ = ["Design"]
@@ -133,7 +134,7 @@ class Design:
 
 def _marked(index: Any, n_obs: int, split: int) -> np.ndarray:
     """The observations of row numbers, or of a mask, as a row of bool."""
-    numbers = np.asarray(index)
+    numbers = as_array(f"split {split} of the design", index)
     row = np.zeros(n_obs, dtype=bool)
     if numbers.dtype == bool and numbers.shape == row.shape:
         return numbers
@@ -149,7 +150,7 @@ def _marked(index: Any, n_obs: int, split: int) -> np.ndarray:
 
 
 def _zero_one_matrix(name: str, matrix: Any) -> np.ndarray:
-    array = np.asarray(matrix)
+    array = as_array(name, matrix)
     # Truth values need no look, which would take several times their memory.
     known = array.dtype == bool
     if array.ndim != 2 or not (known or np.isin(array, (0, 1)).all()):

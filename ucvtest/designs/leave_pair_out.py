@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.arrays import as_array
+
 __all__ = ["LeavePairOut"]
 
 
@@ -55,7 +57,7 @@ class LeavePairOut:
 
     @staticmethod
     def _positive(y: Any) -> np.ndarray:
-        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        classes, codes = np.unique(as_array("y", y), return_inverse=True)
         if len(classes) != 2:
             raise ValueError(f"LeavePairOut needs two classes, y has {len(classes)}")
         return codes == 1

@@ -23,6 +23,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.float64 import in_float64
 from ucvtest.data.groups import refuse_groups
 
@@ -225,7 +226,7 @@ def mean_fold_size(sizes: np.ndarray) -> float:
     >>> uv.kernels.fold_covariance.mean_fold_size([3, 3, 4])
     3.4
     """
-    sizes = np.asarray(sizes, dtype=float)
+    sizes = as_numbers("sizes", sizes)
     return float((sizes**2).sum() / sizes.sum())
 
 
@@ -351,7 +352,7 @@ def _moments(losses: jax.Array, codes: jax.Array, n_folds: int) -> dict[str, jax
 
 def _checked(e: np.ndarray, fold: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """Losses and folds of shape (R, n), folds numbered from 0, and how many there are."""
-    losses, folds = np.asarray(e, dtype=float), np.asarray(fold)
+    losses, folds = as_numbers("e", e), as_array("fold", fold)
     if losses.ndim not in (1, 2) or folds.shape not in (losses.shape, losses.shape[-1:]):
         raise ValueError(
             "e must have shape (n,) or (R, n), and fold the same, got "

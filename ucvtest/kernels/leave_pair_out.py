@@ -22,6 +22,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.float64 import in_float64
 from ucvtest.data.groups import refuse_groups
 
@@ -78,7 +79,7 @@ def errors(scores: Any, y: Any, *, groups: Any = None) -> dict[str, float]:
     0.5
     """
     refuse_groups(groups, "the estimator")
-    matrix, labels = np.asarray(scores, dtype=float), np.asarray(y)
+    matrix, labels = as_numbers("scores", scores), as_array("y", y)
     n = len(labels)
     if labels.ndim != 1 or matrix.shape != (n, n):
         raise ValueError(
@@ -139,7 +140,7 @@ def smoother_errors(
     (array([0, 4]), array([0, 2]))
     """
     refuse_groups(groups, "the estimator")
-    hat = np.asarray(hat, dtype=float)
+    hat = as_numbers("hat", hat)
     left = 1.0 - np.diag(hat)
     determinant = left[:, None] * left - hat**2
     np.fill_diagonal(determinant, 1.0)
@@ -190,7 +191,7 @@ def nearest_neighbour_errors(
     (array([0]), array([0]))
     """
     refuse_groups(groups, "the estimator")
-    nearest = np.asarray(nearest)
+    nearest = as_array("nearest", nearest)
     n, ranks = nearest.shape
     votes, near = np.zeros((n, n)), np.zeros((n, n))
     rows = np.arange(n)[:, None]
@@ -260,7 +261,7 @@ def _in_batches(
     count: Any, matrices: tuple[np.ndarray, ...], labelings: np.ndarray
 ) -> tuple[Any, Any]:
     """Counts for any number of labelings, in calls of one shape."""
-    labels = np.asarray(labelings, dtype=bool)
+    labels = as_array("labelings", labelings).astype(bool, copy=False)
     n_labelings = len(labels)
     shared = jax.tree_util.tree_map(jnp.asarray, matrices)
     wrong, tied = np.empty(n_labelings, int), np.empty(n_labelings, int)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ucvtest.common.arrays import as_numbers
 from ucvtest.data.output import OUTPUTS, Output
 
 if TYPE_CHECKING:
@@ -144,9 +145,11 @@ def matrix_loss(matrix: Any) -> Loss:
            [1. , 2.5]])
     """
     try:
-        costs = np.array(matrix, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError("loss must be a matrix of numbers, loss[true, predicted]") from error
+        costs = np.array(as_numbers("loss", matrix))
+    except ValueError as error:
+        raise ValueError(
+            f"loss must be a matrix of numbers, loss[true, predicted]: {error}"
+        ) from error
     if costs.ndim != 2 or costs.shape[0] != costs.shape[1]:
         raise ValueError(
             f"loss must be a matrix of shape (C, C) for C classes, got shape {costs.shape}"
@@ -229,7 +232,7 @@ def losses_where_tested(
     # For untested observations the loss gets a prediction that it can score.
     shown = np.take_along_axis(predictions, testing.argmax(axis=1)[:, None], axis=1)
     scored = _scored(loss, sample, np.where(testing, predictions, shown))
-    found = np.asarray(scored, dtype=float)
+    found = as_numbers(f"what loss {loss.name} returned", scored)
     if found.shape != testing.shape:
         raise ValueError(
             f"loss {loss.name} returned shape {found.shape} for predictions of shape "
@@ -256,7 +259,8 @@ def _scored(loss: Loss, sample: "Sample", predictions: np.ndarray) -> Any:
         return found
     # A code half-way between two classes is a tie left open: it costs the mean of both.
     other = loss.function(sample.response, sample.classes[below + undecided])
-    return (np.asarray(found, dtype=float) + np.asarray(other, dtype=float)) / 2
+    name = f"what loss {loss.name} returned"
+    return (as_numbers(name, found) + as_numbers(name, other)) / 2
 
 
 def _check_bounds(loss: Loss, values: np.ndarray) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.arrays import as_numbers
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import as_response, code_labels, response_has_classes
 from ucvtest.designs.design import Design
@@ -38,7 +39,7 @@ def of_arrays(
 ) -> dict[str, Any]:
     """The fields of `Losses` from arrays; see `Losses.from_arrays`."""
     design = Design.checked(learning, testing)
-    array = np.asarray(values, dtype=float)
+    array = as_numbers("values", values)
     array = array[None] if array.ndim == 2 else array
     if array.ndim != 3 or array.shape[1:] != design.testing.shape:
         raise ValueError(
@@ -130,7 +131,7 @@ def _target(y: Any, pos_label: Any) -> np.ndarray:
     response = as_response(y)
     if response.ndim == 1 and (pos_label is not None or response_has_classes(response)):
         return code_labels(y, pos_label)[1].astype(float)
-    return np.asarray(response, dtype=float)
+    return as_numbers("y", response)
 
 
 def _in_words(loss: str, known: Loss | None) -> str:
@@ -145,7 +146,7 @@ def _scores_of(
     keys = ("test_score", f"test_{score}") if test_score is None else (test_score,)
     for key in keys:
         if key in result:
-            return np.asarray(result[key], dtype=float)
+            return as_numbers(f"results[{name!r}]", result[key])
     raise ValueError(f"results[{name!r}] has no {' or '.join(keys)}: pass test_score=")
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import as_integer
 from ucvtest.simulate.many_samples import Sampler
 
@@ -86,7 +87,7 @@ def population_sampler(X: Any, y: Any) -> Sampler:
     >>> X.shape
     (5, 3)
     """
-    features, response = np.asarray(X), np.asarray(y)
+    features, response = as_array("X", X), as_array("y", y)
     if features.ndim != 2 or response.shape != features.shape[:1]:
         raise ValueError(
             f"X and y must have shapes (N, p) and (N,), got {features.shape} and {response.shape}"

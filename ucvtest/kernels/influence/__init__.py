@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.data.groups import refuse_groups
 from ucvtest.kernels.influence.ad_hoc import ad_hoc_variances
 from ucvtest.kernels.influence.estimate import Rows
@@ -73,7 +74,7 @@ def auc(
     ((10,), True, True)
     """
     refuse_groups(groups, "the estimator")
-    labels = np.asarray(y)
+    labels = as_array("y", y)
     values, mask, counts_given = _checked(scores, tested, counts)
     if labels.shape != (mask.shape[1],) or not np.isin(labels, (0, 1)).all():
         raise ValueError(f"y must hold 0 and 1 for {mask.shape[1]} observations, got {y!r:.60}")
@@ -183,7 +184,7 @@ def error(losses: Any, tested: Any, counts: Any = None, *, groups: Any = None) -
 
 def _checked(values: Any, tested: Any, counts: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Scores or losses as floats, what is tested as booleans, and how often each is learnt from."""
-    shown, mask = np.asarray(values, dtype=float), np.asarray(tested)
+    shown, mask = as_numbers("scores (or losses)", values), as_array("tested", tested)
     if shown.ndim != 2 or shown.shape != mask.shape or not len(mask):
         raise ValueError(
             "scores (or losses) and tested must have one shape (M, n), got "
@@ -200,7 +201,7 @@ def _checked(values: Any, tested: Any, counts: Any) -> tuple[np.ndarray, np.ndar
         )
     if counts is None:
         return shown, mask, ~mask
-    learnt = np.asarray(counts)
+    learnt = as_array("counts", counts)
     if learnt.shape != mask.shape or learnt.dtype.kind not in "iuf":
         raise ValueError(
             f"counts must be numbers of shape {mask.shape}, got {learnt.dtype} of {learnt.shape}"

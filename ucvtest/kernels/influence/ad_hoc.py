@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.arrays import as_numbers
+
 __all__ = ["ad_hoc_by_repetition", "ad_hoc_variances"]
 
 
@@ -47,7 +49,7 @@ def ad_hoc_variances(fold_values: Any, estimate: Any = None) -> dict[str, float]
     >>> print(f"{found['adhoc_1']:.6f} {found['adhoc_3_mle']:.6f}")
     0.003333 0.002222
     """
-    folds = np.asarray(fold_values, dtype=float)
+    folds = as_numbers("fold_values", fold_values)
     if folds.ndim not in (2, 3) or min(folds.shape[1:]) < 2:
         raise ValueError(
             "fold_values must have shape (R, K1, K0) or (R, K) with at least two folds, got "
@@ -67,7 +69,7 @@ def ad_hoc_variances(fold_values: Any, estimate: Any = None) -> dict[str, float]
 def ad_hoc_by_repetition(folds: np.ndarray, estimate: Any = None) -> dict[str, np.ndarray]:
     """As `ad_hoc_variances`, for each repetition: (R,)."""
     every = tuple(range(1, folds.ndim))
-    centre = folds.mean(axis=every) if estimate is None else np.asarray(estimate, dtype=float)
+    centre = folds.mean(axis=every) if estimate is None else as_numbers("estimate", estimate)
     pooled = folds.reshape(len(folds), -1)
     n_effective = np.sqrt(np.prod(folds.shape[1:])) if folds.ndim == 3 else folds.shape[1]
     found = {"adhoc_1": pooled.var(axis=1, ddof=1) / n_effective}

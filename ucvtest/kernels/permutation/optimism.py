@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ucvtest.common.arrays import as_numbers
 from ucvtest.common.float64 import in_float64
 from ucvtest.data.groups import refuse_groups
 
@@ -68,9 +69,8 @@ def generalization(
     {'e_in': 0.0, 'e_out': 0.4444, 'e_gen': 0.4444}
     """
     refuse_groups(groups, "the estimator")
-    fitted, labels, reference = (
-        np.asarray(array, dtype=float) for array in (predictions, permuted_y, y)
-    )
+    fitted = as_numbers("predictions", predictions)
+    labels, reference = as_numbers("permuted_y", permuted_y), as_numbers("y", y)
     if fitted.ndim != 2 or fitted.shape != labels.shape or reference.ndim != 1:
         raise ValueError(
             "predictions and permuted_y must have the same shape (P, n) and y shape (m,), got "
@@ -98,7 +98,7 @@ def _matrix(loss: Any, fitted: np.ndarray, labels: np.ndarray, reference: np.nda
                 f"loss={loss!r} is unknown: use one of {', '.join(NAMED_LOSSES)}, or a matrix"
             )
         return 1.0 - np.eye(n_classes)
-    matrix = np.asarray(loss, dtype=float)
+    matrix = as_numbers("loss", loss)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"loss must be a matrix of shape (C, C), got shape {matrix.shape}")
     whole = (labels == np.floor(labels)).all() and (reference == np.floor(reference)).all()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ucvtest.common.arrays import as_numbers
 from ucvtest.kernels.permutation.samplings import Sampling, check_sampling
 
 __all__ = [
@@ -60,7 +61,8 @@ def smoother_optimism(
     4.0
     """
     check_sampling(sampling)
-    variance, trace, total = (np.asarray(each, dtype=float) for each in (variance, trace, total))
+    variance, trace = as_numbers("variance", variance), as_numbers("trace", trace)
+    total = as_numbers("total", total)
     if sampling == "permutation":
         return (2 * variance / (n_obs - 1) * (trace - total / n_obs))[()]
     return (2 * variance * trace / n_obs)[()]
@@ -99,7 +101,7 @@ def smoother_complexity(
     2.0
     """
     optimism = smoother_optimism(variance, trace, total, n_obs, sampling)
-    return (optimism / 2 + np.asarray(mean, dtype=float) ** 2 * np.asarray(total) / n_obs)[()]
+    return (optimism / 2 + as_numbers("mean", mean) ** 2 * as_numbers("total", total) / n_obs)[()]
 
 
 def effective_degrees(smoother: ArrayLike) -> dict[str, Any]:
@@ -133,7 +135,7 @@ def effective_degrees(smoother: ArrayLike) -> dict[str, Any]:
     >>> {name: float(value) for name, value in effective_degrees(np.full((4, 4), 0.25)).items()}
     {'trace': 1.0, 'permutation': 1.0, 'variance': 1.0, 'residual': 1.0}
     """
-    matrix = np.asarray(smoother, dtype=float)
+    matrix = as_numbers("smoother", smoother)
     if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
         raise ValueError(f"smoother must have shape (n, n), got {matrix.shape}")
     trace = np.trace(matrix, axis1=-2, axis2=-1)
@@ -173,10 +175,10 @@ def leave_one_out(residuals: ArrayLike, leverages: ArrayLike) -> Any:
     >>> float(leave_one_out([1.0, -1.0], [0.5, 0.5]))
     4.0
     """
-    left = 1.0 - np.asarray(leverages, dtype=float)
+    left = 1.0 - as_numbers("leverages", leverages)
     undetermined = (np.abs(left) < 1e-12).any(axis=-1)
     left = np.where(np.abs(left) < 1e-12, 1.0, left)
-    error = ((np.asarray(residuals, dtype=float) / left) ** 2).mean(axis=-1)
+    error = ((as_numbers("residuals", residuals) / left) ** 2).mean(axis=-1)
     return np.where(undetermined, np.inf, error)[()]
 
 
@@ -206,7 +208,7 @@ def final_prediction_error(e_in: ArrayLike, degrees: ArrayLike, n_obs: int) -> A
     >>> float(final_prediction_error(1.0, 5.0, 15))
     2.0
     """
-    e_in, degrees = np.asarray(e_in, dtype=float), np.asarray(degrees, dtype=float)
+    e_in, degrees = as_numbers("e_in", e_in), as_numbers("degrees", degrees)
     left = n_obs - degrees
     error = e_in * (n_obs + degrees) / np.where(left > 0, left, np.nan)
     return np.where(left > 0, error, np.inf)[()]
@@ -238,7 +240,7 @@ def vc_penalty(e_in: ArrayLike, degrees: ArrayLike, n_obs: int) -> Any:
     >>> round(float(vc_penalty(1.0, 1.0, 100)), 4)
     1.3912
     """
-    e_in, degrees = np.asarray(e_in, dtype=float), np.asarray(degrees, dtype=float)
+    e_in, degrees = as_numbers("e_in", e_in), as_numbers("degrees", degrees)
     p = n_obs / degrees
     inside = 1 + np.log(p) + np.log(n_obs) / (2 * degrees)
     left = np.sqrt(p) - np.sqrt(np.maximum(inside, 0.0))

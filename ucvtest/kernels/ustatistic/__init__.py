@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.data.groups import refuse_groups
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
 
@@ -70,10 +71,10 @@ def from_pairs(
     4.50, 1.00
     """
     refuse_groups(groups, "the estimator")
-    d1, d2 = np.asarray(D1, dtype=float), np.asarray(D2, dtype=float)
-    l1, l2 = np.asarray(L1), np.asarray(L2)
+    d1, d2 = as_numbers("D1", D1), as_numbers("D2", D2)
+    l1, l2 = as_array("L1", L1), as_array("L2", L2)
     size = _check_pairs(d1, d2, l1, l2)
-    names = np.arange(len(d1)) if cluster is None else np.asarray(cluster)
+    names = np.arange(len(d1)) if cluster is None else as_array("cluster", cluster)
     if names.shape != (len(d1),):
         raise ValueError(f"cluster must have shape ({len(d1)},), got {names.shape}")
     n_draws = len(np.unique(names))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import SplitLearner
@@ -16,6 +17,9 @@ __all__ = ["CallableLearner", "SklearnLearner"]
 
 NAME_LENGTH = 200
 """Longest name of an estimator, in characters."""
+
+PREDICTIONS = "what it predicts"
+"""How errors call predictions, after the name of the learner."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +57,9 @@ class SklearnLearner(SplitLearner):
         return text if len(text) <= NAME_LENGTH else f"{text[: NAME_LENGTH - 3]}..."
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
-        """Refuse estimators that cannot predict what the loss needs."""
+        """Refuse estimators that cannot predict what the loss needs, or read the features."""
+        if self._reads_numbers_alone:
+            sample.check_numeric()
         if sample.classes is None:
             if not self._regresses:
                 raise ValueError(
@@ -104,22 +110,35 @@ class SklearnLearner(SplitLearner):
 
     def _predict(self, fitted: Any, sample: Sample, features: Any, output: Output) -> np.ndarray:
         if self._regresses:
-            number = np.asarray(fitted.predict(features), dtype=float)
+            number = as_numbers(PREDICTIONS, fitted.predict(features))
             return _cut(number) if output == "label" else number
         if output == "label":
             return _codes(fitted.predict(features), sample)
         positive = np.asarray(sample.classes)[-1]
         if output == "score" and hasattr(fitted, "decision_function"):
-            score = np.asarray(fitted.decision_function(features), dtype=float)
+            score = as_numbers(PREDICTIONS, fitted.decision_function(features))
             return score if fitted.classes_[-1] == positive else -score
         column = int(np.flatnonzero(fitted.classes_ == positive)[0])
-        return np.asarray(fitted.predict_proba(features), dtype=float)[:, column]
+        return as_numbers(PREDICTIONS, fitted.predict_proba(features))[:, column]
 
     @cached_property
     def _regresses(self) -> bool:
         from sklearn.base import is_regressor
 
         return bool(is_regressor(self.estimator))
+
+    @cached_property
+    def _reads_numbers_alone(self) -> bool:
+        """Whether it is scikit-learn's and has no part that could encode other columns.
+
+        What looks like a number it would take for one, and a date for a count of nanoseconds.
+        """
+        module = type(self.estimator).__module__
+        if not module.startswith("sklearn.") or module.startswith("sklearn.dummy"):
+            return False
+        parameters = self.estimator.get_params(deep=True)
+        has_parts = any(hasattr(part, "fit") for part in parameters.values())
+        return not has_parts and "categorical_features" not in parameters
 
     @cached_property
     def _unseeded(self) -> tuple[str, ...]:
@@ -168,7 +187,7 @@ class CallableLearner(SplitLearner):
         returned = self.function(sample.rows(learning), response[learning], sample.rows(testing))
         if output == "label":
             return _codes(returned, sample)
-        return np.asarray(returned, dtype=float)
+        return as_numbers(PREDICTIONS, returned)
 
 
 def _cut(number: np.ndarray) -> np.ndarray:
@@ -178,7 +197,7 @@ def _cut(number: np.ndarray) -> np.ndarray:
 
 def _codes(labels: Any, sample: Sample) -> np.ndarray:
     """Positions of labels among the classes."""
-    array = np.asarray(labels)
+    array = as_array(PREDICTIONS, labels)
     if array.ndim == 0 or array.size != len(array):
         # The evaluation refuses the shape, and names the split.
         return np.empty(array.shape)

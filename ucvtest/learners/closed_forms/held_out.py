@@ -4,6 +4,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.checks import is_integer
 from ucvtest.learners.jitted.kernel_ridge import KernelRidge, kernel_matrix
 from ucvtest.learners.jitted.polynomial import Polynomial
@@ -53,7 +54,7 @@ def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = No
             f"learner must be ridge(...) or kernel_ridge(...), got {learner!r}: others have no "
             "fixed hat matrix"
         )
-    features = np.asarray(X, dtype=float)
+    features = as_numbers("X", X)
     if isinstance(learner, Polynomial):
         features = learner.expand(features)
     n_obs = len(features)
@@ -104,7 +105,8 @@ def held_out_predictions(hat: np.ndarray, y: np.ndarray, held_out: np.ndarray) -
     >>> uv.learners.held_out_predictions(hat, y, np.array([[4]]))
     array([[2.5]])
     """
-    hat, response, sets = np.asarray(hat), np.asarray(y, dtype=float), np.asarray(held_out)
+    hat, response = as_numbers("hat", hat), as_numbers("y", y)
+    sets = as_array("held_out", held_out)
     n_obs = len(hat)
     if hat.shape != (n_obs, n_obs) or len(response) != n_obs or response.ndim > 2:
         raise ValueError(

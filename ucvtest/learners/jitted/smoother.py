@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ucvtest.common.arrays import as_numbers
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale
@@ -37,7 +38,7 @@ def smoother(matrix: Any) -> "Smoother":
     >>> uv.learners.smoother(np.full((4, 4), 0.25)).name
     'smoother of 4 observations, trace 1'
     """
-    values = np.array(matrix, dtype=float)
+    values = np.array(as_numbers("matrix", matrix))
     if values.ndim != 2 or values.shape[0] != values.shape[1]:
         raise ValueError(f"matrix must have shape (n, n), got {values.shape}")
     if not np.isfinite(values).all():

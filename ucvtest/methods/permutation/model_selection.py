@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ucvtest import hooks
+from ucvtest.common.arrays import as_numbers
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.adapters.translate import Backend
@@ -113,7 +114,7 @@ class ModelSelection:
         ValueError
             If there are not as many errors as learners, or the smallest is not positive.
         """
-        values = np.asarray(errors, dtype=float)
+        values = as_numbers("errors", errors)
         if values.shape != (len(self.learners),):
             raise ValueError(
                 f"errors must have shape ({len(self.learners)},), one for each learner, got "
@@ -308,7 +309,7 @@ def _checked_complexity(complexity: Sequence[float] | None, n_learners: int) -> 
     """The complexities that a user gives, if they can be used."""
     if complexity is None:
         return None
-    values = np.asarray(complexity, dtype=float)
+    values = as_numbers("complexity", complexity)
     if values.shape != (n_learners,) or not np.isfinite(values).all():
         raise ValueError(f"complexity must hold {n_learners} finite numbers, one for each learner")
     return values

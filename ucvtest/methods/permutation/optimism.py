@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.arrays import as_numbers
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.permutation import Sampling, generalization
@@ -144,7 +145,7 @@ def _by_function(
 
 
 def _finite(loss: Loss, found: Any, shape: tuple[int, ...]) -> np.ndarray:
-    values = np.asarray(found, dtype=float)
+    values = as_numbers(f"what loss {loss.name} returned", found)
     if values.shape != shape:
         raise ValueError(
             f"loss {loss.name} returned shape {values.shape} for predictions of shape {shape}: it "

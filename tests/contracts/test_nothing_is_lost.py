@@ -1,0 +1,136 @@
+"""Every door refuses what NumPy would turn into other numbers: masks, complex numbers, dates."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import ucvtest as uv
+from ucvtest import kernels
+from ucvtest.methods.registry import TESTS
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(40, 2)), np.arange(40) % 2
+DAYS = np.arange(40).astype("datetime64[D]")
+FRAME = pd.DataFrame(X, columns=["a", "b"])
+SCORES = np.tile(RNG.normal(size=6), (9, 1))
+PAIRS = np.array([np.eye(6)[i] + np.eye(6)[j] for i in range(3) for j in range(3, 6)])
+
+
+def made_by(name):
+    cls = TESTS[name]
+    learners = ("lda", "knn:3") if cls.compares else ("lda",)
+    return lambda X, y: cls(X, y, *learners)
+
+
+DOORS = {
+    **{name: made_by(name) for name in TESTS},
+    "evaluate": lambda X, y: uv.evaluate("lda", X, y, rng=0),
+    "compare": lambda X, y: uv.compare(X, y, ["lda", "knn:3"], rng=0),
+    "select_model": lambda X, y: uv.select_model(X, y, ["lda", "knn:3"], rng=0),
+}
+DATA = {
+    "X has 1 masked": (np.ma.masked_greater_equal(X, X.max()), Y),
+    "X holds complex": (X + 1j, Y),
+    "X holds complex numbers": (FRAME.assign(c=1j), Y),
+    "X holds dates": (np.stack([DAYS, DAYS], axis=1), Y),
+    "X has columns .*'c' holds dates or times": (FRAME.assign(c=DAYS), Y),
+    "X has columns .*'c' holds dates": (FRAME.assign(c=DAYS - DAYS[0]), Y),
+    "X has columns .*'a' holds strings, 'b' holds strings": (FRAME.astype(str), Y),
+    "X has columns .*X holds strings": (X.astype(str), Y),
+    "y has 1 masked": (X, np.ma.array(Y, mask=np.arange(40) == 3)),
+    "y holds complex": (X, Y + 0j),
+    "y holds dates": (X, DAYS[:2][Y]),
+    "X and y have different indices": (FRAME, pd.Series(Y, index=range(1, 41))),
+}
+
+
+@pytest.mark.parametrize("message", DATA)
+@pytest.mark.parametrize("door", DOORS)
+def test_data(door, message):
+    made = []
+    with pytest.raises(ValueError, match=rf"^(test '\w+': )?{message}"):
+        made.append(DOORS[door](*DATA[message]).fit(rng=0))
+    assert not made
+
+
+class TestLearners:
+    def test_of_scikit_learn_get_no_strings_that_look_like_numbers(self):
+        for features in (FRAME.astype(str), FRAME.assign(c=DAYS)[["c"]]):
+            with pytest.raises(ValueError, match="X has columns that are not numeric"):
+                uv.evaluate(LogisticRegression(), features, Y, 2, rng=0)
+
+    def test_may_encode_them(self):
+        numbers = make_pipeline(
+            FunctionTransformer(lambda frame: frame.astype(float)), LogisticRegression()
+        )
+        found = uv.evaluate(numbers, FRAME.astype(str), Y, 2, rng=0)
+        assert found.means.shape == (1, 2)
+
+    @pytest.mark.parametrize(
+        ("prediction", "message"),
+        [
+            (lambda n: np.ma.array(np.full(n, 0.5), mask=np.arange(n) == 1), "1 masked"),
+            (lambda n: np.full(n, 0.5 + 1j), "complex"),
+            (lambda n: DAYS[:n] - DAYS[0], "dates or times"),
+            (lambda n: ["0.5"] * n, "strings"),
+        ],
+    )
+    @pytest.mark.parametrize("loss", ["log", "zero_one"])
+    def test_predict_numbers(self, prediction, message, loss):
+        def learner(X_train, y_train, X_test):
+            return prediction(len(X_test))
+
+        if loss == "zero_one" and message == "strings":
+            message = "is none of the labels"
+        with pytest.raises(ValueError, match=f"^learner learner failed on split 0: .*{message}"):
+            uv.evaluate(learner, X, Y, 2, loss, rng=0)
+
+    def test_losses_are_real_numbers(self):
+        with pytest.raises(ValueError, match=r"^what loss custom returned holds complex"):
+            uv.evaluate("lda", X, Y, 2, lambda y, predicted: (y != predicted) + 1j, rng=0)
+
+
+def masked(values):
+    mask = np.zeros(values.shape, dtype=bool)
+    mask.flat[1] = True
+    return np.ma.array(values, mask=mask)
+
+
+@pytest.mark.parametrize(
+    ("lost", "message"),
+    [
+        (masked, "has 1 masked"),
+        (lambda values: values + 1j, "holds complex"),
+        (lambda values: np.zeros(values.shape, "datetime64[D]"), "holds dates or times"),
+        (lambda values: values.astype(str), "holds strings"),
+    ],
+)
+@pytest.mark.parametrize(
+    "door",
+    [
+        lambda lost: kernels.ustatistic.from_pairs(lost(X), X, Y == 0, Y == 1),
+        lambda lost: kernels.influence.auc(lost(SCORES), PAIRS, np.arange(6) // 3),
+        lambda lost: kernels.influence.error(lost(np.eye(4)), np.eye(4)),
+        lambda lost: kernels.influence.ad_hoc_variances(lost(X)),
+        lambda lost: kernels.fold_covariance.moments(lost(X[:, 0]), Y),
+        lambda lost: kernels.fold_covariance.moments_by_row(lost(X.T), Y),
+        lambda lost: kernels.leave_pair_out.errors(lost(np.eye(4)), np.arange(4) % 2),
+        lambda lost: kernels.permutation.generalization(lost(X.T), X.T, X[:, 0]),
+        lambda lost: kernels.permutation.effective_degrees(lost(np.eye(3))),
+        lambda lost: uv.Losses.from_arrays(lost(X.T), np.eye(40)[:2]),
+        lambda lost: uv.learners.smoother(lost(np.eye(3))),
+        lambda lost: uv.learners.hat_matrix(uv.learners.ridge(1.0), lost(X)),
+    ],
+)
+def test_arrays_of_ones_own(door, lost, message):
+    with pytest.raises(ValueError, match=message):
+        door(lost)
+
+
+def test_the_response_of_losses():
+    y = np.ma.array(Y, mask=np.arange(40) == 3)
+    with pytest.raises(ValueError, match=r"^y has 1 masked"):
+        uv.Losses.from_arrays(X.T, np.eye(40)[:2], loss="mine", y=y)

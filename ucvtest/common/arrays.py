@@ -1,0 +1,121 @@
+"""Arrays from what users pass: what NumPy would turn into other numbers is refused."""
+
+from datetime import date, time, timedelta
+from typing import Any
+
+import numpy as np
+
+__all__ = ["as_array", "as_numbers", "check_whole", "other_than_numbers"]
+
+TEXT = (str, bytes)
+
+TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
+"""Types of dates and times; those of pandas derive from them."""
+
+COMPLEX = (complex, np.complexfloating)
+
+NO_TIMES = (
+    "{} holds dates or times, which are no numbers: convert them in a unit of your own, for "
+    "example (t - t.min()) / np.timedelta64(1, 'D'), or to strings (.astype(str)) where they are "
+    "labels"
+)
+
+
+def as_array(name: str, value: Any) -> np.ndarray:
+    """An array of any type, on the way to which nothing is lost.
+
+    Raises
+    ------
+    ValueError
+        If values are masked, complex, or an array of dates or times, or rows differ in length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.common.arrays import as_array
+    >>> as_array("y", np.array([1 + 2j]))
+    Traceback (most recent call last):
+        ...
+    ValueError: y holds complex numbers, whose imaginary part would be lost: pass the real part, \
+or both parts as two columns
+    """
+    check_whole(name, value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} cannot be made an array: {error}") from error
+    kinds = {array.dtype.kind, *_kinds_of_columns(value)}
+    if kinds & {"m", "M"}:
+        raise ValueError(NO_TIMES.format(name))
+    check_whole(name, array)
+    return array
+
+
+def as_numbers(name: str, value: Any) -> np.ndarray:
+    """A float64 array, of what is numbers already.
+
+    Raises
+    ------
+    ValueError
+        If values are masked, complex, dates, times or strings, also where these look like
+        numbers, or rows differ in length.
+    """
+    array = as_array(name, value)
+    if array.dtype.kind in "fiub":
+        return np.asarray(array, dtype=float)
+    other = other_than_numbers(array)
+    if other == "dates or times":
+        raise ValueError(NO_TIMES.format(name))
+    if other:
+        raise ValueError(
+            f"{name} holds {other} where numbers are needed: convert them before, with "
+            ".astype(float) where they are written numbers"
+        )
+    try:
+        return np.asarray(array, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error}") from error
+
+
+def check_whole(name: str, value: Any) -> None:
+    """Refuse what has a mask, or complex numbers; a table's columns are looked at one by one.
+
+    Raises
+    ------
+    ValueError
+    """
+    n_masked = 0
+    if isinstance(value, np.ma.MaskedArray):
+        n_masked = int(np.ma.getmaskarray(value).sum())
+    objects = isinstance(value, np.ndarray) and value.dtype == object
+    types = _types_in(value) if objects else set()
+    if n_masked or any(issubclass(each, np.ma.MaskedArray) for each in types):
+        raise ValueError(
+            f"{name} has {n_masked or 'some'} masked values, whose mask would be lost: drop these "
+            "observations, or fill the values (.filled) before"
+        )
+    if "c" in _kinds_of_columns(value) or any(issubclass(each, COMPLEX) for each in types):
+        raise ValueError(
+            f"{name} holds complex numbers, whose imaginary part would be lost: pass the real "
+            "part, or both parts as two columns"
+        )
+
+
+def other_than_numbers(value: Any) -> str:
+    """What else an array holds, of which NumPy makes numbers where it can; "" if nothing."""
+    array = np.asarray(value)
+    types = _types_in(array) if array.dtype == object else {array.dtype.type}
+    for kinds, words in ((TEXT, "strings"), (TIMES, "dates or times")):
+        if any(issubclass(each, kinds) for each in types):
+            return words
+    return ""
+
+
+def _types_in(array: np.ndarray) -> set[type]:
+    return set(map(type, array.ravel().tolist()))
+
+
+def _kinds_of_columns(value: Any) -> set[str]:
+    """Kinds of the types of an array or of the columns of a table; empty for anything else."""
+    dtypes = getattr(value, "dtypes", getattr(value, "dtype", None))
+    return set() if dtypes is None else {getattr(each, "kind", "O") for each in np.ravel(dtypes)}
