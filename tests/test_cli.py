@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pandas as pd
 import pytest
 from matplotlib import pyplot
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_diabetes
 from typer.testing import CliRunner
 
 import ucvtest as uv
@@ -182,6 +182,19 @@ def test_help_teaches() -> None:
     assert outcome.exit_code == 0
     for taught in ("Examples:", "--learn-size", "speaks for the first", *SHORT_NAMES):
         assert taught in outcome.stdout, taught
+
+
+def test_amounts_are_recognised_as_everywhere(tmp_path):
+    """Many whole numbers are amounts for a regressor, and refused where nothing decides."""
+    path = tmp_path / "diabetes.csv"
+    frame = load_diabetes(as_frame=True).frame[:100]
+    frame.to_csv(path, index=False)
+    outcome = run(path, "--other", "majority", target="target")
+    assert outcome.exit_code == 2
+    assert "different whole numbers in 100 observations: pass loss='squared'" in outcome.stderr
+    outcome = run(path, "--other", "knn:5", *QUICK, target="target", learner="ridge:1.0")
+    assert outcome.exit_code == 0, outcome.output
+    assert "squared" in outcome.stdout
 
 
 @pytest.mark.filterwarnings("default")

@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import ucvtest as uv
-from ucvtest.data.sample import as_response, make_sample, response_has_classes
+from ucvtest.data.sample import as_response, make_sample, response_has_classes, taken_for_classes
 
 X = np.arange(12.0).reshape(6, 2)
 LABELS = np.array(["a", "b"])[np.arange(6) % 2]
@@ -29,6 +29,41 @@ LABELS = np.array(["a", "b"])[np.arange(6) % 2]
 )
 def test_labels_and_numbers_are_told_apart(y, expected):
     assert response_has_classes(y) == expected
+
+
+MANY = np.arange(60) % 30
+FEW = np.arange(60) % 20
+LETTERS = MANY.astype(str)
+
+
+@pytest.mark.parametrize(
+    ("y", "output", "regresses", "expected"),
+    [
+        (MANY, "label", True, True),
+        (MANY, "score", False, True),
+        (MANY, "number", False, False),
+        (MANY, None, True, False),
+        (FEW, None, True, False),
+        (FEW, None, False, True),
+        (FEW.astype(float), None, False, True),
+        (FEW / 3, None, False, False),
+        (FEW / 3, "label", False, False),
+        (FEW % 2, "number", True, True),
+        (FEW % 2, None, True, True),
+        (LETTERS, None, False, True),
+        (LETTERS, "number", True, True),
+    ],
+)
+def test_who_decides_between_labels_and_amounts(y, output, regresses, expected):
+    assert taken_for_classes(y, output, regresses=regresses) == expected
+
+
+@pytest.mark.parametrize("y", [MANY, MANY.astype(float), np.array([1, 2, 3, 4, 5]), FEW[:21]])
+def test_where_nothing_decides_many_whole_numbers_are_refused(y):
+    n_values = len(np.unique(y))
+    with pytest.raises(ValueError, match=f"^y holds {n_values} different whole numbers .*squared"):
+        taken_for_classes(y)
+    assert taken_for_classes(y, pos_label=1)
 
 
 def test_a_single_column_is_a_vector():

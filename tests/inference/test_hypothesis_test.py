@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes
+from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsClassifier
 
 import ucvtest as uv
 from ucvtest.data.formula import read_formula
@@ -94,10 +96,33 @@ class TestResponse:
             uv.UStatisticTest(X[:50], y[:50], "knn:1")
         assert str(error.value) == (
             "y holds 46 different whole numbers in 50 observations: pass loss='squared' or "
-            "'absolute' if they are amounts, loss='zero_one' if they are labels"
+            "'absolute' if they are amounts, loss='zero_one' if they are labels (uv.losses.Loss "
+            "says of a function of your own what it scores)"
         )
         assert uv.UStatisticTest(X[:50], y[:50], "knn:1", loss="squared").sample.classes is None
         assert uv.UStatisticTest(X[:50], y[:50], "knn:1", loss="zero_one").sample.n_classes == 46
+
+    def test_many_whole_numbers_are_no_classes_unless_the_loss_says_so(self):
+        X, y = load_diabetes(return_X_y=True)
+        message = "^(test '.*': )?y holds 214 different whole numbers in 442 observations: pass "
+        for door in (
+            lambda: uv.UStatisticTest(X, y, "knn:1", "lda"),
+            lambda: uv.CorrectedTTest(X, y, "lda", KNeighborsClassifier()),
+            lambda: uv.compare(X, y, ["lda", "knn:1"]),
+            lambda: uv.evaluate("lda", X, y),
+            lambda: uv.select_model(X, y, ["knn:1"]),
+            lambda: uv.UStatisticTest(X, y, "knn:1", loss=lambda y, predicted: y != predicted),
+        ):
+            with pytest.raises(ValueError, match=message):
+                door()
+
+    def test_a_regressor_says_that_they_are_amounts(self):
+        X, y = load_diabetes(return_X_y=True)
+        for learner in ("ridge:1.0", LinearRegression()):
+            test = uv.CorrectedTTest(X, y, learner, "knn:5")
+            assert (test.loss.name, test.sample.classes) == ("squared", None)
+        assert uv.evaluate("ridge:1.0", X, y // 100, rng=0).loss == "squared"
+        assert uv.evaluate("ridge:1.0", X, y > 100, rng=0).loss == "zero_one"
 
     def test_two_real_numbers_are_no_labels(self):
         y = np.where(self.X[:, 0] > 0, 0.5, 0.0)

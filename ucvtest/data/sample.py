@@ -9,8 +9,19 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
 from ucvtest.data.groups import Groups, as_groups
+from ucvtest.data.output import Output
 
-__all__ = ["Sample", "as_response", "code_labels", "make_sample", "response_has_classes"]
+__all__ = [
+    "Sample",
+    "as_response",
+    "code_labels",
+    "make_sample",
+    "response_has_classes",
+    "taken_for_classes",
+]
+
+MOST_CLASSES = 20
+"""Different whole numbers beyond which they may as well be amounts: only the user knows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +155,55 @@ def response_has_classes(y: Any) -> bool:
     # Missing and infinite values are refused later, with messages of our own.
     array = array[np.isfinite(array)]
     return bool((array == np.rint(array)).all())
+
+
+def taken_for_classes(
+    y: Any, output: Output | None = None, *, regresses: bool = False, pos_label: Any = None
+) -> bool:
+    """Whether a response is taken for class labels (True) or for real values: the one rule.
+
+    Parameters
+    ----------
+    y : array-like, shape (n,)
+    output : {"label", "number", "probability", "score"}, optional
+        What the loss that the user names scores; None where none is named.
+    regresses : bool
+        Whether a regressor is to learn the response.
+    pos_label : optional
+        The positive class, where one is named.
+
+    Returns
+    -------
+    bool
+        Real values that are no whole numbers are never labels, strings always. Of numbers the
+        loss decides, without one a regressor. Two whole numbers are labels in any case.
+
+    Raises
+    ------
+    ValueError
+        If nothing decides and there are many different whole numbers.
+
+    Examples
+    --------
+    >>> from ucvtest.data.sample import taken_for_classes
+    >>> taken_for_classes([3, 1, 2, 1]), taken_for_classes([3, 1, 2, 1], regresses=True)
+    (True, False)
+    """
+    array = as_response(y)
+    if pos_label is not None or not response_has_classes(array):
+        return pos_label is not None
+    if array.dtype.kind not in "iuf" or array.ndim != 1:
+        return True
+    n_values = len(np.unique(array))
+    if output == "number" or (output is None and regresses):
+        return n_values <= 2
+    if output is None and n_values > min(MOST_CLASSES, max(2, len(array) / 2)):
+        raise ValueError(
+            f"y holds {n_values} different whole numbers in {len(array)} observations: pass "
+            "loss='squared' or 'absolute' if they are amounts, loss='zero_one' if they are labels "
+            "(uv.losses.Loss says of a function of your own what it scores)"
+        )
+    return True
 
 
 def make_sample(

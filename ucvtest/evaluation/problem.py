@@ -8,11 +8,11 @@ import numpy as np
 
 from ucvtest.data.groups import refuse_groups
 from ucvtest.data.output import OUTPUTS, Output
-from ucvtest.data.sample import Sample, as_response, make_sample, response_has_classes
-from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.data.sample import Sample, as_response, make_sample, taken_for_classes
+from ucvtest.learners.adapters.coerce import as_learner, is_regressor
 from ucvtest.learners.adapters.translate import Backend, choose_backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import Loss, as_loss
+from ucvtest.losses.loss import Loss, as_loss, output_of
 from ucvtest.losses.means import AUC
 
 __all__ = ["Problem", "check_two_classes", "is_auc", "named_learners"]
@@ -47,18 +47,21 @@ class Problem:
     ) -> Self:
         """Validate what a user passes; an output stands in the place of a loss."""
         refuse_groups(groups)
+        named = named_learners(learners)
         response = as_response(y)
-        has_classes = pos_label is not None or response_has_classes(response)
-        if loss is None and pos_label is None and has_classes:
-            _refuse_to_guess(response)
-        scored = None if output else as_loss(loss, has_classes=has_classes)
+        as_classes = taken_for_classes(
+            response,
+            output or output_of(loss),
+            regresses=any(map(is_regressor, named.values())),
+            pos_label=pos_label,
+        )
+        scored = None if output else as_loss(loss, has_classes=as_classes)
         output = _output_for(output, scored)
-        if output != "number" and not has_classes:
+        if output != "number" and not as_classes:
             raise ValueError(_labels_needed(scored))
-        as_classes = has_classes and _takes_classes(output, response, pos_label)
         sample = make_sample(X, y, as_classes=as_classes, pos_label=pos_label)
         _check_matrix(scored, sample)
-        return cls(sample, named_learners(learners), scored, output, backend)
+        return cls(sample, named, scored, output, backend)
 
     @classmethod
     def of_loss_or_auc(cls, X: Any, y: Any, learners: Any, loss: Any, **arguments: Any) -> Self:
@@ -131,18 +134,6 @@ def check_two_classes(sample: Sample, argument: str = "loss", instead: str = "ze
         )
 
 
-def _refuse_to_guess(y: np.ndarray) -> None:
-    """Whole numbers that hardly repeat are rather amounts than labels; only the user knows."""
-    if y.ndim != 1 or y.dtype.kind not in "iuf":
-        return
-    n_values = len(np.unique(y))
-    if n_values > max(2, len(y) / 2):
-        raise ValueError(
-            f"y holds {n_values} different whole numbers in {len(y)} observations: pass "
-            "loss='squared' or 'absolute' if they are amounts, loss='zero_one' if they are labels"
-        )
-
-
 def _output_for(output: Output | None, loss: Loss | None) -> Output:
     """What learners predict: what is asked for, or what the loss scores."""
     if output is None and loss is not None:
@@ -159,14 +150,6 @@ def _labels_needed(loss: Loss | None) -> str:
         f"loss={loss.name!r} needs class labels, but y holds real values: "
         "use loss='squared' or 'absolute'"
     )
-
-
-def _takes_classes(output: Output, y: np.ndarray, pos_label: Any) -> bool:
-    """Whether labels, or numbers that may be labels, are coded as classes for this output."""
-    if output in ("label", "probability", "score") or pos_label is not None:
-        return True
-    # Squared and absolute error take numbers as they are, and code two labels 0/1.
-    return y.dtype.kind not in "iuf" or len(np.unique(y)) <= 2
 
 
 def _check_matrix(loss: Loss | None, sample: Sample) -> None:

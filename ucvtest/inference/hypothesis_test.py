@@ -49,7 +49,9 @@ class HypothesisTest(ABC):
     alternative : {"two-sided", "less", "greater"}
         H1: the estimand differs from, is below, or is above `null_value`.
     loss : str, callable, Loss or matrix, optional
-        By default zero_one for classes and squared error for a real response. A matrix holds
+        By default zero_one for classes and squared error for a real response. Whole numbers are
+        amounts where the loss scores numbers, or without a loss a learner is a regressor;
+        otherwise classes, but more than 20 of them are refused. A matrix holds
         ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last.
     output : {"label", "number", "probability", "score"}, optional
         What learners must predict where a test is about no loss, as with the AUC.

@@ -12,7 +12,15 @@ from ucvtest.data.output import OUTPUTS, Output
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
-__all__ = ["LOSSES", "Loss", "as_loss", "losses_where_tested", "matrix_loss", "plural"]
+__all__ = [
+    "LOSSES",
+    "Loss",
+    "as_loss",
+    "losses_where_tested",
+    "matrix_loss",
+    "output_of",
+    "plural",
+]
 
 
 @dataclass(frozen=True)
@@ -203,6 +211,13 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
     if isinstance(loss, str) and loss in LOSSES:
         return LOSSES[loss]
     raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, or a callable")
+
+
+def output_of(loss: Any) -> Output | None:
+    """What a loss that a user names scores; None for none, and for functions: they score either."""
+    if loss is None or (callable(loss) and not isinstance(loss, Loss)):
+        return None
+    return as_loss(loss, has_classes=True).output
 
 
 def losses_where_tested(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.data.groups import as_groups
-from ucvtest.data.sample import as_response, code_labels, response_has_classes
+from ucvtest.data.sample import as_response, code_labels, taken_for_classes
 from ucvtest.designs.design import Design
 from ucvtest.losses.loss import LOSSES, Loss
 from ucvtest.losses.means import AUC, resample_means
@@ -61,7 +61,7 @@ def of_arrays(
             f"between {bounds[0]:g} and {bounds[1]:g}: name your loss otherwise"
         )
     clusters = as_groups(groups, design.n_obs)
-    target = None if y is None else _target(y, pos_label)
+    target = None if y is None else _target(y, pos_label, known)
     if target is not None and target.shape != (design.n_obs,):
         raise ValueError(f"y must have shape ({design.n_obs},), got {target.shape}")
     if loss == AUC and (target is None or set(target.tolist()) != {0.0, 1.0}):
@@ -126,10 +126,12 @@ def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]
     return names
 
 
-def _target(y: Any, pos_label: Any) -> np.ndarray:
+def _target(y: Any, pos_label: Any, known: Loss | None) -> np.ndarray:
     """Labels 0, 1, ..., or the real response, as `Sample` has them."""
     response = as_response(y)
-    if response.ndim == 1 and (pos_label is not None or response_has_classes(response)):
+    # A loss of the user's own may score either, so that whole numbers remain labels.
+    output = "label" if known is None else known.output
+    if response.ndim == 1 and taken_for_classes(response, output, pos_label=pos_label):
         return code_labels(y, pos_label)[1].astype(float)
     return as_numbers("y", response)
 

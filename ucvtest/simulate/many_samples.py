@@ -6,13 +6,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ucvtest.data.sample import Sample, as_response, make_sample, response_has_classes
+from ucvtest.data.sample import Sample, as_response, make_sample, taken_for_classes
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.learners.adapters.coerce import as_learner
+from ucvtest.learners.adapters.coerce import as_learner, is_regressor
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.learners.solvers.ridge_samples import ridge_predictions
-from ucvtest.losses.loss import Loss, as_loss, losses_where_tested
+from ucvtest.losses.loss import Loss, as_loss, losses_where_tested, output_of
 
 __all__ = ["ManySamples", "Sampler"]
 
@@ -64,11 +64,11 @@ class ManySamples:
         # A generator of its own, so that the size of the pilot does not change the samples.
         pilot_rng = np.random.default_rng(rng.integers(2**63))
         pilot = self._draw(pilot_rng, PILOT_OBS)
-        has_classes = response_has_classes(pilot[1])
-        self.loss: Loss = as_loss(loss, has_classes=has_classes)
-        coded = has_classes and (self.loss.output != "number" or len(np.unique(pilot[1])) == 2)
-        self._pilot = make_sample(*pilot, as_classes=coded)
         self.learners: tuple[Learner, ...] = tuple(map(as_learner, learners))
+        regresses = any(map(is_regressor, self.learners))
+        coded = taken_for_classes(pilot[1], output_of(loss), regresses=regresses)
+        self.loss: Loss = as_loss(loss, has_classes=coded)
+        self._pilot = make_sample(*pilot, as_classes=coded)
         for learner in self.learners:
             learner.check(self._pilot, self.loss.output, int(learning.sum(axis=1).min()))
         self._fits = [self._fits_of(learner, n_jobs) for learner in self.learners]

@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ucvtest import learners
 from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
-from ucvtest.learners.base import Learner
+from ucvtest.learners.base import JittedLearner, Learner
 
-__all__ = ["SHORT_NAMES", "as_learner"]
+__all__ = ["SHORT_NAMES", "as_learner", "is_regressor"]
 
 SHORT_NAMES = (
     "elastic_net",
@@ -26,6 +26,13 @@ SHORT_NAMES = (
     "ridge",
 )
 """Factories in `ucvtest.learners` that a short string may name."""
+
+
+def is_regressor(learner: Learner) -> bool:
+    """Whether a learner predicts numbers, and labels of two classes at most."""
+    if isinstance(learner, SklearnLearner):
+        return learner.regresses
+    return isinstance(learner, JittedLearner) and learner.regression and not learner.multiclass
 
 
 def as_learner(learner: Any) -> Learner:

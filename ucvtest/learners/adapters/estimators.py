@@ -61,25 +61,25 @@ class SklearnLearner(SplitLearner):
         if self._reads_numbers_alone:
             sample.check_numeric()
         if sample.classes is None:
-            if not self._regresses:
+            if not self.regresses:
                 raise ValueError(
                     f"learner {self.name} is a classifier, but y holds real values: use a "
                     "regressor, or a loss for labels such as loss='zero_one'"
                 )
             return
-        if sample.n_classes > 2 and (self._regresses or output != "label"):
-            what = "is a regressor, which" if self._regresses else "with this loss"
-            amounts = ", or pass loss='squared' if y holds amounts" if self._regresses else ""
+        if sample.n_classes > 2 and (self.regresses or output != "label"):
+            what = "is a regressor, which" if self.regresses else "with this loss"
+            amounts = ", or pass loss='squared' if y holds amounts" if self.regresses else ""
             raise ValueError(
                 f"learner {self.name} {what} needs two classes, y has {sample.n_classes}: use a "
                 f"classifier with loss='zero_one', or merge classes{amounts}"
             )
-        if self._regresses and output == "probability":
+        if self.regresses and output == "probability":
             raise ValueError(
                 f"learner {self.name} is a regressor and gives no probability: use a classifier, "
                 "or loss='zero_one'"
             )
-        if self._regresses or output == "label":
+        if self.regresses or output == "label":
             return
         if hasattr(self.estimator, "predict_proba"):
             return
@@ -104,12 +104,12 @@ class SklearnLearner(SplitLearner):
         fitted = clone(self.estimator)
         if self._unseeded:
             fitted.set_params(**dict.fromkeys(self._unseeded, int(seed) % 2**32))
-        response = sample.target if self._regresses else sample.response
+        response = sample.target if self.regresses else sample.response
         fitted.fit(sample.rows(learning), response[learning])
         return self._predict(fitted, sample, sample.rows(testing), output)
 
     def _predict(self, fitted: Any, sample: Sample, features: Any, output: Output) -> np.ndarray:
-        if self._regresses:
+        if self.regresses:
             number = as_numbers(PREDICTIONS, fitted.predict(features))
             return _cut(number) if output == "label" else number
         if output == "label":
@@ -122,7 +122,8 @@ class SklearnLearner(SplitLearner):
         return as_numbers(PREDICTIONS, fitted.predict_proba(features))[:, column]
 
     @cached_property
-    def _regresses(self) -> bool:
+    def regresses(self) -> bool:
+        """Whether it is a regressor."""
         from sklearn.base import is_regressor
 
         return bool(is_regressor(self.estimator))
