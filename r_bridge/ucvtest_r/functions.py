@@ -3,6 +3,7 @@
 import json as json_module
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 import ucvtest as uv
 from ucvtest_r.conversion import matrix, scalar, to_r, vector
 from ucvtest_r.learners import RFunctionLearner, RFunctionLoss
+from ucvtest_r.wording import in_r
 
 __all__ = ["FUNCTIONS"]
 
@@ -184,7 +186,13 @@ def critical_values(
 
 def summary(*, json: Any, conf_level: Any) -> Any:
     """Write the summary of a result, or a comparison, that R kept as JSON."""
-    return to_r(_restored(json).summary(alpha=1 - conf_level[0]).as_text())
+    restored = _restored(json)
+    if isinstance(restored, uv.Comparison):
+        results = {key: _worded(result) for key, result in restored.results.items()}
+        restored = replace(restored, results=results)
+    else:
+        restored = _worded(restored)
+    return to_r(restored.summary(alpha=1 - conf_level[0]).as_text())
 
 
 def comparison_frame(*, json: Any, conf_level: Any) -> Any:
@@ -245,8 +253,14 @@ def _restored(json: Any) -> Any:
     return kind.from_dict(data)
 
 
+def _worded(result: uv.TestResult) -> uv.TestResult:
+    """The result with status and notes in the language of R."""
+    return replace(result, status=in_r(result.status), notes=tuple(map(in_r, result.notes)))
+
+
 def _result(result: uv.TestResult, conf_level: float) -> Any:
     """Everything that R shapes an "htest" from, and the JSON that restores the result."""
+    json, result = result.to_json(), _worded(result)
     frame = result.summary_frame(alpha=1 - conf_level)
     fields = (
         "estimate", "se", "variance", "statistic", "pvalue", "df", "null_value", "alternative",
@@ -264,7 +278,7 @@ def _result(result: uv.TestResult, conf_level: float) -> Any:
             "conf_low": float(frame["conf_low"].iloc[0]),
             "conf_high": float(frame["conf_high"].iloc[0]),
             "conf_level": conf_level,
-            "json": result.to_json(),
+            "json": json,
         }
     )
 

@@ -18,6 +18,7 @@ from ucvtest_r.conditions import r_condition
 from ucvtest_r.conversion import to_r
 from ucvtest_r.functions import FUNCTIONS
 from ucvtest_r.rinterface import import_rinterface
+from ucvtest_r.wording import in_r
 
 __all__ = ["attach"]
 
@@ -90,7 +91,7 @@ def _dispatch(name: Any, arguments: Any) -> Any:
     """Call a function by name: ``list(kind, value, warnings)``, whatever happens."""
     with warnings.catch_warnings(record=True) as caught:
         kind, value = _outcome(name[0], arguments)
-    texts = list(dict.fromkeys(str(warning.message) for warning in caught))
+    texts = list(dict.fromkeys(in_r(str(warning.message)) for warning in caught))
     return to_r({"kind": kind, "value": value, "warnings": texts})
 
 
@@ -109,7 +110,7 @@ def _outcome(name: str, arguments: Any) -> tuple[str, Any]:
         condition = r_condition(error)
         if condition is not None:
             return "r_error", condition
-        message = str(error).strip() or type(error).__name__
+        message = in_r(str(error).strip()) or type(error).__name__
         return "python_error", {"message": message, "type": type(error).__name__}
 
 

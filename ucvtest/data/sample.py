@@ -72,25 +72,38 @@ class Sample:
         ValueError
             If a column is not numeric, or a value is NaN or infinite.
         """
-        self.check_numeric()
+        return self.matrix_for("this learner")
+
+    def matrix_for(self, learner: str) -> np.ndarray:
+        """The same, where errors name the learner that needs it."""
+        if "matrix" in vars(self):
+            return self.matrix
+        self.check_numeric(learner)
         try:
             matrix = np.ascontiguousarray(self.features, dtype=float)
         except (TypeError, ValueError) as error:
             raise ValueError(
-                "X has columns that are not numeric, which this learner cannot use: "
+                f"X has columns that are not numeric, which {learner} cannot use: "
                 "encode them, or pass a scikit-learn pipeline as the learner"
             ) from error
         bad = ~np.isfinite(matrix)
         if bad.any():
-            row, column = np.argwhere(bad)[0]
+            row, column = map(int, np.argwhere(bad)[0])
             raise ValueError(
-                f"X holds {matrix[row, column]} at row {row}, column {column} ({bad.sum()} such "
-                "values in all), which this learner cannot use: drop or impute them, or pass a "
-                "scikit-learn pipeline that imputes as the learner"
+                f"X holds {matrix[row, column]} at row {row}, column {self._named(column)} "
+                f"({bad.sum()} such values in all), which {learner} cannot use: drop or impute "
+                "them, or pass a scikit-learn pipeline that imputes as the learner"
             )
+        # Kept where the cached property looks for it.
+        vars(self)["matrix"] = matrix
         return matrix
 
-    def check_numeric(self) -> None:
+    def _named(self, column: int) -> str:
+        """A column by its name, or by its place where it has none."""
+        named = _is_pandas(self.features, "DataFrame")
+        return repr(self.features.columns[column]) if named else str(column)
+
+    def check_numeric(self, learner: str = "this learner") -> None:
         """Refuse columns of strings, dates or times, also where they could become numbers.
 
         Raises
@@ -105,7 +118,7 @@ class Sample:
         if found:
             which = ", ".join(f"{name} holds {other}" for name, other in found.items())
             raise ValueError(
-                f"X has columns that are not numeric ({which}), which this learner cannot use: "
+                f"X has columns that are not numeric ({which}), which {learner} cannot use: "
                 "encode them, or pass a scikit-learn pipeline as the learner"
             )
 

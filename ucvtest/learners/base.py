@@ -105,6 +105,8 @@ class JittedLearner(Learner):
     """Whether more than two classes are possible."""
     regression: ClassVar[bool] = False
     """Whether a real response is possible."""
+    needs_features: ClassVar[bool] = True
+    """Whether features are looked at; where not, they may hold anything."""
     batch_rows: ClassVar[int] = 1024
     """Learning sets fitted in one call: large enough to fill the processor, small enough to stay
     in its cache."""
@@ -194,7 +196,8 @@ class JittedLearner(Learner):
                 f"learner {self.name} gives no {output} for class labels: "
                 "use loss='zero_one', or a learner with probabilities such as lda, knn or lasso"
             )
-        sample.matrix  # noqa: B018  (raises where X is no finite matrix)
+        if self.needs_features:
+            sample.matrix_for(f"learner {self.name}")
 
     def predict(
         self,

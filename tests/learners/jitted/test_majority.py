@@ -1,7 +1,14 @@
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
+import ucvtest as uv
 from tests.support.samples import breast_cancer, evaluate, iris, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.learners import majority
@@ -60,3 +67,25 @@ def test_unknown_tie_is_refused():
         ValueError, match=r"^tie='coin' is unknown: use one of first, second, half$"
     ):
         majority("coin")
+
+
+def test_stands_beside_a_pipeline_that_imputes_and_encodes():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.normal(size=60), "sex": rng.choice(["f", "m"], 60)})
+    X.loc[3, "age"] = np.nan
+    y = rng.integers(0, 2, 60)
+    columns = make_column_transformer((SimpleImputer(), ["age"]), (OneHotEncoder(), ["sex"]))
+    pipeline = make_pipeline(columns, LogisticRegression())
+    found = uv.evaluate({"none": "majority", "some": pipeline}, X, y, design=5, rng=0)
+    numbers = uv.evaluate("majority", np.zeros((60, 1)), y, design=5, rng=0)
+    assert np.array_equal(found.means[0], numbers.means[0])
+
+
+def test_another_learner_is_named_with_the_column_that_it_cannot_use():
+    X = pd.DataFrame({"age": [1.0, np.nan, 3.0, 4.0] * 5, "dose": np.arange(20.0)})
+    y = np.arange(20) % 2
+    message = "X holds nan at row 1, column 'age' .* which learner lda cannot use"
+    with pytest.raises(ValueError, match=message):
+        uv.CorrectedTTest(X, y, "majority", "lda")
+    with pytest.raises(ValueError, match=r"\('age' holds strings\), which learner lda cannot use"):
+        uv.CorrectedTTest(X.assign(age="old"), y, "majority", "lda")

@@ -565,14 +565,14 @@ class TestRefusals:
             ),
             (
                 {"X": np.where(np.arange(20)[:, None] == 3, np.nan, X_GOOD)},
-                "X holds nan at row 3, column 0 (4 such values in all), which this learner "
-                "cannot use: drop or impute them, or pass a scikit-learn pipeline that imputes "
+                "X holds nan at row 3, column 0 (4 such values in all), which learner "
+                "lda cannot use: drop or impute them, or pass a scikit-learn pipeline that imputes "
                 "as the learner",
             ),
             (
                 {"X": np.where(np.arange(20)[:, None] == 3, np.inf, X_GOOD)},
-                "X holds inf at row 3, column 0 (4 such values in all), which this learner "
-                "cannot use: drop or impute them, or pass a scikit-learn pipeline that imputes "
+                "X holds inf at row 3, column 0 (4 such values in all), which learner "
+                "lda cannot use: drop or impute them, or pass a scikit-learn pipeline that imputes "
                 "as the learner",
             ),
             (

@@ -59,7 +59,7 @@ class SklearnLearner(SplitLearner):
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse estimators that cannot predict what the loss needs, or read the features."""
         if self._reads_numbers_alone:
-            sample.check_numeric()
+            sample.check_numeric(f"learner {self.name}")
         if sample.classes is None:
             if not self.regresses:
                 raise ValueError(

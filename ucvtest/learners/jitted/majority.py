@@ -52,6 +52,7 @@ class Majority(JittedLearner):
 
     scale: ClassVar[Scale] = "share"
     multiclass: ClassVar[bool] = True
+    needs_features: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.tie not in TIES:

@@ -91,7 +91,7 @@ test_that("predictions that cannot be used are refused", {
   message_for <- function(learner, ...)
     message_of(ustat_test(x, y, learner, ...))
   expect_match(message_for(function(x, y, xnew) y[1:3]),
-               "learner learner failed on split 0: ValueError: it returned 3 predictions for 31 rows of xnew: return one for each row")
+               "learner learner failed on split 1: it returned 3 predictions for 31 rows of xnew: return one for each row")
   expect_match(message_for(function(x, y, xnew) rep("rose", nrow(xnew))), paste(
     "it returned rose, but the labels are virginica, versicolor:",
     "return labels as in y for this loss"))

@@ -1,0 +1,45 @@
+"""What R users read: nothing of Python's names, values and counting."""
+
+import re
+
+import pytest
+from ucvtest_r.wording import FUNCTIONS, in_r
+
+from tests.support.paths import ROOT
+from ucvtest.methods.registry import TESTS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "learner mine failed on split 0: ValueError: it returned 3 predictions",
+            "learner mine failed on split 1: it returned 3 predictions",
+        ),
+        ("use uv.designs.KFold(5), or loss='squared'", 'use k_fold(5), or loss = "squared"'),
+        ("design must be one of uv.designs.HoldOut", "design must be one of hold_out()"),
+        ("uv.compare(X, y) does", "compare_learners(x, y) does"),
+        ("use NaiveTTest to compare", "use naive_t_test() to compare"),
+        ("use McNemarTest, got None", "use mcnemar_learners_test(), got NULL"),
+        ("uv.learners.lda() or uv.learners.ridge(1.0)", '"lda" or "ridge:1.0"'),
+        (
+            "or a callable (X_train, y_train, X_test) -> predictions, got True",
+            "or a function(x, y, xnew), got TRUE",
+        ),
+        ("X holds nan in column 'X', None of them", "x holds nan in column 'X', None of them"),
+    ],
+)
+def test_messages_in_the_language_of_r(text, expected):
+    assert in_r(text) == expected
+
+
+def test_every_function_that_is_named_is_exported():
+    exported = (ROOT / "r_bridge" / "ucvtest" / "NAMESPACE").read_text()
+    assert [name for name in FUNCTIONS.values() if f"export({name})" not in exported] == []
+
+
+def test_every_test_and_design_that_r_has_is_named():
+    designs = (ROOT / "r_bridge" / "ucvtest" / "R" / "designs.R").read_text()
+    made = re.findall(r'new_design\("(\w+)"', designs)
+    assert len(made) > 5
+    assert {cls.__name__ for cls in TESTS.values()} | set(made) <= FUNCTIONS.keys()
