@@ -25,7 +25,8 @@ def autolog(
 
     Calling it again replaces the options. While a test resamples, MLflow's own autologging
     is off in the whole process, so that the fits inside log nothing. A server holds a test up
-    for 8 seconds at most. ``UCVTEST_AUTOLOG=1`` in the environment does the same without code.
+    for 8 seconds at most, and only one test a minute. ``UCVTEST_AUTOLOG=1`` in the environment
+    does the same without code.
 
     Parameters
     ----------
@@ -46,7 +47,8 @@ def autolog(
     ImportError
         If MLflow is not installed, or plots are asked for and matplotlib is not.
     ValueError
-        If `spool_dir` cannot be written to.
+        If `spool_dir` cannot be written to, is not the user's, or is open to others and holds more
+        than records.
 
     See Also
     --------

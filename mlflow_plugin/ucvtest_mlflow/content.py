@@ -2,7 +2,6 @@
 
 import math
 import re
-import time
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -61,11 +60,10 @@ def params(result: Outcome, prefix: str) -> list[Param]:
     ]
 
 
-def metrics(result: Outcome, prefix: str) -> list[Metric]:
+def metrics(result: Outcome, prefix: str, when: int = 0) -> list[Metric]:
     """The numbers that are finite: MLflow stores infinity as 1.8e308 and hides NaN."""
-    now = int(time.time() * 1000)
     return [
-        Metric(f"{prefix}{name}", value, now, 0)
+        Metric(f"{prefix}{name}", value, when, 0)
         for name, value in _numbers(result).items()
         if math.isfinite(value)
     ]

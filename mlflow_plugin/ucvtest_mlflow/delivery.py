@@ -5,7 +5,6 @@ import json
 import os
 import re
 import threading
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -17,7 +16,6 @@ from urllib.parse import urlsplit
 
 import mlflow
 import mlflow.artifacts
-import requests
 from mlflow import MlflowClient
 from mlflow.entities import Dataset, DatasetInput, InputTag, Run
 from mlflow.exceptions import MlflowException
@@ -25,14 +23,18 @@ from mlflow.tracking.context.registry import resolve_tags
 from mlflow.utils import mlflow_tags
 
 from ucvtest_mlflow import content
+from ucvtest_mlflow.locks import alone_in
 from ucvtest_mlflow.pause import quiet
-from ucvtest_mlflow.records import Kept, Outcome, Record, alone_in, restored
+from ucvtest_mlflow.records import Outcome, Record, restored
+from ucvtest_mlflow.servers import Unreachable, is_local, require_server, shown
+from ucvtest_mlflow.spool import Kept
 
-__all__ = ["Logged", "Unreachable", "deliver", "destination", "load_result", "log_result"]
+__all__ = ["Logged", "deliver", "destination", "load_result", "log_result", "send"]
 
 FOLDER = "ucvtest"
-REACH_SECONDS = 5.0
-WAIT_SECONDS = 8.0
+RECORD_TAG = f"{FOLDER}.record"
+# With what goes on before and after, no call takes more than the 8 seconds that are promised.
+WAIT_SECONDS = 7.0
 
 _T = TypeVar("_T")
 
@@ -42,10 +44,6 @@ class Logged(NamedTuple):
 
     run_id: str
     key: str
-
-
-class Unreachable(ConnectionError):
-    """The tracking server does not answer, or not in time."""
 
 
 def log_result(result: Outcome, run_id: str | None = None) -> Logged:
@@ -73,7 +71,7 @@ def log_result(result: Outcome, run_id: str | None = None) -> Logged:
     record = destination(Record(result, mlflow.get_tracking_uri()), nested=False)
     if run_id is not None:
         record = replace(record, run_id=run_id)
-    return _bounded(record.tracking_uri, lambda: _send(record))
+    return send(record)
 
 
 def load_result(run_id: str, key: str | None = None) -> Outcome:
@@ -126,6 +124,17 @@ def destination(record: Record, *, nested: bool) -> Record:
     )
 
 
+def send(record: Record) -> Logged:
+    """Log a record that is kept nowhere.
+
+    Raises
+    ------
+    Unreachable
+        As `deliver` does.
+    """
+    return _bounded(record.tracking_uri, lambda: _send(record))
+
+
 def deliver(kept: Kept) -> Logged:
     """Log a record unless its run holds it already, and forget it then.
 
@@ -138,7 +147,7 @@ def deliver(kept: Kept) -> Logged:
 
     def work() -> Logged:
         with kept:
-            logged = _send(kept.record, kept.renew)
+            logged = _send(kept.record, kept.renew, again=kept.again)
             kept.remove()
         return logged
 
@@ -147,8 +156,8 @@ def deliver(kept: Kept) -> Logged:
 
 def _bounded(tracking_uri: str, work: Callable[[], _T]) -> _T:
     """What `work` returns; it is left to itself when a server keeps it too long."""
-    if urlsplit(tracking_uri).scheme in ("", "file", "sqlite"):
-        # Local stores hang on nobody, but their first use can take longer than a server may.
+    if is_local(tracking_uri):
+        # These hang on nobody, but their first use can take longer than a server may.
         return work()
     outcome: Future[_T] = Future()
     context = contextvars.copy_context()
@@ -166,21 +175,25 @@ def _bounded(tracking_uri: str, work: Callable[[], _T]) -> _T:
         if outcome.done():
             raise
         raise Unreachable(
-            f"{_shown(tracking_uri)} has not taken the result within {WAIT_SECONDS:g} s"
+            f"{shown(tracking_uri)} has not taken the result within {WAIT_SECONDS:g} s"
         ) from None
 
 
-def _send(record: Record, keep: Callable[[Record], None] = lambda record: None) -> Logged:
+def _send(
+    record: Record, keep: Callable[[Record], None] = lambda record: None, *, again: bool = False
+) -> Logged:
     """Log a record; `keep` is told of the run that is created for it."""
     require_server(record.tracking_uri)
     client = _client(record.tracking_uri)
     if record.run_id is None:
-        record = replace(record, run_id=_create_run(client, record), own_run=True)
+        record = replace(record, run_id=_own_run(client, record, again=again), own_run=True)
         # A second attempt must find this run.
         keep(record)
     assert record.run_id is not None
     try:
-        logged = _log(client, record, client.get_run(record.run_id))
+        logged = _log(client, record, _run(client, record.run_id))
+        if not is_local(record.tracking_uri):
+            _require_arrival(client, logged)
     except Exception:
         if record.own_run:
             with suppress(Exception), quiet():
@@ -188,8 +201,24 @@ def _send(record: Record, keep: Callable[[Record], None] = lambda record: None) 
         raise
     if record.own_run:
         with quiet():
-            client.set_terminated(record.run_id)
+            client.set_terminated(record.run_id, end_time=record.created)
     return logged
+
+
+def _run(client: MlflowClient, run_id: str) -> Run:
+    """The run, if the server tells it; what stands between may answer with anything."""
+    run = client.get_run(run_id)
+    if run.info.run_id != run_id:
+        raise Unreachable(f"the answer of {shown(client.tracking_uri)} is not about run {run_id}")
+    return run
+
+
+def _require_arrival(client: MlflowClient, logged: Logged) -> None:
+    """See that a server has what it was sent, before the record is forgotten."""
+    folder = f"{FOLDER}/{logged.key}"
+    names = {Path(item.path).name for item in client.list_artifacts(logged.run_id, folder)}
+    if logged.key not in _keys(_run(client, logged.run_id)) or "result.json" not in names:
+        raise Unreachable(f"{shown(client.tracking_uri)} has not stored all that it was sent")
 
 
 def _client(tracking_uri: str) -> MlflowClient:
@@ -205,50 +234,43 @@ def _alone_in_store(tracking_uri: str) -> AbstractContextManager[None]:
     return alone_in(Path(address.path[1:]).parent) if address.scheme == "sqlite" else nullcontext()
 
 
-def require_server(tracking_uri: str) -> None:
-    """Ask a server for a sign of life, because MLflow's own retries take minutes.
-
-    Raises
-    ------
-    Unreachable
-        If there is none within `REACH_SECONDS`, or a proxy says that there is no server.
-    """
-    address = urlsplit(tracking_uri)
-    if address.scheme not in ("http", "https"):
-        return
-    server = _shown(tracking_uri)
-    try:
-        with requests.get(
-            f"{tracking_uri.rstrip('/')}/health", timeout=REACH_SECONDS, stream=True
-        ) as response:
-            code = response.status_code
-    except requests.exceptions.SSLError:
-        # It answers; whether its certificate is accepted is for MLflow's settings to say.
-        return
-    except requests.exceptions.RequestException as error:
-        raise Unreachable(f"no answer from {server} ({type(error).__name__})") from error
-    if code >= 500:
-        raise Unreachable(f"{server} answers with HTTP status {code}")
+def _own_run(client: MlflowClient, record: Record, *, again: bool) -> str:
+    """The run that is created for a record, once."""
+    experiment_id = _experiment_id(client, record)
+    # The answer to the creation of a run can get lost, and its maker be killed before it says so.
+    found = _runs_of(client, record, experiment_id) if again else []
+    if found:
+        return found[0]
+    run_id = _create_run(client, record, experiment_id)
+    if is_local(record.tracking_uri):
+        return run_id
+    # MLflow itself repeats a request whose answer got lost.
+    first, *others = _runs_of(client, record, experiment_id) or [run_id]
+    for other in others:
+        client.delete_run(other)
+    if not first:
+        raise Unreachable(f"{shown(client.tracking_uri)} does not say which run it has created")
+    return first
 
 
-def _shown(tracking_uri: str) -> str:
-    """The server's name; the address may hold a password, which belongs in no message."""
-    address = urlsplit(tracking_uri)
-    return f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
+def _runs_of(client: MlflowClient, record: Record, experiment_id: str) -> list[str]:
+    named = f"tags.`{RECORD_TAG}` = '{record.id}'"
+    return sorted(str(run.info.run_id) for run in client.search_runs([experiment_id], named))
 
 
-def _create_run(client: MlflowClient, record: Record) -> str:
+def _create_run(client: MlflowClient, record: Record, experiment_id: str) -> str:
     tags = {
         mlflow_tags.MLFLOW_AUTOLOGGING: "ucvtest",
         mlflow_tags.MLFLOW_RUN_NOTE: content.description(record.result),
+        RECORD_TAG: record.id,
     }
     if record.parent_run_id is not None:
         tags[mlflow_tags.MLFLOW_PARENT_RUN_ID] = record.parent_run_id
     # The run lasts as long as the test did. Without a name MLflow would draw one from
     # Python's global random state.
     run = client.create_run(
-        experiment_id=_experiment_id(client, record),
-        start_time=int((time.time() - record.result.elapsed) * 1000),
+        experiment_id=experiment_id,
+        start_time=int(record.created - record.result.elapsed * 1000),
         tags=resolve_tags(tags),
         run_name=content.run_name(record.result),
     )
@@ -292,7 +314,7 @@ def _log(client: MlflowClient, record: Record, run: Run) -> Logged:
     prefix = f"{FOLDER}.{key}."
     client.log_batch(
         run_id,
-        metrics=content.metrics(result, prefix),
+        metrics=content.metrics(result, prefix, record.created),
         params=content.params(result, prefix),
         tags=content.tags(result, prefix),
     )

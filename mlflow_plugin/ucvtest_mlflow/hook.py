@@ -2,7 +2,7 @@
 
 import logging
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,9 +11,11 @@ import mlflow
 
 from ucvtest import TestResult, hooks
 from ucvtest_mlflow.content import describe_data
-from ucvtest_mlflow.delivery import Logged, Unreachable, deliver, destination
+from ucvtest_mlflow.delivery import Logged, deliver, destination, send
 from ucvtest_mlflow.pause import autologging_paused
-from ucvtest_mlflow.records import Outcome, Record, Spool, default_spool_dir
+from ucvtest_mlflow.records import Outcome, Record
+from ucvtest_mlflow.servers import Patience, Paused, Unreachable, hide_passwords, require_named
+from ucvtest_mlflow.spool import Kept, Spool, default_spool_dir
 
 if TYPE_CHECKING:
     from ucvtest import Comparison
@@ -36,6 +38,7 @@ class AutologHook:
     log_tables: bool = True
     nested: bool = False
     silent: bool = False
+    patience: Patience = field(default_factory=Patience, compare=False, repr=False)
 
     def fitting(self, test: Any) -> AbstractContextManager[None]:
         """Hide the fits of the resampling from MLflow's integrations."""
@@ -61,14 +64,46 @@ class AutologHook:
             nested=self.nested,
         )
         # Whatever happens from here on, an interruption included, the result is on disk.
-        kept = self.spool.keep(record)
         try:
-            logged = deliver(kept)
+            kept = self.spool.keep(record)
         except Exception as error:
+            self._send_unkept(record, error)
+        else:
+            self._send_kept(kept)
+
+    def _send_kept(self, kept: Kept) -> None:
+        try:
+            with self.patience.asking(kept.record.tracking_uri):
+                logged = deliver(kept)
+        except Exception as error:
+            if isinstance(error, Paused):
+                kept.close()
             hooks.warn_caller(_kept(error, kept.path))
-            return
+        else:
+            self._tell(logged, kept.record)
+
+    def _send_unkept(self, record: Record, disk: Exception) -> None:
+        """A disk that takes nothing is no reason to lose what the server would take."""
+        try:
+            with self.patience.asking(record.tracking_uri):
+                logged = send(record)
+        except Exception as error:
+            hooks.warn_caller(
+                f"the result is neither in MLflow ({_named(error)}) nor on disk ({_named(disk)}): "
+                "ucvtest_mlflow.log_result(result) logs it; name another folder in spool_dir"
+            )
+        else:
+            self._tell(logged, record)
+            hooks.warn_caller(
+                f"the result is in MLflow, but it could not be kept on disk before "
+                f"({_named(disk)}): had the server failed, it would be lost; name another folder "
+                "in spool_dir"
+            )
+
+    def _tell(self, logged: Logged, record: Record) -> None:
         if not self.silent:
-            logger.info("Logged %s to run %s (%s)", logged.key, logged.run_id, record.tracking_uri)
+            where = hide_passwords(record.tracking_uri)
+            logger.info("Logged %s to run %s (%s)", logged.key, logged.run_id, where)
 
 
 def autolog(
@@ -93,7 +128,8 @@ def autolog(
     ImportError
         If plots are asked for and matplotlib is not installed.
     ValueError
-        If `spool_dir` cannot be written to.
+        If `spool_dir` cannot be written to, is not the user's, or is open to others and holds more
+        than records.
 
     Notes
     -----
@@ -126,6 +162,11 @@ def flush_spool(spool_dir: str | Path | None = None) -> list[Logged]:
         What has been sent, the oldest first. What could not be sent stays, with a warning.
         What another process (or an earlier attempt of this one) is sending is left to it,
         so that nothing is sent twice.
+
+    Raises
+    ------
+    ValueError
+        If the folder is not the user's, or is open to others and holds more than records.
     """
     spool = _spool(spool_dir)
     dead: set[str] = set()
@@ -144,8 +185,13 @@ def _try_again(spool: Spool, path: Path, dead: set[str]) -> Logged | None:
             return None
         tracking_uri = kept.record.tracking_uri
         if tracking_uri in dead:
-            with kept:
-                return None
+            kept.close()
+            return None
+        try:
+            require_named(tracking_uri)
+        except ValueError:
+            kept.close()
+            raise
         return deliver(kept)
     except Exception as error:
         if isinstance(error, Unreachable) and tracking_uri is not None:
@@ -160,6 +206,10 @@ def _spool(spool_dir: str | Path | None) -> Spool:
 
 def _kept(error: Exception, path: Path) -> str:
     return (
-        f"the result is not in MLflow ({type(error).__name__}: {error}); it is kept in {path}: "
+        f"the result is not in MLflow ({_named(error)}); it is kept in {path}: "
         "ucvtest_mlflow.flush_spool() or the command 'ucvtest mlflow flush' sends it"
     )
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {hide_passwords(str(error))}"

@@ -1,0 +1,244 @@
+"""A private folder that keeps records until they have arrived; each is sent by one at a time."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from ucvtest_mlflow import locks
+from ucvtest_mlflow.records import Record
+
+__all__ = ["Kept", "Spool", "default_spool_dir"]
+
+WHOLE, UNFINISHED = ".json", ".part"
+
+# A link could lead out of the folder. Windows has neither this nor the owners below.
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+
+class Kept:
+    """A record on disk that nobody else may send; a context that ends that right.
+
+    The lock lies on the file itself, so that it ends with the process, however that ends, and
+    leaves nothing behind.
+    """
+
+    def __init__(self, record: Record, path: Path, handle: int, *, again: bool = False) -> None:
+        self.record, self.path = record, path
+        # Whether an earlier attempt to send it may have left something at the server.
+        self.again = again
+        self._handle: int | None = handle
+
+    def __enter__(self) -> "Kept":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the record to whoever sends it next."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            os.close(handle)
+
+    def renew(self, record: Record) -> None:
+        """Keep the record in this form from now on, or in the old one where the disk refuses."""
+        try:
+            handle = _write_locked(self.path, record)
+        except OSError:
+            # What is on its way must not stop for that; its run can be found without the record.
+            return
+        self.close()
+        self.record, self._handle = record, handle
+
+    def remove(self) -> None:
+        """Forget the record, which has arrived; if it stays, that is seen before it is sent."""
+        with suppress(OSError):
+            self.path.unlink()
+
+
+@dataclass(frozen=True)
+class Spool:
+    """The folder, which is its user's alone: tracking addresses may hold passwords."""
+
+    folder: Path
+
+    def open(self) -> None:
+        """Create the folder, or make it private.
+
+        Raises
+        ------
+        ValueError
+            If it cannot be written to, belongs to another user, or is open to others and holds
+            more than records.
+        """
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._make_private()
+            writable = os.access(self.folder, os.W_OK | os.X_OK)
+        except OSError:
+            writable = False
+        if not writable:
+            raise ValueError(
+                f"spool_dir {self.folder} cannot be written to: name another folder in spool_dir"
+            )
+        self._tidy()
+
+    def keep(self, record: Record) -> Kept:
+        """Write a record that the caller is about to send."""
+        self.open()
+        path = self.folder / f"{record.id}{WHOLE}"
+        return Kept(record, path, _write_locked(path, record))
+
+    def claim(self, path: Path) -> Kept | None:
+        """Take a file in order to send it; None if it has gone, or if another is sending it.
+
+        Raises
+        ------
+        ValueError
+            If the file holds no record, or is not this user's.
+        """
+        try:
+            handle = os.open(path, os.O_RDWR | NO_LINK)
+        except FileNotFoundError:
+            return None
+        try:
+            if not _is_mine(os.fstat(handle)):
+                raise ValueError(f"{path.name} belongs to another user, and is not sent")
+            if locks.lock(handle) and locks.is_at(path, handle):
+                record = Record.from_json(path.read_text(encoding="utf-8"))
+                return Kept(record, path, handle, again=True)
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+        return None
+
+    def files(self) -> Iterator[Path]:
+        """What is kept, the oldest first.
+
+        Raises
+        ------
+        ValueError
+            As `open` does; a folder that is not there keeps nothing.
+        """
+        if self.folder.is_dir():
+            self.open()
+        found = [(_age(path), path) for path in self.folder.glob(f"*{WHOLE}")]
+        return iter([path for _, path in sorted(found)])
+
+    def _make_private(self) -> None:
+        found = self.folder.stat()
+        if not _is_mine(found):
+            raise ValueError(
+                f"spool_dir {self.folder} belongs to another user, who could read and change what "
+                "is kept there: name a folder of your own"
+            )
+        if os.name != "posix" or not found.st_mode & 0o077:
+            return
+        if all(path.suffix in (WHOLE, UNFINISHED) for path in self.folder.iterdir()):
+            self.folder.chmod(0o700)
+            found = self.folder.stat()
+        if found.st_mode & 0o077:
+            raise ValueError(
+                f"spool_dir {self.folder} is open to other users (mode "
+                f"{stat.S_IMODE(found.st_mode):o}): name a folder for records alone, which is "
+                f"made private, or close this one by chmod 700"
+            )
+
+    def _tidy(self) -> None:
+        """Finish or remove what writers left that were killed."""
+        for path in self.folder.glob(f"*{UNFINISHED}"):
+            with suppress(OSError):
+                _finish(path)
+
+
+def _is_mine(found: os.stat_result) -> bool:
+    return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+
+
+def _age(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:  # sent by another process in this moment
+        return 0.0
+
+
+def _write_locked(path: Path, record: Record) -> int:
+    """Write a record; the descriptor that is returned holds the lock on it."""
+    text = record.to_json()
+    unfinished = path.with_suffix(UNFINISHED)
+    handle = _open_locked(unfinished)
+    try:
+        with open(handle, "w", encoding="utf-8", closefd=False) as file:
+            file.write(text)
+        os.fsync(handle)
+        # A reader sees the old file or the new one, never half of one and never an unlocked one.
+        unfinished.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink()
+        os.close(handle)
+        raise
+    _sync(path.parent)
+    return handle
+
+
+def _open_locked(path: Path) -> int:
+    """Open a file to write in which nobody tidies."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o600)
+        locks.wait_for(handle)
+        if locks.is_at(path, handle):
+            os.ftruncate(handle, 0)
+            return handle
+        os.close(handle)
+
+
+def _finish(path: Path) -> None:
+    """Keep a file as a record where it is a whole one that is not kept yet; else remove it."""
+    handle = os.open(path, os.O_RDWR | NO_LINK)
+    try:
+        # Without locks nobody can tell whether its writer lives.
+        if not locks.lock(handle, where_there_are_none=False) or not locks.is_at(path, handle):
+            return
+        whole = path.with_suffix(WHOLE)
+        if _is_record(path) and not whole.exists():
+            path.replace(whole)
+        else:
+            path.unlink()
+    finally:
+        os.close(handle)
+
+
+def _is_record(path: Path) -> bool:
+    try:
+        Record.from_json(path.read_text(encoding="utf-8"))
+    except (ValueError, KeyError, TypeError):
+        return False
+    return True
+
+
+def _sync(folder: Path) -> None:
+    """See to it that the name of a file outlives a power cut, where folders can be synced."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def default_spool_dir() -> Path:
+    """The user's folder for state, where results wait unless told otherwise."""
+    state: Any = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "ucvtest" / "mlflow_spool"

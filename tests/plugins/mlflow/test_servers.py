@@ -1,0 +1,251 @@
+"""What a tracking server may cost, and what it may be told."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ucvtest import UcvtestWarning, hooks
+
+pytest.importorskip("mlflow", reason="MLflow is missing: pip install 'ucvtest[mlflow]'")
+
+import mlflow
+import ucvtest_mlflow as um
+from mlflow import MlflowClient
+from ucvtest_mlflow import servers
+from ucvtest_mlflow.records import Record
+from ucvtest_mlflow.servers import Patience, Paused, hide_passwords
+
+from tests.support.mlflow_runs import RESULT, WARNINGS, finish, keep
+
+pytestmark = WARNINGS
+
+
+class Clock:
+    """A clock that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+URI = "http://user:secret@example.org:5000"
+
+
+def ask(patience: Patience, clock: Clock, seconds: float, uri: str = URI) -> None:
+    with patience.asking(uri):
+        clock.now += seconds
+        raise TimeoutError
+
+
+def fail_after(seconds: float, clock: Clock, patience: Patience, uri: str = URI) -> None:
+    with pytest.raises(TimeoutError):
+        ask(patience, clock, seconds, uri)
+
+
+def test_a_server_that_kept_a_test_waiting_is_asked_once_a_minute() -> None:
+    clock = Clock()
+    patience = Patience(clock)
+    fail_after(7.0, clock, patience)
+    for passed, left in ((0.0, 60), (20.0, 40), (39.0, 1)):
+        clock.now += passed
+        with pytest.raises(Paused) as error, patience.asking(URI):
+            pass
+        assert str(error.value) == (
+            f"http://example.org:5000 has kept an earlier test waiting, and is asked again in "
+            f"{left} s"
+        )
+    with patience.asking("http://elsewhere:5000"):
+        pass
+    clock.now += 1.0
+    fail_after(7.0, clock, patience)
+    clock.now += 60.0
+    # Others that come meanwhile do not wait as well.
+    with patience.asking(URI), pytest.raises(Paused), patience.asking(URI):
+        pass
+    # It answers again.
+    with patience.asking(URI), patience.asking(URI):
+        pass
+
+
+def test_a_quick_failure_costs_the_next_test_nothing() -> None:
+    clock = Clock()
+    patience = Patience(clock)
+    fail_after(1.0, clock, patience)
+    with patience.asking(URI):
+        pass
+
+
+def test_local_stores_are_always_asked() -> None:
+    clock = Clock()
+    patience = Patience(clock)
+    for _ in range(2):
+        fail_after(30.0, clock, patience, "sqlite:///mlflow.db")
+
+
+class Listener(ThreadingHTTPServer):
+    """Notes every request, and answers as it is told to."""
+
+    daemon_threads = True
+
+    def __init__(self, *, hang: bool = False, location: str | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.hang, self.location = hang, location
+        self.seen: list[tuple[str, str | None]] = []
+        self.let_go = threading.Event()
+
+    @property
+    def uri(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Listener
+
+    def do_GET(self) -> None:
+        self.server.seen.append((self.path, self.headers.get("Authorization")))
+        if self.server.hang:
+            self.server.let_go.wait(30)
+        if self.server.location is not None:
+            self.send_response(302)
+            self.send_header("Location", self.server.location + self.path)
+        else:
+            self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    do_POST = do_PATCH = do_PUT = do_GET
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@contextmanager
+def listening(**options: Any) -> Iterator[Listener]:
+    listener = Listener(**options)
+    threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.05}).start()
+    try:
+        yield listener
+    finally:
+        listener.let_go.set()
+        listener.shutdown()
+        listener.server_close()
+
+
+def test_ten_tests_under_a_hanging_server_cost_one_probe(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "REACH_SECONDS", 0.3)
+    monkeypatch.setattr(servers, "LONG_SECONDS", 0.2)
+    um.autolog(spool_dir=spool)
+    with listening(hang=True) as listener:
+        mlflow.set_tracking_uri(listener.uri)
+        for number in range(10):
+            reason = "no answer from" if number == 0 else "has kept an earlier test waiting"
+            with pytest.warns(UcvtestWarning, match=reason):
+                finish()
+        assert len(listener.seen) == 1
+    assert len(list(spool.iterdir())) == 10
+    # What was not tried is no attempt that a flush would leave alone.
+    with listening() as other:
+        for path in spool.iterdir():
+            path.write_text(path.read_text().replace(listener.uri, other.uri))
+        with pytest.warns(UcvtestWarning) as caught:
+            assert um.flush_spool(spool) == []
+    assert not [item for item in caught if "is being sent already" in str(item.message)]
+
+
+def test_options_that_are_called_anew_ask_anew(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    (first,) = hooks.installed_hooks()
+    um.autolog(spool_dir=spool)
+    (second,) = hooks.installed_hooks()
+    assert first.patience is not second.patience
+
+
+# -------------------------------------------------------------------------- credentials
+
+
+@pytest.fixture
+def no_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in (*servers.CREDENTIALS, "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("name", ["MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_PASSWORD"])
+def test_credentials_go_to_no_server_that_only_a_record_names(
+    client: MlflowClient,
+    spool: Path,
+    no_credentials: None,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(name, "secret")
+    if name.endswith("PASSWORD"):
+        monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "somebody")
+    with listening() as listener:
+        keep(spool, Record(RESULT, listener.uri))
+        for uri in (client.tracking_uri, "https://example.org", listener.uri.replace(":", "s:", 1)):
+            mlflow.set_tracking_uri(uri)
+            with pytest.warns(UcvtestWarning) as caught:
+                assert um.flush_spool(spool) == []
+            assert f"{listener.uri} would be sent the credentials of the present" in str(
+                caught[0].message
+            )
+            assert listener.seen == []
+        # The server that is configured gets them, and the record is free to be sent.
+        mlflow.set_tracking_uri(f"{listener.uri}/")
+        with pytest.warns(UcvtestWarning, match="not in MLflow"):
+            um.flush_spool(spool)
+        assert {word for _, word in listener.seen} - {None}
+
+
+def test_without_credentials_a_record_goes_to_its_server(
+    client: MlflowClient, spool: Path, no_credentials: None
+) -> None:
+    with listening() as listener:
+        keep(spool, Record(RESULT, listener.uri))
+        with pytest.warns(UcvtestWarning, match="not in MLflow"):
+            assert um.flush_spool(spool) == []
+        assert {word for _, word in listener.seen} == {None}
+
+
+def test_a_token_does_not_follow_a_redirection(
+    client: MlflowClient, spool: Path, no_credentials: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "secret")
+    with listening() as other, listening(location=other.uri) as listener:
+        mlflow.set_tracking_uri(listener.uri)
+        keep(spool, Record(RESULT, listener.uri))
+        with pytest.warns(UcvtestWarning, match="not in MLflow"):
+            assert um.flush_spool(spool) == []
+        assert "Bearer secret" in {word for _, word in listener.seen}
+        assert {word for _, word in other.seen} <= {None}
+    assert len(list(spool.iterdir())) == 1
+
+
+def test_passwords_are_hidden() -> None:
+    assert hide_passwords("http://u:p@host/x and https://t@h:5 not a@b") == (
+        "http://host/x and https://h:5 not a@b"
+    )
+
+
+def test_a_password_in_the_address_is_in_no_warning(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    um.autolog(spool_dir=spool)
+
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise OSError("API request to http://user:secret@example.org/api failed")
+
+    monkeypatch.setattr(MlflowClient, "log_batch", fail)
+    with pytest.warns(UcvtestWarning, match="API request to http://example.org/api failed"):
+        finish()

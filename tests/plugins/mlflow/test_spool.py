@@ -1,0 +1,370 @@
+"""The folder of results that wait: private, never half written, and no single point of failure."""
+
+import errno
+import os
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ucvtest import UcvtestWarning
+
+pytest.importorskip("mlflow", reason="MLflow is missing: pip install 'ucvtest[mlflow]'")
+
+import mlflow
+import ucvtest_mlflow as um
+from mlflow import MlflowClient
+from ucvtest_mlflow import locks
+from ucvtest_mlflow import spool as spooling
+from ucvtest_mlflow.delivery import _keys
+from ucvtest_mlflow.records import Record
+from ucvtest_mlflow.spool import Spool
+
+from tests.support.mlflow_runs import RESULT, WARNINGS, closed_port, finish, keep, runs, same
+
+pytestmark = [
+    *WARNINGS,
+    pytest.mark.skipif(os.name != "posix", reason="rights and locks as POSIX has them"),
+]
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def record() -> Record:
+    return Record(RESULT, mlflow.get_tracking_uri(), log_plots=False)
+
+
+# ----------------------------------------------------------------------------- a full disk
+
+
+def fill_the_disk(monkeypatch: pytest.MonkeyPatch, after: int = 0) -> None:
+    """Let every write of a record after the first ones fail, halfway."""
+    written = []
+
+    def refuse(handle: int) -> None:
+        if stat.S_ISREG(os.fstat(handle).st_mode):
+            written.append(handle)
+            if len(written) > after:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", refuse)
+
+
+FULL = r"\[Errno 28\] No space left on device"
+
+
+def test_a_full_disk_beside_a_healthy_server(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    um.autolog(spool_dir=spool)
+    fill_the_disk(monkeypatch)
+    with pytest.warns(UcvtestWarning, match=rf"in MLflow, but it could not be kept.*{FULL}"):
+        finish()
+    (run,) = runs(client)
+    assert run.info.status == "FINISHED"
+    assert same(um.load_result(run.info.run_id), RESULT)
+    # Nothing half written stays, which would fill the disk further.
+    assert list(spool.iterdir()) == []
+
+
+def test_a_disk_that_fills_up_meanwhile(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The record is on disk, but that it has a run by now can no longer be written."""
+    um.autolog(spool_dir=spool)
+    fill_the_disk(monkeypatch, after=1)
+    finish()
+    (run,) = runs(client)
+    assert run.info.status == "FINISHED"
+    assert same(um.load_result(run.info.run_id), RESULT)
+    assert list(spool.iterdir()) == []
+
+
+def test_a_full_disk_and_an_interruption_make_no_second_run(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    um.autolog(spool_dir=spool)
+
+    def interrupt(*args: Any, **kwargs: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        fill_the_disk(patch, after=1)
+        patch.setattr(MlflowClient, "log_batch", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            finish()
+    (kept,) = spool.iterdir()
+    assert Record.from_json(kept.read_text()).run_id is None
+    (logged,) = um.flush_spool(spool)
+    assert [run.info.run_id for run in runs(client)] == [logged.run_id]
+
+
+def test_a_full_disk_and_no_server(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    um.autolog(spool_dir=spool)
+    fill_the_disk(monkeypatch)
+    with closed_port() as uri:
+        mlflow.set_tracking_uri(uri)
+        with pytest.warns(
+            UcvtestWarning, match=rf"neither in MLflow \(Unreachable.* nor on disk \(OSE.*{FULL}"
+        ):
+            finish()
+
+
+@pytest.mark.parametrize("harm", ["gone", "opened"])
+def test_a_folder_that_is_spoilt_meanwhile(client: MlflowClient, spool: Path, harm: str) -> None:
+    um.autolog(spool_dir=spool)
+    spool.rmdir()
+    if harm == "opened":
+        spool.touch()
+        with pytest.warns(UcvtestWarning, match="it could not be kept on disk before"):
+            finish()
+    else:
+        finish()
+    assert len(runs(client)) == 1
+
+
+def test_a_record_that_has_arrived_and_cannot_be_removed(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    um.autolog(spool_dir=spool)
+
+    def refuse(path: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", refuse)
+        finish()
+    (run,) = runs(client)
+    assert um.flush_spool(spool) == [(run.info.run_id, "ustatistic.1")]
+    (found,) = runs(client)
+    assert _keys(found) == ["ustatistic.1"]
+    assert list(spool.iterdir()) == []
+
+
+# ------------------------------------------------------------------- never half a record
+
+
+def test_a_record_is_on_the_disk_before_it_has_its_name(
+    spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = []
+
+    def sync(handle: int) -> None:
+        is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+        names = sorted(path.suffix for path in spool.iterdir())
+        order.append(("folder" if is_folder else "file", names))
+
+    monkeypatch.setattr(os, "fsync", sync)
+    keep(spool, record())
+    assert order == [("file", [".part"]), ("folder", [".json"])]
+
+
+def test_a_folder_that_cannot_be_synced(spool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def sync(handle: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "no folders here")
+
+    monkeypatch.setattr(os, "fsync", sync)
+    keep(spool, record())
+    assert len(list(Spool(spool).files())) == 1
+
+
+@pytest.mark.parametrize("opening", ["autolog", "flush", "keep"])
+def test_what_killed_writers_leave(client: MlflowClient, spool: Path, opening: str) -> None:
+    whole, renewed = record(), record()
+    keep(spool, renewed)
+    (spool / f"{whole.id}.part").write_text(whole.to_json())
+    (spool / f"{renewed.id}.part").write_text(renewed.to_json())
+    (spool / "half.part").write_text(whole.to_json()[:1000])
+    if opening == "autolog":
+        um.autolog(spool_dir=spool)
+    elif opening == "keep":
+        keep(spool, record())
+    sent = um.flush_spool(spool)
+    assert len(sent) == (3 if opening == "keep" else 2)
+    assert list(spool.iterdir()) == []
+    assert len(runs(client)) == len(sent)
+
+
+def test_a_writer_that_lives_is_let_write(spool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = record()
+
+    def sync(handle: int) -> None:
+        Spool(spool).open()
+
+    monkeypatch.setattr(os, "fsync", sync)
+    keep(spool, written)
+    assert [path.stem for path in spool.iterdir()] == [written.id]
+
+
+def test_a_writer_whose_empty_file_was_tidied_away(
+    spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between its creation and its lock somebody else may take it for a dead writer's."""
+    real, times = locks.wait_for, []
+
+    def wait(handle: int) -> None:
+        times.append(handle)
+        if len(times) == 1:
+            Spool(spool).open()
+        real(handle)
+
+    monkeypatch.setattr(locks, "wait_for", wait)
+    keep(spool, record())
+    assert len(times) == 2
+    assert [path.suffix for path in spool.iterdir()] == [".json"]
+
+
+def test_without_locks_unfinished_files_are_left_alone(
+    spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(spool, record())
+    (spool / "half.part").touch()
+    monkeypatch.setattr(locks, "fcntl", None)
+    assert len(list(Spool(spool).files())) == 1
+    assert (spool / "half.part").exists()
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from ucvtest import TestResult
+from ucvtest_mlflow import spool
+from ucvtest_mlflow.records import Record
+record = Record.from_json(Path(sys.argv[2]).read_text())
+os.fsync = lambda handle: os.kill(os.getpid(), 9)
+spool.Spool(Path(sys.argv[1])).keep(record)
+"""
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_while_it_writes(client: MlflowClient, tmp_path: Path) -> None:
+    (tmp_path / "record").write_text(record().to_json())
+    spool = tmp_path / "spool"
+    arguments = [sys.executable, "-c", KILLED, str(spool), str(tmp_path / "record")]
+    assert subprocess.run(arguments, check=False).returncode == -9
+    assert [path.suffix for path in spool.iterdir()] == [".part"]
+    (logged,) = um.flush_spool(spool)
+    assert same(um.load_result(logged.run_id), RESULT)
+    assert list(spool.iterdir()) == []
+
+
+# ------------------------------------------------------------------------------- rights
+
+
+@pytest.mark.parametrize("action", [lambda folder: um.autolog(spool_dir=folder), um.flush_spool])
+def test_a_folder_of_records_is_made_private(
+    client: MlflowClient, spool: Path, action: Callable[[Path], object]
+) -> None:
+    spool.mkdir(mode=0o755)
+    (spool / "x.part").touch()
+    action(spool)
+    assert mode(spool) == 0o700
+
+
+@pytest.mark.parametrize("action", [lambda folder: um.autolog(spool_dir=folder), um.flush_spool])
+def test_a_folder_that_others_use_is_refused(
+    client: MlflowClient, spool: Path, action: Callable[[Path], object]
+) -> None:
+    spool.mkdir()
+    spool.chmod(0o770)
+    (spool / "notes.txt").touch()
+    with pytest.raises(ValueError) as error:
+        action(spool)
+    assert str(error.value) == (
+        f"spool_dir {spool} is open to other users (mode 770): name a folder for records alone, "
+        "which is made private, or close this one by chmod 700"
+    )
+    assert mode(spool) == 0o770
+    spool.chmod(0o700)
+    action(spool)
+
+
+def test_a_folder_whose_rights_cannot_be_changed(
+    spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool.mkdir(mode=0o755)
+    monkeypatch.setattr(Path, "chmod", lambda path, mode: None)
+    with pytest.raises(ValueError, match=r"open to other users \(mode 755\)"):
+        Spool(spool).open()
+
+
+@pytest.mark.parametrize("action", [lambda folder: um.autolog(spool_dir=folder), um.flush_spool])
+def test_a_folder_of_another_user(
+    client: MlflowClient,
+    spool: Path,
+    action: Callable[[Path], object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keep(spool, record())
+    other = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: other)
+    with pytest.raises(ValueError, match="belongs to another user, who could read and change"):
+        action(spool)
+    assert runs(client) == []
+
+
+def test_records_of_another_owner_are_not_sent(
+    client: MlflowClient, spool: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(spool, record())
+    (path,) = spool.iterdir()
+    monkeypatch.setattr(spooling, "_is_mine", lambda found: stat.S_ISDIR(found.st_mode))
+    with pytest.warns(UcvtestWarning, match=f"{path.name} belongs to another user, and is not"):
+        assert um.flush_spool(spool) == []
+    assert runs(client) == []
+    assert path.exists()
+
+
+def test_links_are_not_followed(client: MlflowClient, spool: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text(record().to_json())
+    Spool(spool).open()
+    (spool / "x.json").symlink_to(tmp_path / "elsewhere")
+    with pytest.warns(UcvtestWarning, match="not in MLflow"):
+        assert um.flush_spool(spool) == []
+    assert runs(client) == []
+
+
+def test_records_are_their_users_alone(spool: Path) -> None:
+    before = os.umask(0)
+    try:
+        keep(spool, record())
+    finally:
+        os.umask(before)
+    (path,) = spool.iterdir()
+    assert (mode(spool), mode(path)) == (0o700, 0o600)
+
+
+# --------------------------------------------------------------------------------- times
+
+
+def test_numbers_have_the_time_of_the_test(client: MlflowClient, spool: Path) -> None:
+    """However late, and however often a result is sent, they are one entry in the history."""
+    sent = Record(RESULT, mlflow.get_tracking_uri(), log_plots=False, created=1_600_000_000_000)
+    keep(spool, sent)
+    (logged,) = um.flush_spool(spool)
+    # As if the server had been stopped between the numbers and the words.
+    client.delete_tag(logged.run_id, "ucvtest.ustatistic.1.status")
+    keep(spool, sent)
+    assert um.flush_spool(spool) == [logged]
+    (metric,) = client.get_metric_history(logged.run_id, "ucvtest.ustatistic.1.pvalue")
+    assert metric.timestamp == sent.created
+    (run,) = runs(client)
+    assert run.info.end_time == sent.created
+    assert run.info.end_time - run.info.start_time == 24300
+
+
+def test_records_of_the_first_format_are_read() -> None:
+    text = record().to_json().replace('"version": 2,', '"version": 1,', 1)
+    head, _, _ = text.rpartition(',\n "created"')
+    before = time.time()
+    assert Record.from_json(head + "\n}").created >= int(before * 1000)
