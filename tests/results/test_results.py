@@ -5,6 +5,10 @@ import json
 import math
 import pickle
 from dataclasses import FrozenInstanceError, replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -48,6 +52,42 @@ def test_nothing_is_lost_on_the_way(way):
     assert found.diagnostics["curve"].dtype == np.float64
     assert type(found.tables["Table"]["value"]) is tuple
     assert found.pictures["null distribution"].layers[0].width == 0.5
+
+
+LABELS = [
+    Decimal("0.10"),
+    Fraction(2, 3),
+    date(2024, 2, 29),
+    datetime(2024, 2, 29, 12, 30, 0, 5),
+    datetime(2024, 2, 29, tzinfo=UTC),
+    b"\x00\xff",
+]
+
+
+@pytest.mark.parametrize("label", LABELS, ids=lambda label: type(label).__name__)
+@pytest.mark.parametrize("way", [by_json, by_pickle, copy.deepcopy])
+def test_labels_that_json_lacks_come_back(way, label):
+    both = np.array([label, None], dtype=object)
+    found = way(
+        sample_result(
+            settings={"pos_label": label},
+            diagnostics={"classes": both},
+            tables={"Classes": {"class": (label,)}},
+        )
+    )
+    for same in (
+        found.settings["pos_label"],
+        found.diagnostics["classes"][0],
+        found.tables["Classes"]["class"][0],
+    ):
+        assert (type(same), same) == (type(label), label)
+        assert str(same) == str(label)
+
+
+def test_labels_of_any_other_type_are_written_in_words():
+    result = sample_result(settings={"pos_label": UUID(int=1), "range": {"type": "?", "value": 1}})
+    assert by_json(result).settings["pos_label"] == "00000000-0000-0000-0000-000000000001"
+    assert by_json(result).settings["range"] == {"type": "?", "value": 1}
 
 
 def test_compared_and_hashed_by_identity():

@@ -1,8 +1,12 @@
 """Values of results as JSON, and back."""
 
+import base64
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
@@ -42,7 +46,7 @@ def freeze(value: Any) -> Any:
 
 
 def to_plain(value: Any) -> Any:
-    """The value as JSON knows it; NaN and infinity become strings."""
+    """The value as JSON knows it; NaN, infinity and labels that JSON lacks become strings."""
     if isinstance(value, Picture):
         return to_plain(value.to_dict())
     if isinstance(value, (BinomialCounts, PairedCounts)):
@@ -59,11 +63,31 @@ def to_plain(value: Any) -> Any:
         return to_plain(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": repr(value)}
-    return value
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    for name, (kind, write, _) in LABELS.items():
+        if isinstance(value, kind):
+            return {"type": name, "value": write(value)}
+    # Whatever else serves as a label is at least written in words.
+    return str(value)
+
+
+LABELS: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
+    "bytes": (bytes, lambda value: base64.b64encode(value).decode("ascii"), base64.b64decode),
+    # Before dates, which these are too.
+    "datetime": (datetime, datetime.isoformat, datetime.fromisoformat),
+    "date": (date, str, date.fromisoformat),
+    "Decimal": (Decimal, str, Decimal),
+    "Fraction": (Fraction, str, Fraction),
+}
+"""What class labels can be and JSON lacks: by name, the type, and how it is written and read."""
 
 
 def from_plain(value: Any) -> Any:
     """The value that `to_plain` was called on."""
+    if isinstance(value, dict) and set(value) == {"type", "value"} and str(value["type"]) in LABELS:
+        _, _, read = LABELS[value["type"]]
+        return read(value["value"])
     if isinstance(value, dict) and set(value) == {"float"}:
         return float(value["float"])
     if isinstance(value, dict) and set(value) == {"array", "dtype"}:

@@ -113,7 +113,8 @@ def test_labels_of_another_type_are_the_same_labels() -> None:
     first, second = np.array([0.0, 1.0] * 10), y == 0
     result = compare_predictions(Rows(y, first, second))
     assert result.estimate == -1.0
-    assert result.status.startswith("the loss difference is the same in every row")
+    # All twenty rows tell, which an exact test needs no variance for.
+    assert result.status == "ok"
     assert math.isnan(result.se) or result.se == 0
     assert result.pvalue == pytest.approx(2 * 0.5**20)
 

@@ -7,11 +7,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import ucvtest as uv
 from ucvtest import UcvtestWarning
 
 pytest.importorskip("mlflow", reason="MLflow is missing: pip install 'ucvtest[mlflow]'")
@@ -25,7 +30,7 @@ from ucvtest_mlflow.delivery import _keys
 from ucvtest_mlflow.records import Record
 from ucvtest_mlflow.spool import Spool
 
-from tests.support.mlflow_runs import RESULT, WARNINGS, closed_port, finish, keep, runs, same
+from tests.support.mlflow_runs import RESULT, WARNINGS, X, closed_port, finish, keep, runs, same
 
 pytestmark = [
     *WARNINGS,
@@ -256,6 +261,35 @@ def test_a_process_that_is_killed_while_it_writes(client: MlflowClient, tmp_path
     (logged,) = um.flush_spool(spool)
     assert same(um.load_result(logged.run_id), RESULT)
     assert list(spool.iterdir()) == []
+
+
+# -------------------------------------------------------------------------------- labels
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        (Decimal("0.5"), Decimal(2)),
+        (Fraction(1, 3), Fraction(2, 3)),
+        (date(2020, 1, 1), date(2021, 1, 1)),
+        (datetime(2020, 1, 1, 12), datetime(2021, 1, 1, 12)),
+        (b"a", b"b"),
+    ],
+    ids=lambda labels: type(labels[0]).__name__,
+)
+def test_labels_that_json_lacks(client: MlflowClient, spool: Path, labels: tuple[Any, Any]) -> None:
+    um.autolog(spool_dir=spool, log_plots=False)
+    y = np.array(labels * 10, dtype=object)
+    mlflow.set_tracking_uri("http://127.0.0.1:9")
+    with pytest.warns(UcvtestWarning, match="it is kept in"):
+        result = uv.InfluenceFunctionTest(X, y, "lda", pos_label=labels[0]).fit(rng=0)
+    (path,) = spool.iterdir()
+    path.write_text(path.read_text().replace("http://127.0.0.1:9", client.tracking_uri))
+    (logged,) = um.flush_spool(spool)
+    mlflow.set_tracking_uri(client.tracking_uri)
+    found = um.load_result(*logged)
+    assert same(found, result)
+    assert found.settings["pos_label"] == labels[0]
 
 
 # ------------------------------------------------------------------------------- rights
