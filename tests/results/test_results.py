@@ -90,10 +90,11 @@ def test_labels_of_any_other_type_are_written_in_words():
     assert by_json(result).settings["range"] == {"type": "?", "value": 1}
 
 
-def test_compared_and_hashed_by_identity():
+def test_compared_and_hashed_by_its_parts():
     again = by_json(RESULT)
-    assert again != RESULT
-    assert len({RESULT, again, RESULT}) == 2
+    assert again == RESULT
+    assert len({again, RESULT}) == 1
+    assert replace(RESULT, estimate=0.0) != RESULT
 
 
 def test_immutable():

@@ -22,6 +22,7 @@ from ucvtest.advice.calibration import (
 )
 from ucvtest.advice.procedures import PROCEDURES, About, Procedure
 from ucvtest.common.checks import as_integer
+from ucvtest.common.values import ByValue
 from ucvtest.losses.loss import LOSSES
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ REFERENCE = {False: "corrected_t", True: "corrected_t_auc"}
 N_RUNNERS_UP = 3
 
 
-@dataclass(frozen=True)
-class Advice:
+@dataclass(frozen=True, eq=False)
+class Advice(ByValue):
     """A test with all its settings, and why.
 
     Made by `advise`.

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from ucvtest.designs.named import (
     HoldOut,
     KFold,
@@ -15,6 +13,7 @@ from ucvtest.designs.named import (
     NestedKFold,
     RandomSplits,
     SplitHalves,
+    test_size,
 )
 
 if TYPE_CHECKING:
@@ -94,11 +93,18 @@ class Procedure:
         if self.test == "NestedCrossValidationTest":
             return n_obs  # what it corrects its estimate to
         if self.design is not None:
-            drawn = self.design.draw(n_obs, np.random.default_rng(0))
-            return int(drawn.learning[0].sum())
+            return _first_learn_size(self.design, n_obs)
         if "n_folds" in settings:
             return n_obs - n_obs // settings["n_folds"]
         return int(settings["learn_size"])
+
+
+def _first_learn_size(design: Any, n_obs: int) -> int:
+    """The size of the first learning set, without drawing any: samples may be huge."""
+    design.check(n_obs)
+    if isinstance(design, KFold):
+        return n_obs - -(-n_obs // design.n_folds)
+    return n_obs - test_size(n_obs, design.test_fraction)
 
 
 _LEARN_SIZES = {"half": lambda n: n // 2 - 1, "nine_tenths": lambda n: 9 * n // 10}

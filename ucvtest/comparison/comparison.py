@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 __all__ = ["Comparison"]
 
 
-# Compared and hashed by identity, as results are.
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ComparisonFields):
     """Learners compared by one or several tests.

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
+from ucvtest.common.values import ByValue
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import check_written, from_plain, to_plain
 
@@ -58,9 +59,8 @@ class Fits:
 FORMAT_VERSION = 1
 
 
-# Compared and hashed by identity, as results are.
 @dataclass(frozen=True, eq=False)
-class ComparisonFields:
+class ComparisonFields(ByValue):
     """What a `Comparison` holds, for those who put it in words, tables and pictures.
 
     Parameters and their meaning are those of `ucvtest.Comparison`.
@@ -76,10 +76,6 @@ class ComparisonFields:
     def __post_init__(self) -> None:
         for name in ("results", "settings"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Mapping proxies cannot be pickled; the dictionary form can.
-        return (type(self).from_dict, (self.to_dict(),))
 
     def __repr__(self) -> str:
         return (

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from ucvtest.common.values import ByValue
 from ucvtest.designs.named import NamedDesign
 from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.methods.registry import TESTS, tests_that_compare
@@ -22,8 +23,8 @@ RUNTIME = ("self", "rng", "n_jobs", "batch_size", "progress")
 """The same of their methods `fit`."""
 
 
-@dataclass(frozen=True)
-class TestSpec:
+@dataclass(frozen=True, eq=False)
+class TestSpec(ByValue):
     """A test with options, for `compare`.
 
     Parameters

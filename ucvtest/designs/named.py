@@ -191,11 +191,11 @@ class RandomSplits(_OfUnits):
 
     def _check(self, n_obs: int) -> None:
         """Refuse samples that leave nothing to learn from."""
-        _test_size(n_obs, self.test_fraction)
+        test_size(n_obs, self.test_fraction)
 
     def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
         """Draw test sets of the same size, independently of each other."""
-        return _splits(n_obs, self.n_splits, _test_size(n_obs, self.test_fraction), rng)
+        return _splits(n_obs, self.n_splits, test_size(n_obs, self.test_fraction), rng)
 
 
 @dataclass(frozen=True)
@@ -232,11 +232,11 @@ class HoldOut(_OfUnits):
 
     def _check(self, n_obs: int) -> None:
         """Refuse samples that leave nothing to learn from."""
-        _test_size(n_obs, self.test_fraction)
+        test_size(n_obs, self.test_fraction)
 
     def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
         """Draw the test set."""
-        return _splits(n_obs, 1, _test_size(n_obs, self.test_fraction), rng)
+        return _splits(n_obs, 1, test_size(n_obs, self.test_fraction), rng)
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ class SplitHalves(_OfUnits):
 
     def _check(self, n_obs: int) -> None:
         """Refuse samples whose halves leave nothing to learn from."""
-        size = _test_size(n_obs, self.test_fraction)
+        size = test_size(n_obs, self.test_fraction)
         if n_obs // 2 - size < 1:
             raise ValueError(
                 f"test_fraction={self.test_fraction} tests {size} of {n_obs} observations, which "
@@ -299,7 +299,7 @@ class SplitHalves(_OfUnits):
 
     def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
         """Draw the splits of the whole sample, then those of the halves."""
-        size = _test_size(n_obs, self.test_fraction)
+        size = test_size(n_obs, self.test_fraction)
         whole = _splits(n_obs, self.n_splits, size, rng)
         learning, testing = [whole.learning], [whole.testing]
         for order in draw_orders(rng, self.n_bisections, n_obs):
@@ -449,7 +449,8 @@ def _check_folds(n_obs: int, n_folds: int, n_repeats: int) -> None:
         )
 
 
-def _test_size(n_obs: int, fraction: float) -> int:
+def test_size(n_obs: int, fraction: float) -> int:
+    """Observations that a fraction of them tests, refused where it is all of them."""
     # The fraction that is meant: in floating point 0.1 * 30 is above 3, and 1/3 * 30 below 10.
     exact = Fraction(float(fraction)).limit_denominator(10**6)
     size = max(1, ceil(exact * n_obs))

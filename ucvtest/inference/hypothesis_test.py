@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["HypothesisTest", "checked_alternative"]
 
+LARGEST_NULL = 1e100
+"""Its square is a number too, and no loss comes near."""
+
 
 class HypothesisTest(ABC):
     """A test about one learner, or about the difference of two, on one sample.
@@ -195,7 +198,12 @@ class HypothesisTest(ABC):
         if null_value is None:
             null_value = 0.0 if paired else 0.5 if auc else math.nan
         elif not is_number(null_value):
-            raise ValueError(f"null_value must be a finite number, got {null_value!r}")
+            raise ValueError(f"null_value must be a finite number, got {null_value!r:.60}")
+        elif abs(null_value) > LARGEST_NULL:
+            raise ValueError(
+                f"null_value must lie between -{LARGEST_NULL:g} and {LARGEST_NULL:g}, got "
+                f"{null_value:g}"
+            )
         self.null_value = float(null_value)
 
     # -------------------------------------------------------------------------- the question

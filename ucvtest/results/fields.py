@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from ucvtest.common.exceptions import warn_caller
+from ucvtest.common.values import ByValue
 from ucvtest.results.pictures import Picture
 from ucvtest.results.serialising import check_written, freeze, from_plain, to_plain
 from ucvtest.stats.exact import Counts, counts_from_dict
@@ -47,9 +48,8 @@ class Posterior:
     rope_center: float
 
 
-# Compared and hashed by identity: NaN equals nothing, and arrays have no single truth value.
 @dataclass(frozen=True, eq=False)
-class ResultFields:
+class ResultFields(ByValue):
     """What a `TestResult` holds, for those who put it in words, tables and pictures.
 
     Parameters and their meaning are those of `ucvtest.TestResult`.
@@ -94,10 +94,6 @@ class ResultFields:
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Mapping proxies cannot be pickled; the dictionary form can.
-        return (type(self).from_dict, (self.to_dict(),))
 
     def __repr__(self) -> str:
         return (

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 __all__ = ["TestResult"]
 
 
-# Compared and hashed by identity: NaN equals nothing, and arrays have no single truth value.
 @dataclass(frozen=True, eq=False, repr=False)
 class TestResult(ResultFields):
     """Outcome of a hypothesis test about a learning algorithm.

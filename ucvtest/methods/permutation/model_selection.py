@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +9,13 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.runtime import Execution, progress_bar
+from ucvtest.common.values import ByValue
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.methods.permutation.criteria import CRITERIA, Candidate, Criterion, Draws, Task
 from ucvtest.methods.permutation.plan import check_response
+from ucvtest.results.serialising import freeze
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +34,7 @@ NAMES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, eq=False)
-class ModelSelection:
+class ModelSelection(ByValue):
     """Learners with their criteria, and the choice of each criterion.
 
     Parameters
@@ -61,6 +62,10 @@ class ModelSelection:
     n_fits: int
     elapsed: float
     settings: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "complexity", "settings"):
+            object.__setattr__(self, name, freeze(getattr(self, name)))
 
     def __str__(self) -> str:
         chosen = ", ".join(
@@ -285,12 +290,12 @@ def select_model(
     return ModelSelection(
         criterion,
         task.learners,
-        MappingProxyType({name: _fixed(values) for name, values in columns.items()}),
-        _fixed(places),
+        columns,
+        np.array(places, dtype=float),
         task.sample.n_obs,
         n_fits,
         execution.stopwatch.seconds,
-        MappingProxyType(settings),
+        settings,
     )
 
 
@@ -323,9 +328,3 @@ def _axis(given: np.ndarray | None, columns: Mapping[str, np.ndarray]) -> tuple[
     if np.isfinite(degrees).all():
         return degrees, "effective degrees of freedom"
     return np.arange(1.0, len(degrees) + 1), "number of the learner"
-
-
-def _fixed(values: np.ndarray) -> np.ndarray:
-    copy = np.array(values, dtype=float)
-    copy.flags.writeable = False
-    return copy
