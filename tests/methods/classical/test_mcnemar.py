@@ -131,7 +131,7 @@ class TestCases:
     def test_identical_rules(self):
         result = fit(losses_of([0, 1, 0, 1], [0, 1, 0, 1]))
         assert result.pvalue == 1.0
-        assert result.status.startswith("degenerate: the two learners had the same loss")
+        assert result.status == "ok"
         assert result.conf_int() == pytest.approx((-(1 - 0.025**0.25), 1 - 0.025**0.25))
 
     def test_one_rule_is_always_wrong(self):

@@ -122,9 +122,10 @@ def test_labels_of_another_type_are_the_same_labels() -> None:
 def test_models_that_err_alike(labels: Rows) -> None:
     result = compare_predictions(Rows(labels.y, labels.first, labels.first))
     assert result.pvalue == 1.0
-    assert result.status == (
-        "the models err on the same rows: nothing tells them apart; use more rows"
-    )
+    assert result.status == "ok"
+    low, high = result.conf_int()
+    assert low < 0 < high
+    assert "the 0 observations where one rule errs" in result.notes[-1]
 
 
 def test_mcnemar_keeps_its_level() -> None:

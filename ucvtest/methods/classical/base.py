@@ -238,8 +238,6 @@ class ResamplingTest(FromLosses):
         losses = observed.losses
         if counts is None:
             status = _status(observed, estimate, variance, status)
-        elif observed.identical:
-            status = SAME_LOSSES
         # What cannot be used shows no statistic either.
         shown = reference if status == "ok" else "none"
         one = studentise(self.hypothesis, estimate, variance, reference=shown, df=df, status=status)
