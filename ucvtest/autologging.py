@@ -36,7 +36,8 @@ def autolog(
         Log each test as a child run of the active run instead of into it.
     spool_dir : path, optional
         Where results wait while the tracking server cannot be reached; by default a folder
-        ``ucvtest/mlflow_spool`` below ``$XDG_STATE_HOME`` or ``~/.local/state``.
+        ``ucvtest/mlflow_spool`` below ``$XDG_STATE_HOME`` or ``~/.local/state``. Where this one
+        cannot be used, a warning says so, and results are logged without waiting.
     disable : bool
         Stop logging.
     silent : bool

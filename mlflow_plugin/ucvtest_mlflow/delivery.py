@@ -239,17 +239,16 @@ def _own_run(client: MlflowClient, record: Record, *, again: bool) -> str:
     experiment_id = _experiment_id(client, record)
     # The answer to the creation of a run can get lost, and its maker be killed before it says so.
     found = _runs_of(client, record, experiment_id) if again else []
-    if found:
-        return found[0]
-    run_id = _create_run(client, record, experiment_id)
-    if is_local(record.tracking_uri):
-        return run_id
-    # MLflow itself repeats a request whose answer got lost.
-    first, *others = _runs_of(client, record, experiment_id) or [run_id]
-    for other in others:
-        client.delete_run(other)
+    if not found:
+        found = [_create_run(client, record, experiment_id)]
+        if not is_local(record.tracking_uri):
+            # MLflow itself repeats a request whose answer got lost.
+            found = _runs_of(client, record, experiment_id) or found
+    first, *others = found
     if not first:
         raise Unreachable(f"{shown(client.tracking_uri)} does not say which run it has created")
+    for other in others:
+        client.delete_run(other)
     return first
 
 

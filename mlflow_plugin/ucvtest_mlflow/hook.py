@@ -144,7 +144,13 @@ def autolog(
             "log_plots=True needs matplotlib: pip install 'ucvtest[plot]', or pass log_plots=False"
         )
     spool = _spool(spool_dir)
-    spool.open()
+    try:
+        spool.open()
+    except ValueError as error:
+        if spool_dir is not None:
+            raise
+        # Nobody asked for this folder, and healthy servers need none.
+        hooks.warn_caller(f"{error}; results are logged without being kept on disk before")
     hooks.replace_logging(AutologHook(spool, log_plots, log_datasets, log_tables, nested, silent))
 
 

@@ -1,5 +1,6 @@
 """A private folder that keeps records until they have arrived; each is sent by one at a time."""
 
+import json
 import os
 import stat
 from collections.abc import Iterator
@@ -212,7 +213,7 @@ def _finish(path: Path) -> None:
         if not locks.lock(handle, where_there_are_none=False) or not locks.is_at(path, handle):
             return
         whole = path.with_suffix(WHOLE)
-        if _is_record(path) and not whole.exists():
+        if _is_whole(path) and not whole.exists():
             path.replace(whole)
         else:
             path.unlink()
@@ -220,10 +221,11 @@ def _finish(path: Path) -> None:
         os.close(handle)
 
 
-def _is_record(path: Path) -> bool:
+def _is_whole(path: Path) -> bool:
+    """Whether a file was written to its end; what it holds is for `claim` to say."""
     try:
-        Record.from_json(path.read_text(encoding="utf-8"))
-    except (ValueError, KeyError, TypeError):
+        json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
         return False
     return True
 

@@ -124,6 +124,19 @@ def test_a_full_disk_and_no_server(
             finish()
 
 
+def test_a_home_that_cannot_be_written_to(
+    client: MlflowClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The environment names no folder, so that its default cannot be what logging needs."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    with pytest.warns(UcvtestWarning, match="cannot be written to: name another .* are logged wi"):
+        um.autolog()
+    with pytest.warns(UcvtestWarning, match="it could not be kept on disk before"):
+        finish()
+    assert len(runs(client)) == 1
+
+
 @pytest.mark.parametrize("harm", ["gone", "opened"])
 def test_a_folder_that_is_spoilt_meanwhile(client: MlflowClient, spool: Path, harm: str) -> None:
     um.autolog(spool_dir=spool)
