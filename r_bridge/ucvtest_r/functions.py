@@ -228,7 +228,8 @@ def _design(design: Any) -> Any:
 
 def _as_r_design(design: uv.designs.NamedDesign) -> dict[str, Any]:
     """The list by which R describes a named design."""
-    return {"kind": type(design).__name__, **vars(design)}
+    given = {name: value for name, value in vars(design).items() if value is not None}
+    return {"kind": type(design).__name__, **given}
 
 
 def _learner(learner: Any, response: np.ndarray) -> Any:

@@ -9,7 +9,7 @@ import dataclasses
 import importlib
 import inspect
 import json
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any, get_origin
 
@@ -32,6 +32,7 @@ MODULES = (
     "losses",
     "simulate",
 )
+STRATIFIED = ("HoldOut", "KFold", "NestedKFold", "RandomSplits", "SplitHalves")
 ADDED = {
     "TestResult": (
         "better",
@@ -40,9 +41,12 @@ ADDED = {
         "assumption",
         "posterior",
         "counts",
-    )
+    ),
+    "designs.as_design": ("auc",),
+    **{f"designs.{name}": ("stratify",) for name in STRATIFIED},
+    **{f"designs.{name}.draw": ("groups", "strata") for name in STRATIFIED},
 }
-"""Fields with defaults that came later, behind all others."""
+"""Fields and parameters with defaults that came later, behind all others."""
 READ = ("attribute", "field", "property")
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -141,7 +145,7 @@ def test_no_call_is_refused(now):
 
 @pytest.mark.parametrize("name", ADDED)
 def test_what_was_added_stands_behind_all_others(name):
-    parameters = list(inspect.signature(getattr(uv, name)).parameters.values())
+    parameters = list(inspect.signature(reduce(getattr, name.split("."), uv)).parameters.values())
     kept, added = parameters[: -len(ADDED[name])], parameters[-len(ADDED[name]) :]
     assert tuple(each.name for each in added) == ADDED[name]
     assert all(each.default is not each.empty for each in added)

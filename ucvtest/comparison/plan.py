@@ -19,7 +19,7 @@ from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
-from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.problem import Problem, is_auc
 from ucvtest.inference.from_losses import LossesHeader
 from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.learners.base import Learner
@@ -178,7 +178,9 @@ class Plan:
             tests = tuple(test for test in planned if test.design == design)
             first, rng = tests[0], np.random.default_rng(self.seed)
             with naming_test(first.label):
-                drawn = draw_design(design, first.first.n_obs, len(learners), rng)
+                drawn = draw_design(design, first.first._problem.sample, len(learners), rng)
+                for test in tests:
+                    test.first._check_test_sets(drawn)
                 problem = replace(first.first._problem, learners=learners)
                 problem = problem.fitting(drawn.learn_sizes[0])
             yield Group(design, drawn, rng, problem, tests)
@@ -190,14 +192,18 @@ def _with_designs(specs: Mapping[str, TestSpec], question: Question) -> dict[str
     found = {}
     for label, spec in specs.items():
         given = spec.constructor.get("design")
-        if given is not None and not isinstance(given, NamedDesign):
+        if given is not None:
             designs = [design for raw, design in known if raw is given]
             with naming_test(label):
-                design = designs[0] if designs else as_design(given, question.X, question.y)
+                design = designs[0] if designs else _as_design(given, question)
             known.append((given, design))
             spec = replace(spec, constructor={**spec.constructor, "design": design})
         found[label] = spec
     return found
+
+
+def _as_design(given: Any, question: Question) -> NamedDesign:
+    return as_design(given, question.X, question.y, auc=is_auc(question.loss))
 
 
 def _check_losses(planned: Sequence[Planned]) -> None:

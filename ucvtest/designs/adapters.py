@@ -11,7 +11,7 @@ import numpy as np
 from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import Groups
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import KFold, NamedDesign
+from ucvtest.designs.named import KFold, NamedDesign, StratifiedDesign
 
 __all__ = ["as_design"]
 
@@ -89,7 +89,7 @@ class _Splitter(NamedDesign):
         return splitter.split(self.X, self.y, groups.index)
 
 
-def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
+def as_design(design: Any, X: Any = None, y: Any = None, *, auc: bool = False) -> NamedDesign:
     """The named design that a user means.
 
     Parameters
@@ -100,6 +100,8 @@ def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
         Splits are pairs of row numbers, (learning, testing), as splitters yield them.
     X, y : optional
         The data: splitters look at them, and splits must suit their number of rows.
+    auc : bool
+        Whether it is for the AUC: what is drawn here is then stratified, unless the user says not.
 
     Returns
     -------
@@ -110,12 +112,12 @@ def as_design(design: Any, X: Any = None, y: Any = None) -> NamedDesign:
     ValueError
         If it is none of these, or splits do not suit the data.
     """
+    if is_integer(design):
+        design = KFold(int(design))
     if isinstance(design, NamedDesign):
-        return design
+        return design.for_scores() if auc and isinstance(design, StratifiedDesign) else design
     if isinstance(design, Design):
         return _Drawn(design)
-    if is_integer(design):
-        return KFold(int(design))
     if callable(getattr(design, "split", None)) and not isinstance(design, str):
         return _Splitter(design, X, y)
     if isinstance(design, (list, tuple, Iterator)) and y is not None:

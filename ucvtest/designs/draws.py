@@ -9,6 +9,9 @@ from ucvtest.common.runtime import row_batches
 
 __all__ = [
     "all_learning_sets",
+    "by_class",
+    "class_shares",
+    "deal_folds",
     "draw_from_halves",
     "draw_orders",
     "exchange_one",
@@ -54,6 +57,78 @@ def fold_numbers(orders: np.ndarray, n_folds: int) -> np.ndarray:
     folds = np.empty(orders.shape, dtype=int)
     np.put_along_axis(folds, orders, np.arange(n_obs)[None] * n_folds // n_obs, axis=1)
     return folds
+
+
+def deal_folds(orders: np.ndarray, strata: np.ndarray, n_folds: int) -> np.ndarray:
+    """Folds of K-fold cross-validation in which each class is as large as in the others.
+
+    Class sizes differ by at most one between folds, and so do the sizes of the folds.
+
+    Parameters
+    ----------
+    orders : ndarray of int, shape (R, n)
+    strata : ndarray of int, shape (n,)
+        Class of each observation.
+    n_folds : int
+
+    Returns
+    -------
+    ndarray of int, shape (R, n)
+        Number of the fold of each observation, from 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs.draws import deal_folds
+    >>> deal_folds(np.array([[4, 0, 3, 1, 2]]), np.array([0, 0, 0, 1, 1]), 2)
+    array([[0, 1, 0, 0, 1]])
+    """
+    folds = np.empty(orders.shape, dtype=int)
+    dealt = np.arange(orders.shape[1])[None] % n_folds
+    np.put_along_axis(folds, by_class(orders, strata), dealt, axis=1)
+    return folds
+
+
+def by_class(orders: np.ndarray, strata: np.ndarray) -> np.ndarray:
+    """The orders with class after class, in each in their own order."""
+    places = np.argsort(strata[orders], axis=1, kind="stable")
+    return np.take_along_axis(orders, places, axis=1)
+
+
+def class_shares(strata: np.ndarray, size: int) -> np.ndarray:
+    """How many of each class are in a subset of this size that keeps the classes in proportion.
+
+    None is left out where that is possible, nor taken as a whole.
+
+    Parameters
+    ----------
+    strata : ndarray of int, shape (n,)
+        Class of each observation, from 0.
+    size : int
+
+    Returns
+    -------
+    ndarray of int, shape (C,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.designs.draws import class_shares
+    >>> class_shares(np.repeat([0, 1], [18, 2]), 5)
+    array([4, 1])
+    """
+    counts = np.bincount(strata)
+    exact = counts * size / len(strata)
+    least, most = np.minimum(1, counts - 1), np.maximum(counts - 1, 0)
+    shares = np.clip(np.floor(exact), least, most).astype(int)
+    while shares.sum() != size:
+        # One more where most is missing, or one less where there is most too many.
+        step = 1 if shares.sum() < size else -1
+        free = shares < counts if step > 0 else shares > 0
+        inside = free & (shares + step >= least) & (shares + step <= most)
+        lacking = np.where(inside if inside.any() else free, step * (exact - shares), -np.inf)
+        shares[lacking.argmax()] += step
+    return shares
 
 
 def draw_from_halves(

@@ -1,11 +1,11 @@
 """Resampling designs by name: what to draw, before the number of observations is known."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,7 +13,14 @@ from ucvtest.common.checks import as_integer
 from ucvtest.common.runtime import row_batches
 from ucvtest.data.groups import Groups
 from ucvtest.designs.design import Design
-from ucvtest.designs.draws import draw_from_halves, draw_orders, fold_numbers
+from ucvtest.designs.draws import (
+    by_class,
+    class_shares,
+    deal_folds,
+    draw_from_halves,
+    draw_orders,
+    fold_numbers,
+)
 from ucvtest.designs.structure import unions_of_pairs
 
 __all__ = [
@@ -24,6 +31,7 @@ __all__ = [
     "NestedKFold",
     "RandomSplits",
     "SplitHalves",
+    "StratifiedDesign",
 ]
 
 DRAW_CELLS = 2_000_000
@@ -102,18 +110,87 @@ class _OfUnits(NamedDesign):
         """Draw sets of units, whose number has been checked."""
 
 
+class StratifiedDesign(_OfUnits):
+    """A design that can keep the classes in proportion, in learning and in test sets."""
+
+    stratify: bool | None
+
+    @property
+    def words(self) -> str:
+        """The design as summaries name it."""
+        return f"stratified {self._words}" if self.stratify else self._words
+
+    def for_scores(self) -> Self:
+        """The design for the AUC, which a test set without a class does not have: stratified.
+
+        The design itself where the user says that it is not to be stratified.
+        """
+        return replace(self, stratify=True) if self.stratify is None else self  # type: ignore[type-var]
+
+    def draw(
+        self,
+        n_obs: int,
+        rng: np.random.Generator,
+        groups: Groups | None = None,
+        strata: np.ndarray | None = None,
+    ) -> Design:
+        """Draw learning and test sets.
+
+        Parameters
+        ----------
+        n_obs : int
+        rng : numpy Generator
+        groups : Groups, optional
+            See `NamedDesign.draw`.
+        strata : ndarray of int, shape (n,), optional
+            Class of each observation, from 0, which a stratified design needs.
+
+        Returns
+        -------
+        Design
+
+        Raises
+        ------
+        ValueError
+            If the sample is too small, or a stratified design gets no classes, or groups.
+        """
+        if not self.stratify:
+            return super().draw(n_obs, rng, groups)
+        if strata is None or groups is not None:
+            raise ValueError(
+                "stratify=True keeps classes in proportion, and needs labels of classes"
+                + (" that are the same in a group" if groups is not None else "")
+                + ": leave it out"
+            )
+        self.check(n_obs)
+        return self._draw(n_obs, rng, strata)
+
+    @property
+    @abstractmethod
+    def _words(self) -> str:
+        """The design, but for its being stratified."""
+
+    @abstractmethod
+    def _draw(
+        self, n_obs: int, rng: np.random.Generator, strata: np.ndarray | None = None
+    ) -> Design:
+        """Draw sets of units, whose number has been checked."""
+
+
 @dataclass(frozen=True)
-class KFold(_OfUnits):
+class KFold(StratifiedDesign):
     """K-fold cross-validation, repeated with new random folds.
 
-    Folds take no account of classes, and sizes differ by at most one. Rows are ordered by
-    repetition, then by fold.
+    Sizes differ by at most one. Rows are ordered by repetition, then by fold.
 
     Parameters
     ----------
     n_folds : int
         K, at least 2.
     n_repeats : int
+    stratify : bool, optional
+        Whether folds keep the classes in proportion, each class's sizes differing by at most one.
+        By default for the AUC alone.
 
     Examples
     --------
@@ -125,14 +202,15 @@ class KFold(_OfUnits):
 
     n_folds: int = 10
     n_repeats: int = 1
+    stratify: bool | None = None
 
     def __post_init__(self) -> None:
+        _check_stratify(self.stratify)
         _at_least("n_folds", self.n_folds, 2)
         _at_least("n_repeats", self.n_repeats, 1)
 
     @property
-    def words(self) -> str:
-        """The design as summaries name it."""
+    def _words(self) -> str:
         name = f"{self.n_folds}-fold cross-validation"
         return name if self.n_repeats == 1 else f"{name}, {self.n_repeats} times"
 
@@ -145,16 +223,18 @@ class KFold(_OfUnits):
         """Refuse samples smaller than the number of folds."""
         _check_folds(n_obs, self.n_folds, self.n_repeats)
 
-    def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+    def _draw(
+        self, n_obs: int, rng: np.random.Generator, strata: np.ndarray | None = None
+    ) -> Design:
         """Draw the folds; every repetition tests each observation once."""
-        folds = fold_numbers(draw_orders(rng, self.n_repeats, n_obs), self.n_folds)
+        folds = _folds(n_obs, self.n_folds, self.n_repeats, rng, strata)
         testing = folds[:, None] == np.arange(self.n_folds)[:, None]
         testing = testing.reshape(-1, n_obs)
         return Design(~testing, testing)
 
 
 @dataclass(frozen=True)
-class RandomSplits(_OfUnits):
+class RandomSplits(StratifiedDesign):
     """Random splits into a learning and a test set (Monte-Carlo cross-validation).
 
     Parameters
@@ -163,6 +243,9 @@ class RandomSplits(_OfUnits):
         J, at least 2.
     test_fraction : float
         Share of the observations that are tested; rounded up to whole observations.
+    stratify : bool, optional
+        Whether test sets keep the classes in proportion, none of them left out. By default for
+        the AUC alone.
 
     Examples
     --------
@@ -174,14 +257,15 @@ class RandomSplits(_OfUnits):
 
     n_splits: int = 15
     test_fraction: float = 0.1
+    stratify: bool | None = None
 
     def __post_init__(self) -> None:
+        _check_stratify(self.stratify)
         _at_least("n_splits", self.n_splits, 2)
         _check_fraction(self.test_fraction)
 
     @property
-    def words(self) -> str:
-        """The design as summaries name it."""
+    def _words(self) -> str:
         return f"{self.n_splits} random splits, {self.test_fraction:.3g} of the sample tested"
 
     @property
@@ -193,19 +277,24 @@ class RandomSplits(_OfUnits):
         """Refuse samples that leave nothing to learn from."""
         test_size(n_obs, self.test_fraction)
 
-    def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+    def _draw(
+        self, n_obs: int, rng: np.random.Generator, strata: np.ndarray | None = None
+    ) -> Design:
         """Draw test sets of the same size, independently of each other."""
-        return _splits(n_obs, self.n_splits, test_size(n_obs, self.test_fraction), rng)
+        return _splits(n_obs, self.n_splits, test_size(n_obs, self.test_fraction), rng, strata)
 
 
 @dataclass(frozen=True)
-class HoldOut(_OfUnits):
+class HoldOut(StratifiedDesign):
     """One random split into a learning and a test set.
 
     Parameters
     ----------
     test_fraction : float
         Share of the observations that are tested; rounded up to whole observations.
+    stratify : bool, optional
+        Whether test sets keep the classes in proportion, none of them left out. By default for
+        the AUC alone.
 
     Examples
     --------
@@ -216,13 +305,14 @@ class HoldOut(_OfUnits):
     """
 
     test_fraction: float = 1 / 3
+    stratify: bool | None = None
 
     def __post_init__(self) -> None:
+        _check_stratify(self.stratify)
         _check_fraction(self.test_fraction)
 
     @property
-    def words(self) -> str:
-        """The design as summaries name it."""
+    def _words(self) -> str:
         return f"one random split, {self.test_fraction:.3g} of the sample tested"
 
     @property
@@ -234,13 +324,15 @@ class HoldOut(_OfUnits):
         """Refuse samples that leave nothing to learn from."""
         test_size(n_obs, self.test_fraction)
 
-    def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+    def _draw(
+        self, n_obs: int, rng: np.random.Generator, strata: np.ndarray | None = None
+    ) -> Design:
         """Draw the test set."""
-        return _splits(n_obs, 1, test_size(n_obs, self.test_fraction), rng)
+        return _splits(n_obs, 1, test_size(n_obs, self.test_fraction), rng, strata)
 
 
 @dataclass(frozen=True)
-class SplitHalves(_OfUnits):
+class SplitHalves(StratifiedDesign):
     """Random splits of the sample, and of the two halves of random bisections.
 
     The design of the conservative z test (Nadeau and Bengio 2003): J splits of the whole
@@ -256,6 +348,9 @@ class SplitHalves(_OfUnits):
         M, at least 1.
     test_fraction : float
         Share of the whole sample that is tested; rounded up to whole observations.
+    stratify : bool, optional
+        Whether halves and test sets keep the classes in proportion, none of them left out.
+        By default for the AUC alone.
 
     Examples
     --------
@@ -269,15 +364,16 @@ class SplitHalves(_OfUnits):
     n_splits: int = 15
     n_bisections: int = 10
     test_fraction: float = 0.1
+    stratify: bool | None = None
 
     def __post_init__(self) -> None:
+        _check_stratify(self.stratify)
         _at_least("n_splits", self.n_splits, 2)
         _at_least("n_bisections", self.n_bisections, 1)
         _check_fraction(self.test_fraction)
 
     @property
-    def words(self) -> str:
-        """The design as summaries name it."""
+    def _words(self) -> str:
         return (
             f"{self.n_splits} random splits of the sample and of the halves of "
             f"{self.n_bisections} bisections, {self.test_fraction:.3g} of the sample tested"
@@ -297,15 +393,23 @@ class SplitHalves(_OfUnits):
                 "leaves nothing to learn from in half of the sample: use a smaller one"
             )
 
-    def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+    def _draw(
+        self, n_obs: int, rng: np.random.Generator, strata: np.ndarray | None = None
+    ) -> Design:
         """Draw the splits of the whole sample, then those of the halves."""
         size = test_size(n_obs, self.test_fraction)
-        whole = _splits(n_obs, self.n_splits, size, rng)
+        whole = _splits(n_obs, self.n_splits, size, rng, strata)
         learning, testing = [whole.learning], [whole.testing]
         for order in draw_orders(rng, self.n_bisections, n_obs):
             # With an odd number of observations, one is in neither half.
-            for members in (order[: n_obs // 2], order[n_obs // 2 : 2 * (n_obs // 2)]):
-                part = _splits(len(members), self.n_splits, size, rng)
+            even = order[: 2 * (n_obs // 2)]
+            halves = np.split(even, 2)
+            if strata is not None:
+                dealt = by_class(even[None], strata)[0]
+                halves = [dealt[::2], dealt[1::2]]
+            for members in halves:
+                classes = None if strata is None else strata[members]
+                part = _splits(len(members), self.n_splits, size, rng, classes)
                 for kept, found in ((learning, part.learning), (testing, part.testing)):
                     rows = np.zeros((self.n_splits, n_obs), dtype=bool)
                     rows[:, members] = found
@@ -314,7 +418,7 @@ class SplitHalves(_OfUnits):
 
 
 @dataclass(frozen=True)
-class NestedKFold(_OfUnits):
+class NestedKFold(StratifiedDesign):
     """K-fold cross-validation, and the same inside each learning set, with shared fits.
 
     The rule learnt without folds i and j serves as the inner fit for both: K fits without one
@@ -326,6 +430,9 @@ class NestedKFold(_OfUnits):
     n_folds : int
         K, at least 3.
     n_repeats : int
+    stratify : bool, optional
+        Whether folds keep the classes in proportion, each class's sizes differing by at most one.
+        By default for the AUC alone.
 
     Examples
     --------
@@ -337,14 +444,15 @@ class NestedKFold(_OfUnits):
 
     n_folds: int = 10
     n_repeats: int = 20
+    stratify: bool | None = None
 
     def __post_init__(self) -> None:
+        _check_stratify(self.stratify)
         _at_least("n_folds", self.n_folds, 3)
         _at_least("n_repeats", self.n_repeats, 1)
 
     @property
-    def words(self) -> str:
-        """The design as summaries name it."""
+    def _words(self) -> str:
         return f"nested {self.n_folds}-fold cross-validation, {self.n_repeats} times"
 
     @property
@@ -356,9 +464,11 @@ class NestedKFold(_OfUnits):
         """Refuse samples smaller than the number of folds."""
         _check_folds(n_obs, self.n_folds, self.n_repeats)
 
-    def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
+    def _draw(
+        self, n_obs: int, rng: np.random.Generator, strata: np.ndarray | None = None
+    ) -> Design:
         """Draw the folds; every repetition has K(K + 1)/2 rows."""
-        folds = fold_numbers(draw_orders(rng, self.n_repeats, n_obs), self.n_folds)
+        folds = _folds(n_obs, self.n_folds, self.n_repeats, rng, strata)
         single = folds[:, None] == np.arange(self.n_folds)[:, None]
         testing = np.concatenate([single, unions_of_pairs(single)], axis=1).reshape(-1, n_obs)
         return Design(~testing, testing)
@@ -428,13 +538,39 @@ class DisjointSets(_OfUnits):
         return Design.leave_rest_out(np.stack(sides, axis=1).reshape(-1, n_obs))
 
 
-def _splits(n_obs: int, n_splits: int, test_size: int, rng: np.random.Generator) -> Design:
+def _splits(
+    n_obs: int,
+    n_splits: int,
+    test_size: int,
+    rng: np.random.Generator,
+    strata: np.ndarray | None = None,
+) -> Design:
     testing = np.zeros((n_splits, n_obs), dtype=bool)
+    taken = np.arange(test_size)
+    if strata is not None:
+        # Class after class, the first ones of each.
+        starts = np.concatenate([[0], np.cumsum(np.bincount(strata))[:-1]])
+        shares = class_shares(strata, test_size)
+        taken = np.concatenate([a + np.arange(k) for a, k in zip(starts, shares, strict=True)])
     for rows in row_batches(n_splits, n_obs, DRAW_CELLS):
         part = testing[rows]
         orders = draw_orders(rng, len(part), n_obs)
-        np.put_along_axis(part, orders[:, :test_size], True, axis=1)
+        orders = orders if strata is None else by_class(orders, strata)
+        np.put_along_axis(part, orders[:, taken], True, axis=1)
     return Design(~testing, testing)
+
+
+def _folds(
+    n_obs: int, n_folds: int, n_repeats: int, rng: np.random.Generator, strata: np.ndarray | None
+) -> np.ndarray:
+    """Numbers of the folds, (R, n)."""
+    orders = draw_orders(rng, n_repeats, n_obs)
+    return fold_numbers(orders, n_folds) if strata is None else deal_folds(orders, strata, n_folds)
+
+
+def _check_stratify(stratify: Any) -> None:
+    if stratify not in (None, False, True):
+        raise ValueError(f"stratify must be True, False or None, got {stratify!r}")
 
 
 def _check_folds(n_obs: int, n_folds: int, n_repeats: int) -> None:

@@ -12,9 +12,10 @@ from ucvtest import hooks
 from ucvtest.common.checks import as_integer
 from ucvtest.common.exceptions import naming
 from ucvtest.common.runtime import Execution, Stopwatch, progress_bar, row_batches
+from ucvtest.data.sample import Sample
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import NamedDesign
+from ucvtest.designs.named import NamedDesign, StratifiedDesign
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.base import Learner
@@ -57,7 +58,7 @@ def evaluate(
     X : array or DataFrame, shape (n, p)
     y : array-like, shape (n,)
     design : int, uv.designs object, scikit-learn splitter, or list of splits
-        An integer is the number of folds.
+        An integer is the number of folds. For "auc" ours are stratified unless they say not.
     loss : str, callable, Loss or matrix, optional
         As for the tests; "auc" keeps decision scores, from which AUCs are computed.
     pos_label, groups, backend : optional
@@ -100,10 +101,10 @@ def evaluate(
         X, y, learners, loss, pos_label=pos_label, groups=groups, backend=backend
     )
     sample = problem.sample
-    plan = as_design(design, sample.features, sample.response)
+    plan = as_design(design, sample.features, sample.response, auc=problem.loss is None)
     execution = Execution.of(rng, n_jobs, batch_size)
     n_learners = len(problem.learners)
-    drawn = draw_design(plan, sample.n_obs, n_learners, execution.generator, max_bytes=max_bytes)
+    drawn = draw_design(plan, sample, n_learners, execution.generator, max_bytes=max_bytes)
     ready = problem.fitting(drawn.learn_sizes[0])
     settings = {"design": plan.words, "rng": execution.seed}
     with hooks.fitting(ready), progress_bar(progress, "evaluate", "fit") as bar:
@@ -112,18 +113,22 @@ def evaluate(
 
 def draw_design(
     plan: NamedDesign,
-    n_obs: int,
+    sample: Sample,
     n_learners: int,
     rng: np.random.Generator,
     *,
     max_bytes: int = MAX_BYTES,
 ) -> Design:
     """Draw a design; one whose losses would not fit into memory is refused."""
+    n_obs = sample.n_obs
     plan.check(n_obs)
     as_integer("max_bytes", max_bytes)
     matrices = 2 * plan.n_resamples * n_obs
     _refuse_bytes(matrices, plan, max_bytes)
-    design = plan.draw(n_obs, rng)
+    if isinstance(plan, StratifiedDesign):
+        design = plan.draw(n_obs, rng, strata=sample.codes)
+    else:
+        design = plan.draw(n_obs, rng)
     _refuse_bytes(matrices + 8 * n_learners * int(design.testing.sum()), plan, max_bytes)
     return design
 

@@ -15,6 +15,7 @@ from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.data.formula import read_formula
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
+from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.studentise import Hypothesis
@@ -333,6 +334,10 @@ class HypothesisTest(ABC):
         No design where the test draws its own learning sets.
         """
         return None, fit_options
+
+    def _check_test_sets(self, design: Design) -> None:
+        """Refuse test sets on which the test would have no estimate; before the first fit."""
+        return
 
     def _fit(
         self,

@@ -60,7 +60,7 @@ class ResamplingTest(FromLosses):
     other : learner, optional
     design : uv.designs object, int, scikit-learn splitter or list of splits, optional
         What is drawn; an integer is the number of folds. By default the class's
-        `default_design`.
+        `default_design`. For "auc" ours are stratified unless they say ``stratify=False``.
     loss : str, callable, Loss or matrix, optional
         "auc" compares areas under the ROC curve instead of expected losses.
     null_value, alternative, pos_label, groups, backend
@@ -73,6 +73,8 @@ class ResamplingTest(FromLosses):
     """
 
     default_design: ClassVar[NamedDesign]
+    pools_scores: ClassVar[bool] = False
+    """Whether the AUC is that of the scores of all test sets together, not the mean of theirs."""
     design: NamedDesign
 
     def __init__(
@@ -112,7 +114,7 @@ class ResamplingTest(FromLosses):
             check_two_classes(sample)
         chosen = self.default_design if design is None else design
         # The sample's own copies: data that change later must not change the splits.
-        self.design = as_design(chosen, sample.features, sample.response)
+        self.design = as_design(chosen, sample.features, sample.response, auc=auc)
         # A trial draw, so that a design is refused before the first fit; what is drawn then is
         # judged again, because a splitter may make sets of other sizes.
         trial = self._draw(np.random.default_rng(0))
@@ -141,9 +143,28 @@ class ResamplingTest(FromLosses):
 
     def _draw(self, rng: np.random.Generator) -> Design:
         """Draw the design, if the test can use it and its losses fit into memory."""
-        drawn = draw_design(self.design, self.n_obs, len(self.learners), rng)
+        drawn = draw_design(self.design, self._problem.sample, len(self.learners), rng)
         self._check_design(drawn)
+        self._check_test_sets(drawn)
         return drawn
+
+    def _check_test_sets(self, design: Design) -> None:
+        """Refuse test sets without an AUC of their own, where the mean over them is asked for."""
+        if self._problem.loss is not None or self.pools_scores:
+            return
+        codes = self.target
+        lacking = [~design.testing[:, codes == code].any(axis=1) for code in (0, 1)]
+        if not np.any(lacking):
+            return
+        code = int(np.any(lacking[1]))
+        label = np.asarray(self._problem.sample.classes).tolist()[code]
+        fewest = int(min((codes == each).sum() for each in (0, 1)))
+        raise ValueError(
+            f"design ({self.design.words}) has {int(lacking[code].sum())} test sets without the "
+            f"label {label!r}, which have no AUC: use a stratified design with at most {fewest} "
+            "folds (uv.designs are stratified for the AUC unless stratify=False), or "
+            "loss='zero_one'"
+        )
 
     def _check_hypothesis(self) -> None:
         """Refuse null values and alternatives that the test is not about."""

@@ -82,6 +82,7 @@ class DeLongTest(ResamplingTest):
     default_design = HoldOut(1 / 3)
     only_loss = "auc"
     needs_values = True
+    pools_scores = True
 
     def _admit(self, design: Design) -> None:
         n_folds_of(design)
