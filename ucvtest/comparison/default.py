@@ -6,6 +6,7 @@ from typing import Any
 
 from ucvtest.advice.advise import Advice, advise
 from ucvtest.comparison.specs import TestSpec
+from ucvtest.data.rows import Reported
 from ucvtest.evaluation.problem import Problem, is_auc
 from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import JittedLearner
@@ -60,7 +61,8 @@ def recommended(
     ValueError
         If data, learners or loss cannot be used.
     """
-    problem = Problem.of_loss_or_auc(X, y, learners, loss, **arguments)
+    # The test that is made then warns of what is striking about the rows.
+    problem = Problem.of_loss_or_auc(Reported(X), y, learners, loss, **arguments)
     auc = is_auc(loss)
     # Losses of one's own have tails like those that the study calls other than zero-one.
     known = "auc" if auc else problem.loss_name if problem.loss_name in LOSSES else "squared"

@@ -15,6 +15,7 @@ from ucvtest.common.exceptions import naming
 from ucvtest.comparison.default import RECOMMENDED, Recommended, recommended
 from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.specs import TestSpec, as_specs
+from ucvtest.data.rows import Reported
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
@@ -152,6 +153,8 @@ class Plan:
         for label, spec in self.specs.items():
             with naming_test(label):
                 planned.append(Planned.of(label, spec, question))
+            # What is striking about the rows is said once, by the first test.
+            question = replace(question, X=Reported(self.question.X))
         _check_losses(planned)
         self.groups = tuple(self._groups(planned))
         self.alone = tuple(test for test in planned if test.design is None)

@@ -15,6 +15,7 @@ from ucvtest.comparison.plan import Group, Plan, Planned, Question, naming_test
 from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.problem import named_learners
 from ucvtest.inference.hypothesis_test import checked_alternative
+from ucvtest.inference.report import sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.results.result import TestResult
@@ -208,7 +209,9 @@ class _Run:
                 with naming_test(test.label):
                     one: Any = test.from_losses(losses, pair)
                     one._announced = False
-                    yield (test.label, pair), one.fit(**test.fit_options)
+                    result = one.fit(**test.fit_options)
+                    notes = (*result.notes, *sample_notes(group.problem.sample))
+                    yield (test.label, pair), replace(result, notes=notes)
 
     def _alone(self, test: Planned) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         n_fits, sizes = 0, set()

@@ -10,6 +10,7 @@ import numpy as np
 from ucvtest.common.arrays import as_array, check_whole, other_than_numbers
 from ucvtest.data.groups import Groups, as_groups
 from ucvtest.data.output import Output
+from ucvtest.data.rows import Remark, remarks_on
 
 __all__ = [
     "Sample",
@@ -129,6 +130,11 @@ class Sample:
         codes = labels.astype(int)
         return replace(self, response=self.classes[codes], codes=codes)
 
+    @cached_property
+    def remarks(self) -> tuple[Remark, ...]:
+        """What is striking about the rows, where they are taken to be independent."""
+        return () if self.groups is not None else remarks_on(self.features)
+
     def rows(self, index: np.ndarray) -> Any:
         """The features of some observations, in the form the user gave them."""
         if _is_pandas(self.features, "DataFrame"):
@@ -199,7 +205,8 @@ def taken_for_classes(
     Examples
     --------
     >>> from ucvtest.data.sample import taken_for_classes
-    >>> taken_for_classes([3, 1, 2, 1]), taken_for_classes([3, 1, 2, 1], regresses=True)
+    >>> y = [3, 1, 2, 1, 2, 3]
+    >>> taken_for_classes(y), taken_for_classes(y, regresses=True)
     (True, False)
     """
     array = as_response(y)

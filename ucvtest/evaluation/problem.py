@@ -6,8 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.groups import refuse_groups
 from ucvtest.data.output import OUTPUTS, Output
+from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, as_response, make_sample, taken_for_classes
 from ucvtest.learners.adapters.coerce import as_learner, is_regressor
 from ucvtest.learners.adapters.translate import Backend, choose_backend
@@ -45,7 +47,10 @@ class Problem:
         groups: Any = None,
         backend: Backend = "auto",
     ) -> Self:
-        """Validate what a user passes; an output stands in the place of a loss."""
+        """Validate what a user passes; an output stands in the place of a loss.
+
+        Warnings about rows are given, unless X is `Reported`.
+        """
         refuse_groups(groups)
         named = named_learners(learners)
         response = as_response(y)
@@ -59,8 +64,11 @@ class Problem:
         output = _output_for(output, scored)
         if output != "number" and not as_classes:
             raise ValueError(_labels_needed(scored))
-        sample = make_sample(X, y, as_classes=as_classes, pos_label=pos_label)
+        features = X.features if isinstance(X, Reported) else X
+        sample = make_sample(features, y, as_classes=as_classes, pos_label=pos_label)
         _check_matrix(scored, sample)
+        if features is X:
+            warn_of(sample)
         return cls(sample, named, scored, output, backend)
 
     @classmethod
@@ -94,6 +102,13 @@ class Problem:
     def loss_name(self) -> str:
         """What tables call the loss."""
         return AUC if self.loss is None else self.loss.name
+
+
+def warn_of(sample: Sample) -> None:
+    """Warn the user of rows that cannot be independent."""
+    for remark in sample.remarks:
+        if remark.warns:
+            warn_caller(remark.text)
 
 
 def named_learners(learners: Any) -> dict[str, Learner]:

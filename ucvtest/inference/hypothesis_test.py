@@ -18,6 +18,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.problem import Problem
+from ucvtest.inference.report import sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
@@ -361,7 +362,11 @@ class HypothesisTest(ABC):
         """
 
     def _finish(self, result: TestResult, execution: Execution) -> TestResult:
-        result = replace(result, elapsed=execution.stopwatch.seconds)
+        result = replace(
+            result,
+            elapsed=execution.stopwatch.seconds,
+            notes=(*result.notes, *sample_notes(self.sample)),
+        )
         if self._announced:
             hooks.announce(self, result)
         return result

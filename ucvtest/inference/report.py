@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from ucvtest.data.sample import Sample
 from ucvtest.losses.table import LossDifference
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "learn_size",
     "one_class_and_tie_notes",
     "reuse_notes",
+    "sample_notes",
     "sizes_in_words",
     "tie_notes",
 ]
@@ -49,6 +51,11 @@ def one_class_and_tie_notes(counts: Mapping[str, int]) -> list[str]:
         return notes
     number = counts["one_class_fits"]
     return [f"{number} fits had a learning set with a single class and predict it.", *notes]
+
+
+def sample_notes(sample: Sample | None) -> list[str]:
+    """Notes on rows that repeat and columns that number them; none where losses were given."""
+    return [] if sample is None else [remark.text for remark in sample.remarks]
 
 
 def reuse_notes(observed: LossDifference | None) -> list[str]:

@@ -1,0 +1,117 @@
+"""Rows that repeat and columns that number them: signs that rows are not independent."""
+
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Remark", "Reported", "remarks_on"]
+
+FEWEST_PAIRS = 3
+TIMES_EXPECTED = 10
+"""Identical pairs are too many from here on, beside one more than is expected of them."""
+
+MANY_VALUES = 20
+"""A column with more values than this hardly repeats by nature."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What is to be said of a sample; a warning where p-values are hardly to be trusted."""
+
+    text: str
+    warns: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Reported:
+    """Features on which warnings were given already, as of a comparison with many tests."""
+
+    features: Any
+
+
+def remarks_on(features: Any) -> tuple[Remark, ...]:
+    """What is striking about the rows of a matrix or a data frame.
+
+    Identical pairs of rows are too many where they are three or more, and more than ten times
+    (e + 1), with the e = C(n, 2) prod_j sum_v p_jv^2 that would be expected if columns were
+    independent and value v had its share p_jv in column j.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ucvtest.data.rows import remarks_on
+    >>> noise = np.random.default_rng(0).normal(size=(40, 3))
+    >>> [remark.warns for remark in remarks_on(np.repeat(noise, 2, axis=0))]
+    [True]
+    """
+    columns, numeric = _coded(features)
+    return (*_repeated_rows(columns), *_row_numbers(features, columns, numeric))
+
+
+def _coded(features: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The features as numbers, which are equal where values are, and which columns had numbers."""
+    frame = not isinstance(features, np.ndarray)
+    dtypes = list(features.dtypes) if frame else [features.dtype]
+    numeric = np.array([getattr(dtype, "kind", "O") in "biuf" for dtype in dtypes])
+    if numeric.all():
+        try:
+            return np.asarray(features, dtype=float) + 0.0, np.ones(features.shape[1], dtype=bool)
+        except (TypeError, ValueError):
+            numeric[:] = False  # missing values of pandas
+    import pandas as pd
+
+    table = features if frame else pd.DataFrame(features)
+    columns = np.empty(table.shape)
+    for place in range(table.shape[1]):
+        column = table.iloc[:, place]
+        try:
+            columns[:, place] = pd.factorize(column)[0]
+        except TypeError:
+            columns[:, place] = range(len(table))  # no hash: taken to be distinct
+    numeric = np.broadcast_to(numeric, table.shape[1])
+    for place in np.flatnonzero(numeric).tolist():
+        columns[:, place] = np.asarray(table.iloc[:, place], dtype=float)
+    return columns, numeric
+
+
+def _repeated_rows(columns: np.ndarray) -> list[Remark]:
+    n_obs = len(columns)
+    # As bytes: to compare rows number by number would take much longer.
+    as_bytes = np.dtype((np.void, columns.itemsize * columns.shape[1]))
+    rows = np.ascontiguousarray(columns).view(as_bytes)[:, 0]
+    counts = np.unique(rows, return_counts=True)[1]
+    pairs = int((counts * (counts - 1)).sum()) // 2
+    if pairs < FEWEST_PAIRS:
+        return []
+    values = [np.unique(column, return_counts=True)[1] for column in columns.T]
+    shares = np.array([((count / n_obs) ** 2).sum() for count in values])
+    expected = comb(n_obs, 2) * float(np.exp(np.log(shares).sum()))
+    if pairs <= TIMES_EXPECTED * (expected + 1):
+        return []
+    text = (
+        f"X has {pairs} pairs of identical rows, where {expected:.2g} would be expected by chance. "
+        "Several rows of one unit, such as a patient, are not independent: what is learnt is "
+        "tested on copies of itself, and errors and p-values come out too small. Keep one row for "
+        "each unit."
+    )
+    return [Remark(text, max(map(len, values)) > MANY_VALUES)]
+
+
+def _row_numbers(features: Any, columns: np.ndarray, numeric: np.ndarray) -> list[Remark]:
+    n_obs = len(columns)
+    with np.errstate(invalid="ignore"):
+        spans = numeric & (columns.max(axis=0) - columns.min(axis=0) == n_obs - 1)
+    found = []
+    for place in np.flatnonzero(spans):
+        column = np.sort(columns[:, place])
+        if (np.diff(column) == 1).all() and column[0] == np.rint(column[0]) and n_obs > 1:
+            names = getattr(features, "columns", None)
+            name = place if names is None else repr(names[place])
+            found.append(
+                f"Column {name} of X numbers the rows: its values are {column[0]:.0f} to "
+                f"{column[-1]:.0f}, each once. Where rows are sorted, it tells the response; leave "
+                "it out unless it was measured."
+            )
+    return [Remark(text, warns=False) for text in found]
