@@ -34,14 +34,21 @@ _REUSED = "Nothing was fitted for this test"
 
 
 def tie_notes(counts: Mapping[str, Any]) -> list[str]:
-    """The note on predictions that a rule for ties decided, if there were any."""
-    n_ties = counts.get("score_ties")
-    if not n_ties:
-        return []
-    return [
-        f"{n_ties} predictions were ties between the classes, decided by the learner's rule (the "
-        "first class unless it says otherwise)."
-    ]
+    """Notes on predictions that a rule for ties decided, and on singular covariance matrices."""
+    notes = []
+    n_ties, n_singular = counts.get("score_ties"), counts.get("singular_fits")
+    if n_ties:
+        notes.append(
+            f"{n_ties} predictions were ties between the classes, decided by the learner's rule "
+            "(the first class unless it says otherwise)."
+        )
+    if n_singular:
+        notes.append(
+            f"{n_singular} fits had a learning set with a singular covariance matrix, as without a "
+            "rare level of a factor: the directions in which it does not vary were dropped, as by "
+            'scikit-learn\'s solver "svd".'
+        )
+    return notes
 
 
 def one_class_and_tie_notes(counts: Mapping[str, int]) -> list[str]:

@@ -8,11 +8,12 @@ from sklearn.discriminant_analysis import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 
+import ucvtest as uv
 from tests.support.samples import breast_cancer, evaluate, iris, learning_sets
 from ucvtest.common.float64 import in_float64, jit
 from ucvtest.data.sample import make_sample
+from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners import gaussian_nb, lda, nearest_centroid, qda
-from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.solvers.linear_algebra import UNROLLED, invert_positive_definite
 
 # Maximum likelihood divides by n, which scikit-learn does for all solvers from 1.9 on.
@@ -166,46 +167,160 @@ def test_collinear_columns_are_refused_before_any_fit(learner):
     assert str(error.value) == message
 
 
-def test_a_singular_covariance_names_learner_split_and_remedy():
-    sample = breast_cancer(n_columns=2)
+def rare_level(n_columns=3):
+    """A factor level that three observations have, and learning sets with none to three of them."""
+    sample = breast_cancer(n_columns=n_columns)
     X = np.column_stack([sample.matrix, np.arange(sample.n_obs) < 3])
-    learning = learning_sets(sample, 30, 4)
-    learning[:, :3] = [[1, 0, 1], [0, 1, 1], [0, 0, 0], [1, 1, 1]]
-    with pytest.raises(ValueError) as error:
-        evaluate(make_sample(X, sample.response, as_classes=True), "lda", "label", learning)
-    assert str(error.value) == (
-        "learner lda predicts nan on split 2 for observation 0: the pooled covariance matrix of "
-        "that learning set is singular: raise learn_size, drop columns that are nearly constant "
-        "or nearly combinations of others, or use ridge"
+    learning = learning_sets(sample, 40, 6)
+    learning[:, :3] = [[1, 0, 1], [0, 1, 1], [0, 0, 0], [1, 1, 1], [0, 0, 0], [0, 0, 1]]
+    return make_sample(X, sample.response, as_classes=True), learning
+
+
+@pytest.mark.parametrize("output", ["score", "probability", "label"])
+@pytest.mark.parametrize("priors", ["empirical", "equal"])
+def test_without_a_rare_level_lda_is_that_of_scikit_learns_svd(priors, output):
+    sample, learning = rare_level()
+    theirs = LinearDiscriminantAnalysis(priors=[0.5, 0.5] if priors == "equal" else None)
+    found = evaluate(sample, lda(priors), output, learning)
+    expected = evaluate(sample, theirs, output, learning).values
+    np.testing.assert_allclose(found.values, expected, rtol=1e-8, atol=1e-8)
+    assert found.ties == {"singular_fits": 2, **({"score_ties": 0} if output == "label" else {})}
+
+
+@pytest.mark.parametrize("learner", [lda(), qda()])
+def test_regular_learning_sets_beside_singular_ones_keep_their_numbers(learner):
+    sample, learning = rare_level()
+    learning[:, np.flatnonzero(sample.codes == 0)[:30]] |= learner == qda()
+    together = evaluate(sample, learner, "score", learning)
+    rows = np.array(
+        [
+            "singular_fits" not in evaluate(sample, learner, "score", learning[[row]]).ties
+            for row in range(len(learning))
+        ]
     )
+    assert together.ties["singular_fits"] == np.sum(~rows)
+    alone = evaluate(sample, learner, "score", learning[rows])
+    np.testing.assert_array_equal(together.values[rows], alone.values)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_nearly_collinear_column_follows_the_same_rule(rng, classes):
+    X = rng.normal(size=(90, 4)) + np.arange(90)[:, None] % classes
+    X[:, 3] = X[:, 0] - X[:, 1] + 1e-7 * rng.normal(size=90)
+    sample = make_sample(X, np.arange(90) % classes, as_classes=True)
+    learning = learning_sets(sample, 50, 8)
+    found = evaluate(sample, lda(), "label", learning)
+    expected = evaluate(sample, LinearDiscriminantAnalysis(), "label", learning).values
+    np.testing.assert_array_equal(found.values, expected)
+    assert found.ties["singular_fits"] == 8
+
+
+def test_classes_absent_from_a_singular_set_are_never_predicted(rng):
+    X = np.column_stack([rng.normal(size=(60, 2)), np.arange(60) < 3])
+    sample = make_sample(X, np.arange(60) % 3, as_classes=True)
+    learning = learning_sets(sample, 40, 3)
+    learning[:, :3] = False
+    learning[0] &= sample.codes != 1
+    for learner in (lda(), qda()):
+        found = evaluate(sample, learner, "label", learning)
+        assert not (found.values[0] == 1).any()
+        assert found.ties["singular_fits"] == 3
+    theirs = evaluate(sample, LinearDiscriminantAnalysis(), "label", learning).values
+    np.testing.assert_array_equal(evaluate(sample, lda(), "label", learning).values, theirs)
+
+
+@pytest.mark.parametrize("priors", ["empirical", "equal"])
+def test_qda_drops_for_all_classes_what_does_not_vary_in_one(priors):
+    """What is dropped is a column here, so that the others alone give the same."""
+    sample, learning = rare_level()
+    learning[:, :3] = sample.codes[:3] == sample.codes[0]
+    rest = make_sample(sample.matrix[:, :3], sample.response, as_classes=True)
+    found = evaluate(sample, qda(priors), "score", learning)
+    expected = evaluate(rest, qda(priors), "score", learning).values
+    np.testing.assert_allclose(found.values, expected, rtol=1e-8, atol=1e-8)
+    assert found.ties["singular_fits"] == len(learning)
+
+
+def test_qda_goes_on_where_chance_leaves_a_class_too_few_observations():
+    sample = breast_cancer()
+    learning = learning_sets(sample, 50, 3)
+    learning[1] &= (sample.codes == 0) | (np.cumsum(sample.codes) <= 6)
+    found = evaluate(sample, "qda:equal", "score", learning)
+    assert found.ties["singular_fits"] == 1
+    assert np.isfinite(found.values[1][~learning[1]]).all()
+    # A single observation of a class varies in no direction, so that the priors decide.
+    learning[1] &= (sample.codes == 0) | (np.cumsum(learning[1] * sample.codes) <= 1)
+    found = evaluate(sample, "qda", "score", learning).values[1]
+    n_first = (learning[1] & (sample.codes == 0)).sum()
+    np.testing.assert_allclose(found[~learning[1]], -np.log(n_first))
 
 
 @pytest.mark.parametrize("learner", ["lda", "qda"])
 def test_a_constant_column_is_found_whatever_rounding_leaves_of_it(learner):
     sample = breast_cancer(n_columns=2)
-    learning = learning_sets(sample, 30, 200)
+    learning = learning_sets(sample, 30, 50)
     learning[:, :3] = False
-    for value in np.random.default_rng(0).normal(size=20):
+    expected = evaluate(sample, learner, "score", learning).values
+    for value in np.random.default_rng(0).normal(size=5):
         column = np.where(np.arange(sample.n_obs) < 3, value, 0.3)
         X = np.column_stack([sample.matrix, column])
-        with pytest.raises(ValueError, match="is singular"):
-            evaluate(make_sample(X, sample.response, as_classes=True), learner, "label", learning)
-        state = as_learner(learner).prepare(make_sample(X, sample.response, as_classes=True))
-        assert np.isnan(as_learner(learner).scores(state, learning)).all()
+        beside = make_sample(X, sample.response, as_classes=True)
+        found = evaluate(beside, learner, "score", learning)
+        np.testing.assert_allclose(found.values, expected, rtol=1e-7, atol=1e-8)
+        assert found.ties["singular_fits"] == 50
 
 
-def test_a_class_too_small_for_qda_names_learner_split_and_remedy():
-    sample = breast_cancer()
-    learning = learning_sets(sample, 50, 3)
-    learning[1] &= (sample.codes == 0) | (np.cumsum(sample.codes) <= 6)
-    with pytest.raises(
-        ValueError, match=r"^learner qda:equal predicts nan on split 1 for "
-    ) as error:
-        evaluate(sample, "qda:equal", "label", learning)
-    assert str(error.value).endswith(
-        "the covariance matrix of a class in that learning set is singular, it needs more "
-        "observations of each class than features: raise learn_size, use fewer features, or use lda"
+@pytest.mark.parametrize("learner", [lda(), lda("equal"), qda()])
+def test_labelings_of_a_singular_set_are_counted_too(learner):
+    sample, learning = rare_level()
+    rng = np.random.default_rng(1)
+    labels = np.array([rng.permutation(sample.target) for _ in range(5)])
+    found = Evaluator(sample, learner, "score").predict_labelings(
+        labels, np.arange(5), learning[2:3], ~learning[2:3]
     )
+    assert found.ties["singular_fits"] == 5
+    for row, codes in zip(found.values, labels, strict=True):
+        permuted = make_sample(sample.matrix, codes, as_classes=True)
+        expected = evaluate(permuted, learner, "score", learning[2:3]).values[0]
+        np.testing.assert_allclose(row, expected, rtol=1e-9)
+
+
+def test_results_count_and_note_them():
+    sample, _ = rare_level()
+    X, y = sample.matrix, sample.response
+    rare = [(np.arange(3, 100), np.arange(3)), (np.arange(97), np.arange(97, 100))]
+    results = [
+        uv.CorrectedTTest(X, y, "lda", "knn:3", design=rare).fit(rng=0),
+        uv.UStatisticTest(X, y, "lda", "knn:3", learn_size=45).fit(n_pairs=200, rng=0),
+        uv.InfluenceFunctionTest(X, y, "lda", n_folds=3).fit(n_repeats=300, rng=0),
+    ]
+    for result in results:
+        number = result.diagnostics["singular_fits"]
+        note = f"{number} fits had a learning set with a singular covariance matrix, as without"
+        assert [each.startswith(note) for each in result.notes].count(True) == 1
+    regular = uv.CorrectedTTest(X[:, :3], y, "lda", "knn:3").fit(rng=0)
+    assert "singular_fits" not in regular.diagnostics
+
+
+@pytest.mark.parametrize(
+    ("column", "where", "learners"),
+    [
+        (lambda codes: codes, " within classes", ("lda", "qda")),
+        (lambda codes: np.where(codes == 1, 3.0, np.arange(100.0)), " within class 1", ("qda",)),
+    ],
+)
+def test_what_is_singular_in_every_learning_set_is_refused_before_the_first_fit(
+    column, where, learners
+):
+    sample = breast_cancer(n_columns=2)
+    X = np.column_stack([sample.matrix, column(sample.codes)])
+    for learner in learners:
+        with pytest.raises(ValueError) as error:
+            uv.UStatisticTest(X, sample.response, learner)
+        assert str(error.value).startswith(
+            f"learner {learner} needs linearly independent columns, but the 3 columns of X, "
+            f"centred{where}, have rank 2: drop columns"
+        )
 
 
 @pytest.mark.parametrize("method", [lda, qda, gaussian_nb])

@@ -6,6 +6,8 @@ another.
 """
 
 from abc import abstractmethod
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Literal
@@ -15,7 +17,7 @@ import numpy as np
 from ucvtest.common.float64 import in_float64, to_numpy
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import JittedLearner, Scale, class_members
+from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
 from ucvtest.learners.batching import (
     CACHE_NUMBERS,
     LEAST_ROWS,
@@ -44,6 +46,7 @@ from ucvtest.learners.jitted.discriminant_rules import (
 )
 from ucvtest.learners.jitted.one_set import LABELINGS, OPEN, product, replace_open_rows, whitened
 from ucvtest.learners.solvers.linear_algebra import products
+from ucvtest.learners.solvers.singular_discriminant import linear_scores, quadratic_scores
 
 __all__ = [
     "GaussianNaiveBayes",
@@ -82,7 +85,9 @@ def lda(priors: Priors = "empirical") -> "LinearDiscriminant":
     Normal classes with a common covariance matrix. Its estimate is that of maximum
     likelihood, sums of squares divided by the number of observations, as in scikit-learn's
     LinearDiscriminantAnalysis (solver "lsqr"; all solvers from 1.9 on); R's MASS::lda
-    divides by the degrees of freedom.
+    divides by the degrees of freedom. Where the matrix of a learning set is singular, as without
+    a rare level of a factor, directions with a standard deviation within classes of at most 1e-4
+    of the features' are dropped, as by scikit-learn's solver "svd"; results count and note it.
 
     Examples
     --------
@@ -113,9 +118,10 @@ def qda(priors: Priors = "empirical") -> "QuadraticDiscriminant":
     Notes
     -----
     Normal classes, each with its own covariance matrix, estimated by maximum likelihood as
-    in scikit-learn from 1.9 on; R's MASS::qda divides by n_k - 1. Every learning set must hold more
-    observations of each class than there are features; where chance gives it fewer, the
-    evaluation stops with an error that says so.
+    in scikit-learn from 1.9 on; R's MASS::qda divides by n_k - 1. Where the matrix of a class is
+    singular in a learning set, as with no more observations of it than features, directions with a
+    standard deviation of at most 1e-4 of the features' are dropped, for all classes, so that their
+    densities can be compared; results count and note it.
 
     Examples
     --------
@@ -220,7 +226,7 @@ class WithPriors(Discriminant):
 
 @dataclass(frozen=True)
 class WithCovariances(WithPriors):
-    """Normal classes whose covariance matrices have an inverse.
+    """Normal classes with covariance matrices, which in a learning set may be singular.
 
     A careful one gives NaN already where rounding errors could reach the eighth digit.
     """
@@ -233,6 +239,10 @@ class WithCovariances(WithPriors):
     """What the smallest learning set is made of, in words."""
     instead: ClassVar[str]
     """The learner that does with fewer observations."""
+    each_class: ClassVar[bool]
+    """Whether every class has a matrix of its own."""
+    singular_scores: ClassVar[Callable[..., np.ndarray]]
+    """The scores of a learning set with a singular one."""
 
     @abstractmethod
     def _least(self, n_features: int, n_classes: int) -> int:
@@ -241,13 +251,60 @@ class WithCovariances(WithPriors):
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse also covariance matrices that are bound to be singular."""
         super().check(sample, output, learn_size)
-        _check_rank(self.name, sample)
+        _check_rank(self.name, sample, each_class=self.each_class)
         needed = self._least(sample.matrix.shape[1], sample.n_classes)
         if learn_size < needed:
             raise ValueError(
                 f"learner {self.name} needs learn_size >= {needed} ({self.counted}), got "
                 f"learn_size={learn_size}: raise it, use fewer features, or use {self.instead}"
             )
+
+    def predict(
+        self,
+        state: Moments,
+        learning: np.ndarray,
+        output: Output,
+        testing: np.ndarray | None = None,
+        labels: np.ndarray | None = None,
+    ) -> Predictions:
+        """Predictions as those of `JittedLearner.predict`, of singular sets by their own rule."""
+        found = super().predict(state, learning, output, testing, labels)
+        if self.careful or found.values.dtype == np.int8 or not np.isnan(found.values.sum()):
+            return found
+        missing = np.isnan(found.values).any(axis=1)
+        if testing is not None:
+            # What fills up a call tests nothing.
+            missing &= testing.any(axis=1)
+        rows = np.flatnonzero(missing)
+        if not len(rows):
+            return found
+        scores = self._singular(state, learning, labels, rows)
+        if output == "label":
+            ours = self.elect(scores, None if testing is None else testing[rows])
+        else:
+            ours = Predictions(self._number(scores, output), Counter())
+        values = found.values.copy()
+        values[rows] = ours.values
+        ties = Counter(found.ties)
+        ties.update(ours.ties)
+        ties["singular_fits"] += len(rows)
+        return Predictions(values, ties)
+
+    def _singular(
+        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None, rows: np.ndarray
+    ) -> np.ndarray:
+        """Scores of some learning sets, one by one."""
+        n_obs, n_features = learning.shape[1], state.n_features
+        features = to_numpy(state.terms)[:n_obs, -1 - n_features : -1]
+        own = to_numpy(state.columns)[:n_obs, : state.n_classes].argmax(axis=1)
+        found = np.empty((len(rows), n_obs, state.n_classes))
+        for place, row in enumerate(rows):
+            codes = own if labels is None else labels[row]
+            learnt = learning[row if len(learning) > 1 else 0]
+            found[place] = type(self).singular_scores(
+                features, codes, learnt, state.n_classes, equal=self.priors == "equal"
+            )
+        return found if state.n_classes > 2 else found[:, :, 1] - found[:, :, 0]
 
     def rows_per_call(self, sample: Sample) -> int:
         """Fewer for more features, so that the matrices of one call stay in the cache."""
@@ -261,13 +318,11 @@ class LinearDiscriminant(WithCovariances):
     """Linear discriminant analysis; made by `lda`."""
 
     method: ClassVar[str] = "lda"
+    each_class: ClassVar[bool] = False
+    singular_scores: ClassVar[Callable[..., np.ndarray]] = staticmethod(linear_scores)
     matrices: ClassVar[int] = 1
     counted: ClassVar[str] = "features plus classes"
     instead: ClassVar[str] = "ridge"
-    no_solution: ClassVar[str] = (
-        "the pooled covariance matrix of that learning set is singular: raise learn_size, drop "
-        "columns that are nearly constant or nearly combinations of others, or use ridge"
-    )
 
     def _least(self, n_features: int, n_classes: int) -> int:
         return n_features + n_classes
@@ -329,14 +384,11 @@ class QuadraticDiscriminant(WithCovariances):
     """Quadratic discriminant analysis; made by `qda`."""
 
     method: ClassVar[str] = "qda"
+    each_class: ClassVar[bool] = True
+    singular_scores: ClassVar[Callable[..., np.ndarray]] = staticmethod(quadratic_scores)
     matrices: ClassVar[int] = 2
     counted: ClassVar[str] = "features plus one, for each class"
     instead: ClassVar[str] = "lda"
-    no_solution: ClassVar[str] = (
-        "the covariance matrix of a class in that learning set is singular, it needs more "
-        "observations of each class than features: raise learn_size, use fewer features, or use "
-        "lda"
-    )
 
     def _least(self, n_features: int, n_classes: int) -> int:
         return n_classes * (n_features + 1)
@@ -407,13 +459,22 @@ class NearestCentroid(Discriminant):
         return standardised_centroid_rules if self.standardize else centroid_rules, True
 
 
-def _check_rank(name: str, sample: Sample) -> None:
-    n_features = sample.matrix.shape[1]
-    standardised = standardised_features(sample.matrix)
-    rank = int(np.linalg.matrix_rank(standardised - standardised.mean(axis=0)))
-    if rank < n_features:
-        raise ValueError(
-            f"learner {name} needs linearly independent columns, but the {n_features} columns of "
-            f"X, centred, have rank {rank}: drop columns that are constant or combinations of "
-            "others, raise the number of observations, or use ridge"
-        )
+def _check_rank(name: str, sample: Sample, *, each_class: bool) -> None:
+    """Refuse columns whose covariance matrix is singular in every learning set."""
+    features = standardised_features(sample.matrix)
+    members = [sample.codes == code for code in range(sample.n_classes)]
+    by_class = [features[rows] - features[rows].mean(axis=0) for rows in members]
+    parts = {"": features - features.mean(axis=0), " within classes": np.concatenate(by_class)}
+    if each_class:
+        labels = np.asarray(sample.classes).tolist()
+        named = zip(labels, by_class, strict=True)
+        parts |= {f" within class {label!r}": rows for label, rows in named}
+    n_features = features.shape[1]
+    for where, centred in parts.items():
+        rank = int(np.linalg.matrix_rank(centred))
+        if rank < n_features:
+            raise ValueError(
+                f"learner {name} needs linearly independent columns, but the {n_features} columns "
+                f"of X, centred{where}, have rank {rank}: drop columns that are constant or "
+                "combinations of others, raise the number of observations, or use ridge"
+            )
