@@ -192,17 +192,23 @@ def _send(
     assert record.run_id is not None
     try:
         logged = _log(client, record, _run(client, record.run_id))
-        if not is_local(record.tracking_uri):
-            _require_arrival(client, logged)
+        if not _has_arrived(client, _run(client, logged.run_id), logged.key):
+            raise Unreachable(f"{shown(client.tracking_uri)} has not stored all that it was sent")
     except Exception:
         if record.own_run:
             with suppress(Exception), quiet():
                 client.set_terminated(record.run_id, "FAILED")
         raise
     if record.own_run:
-        with quiet():
-            client.set_terminated(record.run_id, end_time=record.created)
+        _end(client, record.run_id, record.created)
     return logged
+
+
+def _end(client: MlflowClient, run_id: str, when: int) -> None:
+    with quiet():
+        client.set_terminated(run_id, end_time=when)
+    if not is_local(client.tracking_uri) and _run(client, run_id).info.status != "FINISHED":
+        raise Unreachable(f"{shown(client.tracking_uri)} has not ended run {run_id}")
 
 
 def _run(client: MlflowClient, run_id: str) -> Run:
@@ -213,12 +219,14 @@ def _run(client: MlflowClient, run_id: str) -> Run:
     return run
 
 
-def _require_arrival(client: MlflowClient, logged: Logged) -> None:
-    """See that a server has what it was sent, before the record is forgotten."""
-    folder = f"{FOLDER}/{logged.key}"
-    names = {Path(item.path).name for item in client.list_artifacts(logged.run_id, folder)}
-    if logged.key not in _keys(_run(client, logged.run_id)) or "result.json" not in names:
-        raise Unreachable(f"{shown(client.tracking_uri)} has not stored all that it was sent")
+def _has_arrived(client: MlflowClient, run: Run, key: str) -> bool:
+    """Whether a run holds all of a result; of servers, what stands between may have kept a part."""
+    if key not in _keys(run):
+        return False
+    if is_local(client.tracking_uri):
+        return True
+    found = client.list_artifacts(run.info.run_id, f"{FOLDER}/{key}")
+    return "result.json" in {Path(item.path).name for item in found}
 
 
 def _client(tracking_uri: str) -> MlflowClient:
@@ -297,7 +305,7 @@ def _experiment_id(client: MlflowClient, record: Record) -> str:
 def _log(client: MlflowClient, record: Record, run: Run) -> Logged:
     run_id, result = run.info.run_id, record.result
     key = _take_key(client, run, content.kind(result), record.id)
-    if key in _keys(run):
+    if _has_arrived(client, run, key):
         return Logged(run_id, key)
     with TemporaryDirectory() as name:
         content.write_files(result, Path(name), log_plots=record.log_plots)
