@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 from ucvtest import TestResult
 from ucvtest.losses import LOSSES, Loss, as_loss
 from ucvtest.stats.discordance import discordance
+from ucvtest.stats.own_values import OwnValues
 from ucvtest.stats.placements import auc_table, placements
 from ucvtest.stats.wald import ALTERNATIVES, Alternative, wald_pvalue
 
@@ -149,6 +151,7 @@ def _paired(rows: Rows, loss: Loss, pos_label: Any, alternative: Alternative) ->
         "method": f"Paired t test of the {loss.in_words}",
         "notes": ("Assumes independent rows, unseen by both models.", SAME_ROWS),
         "tables": {"Models": _losses_table(rows, loss, losses)},
+        "diagnostics": _own_values(rows, losses.mean(axis=1), losses.var(axis=1, ddof=1) / n),
     }
     if variance > 0:
         parts["statistic"] = estimate / math.sqrt(variance)
@@ -177,7 +180,7 @@ def _mcnemar(losses: np.ndarray, alternative: Alternative, parts: dict[str, Any]
         "counts": found.counts,
         "status": "ok",
         "method": "McNemar test of the error rates",
-        "diagnostics": found.diagnostics,
+        "diagnostics": parts["diagnostics"] | found.diagnostics,
         "notes": (*parts["notes"], found.note(exact=True)),
         "tables": parts["tables"] | {"Rows": found.table},
     }
@@ -211,17 +214,29 @@ def _losses(rows: Rows, loss: Loss, pos_label: Any) -> list[np.ndarray]:
 def _losses_table(rows: Rows, loss: Loss, losses: np.ndarray) -> dict[str, tuple[Any, ...]]:
     """The mean loss of each model with a 95% interval, Wilson's for error rates."""
     means, n = losses.mean(axis=1), losses.shape[1]
+    errors = losses.std(axis=1, ddof=1) / math.sqrt(n)
     if loss is LOSSES["zero_one"]:
         low, high = proportion_confint(losses.sum(axis=1), n, method="wilson")
     else:
-        half = stats.t.isf(0.025, n - 1) * losses.std(axis=1, ddof=1) / math.sqrt(n)
+        half = stats.t.isf(0.025, n - 1) * errors
         low, high = means - half, means + half
     return {
         "model": rows.names,
         loss.in_words: tuple(means.tolist()),
+        "se": tuple(errors.tolist()),
         "conf_low": tuple(np.asarray(low).tolist()),
         "conf_high": tuple(np.asarray(high).tolist()),
     }
+
+
+def _own_values(
+    rows: Rows, estimates: Iterable[float], variances: Iterable[float]
+) -> dict[str, float]:
+    """What each model reaches alone, with its standard error, as diagnostics."""
+    values = [
+        (float(one), float(variance)) for one, variance in zip(estimates, variances, strict=True)
+    ]
+    return OwnValues.of_variances(rows.names, values).diagnostics
 
 
 # ------------------------------------------------------------------------------------ AUC
@@ -259,7 +274,10 @@ def _delong(rows: Rows, alternative: Alternative) -> dict[str, Any]:
         "method": "DeLong test of the AUC",
         "better": "higher",
         "notes": ("Assumes independent rows, unseen by both models.", SAME_ROWS),
-        "tables": {"Models": auc_table("model", rows.names, parts)},
+        "tables": {"Models": auc_table("model", rows.names, parts, "AUC")},
+        "diagnostics": _own_values(
+            rows, [part.mean for part in parts], [part.variance for part in parts]
+        ),
     }
 
 

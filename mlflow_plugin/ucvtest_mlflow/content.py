@@ -36,6 +36,9 @@ METRICS = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high", "n_
 POSTERIOR = ("p_left", "p_rope", "p_right")
 """What Bayesian tests give in the place of a p-value: fields of `posterior`."""
 
+OWN_VALUES = ("estimate_learner", "estimate_other", "se_learner", "se_other")
+"""What each of two learners reaches alone: of `diagnostics`."""
+
 # Long settings stay whole in result.json; 500 is what the oldest MLflow servers accept.
 LONGEST_PARAM = 500
 LONGEST_TAG = 5000
@@ -96,6 +99,7 @@ def _numbers(result: Outcome) -> dict[str, float]:
     numbers = {name: row[name] for name in METRICS if name in row}
     if result.posterior is not None:
         numbers |= {name: getattr(result.posterior, name) for name in POSTERIOR}
+    numbers |= {name: result.diagnostics[name] for name in OWN_VALUES if name in result.diagnostics}
     return {name: float(value) for name, value in numbers.items()} | {"elapsed": result.elapsed}
 
 
@@ -103,7 +107,8 @@ def _numbers_of_tests(comparison: "Comparison") -> dict[str, float]:
     """The numbers of every test, for two learners; those of many pairs are in the table alone."""
     if len(comparison.pairs) > 1:
         return {}
-    shown = [name for name in (*METRICS, *POSTERIOR) if name not in ("n_fits", "elapsed")]
+    known = (*METRICS, *POSTERIOR, *OWN_VALUES)
+    shown = [name for name in known if name not in ("n_fits", "elapsed")]
     keys = _test_keys(comparison.tests)
     return {
         f"{keys[test]}.{name}": number

@@ -16,6 +16,7 @@ import ucvtest as uv
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.from_losses import FromLosses
 from ucvtest.methods.registry import TESTS
+from ucvtest.results.grids import number_column
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[:60, [1, 4, 8]], Y[:60]
@@ -40,6 +41,9 @@ DESIGNS: dict[str, Any] = {
 
 GIVEN: dict[str, dict[str, Any]] = {"leave_pair_out": {"pvalue": "wmw"}}
 """Options of `fit` where losses are given."""
+
+NO_OWN_SE = {"five_by_two_f"}
+"""Comparisons that have no standard error."""
 
 each_test = pytest.mark.parametrize("name", TESTS)
 each_comparison = pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if cls.compares])
@@ -285,6 +289,64 @@ def test_a_learner_that_fails_is_named_with_the_split(name):
     with pytest.raises(ValueError, match=r"broken.*split \d+.*out of order") as caught:
         test.fit(rng=0, **FEW.get(name, {}))
     assert isinstance(caught.value.__cause__, RuntimeError)
+
+
+# ------------------------------------------------------------------------- each learner alone
+
+
+def own_values(result: uv.TestResult) -> list[float]:
+    names = ("estimate_learner", "estimate_other", "se_learner", "se_other")
+    return [result.diagnostics[name] for name in names]
+
+
+@each_comparison
+def test_each_learner_has_its_own_value(name):
+    result = result_of(name)
+    table, settings = result.tables["Learners"], result.settings
+    assert tuple(table)[:3] == ("learner", "estimate", "se")
+    assert table["learner"] == (settings["learner"], settings["other"]) == ("lda", "knn:3")
+    np.testing.assert_equal([*table["estimate"], *table["se"]], own_values(result))
+    assert np.isfinite(table["estimate"]).all()
+    again = uv.TestResult.from_dict(json.loads(json.dumps(result.to_dict())))
+    np.testing.assert_equal(own_values(again), own_values(result))
+    np.testing.assert_equal(dict(again.tables["Learners"]), dict(table))
+    for text in (result.summary().as_text(), result.summary().as_markdown()):
+        _, title, rest = text.partition("Learners")
+        assert title
+        for column in ("estimate", "se"):
+            for cell in number_column(table[column], None):
+                assert cell in rest, cell
+
+
+@each_comparison
+def test_own_values_differ_by_the_estimate(name):
+    result = result_of(name)
+    first, other = own_values(result)[:2]
+    # A control variate takes chance out of this difference, and out of nothing else.
+    slack = 4 * result.diagnostics["mc_se_estimate"] if name == "ustatistic" else 1e-12
+    assert first - other == pytest.approx(result.estimate, abs=slack)
+
+
+@each_comparison
+def test_own_values_are_those_of_the_test_of_one_learner(name):
+    cls: Any = TESTS[name]
+    losses = losses_for(name)
+    estimates, errors = np.reshape(own_values(cls.from_losses(losses).fit()), (2, 2))
+    for place, values in enumerate(losses.known_values):
+        if cls.needs_other:
+            expected = (values.mean(), values.std(ddof=1) / np.sqrt(len(values)))
+        else:
+            alone = cls.from_losses(losses, place, null_value=0.5).fit()
+            assert not {"se_learner", "estimate_learner"} & set(alone.diagnostics)
+            expected = (alone.estimate, alone.se)
+        if name == "ustatistic":
+            # The mean has no control variate, and the jackknife is that of half the products.
+            expected = (values.mean(), np.sqrt(alone.diagnostics["variance_jackknife"]))
+            assert errors[place] == pytest.approx(expected[1], rel=0.15)
+            errors[place] = expected[1]
+        assert estimates[place] == pytest.approx(expected[0], rel=1e-9)
+        assert np.isnan(errors[place]) == (name in NO_OWN_SE)
+        np.testing.assert_allclose(errors[place], expected[1], rtol=1e-9)
 
 
 # --------------------------------------------------------------------------- data or losses

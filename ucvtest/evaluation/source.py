@@ -50,15 +50,6 @@ class LossSource(ABC):
         integers. Each fit has a seed, for learners with randomness of their own.
         """
 
-    def differences(
-        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
-    ) -> np.ndarray:
-        """Losses of the learner, or differences of the two: see `each`."""
-        values = self.each(learning, testing, seeds)
-        if len(values) == 1:
-            return values[0]
-        return values[0] - values[1]
-
 
 class FittedLosses(LossSource):
     """Losses of learners, ready to be fitted, which are when they are asked for."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from ucvtest.data.sample import Sample
 from ucvtest.losses.table import LossDifference
+from ucvtest.stats.own_values import OwnValues
 
 __all__ = [
     "INDEPENDENCE",
@@ -13,6 +14,8 @@ __all__ = [
     "is_reuse_note",
     "learn_size",
     "one_class_and_tie_notes",
+    "own_diagnostics",
+    "own_tables",
     "reuse_notes",
     "sample_notes",
     "sizes_in_words",
@@ -31,6 +34,16 @@ SAME_LOSSES = (
 """Status of a comparison of two learners that never differ."""
 
 _REUSED = "Nothing was fitted for this test"
+
+
+def own_tables(own: OwnValues | None) -> dict[str, dict[str, tuple[Any, ...]]]:
+    """The table of what each of two learners reaches alone; none of one learner."""
+    return {} if own is None else {"Learners": own.table}
+
+
+def own_diagnostics(own: OwnValues | None) -> dict[str, float]:
+    """The numbers of `own_tables` as diagnostics."""
+    return {} if own is None else own.diagnostics
 
 
 def tie_notes(counts: Mapping[str, Any]) -> list[str]:

@@ -49,11 +49,14 @@ class TestResult(ResultFields):
     settings : mapping
         All that is needed to repeat the test on the same data.
     diagnostics : mapping
-        Further numbers: floats, integers, strings and arrays.
+        Further numbers: floats, integers, strings and arrays. Of two learners what each reaches
+        alone: "estimate_learner", "estimate_other", "se_learner", "se_other"; NaN where the
+        method has no standard error.
     notes : tuple of str
         Assumptions and caveats, one sentence or two each.
     tables : mapping of str to (mapping of str to tuple)
-        Titled tables, column by column, that the summary prints below the main one.
+        Titled tables, column by column, that the summary prints below the main one; "Learners"
+        has what each of two learners reaches alone.
     pictures : mapping of str to Picture
         What `plot` can draw besides the interval, by the name of its kind.
     better : {"lower", "higher"}

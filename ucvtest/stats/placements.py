@@ -53,13 +53,17 @@ def placements(y: np.ndarray, scores: np.ndarray) -> Placements:
     return Placements(below, above)
 
 
-def auc_table(column: str, names: Sequence[str], parts: Sequence[Placements]) -> dict[str, Any]:
-    """The AUC of each column of scores with a 95% interval, as a table of a result."""
-    half = [float(stats.norm.isf(0.025)) * math.sqrt(part.variance) for part in parts]
+def auc_table(
+    column: str, names: Sequence[str], parts: Sequence[Placements], value: str = "estimate"
+) -> dict[str, Any]:
+    """The AUC of each column of scores with its error and 95% interval, as a table of a result."""
+    errors = [math.sqrt(part.variance) for part in parts]
+    half = [float(stats.norm.isf(0.025)) * error for error in errors]
     means = [part.mean for part in parts]
     return {
         column: tuple(names),
-        "AUC": tuple(means),
+        value: tuple(means),
+        "se": tuple(errors),
         "conf_low": tuple(mean - width for mean, width in zip(means, half, strict=True)),
         "conf_high": tuple(mean + width for mean, width in zip(means, half, strict=True)),
     }

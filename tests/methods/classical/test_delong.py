@@ -55,7 +55,7 @@ class TestValues:
         assert result.variance == pytest.approx(expected, rel=1e-10)
         z = result.estimate / math.sqrt(expected)
         assert result.pvalue == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-10)
-        assert result.tables["Learners"]["AUC"] == pytest.approx(theta)
+        assert result.tables["Learners"]["estimate"] == pytest.approx(theta)
         single = fit(losses, "rule 1")
         assert single.estimate == pytest.approx(theta[1])
         assert single.variance == pytest.approx(s[1][1], rel=1e-10)
@@ -131,7 +131,10 @@ class TestPROC:
         result = fit(losses)
         assert (round(result.statistic, 3), round(result.pvalue, 5)) == (2.209, 0.02718)
         assert [round(end, 8) for end in result.conf_int()] == [0.01040618, 0.17421442]
-        assert [round(auc, 7) for auc in result.tables["Learners"]["AUC"]] == [0.8236789, 0.7313686]
+        assert [round(auc, 7) for auc in result.tables["Learners"]["estimate"]] == [
+            0.8236789,
+            0.7313686,
+        ]
         single = fit(losses, "rule 1")
         assert [round(end, 7) for end in single.conf_int()] == [0.6301182, 0.8326189]
 

@@ -504,3 +504,16 @@ def test_leave_one_out_is_not_repeated():
 def test_two_observations_are_too_few():
     with pytest.raises(ValueError, match="at least 3 are needed"):
         uv.FoldCovarianceTest(X[:2], [0, 1], "nearest_centroid", n_folds=2)
+
+
+@pytest.mark.parametrize("estimator", ["cross_validation", "jackknife"])
+@pytest.mark.parametrize("rho", [0.3, None])
+def test_own_values_are_those_of_each_learner_on_the_same_folds(estimator, rho):
+    both, *alone = (
+        make(learner=learner, other=other, estimator=estimator).fit(rho, n_repeats=2, rng=3)
+        for learner, other in (("lda", "knn:1"), ("lda", None), ("knn:1", None))
+    )
+    own = both.tables["Learners"]
+    np.testing.assert_allclose(own["estimate"], [one.estimate for one in alone], rtol=1e-12)
+    np.testing.assert_allclose(own["se"], [one.se for one in alone], rtol=1e-9)
+    assert own["estimate"][0] - own["estimate"][1] == pytest.approx(both.estimate)

@@ -248,6 +248,16 @@ class TestPaired:
         np.testing.assert_allclose(both.diagnostics["influence"], difference, atol=1e-12)
         assert both.diagnostics["estimate_learner"] == one.estimate
         assert both.diagnostics["estimate_other"] == two.estimate
+        for variance in ("influence", "term_1", "adhoc_monte_carlo"):
+            test = uv.InfluenceFunctionTest(self.X, self.y, "lda", "knn:3", metric=metric)
+            own = test.fit(400, variance=variance, rng=2).tables["Learners"]["se"]
+            alone = [
+                uv.InfluenceFunctionTest(self.X, self.y, name, metric=metric)
+                .fit(400, variance=variance, rng=2)
+                .se
+                for name in ("lda", "knn:3")
+            ]
+            np.testing.assert_allclose(own, alone, rtol=1e-12)
         assert both.null_value == 0
         assert both.n_fits == one.n_fits + two.n_fits
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -132,6 +133,63 @@ class TestExact:
         assert d["variance_geometric"] <= d["variance_clipped"] <= d["variance_jackknife"]
         clipped = np.clip(d["variance_unbiased"], d["variance_geometric"], d["variance_jackknife"])
         assert found.variance == clipped
+
+
+class TestOwnValues:
+    @pytest.mark.parametrize(("n", "g"), [(8, 3), (9, 6), (10, 4)])
+    def test_are_those_of_the_test_of_each_learner(self, n, g):
+        X, y = classes(n, 3)
+        both = uv.UStatisticTest(X, y, nearest_mean, first_feature, learn_size=g).fit("exact")
+        table = both.tables["Learners"]
+        for learner, estimate, se in zip(
+            (nearest_mean, first_feature), table["estimate"], table["se"], strict=True
+        ):
+            alone = uv.UStatisticTest(X, y, learner, learn_size=g).fit("exact")
+            assert estimate == pytest.approx(alone.estimate, abs=1e-12)
+            assert se**2 == pytest.approx(alone.diagnostics["variance_jackknife"], abs=1e-12)
+            phi_0 = paper_kernel(X, y, g, "zero_one", learner)
+            assert se**2 == pytest.approx(oracle.jackknife_variance(phi_0, n), abs=1e-12)
+        assert table["estimate"][0] - table["estimate"][1] == pytest.approx(both.estimate)
+
+    @pytest.mark.parametrize("loss", ["zero_one", "log"])
+    @pytest.mark.parametrize("learn_size", [19, 30])
+    def test_drawn_ones_agree_with_a_long_test_of_each_learner(self, learn_size, loss):
+        X, y = normal_problem(40, 1)
+        learners = ("lda", "gaussian_nb")
+        make = partial(uv.UStatisticTest, X, y, learn_size=learn_size, loss=loss)
+        both = make(*learners).fit(8000, rng=1, variance="jackknife")
+        for learner, estimate, se in zip(*both.tables["Learners"].values(), strict=True):
+            alone = make(learner).fit(4000, rng=2, variance="jackknife")
+            assert estimate == pytest.approx(alone.estimate, abs=0.05 * alone.se)
+            assert se == pytest.approx(alone.se, rel=0.1)
+
+    def test_too_few_pairs_have_no_standard_error(self):
+        X, y = normal_problem(40, 1)
+        result = uv.UStatisticTest(X, y, "lda", "gaussian_nb").fit(20, rng=0)
+        assert np.isfinite(result.tables["Learners"]["estimate"]).all()
+        assert np.isnan(result.tables["Learners"]["se"]).any()
+        assert any("too few resamples for the standard error of a" in n for n in result.notes)
+
+    def test_their_difference_is_explained_where_it_is_not_the_estimate(self):
+        X, y = normal_problem(40, 1)
+        said = []
+        for n_pairs in (20, 4000):
+            result = uv.UStatisticTest(X, y, "lda", "gaussian_nb").fit(n_pairs, rng=11)
+            first, other = result.tables["Learners"]["estimate"]
+            off = f"difference is {abs(first - other - result.estimate):.2g} off the estimate"
+            said.append(any(off in note for note in result.notes))
+        assert said == [True, False]
+
+    def test_learners_that_never_err(self):
+        # Of six in each class: learning sets of seven have both.
+        X = np.arange(12.0)[:, None]
+        y = X[:, 0] > 5
+        known = lambda a, b, c: c[:, 0] > 5  # noqa: E731
+        opposite = lambda a, b, c: c[:, 0] <= 5  # noqa: E731
+        for n_pairs in (200, "exact"):
+            result = uv.UStatisticTest(X, y, known, opposite, learn_size=7).fit(n_pairs, rng=0)
+            assert result.tables["Learners"]["estimate"] == (0.0, 1.0)
+            assert result.tables["Learners"]["se"] == (0.0, 0.0)
 
 
 class TestSampling:

@@ -37,6 +37,7 @@ with warnings.catch_warnings():
     from mlflow.models.evaluation import evaluator_registry
 
 from ucvtest_mlflow.comparison import Rows, compare_predictions
+from ucvtest_mlflow.content import OWN_VALUES
 from ucvtest_mlflow.evaluator import UcvtestEvaluator
 
 pytestmark = [
@@ -86,7 +87,10 @@ def test_mcnemar_is_the_binomial_test_of_the_telling_rows(labels: Rows, alternat
     tails["two-sided"] = min(1.0, 2 * min(tails.values()))
     assert result.pvalue == pytest.approx(tails[alternative], rel=1e-12)
     assert result.estimate == pytest.approx((b - c) / 60)
-    assert result.diagnostics == {"only_first_wrong": b, "only_second_wrong": c}
+    alone = [wrong[0].mean(), wrong[1].mean(), *(stats.sem(each) for each in wrong)]
+    own = dict(zip(OWN_VALUES, map(pytest.approx, alone), strict=True))
+    assert result.diagnostics == {"only_first_wrong": b, "only_second_wrong": c, **own}
+    assert result.tables["Models"]["se"] == pytest.approx(alone[2:])
     assert result.settings["learner"] == "new"
     _, rows = result.tables.values()
     assert sum(rows["second right"]) + sum(rows["second wrong"]) == 60
@@ -166,6 +170,11 @@ def test_delong_as_proc_has_it(scores: Rows, alternative: Any) -> None:
     assert result.pvalue == pytest.approx(PROC[alternative], rel=1e-12)
     for column, expected in PROC_INTERVALS.items():
         assert result.tables["Models"][column] == pytest.approx(expected, rel=1e-12)
+    own = [result.diagnostics[name] for name in OWN_VALUES]
+    assert own[:2] == pytest.approx(PROC_INTERVALS["AUC"], rel=1e-12)
+    low, high = (np.array(PROC_INTERVALS[end]) for end in ("conf_low", "conf_high"))
+    assert own[2:] == pytest.approx((high - low) / (2 * stats.norm.isf(0.025)), rel=1e-12)
+    assert result.tables["Models"]["se"] == tuple(own[2:])
 
 
 def test_delong_as_the_paper_writes_it(scores: Rows) -> None:

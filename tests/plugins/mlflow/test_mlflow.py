@@ -1362,7 +1362,12 @@ def test_probabilities_are_metrics_where_there_is_no_pvalue(client: MlflowClient
     posterior = found.result("bayesian_t")
     assert metrics["ucvtest.comparison.1.bayesian_t.p_left"] == posterior.diagnostics["p_left"]
     assert "ucvtest.comparison.1.corrected_t.p_left" not in metrics
+    for test in ("corrected_t", "bayesian_t"):
+        for name in ("estimate_learner", "estimate_other", "se_learner", "se_other"):
+            own = found.result(test).diagnostics[name]
+            assert metrics[f"ucvtest.comparison.1.{test}.{name}"] == own
     alone = client.get_run(um.log_result(posterior).run_id).data.metrics
+    assert alone["ucvtest.bayesian_t.1.se_other"] == posterior.diagnostics["se_other"]
     assert alone["ucvtest.bayesian_t.1.p_rope"] == posterior.diagnostics["p_rope"]
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "MonteCarloEstimates",
     "Sums",
     "clipped",
+    "crossed_product",
     "first_order_factor",
     "geometric",
     "pair_effects_factor",
@@ -90,7 +91,7 @@ class Sums:
         """Every estimate from the groups with keep = 1, for each row of keep (V, K)."""
         n, m = self.n_obs, self.learn_size + 1
         count = self.totals["count"] * keep
-        squared = partial(_crossed_product, keep=keep, count=count)
+        squared = partial(crossed_product, keep=keep, count=count)
         out = {
             "estimate": (self.totals["mean"] * keep).sum(axis=1) / count.sum(axis=1),
             "jackknife": first_order_factor(n, m) * squared(self.totals["b"]),
@@ -126,7 +127,7 @@ class Sums:
 def _unbiased(
     each: dict[str, np.ndarray], sums: dict[str, np.ndarray], keep: np.ndarray
 ) -> np.ndarray:
-    squared_mean = _crossed_product(each["mean"][:, None], keep, each["count"] * keep)
+    squared_mean = crossed_product(each["mean"][:, None], keep, each["count"] * keep)
     return squared_mean - sums["product"] / sums["n_products"] + sums["linear"] / sums["count"]
 
 
@@ -174,7 +175,7 @@ def _error_of_clipping(values: Mapping[str, float], mc_se: float) -> float:
     return float(np.sqrt(np.mean((moved - values["clipped"]) ** 2)))
 
 
-def _crossed_product(vectors: np.ndarray, keep: np.ndarray, count: np.ndarray) -> np.ndarray:
+def crossed_product(vectors: np.ndarray, keep: np.ndarray, count: np.ndarray) -> np.ndarray:
     """Estimate of the squared length of a mean vector, from products of different groups only.
 
     vectors (K, n) or matrices (K, n, n), sums over the draws of each group; keep and count (V, K);

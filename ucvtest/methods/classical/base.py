@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -19,6 +19,8 @@ from ucvtest.inference.report import (
     SAME_LOSSES,
     learn_size,
     one_class_and_tie_notes,
+    own_diagnostics,
+    own_tables,
     reuse_notes,
     sizes_in_words,
 )
@@ -30,9 +32,13 @@ from ucvtest.losses.table import SCORES_ONLY, LossDifference, Losses
 from ucvtest.results.pictures import Picture
 from ucvtest.results.result import TestResult
 from ucvtest.stats.exact import Counts
+from ucvtest.stats.own_values import OwnValues
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["THESE_RULES", "ResamplingTest"]
+__all__ = ["THESE_RULES", "Estimator", "ResamplingTest", "mean_with_variance"]
+
+Estimator = Callable[[LossDifference], tuple[float, float]]
+"""From losses to the estimate and its variance, of one learner or of the difference of two."""
 
 THESE_RULES = (
     "Assumes independent observations. The rules are taken as they are: the answer is about these "
@@ -238,11 +244,11 @@ class ResamplingTest(FromLosses):
         *,
         method: str,
         estimand: str,
-        estimate: float,
-        variance: float,
+        estimator: Estimator,
         reference: str,
         df: float = math.nan,
         status: str = "ok",
+        has_se: bool = True,
         settings: Mapping[str, Any] | None = None,
         diagnostics: Mapping[str, Any],
         notes: tuple[str, ...],
@@ -254,9 +260,11 @@ class ResamplingTest(FromLosses):
     ) -> TestResult:
         """The result of a studentised statistic; no test where `status` is not "ok".
 
-        An exact test of `counts` needs no variance, and answers whatever the losses are.
+        An exact test of `counts` needs no variance, and answers whatever the losses are. Without
+        `has_se` the variance only says whether the losses vary: it is not that of the estimate.
         """
         losses = observed.losses
+        estimate, variance = estimator(observed)
         if counts is None:
             status = _status(observed, estimate, variance, status)
         # What cannot be used shows no statistic either.
@@ -269,6 +277,10 @@ class ResamplingTest(FromLosses):
                 pvalue=counts.pvalue(self.null_value, self.alternative),
                 reference=reference,
             )
+        if not has_se:
+            one = replace(one, se=math.nan, variance=math.nan)
+        settings = self._settings_of(observed) | dict(settings or {})
+        own = self._own_values(observed, estimator, settings, has_se=has_se)
         return TestResult(
             **vars(one),
             counts=counts,
@@ -277,19 +289,37 @@ class ResamplingTest(FromLosses):
             n_obs=observed.design.n_obs,
             n_fits=observed.n_fits,
             elapsed=math.nan,
-            settings=self._settings_of(observed) | dict(settings or {}),
+            settings=settings,
             diagnostics={
                 **observed.diagnostics,
                 **({} if assumption is None else {"assumption": assumption}),
                 **diagnostics,
+                **own_diagnostics(own),
             },
             notes=(*notes, *self._shared_notes(observed)),
-            tables=tables or {},
+            tables=own_tables(own) | dict(tables or {}),
             pictures=pictures or {},
             better="higher" if losses.loss == AUC else "lower",
             interval_name=interval_name,
             assumption=assumption,
         )
+
+    def _own_values(
+        self,
+        observed: LossDifference,
+        estimator: Estimator,
+        settings: Mapping[str, Any],
+        *,
+        has_se: bool,
+    ) -> OwnValues | None:
+        """What the test would estimate for each of two learners alone, from the same losses."""
+        if observed.other is None:
+            return None
+        places = (observed.learner, observed.other)
+        values = [estimator(observed.losses.difference(place)) for place in places]
+        if not has_se:
+            values = [(estimate, math.nan) for estimate, _ in values]
+        return OwnValues.of_variances((settings["learner"], settings["other"]), values)
 
     def _shared_notes(self, observed: LossDifference) -> list[str]:
         """What every test says of how its losses came about."""
@@ -317,6 +347,13 @@ class ResamplingTest(FromLosses):
         if observed.paired:
             return f"difference of {kind} {plural(words)} at learning-set size {sizes}"
         return f"{kind} {words} at learning-set size {sizes}"
+
+
+def mean_with_variance(observed: LossDifference) -> tuple[float, float]:
+    """The mean of all losses, and its variance as if they were independent; 0 for a single one."""
+    values = observed.values
+    variance = float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
+    return float(values.mean()), variance
 
 
 def _name_of(loss: Any) -> str | None:

@@ -13,7 +13,7 @@ from ucvtest.losses.means import AUC
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import (
     SplitsTest,
-    corrected_variance,
+    corrected_mean,
     size_notes,
     tested_per_learnt,
 )
@@ -172,8 +172,7 @@ class BayesianTTest(SplitsTest):
             observed,
             method="Correlated Bayesian t test",
             estimand=self._in_words(observed, "unconditional"),
-            estimate=float(means.mean()),
-            variance=float(corrected_variance(means, ratio)),
+            estimator=corrected_mean(ratio),
             reference="t",
             df=len(means) - 1.0,
             settings={"rope": None if math.isnan(rope) else rope},
@@ -222,7 +221,10 @@ def _with_probabilities(result: TestResult) -> TestResult:
     return replace(
         result,
         diagnostics={**result.diagnostics, **dict(zip(REGIONS, probabilities, strict=True))},
-        tables={"Posterior probabilities": {"region": regions, "probability": probabilities}},
+        tables={
+            **result.tables,
+            "Posterior probabilities": {"region": regions, "probability": probabilities},
+        },
         pictures={"posterior": _picture(result, posterior, (low, high))},
         posterior=Posterior(left, within, right, rope, center),
     )

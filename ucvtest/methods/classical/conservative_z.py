@@ -81,16 +81,13 @@ class ConservativeZTest(ResamplingTest):
 
     def _analysed(self, observed: LossDifference) -> TestResult:
         n_splits, n_bisections = halves_of(observed.design)
-        means = observed.means[:n_splits]
-        halves = observed.means[n_splits:].reshape(n_bisections, 2, n_splits).mean(axis=2)
-        variance = float(np.square(halves[:, 0] - halves[:, 1]).sum() / (2 * n_bisections))
+        means, halves = _means(observed)
         (half_size,) = observed.design.rows(slice(n_splits, None)).learn_sizes
         return self._result(
             observed,
             method="Conservative z test",
             estimand=self._in_words(observed, "unconditional"),
-            estimate=float(means.mean()),
-            variance=variance,
+            estimator=_estimator,
             reference="normal",
             diagnostics={
                 "n_splits": n_splits,
@@ -105,3 +102,16 @@ class ConservativeZTest(ResamplingTest):
                 "taken into account.",
             ),
         )
+
+
+def _means(observed: LossDifference) -> tuple[np.ndarray, np.ndarray]:
+    """Means of the J splits, and over the splits of both halves of each bisection, (M, 2)."""
+    n_splits, n_bisections = halves_of(observed.design)
+    halves = observed.means[n_splits:].reshape(n_bisections, 2, n_splits).mean(axis=2)
+    return observed.means[:n_splits], halves
+
+
+def _estimator(observed: LossDifference) -> tuple[float, float]:
+    means, halves = _means(observed)
+    variance = np.square(halves[:, 0] - halves[:, 1]).sum() / (2 * len(halves))
+    return float(means.mean()), float(variance)

@@ -8,10 +8,17 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold
 from ucvtest.designs.structure import random_splits_of
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.base import ResamplingTest
+from ucvtest.methods.classical.base import Estimator, ResamplingTest
 from ucvtest.results.result import TestResult
 
-__all__ = ["CorrectedTTest", "SplitsTest", "corrected_variance", "size_notes", "tested_per_learnt"]
+__all__ = [
+    "CorrectedTTest",
+    "SplitsTest",
+    "corrected_mean",
+    "corrected_variance",
+    "size_notes",
+    "tested_per_learnt",
+]
 
 HEURISTIC = (
     "The correlation of two resamples is taken to be the share of observations tested; that is a "
@@ -94,8 +101,7 @@ class CorrectedTTest(SplitsTest):
             observed,
             method="Corrected resampled t test",
             estimand=self._in_words(observed, "unconditional"),
-            estimate=float(means.mean()),
-            variance=float(corrected_variance(means, ratio)),
+            estimator=corrected_mean(ratio),
             reference="t",
             df=len(means) - 1.0,
             diagnostics={
@@ -115,6 +121,15 @@ def corrected_variance(means: np.ndarray, ratio: float) -> np.ndarray:
     independent.
     """
     return means.var(axis=-1, ddof=1) * (1 / means.shape[-1] + ratio)
+
+
+def corrected_mean(ratio: float) -> Estimator:
+    """The mean over the resamples, with `corrected_variance`."""
+
+    def estimator(observed: LossDifference) -> tuple[float, float]:
+        return float(observed.means.mean()), float(corrected_variance(observed.means, ratio))
+
+    return estimator
 
 
 def tested_per_learnt(design: Design) -> float:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -144,8 +145,7 @@ class CrossValidationWaldTest(ResamplingTest):
             method="Cross-validation Wald test",
             estimand=self._in_words(observed, "conditional")
             + f" (average over the rules of this {n_folds}-fold cross-validation)",
-            estimate=float(observed.values.mean()),
-            variance=variances[variance] / n_obs,
+            estimator=partial(_mean, variance),
             reference="normal",
             status=_status(observed, variance, variances),
             settings={"variance": variance},
@@ -168,6 +168,13 @@ def _check_folds(variance: Variance, design: Design) -> None:
             "variance='within_fold' needs two observations in every fold, and one has "
             f"{smallest}: use variance='all_pairs', or fewer folds"
         )
+
+
+def _mean(variance: Variance, observed: LossDifference) -> tuple[float, float]:
+    """The mean of all losses, with the variance of that name."""
+    return float(observed.values.mean()), _fold_variances(observed)[
+        variance
+    ] / observed.design.n_obs
 
 
 def _fold_variances(observed: LossDifference) -> dict[Variance, float]:

@@ -1,6 +1,8 @@
 """DeLong's test of the area under the ROC curve."""
 
 import math
+from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
@@ -92,8 +94,10 @@ class DeLongTest(ResamplingTest):
         labels = observed.tested_target
         counts = {"n_positive": int(labels.sum()), "n_negative": int((labels == 0).sum())}
         few = min(counts.values()) < 2
-        parts = [] if few else [placements(labels, row) for row in observed.each.values()]
-        found = _found(parts)
+        places = (observed.learner, observed.other)
+        scores = zip(places, observed.each.values(), strict=False)
+        parts = {} if few else {place: placements(labels, row) for place, row in scores}
+        found = _found(parts, observed)
         settings = self._settings_of(observed)
         names = [settings[key] for key in ("learner", "other")[: len(parts)]]
         pooled = {"mean_of_fold_aucs": float(observed.means.mean())} if n_folds > 1 else {}
@@ -101,20 +105,29 @@ class DeLongTest(ResamplingTest):
             observed,
             method="DeLong test of the AUC",
             estimand=self._in_words(observed, "conditional") + _pooled(n_folds),
-            estimate=math.nan if found is None else found.mean,
-            variance=math.nan if found is None else found.variance,
+            estimator=partial(_estimator, parts),
             reference="normal",
             status=_status(observed, found, counts),
             diagnostics=counts | pooled,
             notes=_notes(n_folds, bool(np.isnan(observed.means).any())),
-            tables={"Learners": auc_table("learner", names, parts)} if parts else {},
+            tables={"Learners": auc_table("learner", names, list(parts.values()))} if parts else {},
         )
 
 
-def _found(parts: list[Placements]) -> Placements | None:
+Parts = Mapping[int | None, Placements]
+"""The placement values of learners, by their places; none where a class has too few."""
+
+
+def _found(parts: Parts, observed: LossDifference) -> Placements | None:
     if not parts:
         return None
-    return parts[0] if len(parts) == 1 else parts[0] - parts[1]
+    found = parts[observed.learner]
+    return found - parts[observed.other] if observed.paired else found
+
+
+def _estimator(parts: Parts, observed: LossDifference) -> tuple[float, float]:
+    found = _found(parts, observed)
+    return (math.nan, math.nan) if found is None else (found.mean, found.variance)
 
 
 def _status(observed: LossDifference, found: Placements | None, counts: dict[str, int]) -> str:

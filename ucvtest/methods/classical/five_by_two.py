@@ -47,6 +47,18 @@ def _pairs(observed: LossDifference) -> tuple[np.ndarray, np.ndarray]:
     return pairs, np.square(pairs[:, 0] - pairs[:, 1]) / 2
 
 
+def _first_mean(observed: LossDifference) -> tuple[float, float]:
+    """The first of the ten means, and the variance of one of them."""
+    pairs, variances = _pairs(observed)
+    return float(pairs[0, 0]), float(variances.mean())
+
+
+def _mean_of_all(observed: LossDifference) -> tuple[float, float]:
+    """The mean of the ten means, and the variance of one of them."""
+    pairs, variances = _pairs(observed)
+    return float(pairs.mean()), float(variances.mean())
+
+
 class FiveByTwoTTest(_FiveByTwoTest):
     r"""5x2 cross-validation t test of an expected loss, or of the difference of two.
 
@@ -111,8 +123,7 @@ class FiveByTwoTTest(_FiveByTwoTest):
             observed,
             method="5x2 cross-validation t test",
             estimand=self._in_words(observed, "unconditional"),
-            estimate=float(pairs[0, 0]),
-            variance=float(variances.mean()),
+            estimator=_first_mean,
             reference="t",
             df=float(N_REPEATS),
             diagnostics={"mean": float(pairs.mean()), "fold_means": pairs, "variances": variances},
@@ -200,8 +211,8 @@ class FiveByTwoFTest(_FiveByTwoTest):
             observed,
             method="5x2 cross-validation combined F test",
             estimand=self._in_words(observed, "unconditional"),
-            estimate=float(pairs.mean()),
-            variance=float(variances.mean()),
+            estimator=_mean_of_all,
+            has_se=False,
             reference=f"F({DF[0]}, {DF[1]})",
             diagnostics={
                 "df_numerator": DF[0],
@@ -220,5 +231,4 @@ class FiveByTwoFTest(_FiveByTwoTest):
             squares = np.square(pairs - self.null_value)
             statistic = float(squares.sum() / (2 * variances.sum()))
             pvalue = float(stats.f.sf(statistic, *DF))
-        # The variance that has been checked is that of one fold's mean, not of the estimate.
-        return replace(result, statistic=statistic, pvalue=pvalue, se=math.nan, variance=math.nan)
+        return replace(result, statistic=statistic, pvalue=pvalue)

@@ -11,7 +11,7 @@ from ucvtest.designs.named import HoldOut
 from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.loss import plural
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.base import ResamplingTest
+from ucvtest.methods.classical.base import ResamplingTest, mean_with_variance
 from ucvtest.results.result import TestResult
 from ucvtest.stats.exact import BinomialCounts
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
@@ -103,8 +103,7 @@ class HoldOutTest(ResamplingTest):
             observed,
             method="Hold-out binomial test" if exact else "Hold-out t test",
             estimand=_in_words(observed),
-            estimate=float(values.mean()),
-            variance=float(values.var(ddof=1)) / n_tested,
+            estimator=mean_with_variance,
             reference="exact binomial" if exact else "t",
             df=math.nan if exact else n_tested - 1.0,
             status="ok" if exact else _status(observed),

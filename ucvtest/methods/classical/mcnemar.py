@@ -1,12 +1,10 @@
 """McNemar's exact test of two rules on the same observations."""
 
-import numpy as np
-
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import HoldOut
 from ucvtest.designs.structure import n_folds_of
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.base import THESE_RULES, ResamplingTest
+from ucvtest.methods.classical.base import THESE_RULES, ResamplingTest, mean_with_variance
 from ucvtest.results.result import TestResult
 from ucvtest.stats.discordance import discordance
 
@@ -93,7 +91,7 @@ class McNemarTest(ResamplingTest):
         n_folds_of(design)
 
     def _analysed(self, observed: LossDifference) -> TestResult:
-        values, n_folds = observed.values, n_folds_of(observed.design)
+        n_folds = n_folds_of(observed.design)
         first, second = observed.each.values()
         n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())
         found = discordance(first > 0, second > 0)
@@ -101,20 +99,14 @@ class McNemarTest(ResamplingTest):
             observed,
             method="McNemar test of the error rates",
             estimand=self._in_words(observed, "conditional") + _over_folds(n_folds),
-            estimate=float(values.mean()),
-            variance=_variance(values),
+            estimator=mean_with_variance,
             reference="exact binomial" if n_folds == 1 else "binomial",
             status=_status(n_open),
             counts=None if n_open else found.counts,
-            diagnostics={**found.diagnostics, "n_tested": len(values)},
+            diagnostics={**found.diagnostics, "n_tested": len(first)},
             notes=_notes(n_folds, found.note(exact=n_folds == 1)),
             tables={"Observations": found.table},
         )
-
-
-def _variance(values: np.ndarray) -> float:
-    """Of the mean; zero where there is nothing to estimate it from."""
-    return float(values.var(ddof=1) / len(values)) if len(values) > 1 else 0.0
 
 
 def _status(n_open: int) -> str:

@@ -1,7 +1,7 @@
 """The t test that takes resamples for independent: here to be compared with, not to be used."""
 
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.corrected_t import SplitsTest, corrected_variance
+from ucvtest.methods.classical.corrected_t import SplitsTest, corrected_mean
 from ucvtest.results.result import TestResult
 
 __all__ = ["NaiveTTest"]
@@ -75,8 +75,7 @@ class NaiveTTest(SplitsTest):
             observed,
             method="Naive t test of resamples (not valid)",
             estimand=self._in_words(observed, "unconditional"),
-            estimate=float(means.mean()),
-            variance=float(corrected_variance(means, 0.0)),
+            estimator=corrected_mean(0.0),
             reference="t",
             df=len(means) - 1.0,
             settings={"warning": NOT_VALID},

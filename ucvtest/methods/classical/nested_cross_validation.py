@@ -115,13 +115,12 @@ class NestedCrossValidationTest(ResamplingTest):
 
     def _analysed(self, observed: LossDifference) -> TestResult:
         terms = _terms(observed)
-        variance, bound = terms.variance
+        _, bound = terms.variance
         return self._result(
             observed,
             method="Nested cross-validation test",
             estimand=self._in_words(observed, "conditional"),
-            estimate=terms.estimate(bias_factor(terms.n_folds)),
-            variance=variance,
+            estimator=_estimator,
             reference="normal",
             diagnostics=_diagnostics(terms, bound),
             notes=_notes(terms, bound),
@@ -221,6 +220,11 @@ def _terms(observed: LossDifference) -> _Terms:
     ]
     a, b = (np.array(part) for part in zip(*found, strict=True))
     return _Terms(n_obs, a, b, inner=values[:, n_obs:], outer=values[:, :n_obs])
+
+
+def _estimator(observed: LossDifference) -> tuple[float, float]:
+    terms = _terms(observed)
+    return terms.estimate(bias_factor(terms.n_folds)), terms.variance[0]
 
 
 def _squared_differences(

@@ -21,7 +21,9 @@ def cross_validated_losses(
     rng: np.random.Generator,
     source: LossSource,
 ) -> np.ndarray:
-    """The e of section 2.5, (R, n), whose mean is the estimate.
+    """The e of section 2.5, whose mean is the estimate, (1, R, n).
+
+    Of two learners those of the difference, of the first and of the other, (3, R, n).
 
     The loss after learning without the fold; for the jackknife K times the loss after learning
     everything less the losses after leaving out the other folds. The source is asked for all folds
@@ -31,12 +33,13 @@ def cross_validated_losses(
 
     def losses(learning: np.ndarray, testing: np.ndarray) -> np.ndarray:
         seeds = rng.integers(2**31 - 1, size=len(learning))
+        each = source.each(learning, testing, seeds)
         # Counts of errors come in integers too small for K times a loss.
-        return source.differences(learning, testing, seeds).astype(float)
+        return np.array([each[0] - each[1], *each] if source.paired else each, dtype=float)
 
     jackknife = estimator == "jackknife"
     n_repeats, n_obs = folds.shape
-    e = np.zeros(folds.shape)
+    e = np.zeros((3 if source.paired else 1, *folds.shape))
     if jackknife:
         everything = np.ones((1, n_obs), dtype=bool)
         e += n_folds * losses(everything, everything)
@@ -44,7 +47,8 @@ def cross_validated_losses(
         repeat, left_out = np.divmod(np.arange(rows.start, rows.stop), n_folds)
         held = folds[repeat] == left_out[:, None]
         found = losses(~held, np.ones_like(held) if jackknife else held)
-        np.add.at(e, repeat, np.where(held, 0.0, -found) if jackknife else found)
+        for total, values in zip(e, found, strict=True):
+            np.add.at(total, repeat, np.where(held, 0.0, -values) if jackknife else values)
     return e
 
 

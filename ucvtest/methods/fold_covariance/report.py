@@ -1,7 +1,8 @@
 """How the result of `FoldCovarianceTest` is shown: status, diagnostics, tables, pictures, notes."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from ucvtest.inference.report import SAME_LOSSES
 from ucvtest.inference.studentise import TABLE_ALPHA, variance_table
 from ucvtest.methods.fold_covariance.decomposition import Decomposition
 from ucvtest.results.pictures import Layer, Picture
+from ucvtest.stats.own_values import OwnValues
 
-__all__ = ["assumption", "diagnostics", "notes", "pictures", "status", "tables"]
+__all__ = ["assumption", "diagnostics", "notes", "own_values", "pictures", "status", "tables"]
 
 Table = Mapping[str, tuple[Any, ...]]
 
@@ -78,6 +80,17 @@ def diagnostics(found: Decomposition) -> dict[str, Any]:
 
 
 # ------------------------------------------------------------------------------- tables
+
+
+def own_values(
+    found: Decomposition, each: Sequence[np.ndarray], settings: Mapping[str, Any]
+) -> OwnValues | None:
+    """What the losses (R, n) of each of two learners tell alone, under the same assumption."""
+    if not each:
+        return None
+    alone = [replace(found, e=e) for e in each]
+    values = [(one.mean, one.variance(one.rho)) for one in alone]
+    return OwnValues.of_variances((settings["learner"], settings["other"]), values)
 
 
 def tables(found: Decomposition) -> dict[str, Table]:

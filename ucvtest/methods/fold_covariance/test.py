@@ -14,6 +14,8 @@ from ucvtest.inference.from_losses import FromLosses, LossesHeader
 from ucvtest.inference.report import (
     learn_size,
     one_class_and_tie_notes,
+    own_diagnostics,
+    own_tables,
     reuse_notes,
     sizes_in_words,
 )
@@ -245,10 +247,11 @@ class FoldCovarianceTest(FromLosses):
             orders = draw_orders(execution.generator, options.n_repeats, self.n_obs)
             folds = fold_numbers(orders, self.n_folds)
         source = self._source(execution)
+        e, *each = cross_validated_losses(
+            folds, self.n_folds, self.estimator, execution.generator, source
+        )
         found = Decomposition(
-            e=cross_validated_losses(
-                folds, self.n_folds, self.estimator, execution.generator, source
-            ),
+            e=e,
             folds=folds,
             width=range_width(self.loss.bounds, self.n_folds, self.estimator, paired=self.paired),
             jackknife=self.estimator == "jackknife",
@@ -257,6 +260,8 @@ class FoldCovarianceTest(FromLosses):
             name=options.name,
         )
         status = report.status(found, identical=source.identical)
+        settings = self._settings() | self._own_settings(options, execution)
+        own = report.own_values(found, each, settings)
         return TestResult(
             **vars(found.studentised(found.variance(found.rho), status)),
             method=f"Fold covariance test of the K-fold {ESTIMATE_WORDS[self.estimator]}",
@@ -264,14 +269,14 @@ class FoldCovarianceTest(FromLosses):
             n_obs=self.n_obs,
             n_fits=source.n_fits,
             elapsed=math.nan,
-            settings=self._settings() | self._own_settings(options, execution),
-            diagnostics=report.diagnostics(found) | source.counts,
+            settings=settings,
+            diagnostics=report.diagnostics(found) | own_diagnostics(own) | source.counts,
             notes=(
                 *report.notes(found),
                 *one_class_and_tie_notes(source.counts),
                 *reuse_notes(self._given),
             ),
-            tables=report.tables(found),
+            tables=own_tables(own) | report.tables(found),
             pictures=report.pictures(found),
             assumption=report.assumption(found),
         )

@@ -84,8 +84,6 @@ def diagnostics_of(
         diagnostics["mc_se_variance"] = studied[options.variance].mc_se
     if options.scheme not in SINGLE:
         diagnostics["mc_bias_variance"] = influence.mc_bias_variance
-    if source.paired:
-        diagnostics["estimate_learner"], diagnostics["estimate_other"] = found.estimates
     return diagnostics
 
 

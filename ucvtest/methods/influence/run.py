@@ -123,13 +123,13 @@ def _copied(sample: Sample, copies: int) -> Sample:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What one pass of resampling found: `influence` for the difference, `estimates` by learner.
+    """What one pass of resampling found: `influence` for the difference, `each` by learner.
 
     `all_tied` says whether every rule gave one value to all that it was tested on.
     """
 
     influence: Influence
-    estimates: tuple[float, ...]
+    each: tuple[Influence, ...]
     resamples: Resamples
     source: LossSource
     all_tied: bool
@@ -153,7 +153,7 @@ def run(
     found = [each.influence(parts()) for each in sums]
     return Found(
         influence=found[0] if len(found) == 1 else found[0].minus(found[1]),
-        estimates=tuple(each.estimate for each in found),
+        each=tuple(found),
         resamples=resamples,
         source=source,
         all_tied=all_tied,

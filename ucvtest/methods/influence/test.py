@@ -13,7 +13,7 @@ from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.evaluation.problem import check_two_classes, is_auc
 from ucvtest.evaluation.source import GivenLosses
 from ucvtest.inference.from_losses import FromLosses, LossesHeader
-from ucvtest.inference.report import reuse_notes
+from ucvtest.inference.report import own_diagnostics, own_tables, reuse_notes
 from ucvtest.inference.studentise import variance_table
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.means import AUC
@@ -38,7 +38,7 @@ from ucvtest.methods.influence.report import (
     records,
 )
 from ucvtest.methods.influence.run import Found, draw_resamples, fitted_losses, run
-from ucvtest.methods.influence.variances import study_variances
+from ucvtest.methods.influence.variances import own_values, study_variances
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
 
@@ -362,6 +362,8 @@ class InfluenceFunctionTest(FromLosses):
         studied = study_variances(self.hypothesis, layout, scheme, found)
         seed = {} if self._given is not None else {"rng": execution.seed}
         tested = not math.isnan(self.null_value)
+        settings = self._settings() | option_settings(layout, options) | seed
+        own = own_values(layout, options, found, settings)
         table = variance_table((name, one.mc_se, one.test) for name, one in studied.items())
         return TestResult(
             **vars(studied[options.variance].test),
@@ -370,9 +372,9 @@ class InfluenceFunctionTest(FromLosses):
             n_obs=self.n_obs,
             n_fits=found.source.n_fits,
             elapsed=math.nan,
-            settings=self._settings() | option_settings(layout, options) | seed,
-            diagnostics=diagnostics_of(options, found, studied),
+            settings=settings,
+            diagnostics=diagnostics_of(options, found, studied) | own_diagnostics(own),
             notes=(*notes(layout, options, found, tested=tested), *reuse_notes(self._given)),
-            tables={"Variances": table},
+            tables={**own_tables(own), "Variances": table},
             better="higher" if self.metric == "auc" else "lower",
         )

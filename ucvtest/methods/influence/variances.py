@@ -1,19 +1,21 @@
 """The variance estimates of a scheme, and the test that each of them gives."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ucvtest.inference.studentise import Hypothesis, Studentised, studentise
 from ucvtest.kernels.influence.ad_hoc import ad_hoc_by_repetition
-from ucvtest.methods.influence.plan import SINGLE, Layout
+from ucvtest.methods.influence.plan import SINGLE, Layout, Options
 from ucvtest.methods.influence.resamples import Folds
 from ucvtest.methods.influence.run import MIN_REPEATS, Found
 from ucvtest.stats.monte_carlo import mean_error
+from ucvtest.stats.own_values import OwnValues
 
-__all__ = ["Studied", "mc_se_of_estimate", "study_variances"]
+__all__ = ["Studied", "mc_se_of_estimate", "own_values", "study_variances"]
 
 ROUNDING = 1e-12
 """Standard errors that are taken for rounding."""
@@ -51,6 +53,22 @@ def study_variances(
         )
         studied[name] = Studied(test, one.mc_se)
     return studied
+
+
+def own_values(
+    layout: Layout, options: Options, found: Found, settings: Mapping[str, Any]
+) -> OwnValues | None:
+    """What each of two learners reaches alone, with the error that the same variance gives."""
+    if not found.source.paired:
+        return None
+    hypothesis = Hypothesis(math.nan, "two-sided")
+    alone = [
+        study_variances(hypothesis, layout, options.scheme, replace(found, influence=one))
+        for one in found.each
+    ]
+    tests = [studied[options.variance].test for studied in alone]
+    (a, b), (error_a, error_b) = ([t.estimate for t in tests], [t.se for t in tests])
+    return OwnValues((settings["learner"], settings["other"]), (a, b), (error_a, error_b))
 
 
 def mc_se_of_estimate(scheme: str, found: Found) -> float:

@@ -8,11 +8,16 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.source import LossSource
 from ucvtest.inference.report import SAME_LOSSES, tie_notes
 from ucvtest.inference.studentise import Hypothesis, Studentised, studentise, variance_table
+from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.losses.loss import Loss
 from ucvtest.methods.ustatistic.plan import VARIANCES, Options
-from ucvtest.methods.ustatistic.run import Found, only_rounding, reliable
+from ucvtest.methods.ustatistic.run import ROUNDING, Found, only_rounding, reliable
+from ucvtest.stats.own_values import OwnValues
 
-__all__ = ["diagnostics", "notes", "studentised", "table"]
+__all__ = ["diagnostics", "notes", "own_values", "studentised", "table"]
+
+NOTABLE = 0.05
+"""Part of the standard error from which on a Monte-Carlo difference is explained."""
 
 MIN_PAIRS = 20
 """With fewer pairs than this their Monte-Carlo error cannot be estimated."""
@@ -72,6 +77,22 @@ def diagnostics(found: Found, source: LossSource) -> dict[str, Any]:
     return known
 
 
+def own_values(found: Found, settings: Mapping[str, Any]) -> OwnValues | None:
+    """The mean losses of two learners, with the jackknife's standard errors."""
+    if not found.own:
+        return None
+    values = [(one.mean, _own_variance(one)) for one in found.own]
+    return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+
+
+def _own_variance(one: FirstOrderEstimate) -> float:
+    """The jackknife with its Monte-Carlo part; NaN where too few resamples leave it open."""
+    if abs(one.jackknife) <= (ROUNDING * one.mean) ** 2:
+        return 0.0
+    rough = not one.mc_se_jackknife <= one.jackknife / 4
+    return math.nan if rough else one.jackknife + one.mc_se**2
+
+
 def notes(
     options: Options, found: Found, source: LossSource, loss: Loss, problem: Problem | None
 ) -> list[str]:
@@ -79,6 +100,7 @@ def notes(
     listed = [
         "Assumes independent observations and learners that do not depend on the order of rows.",
         *_variance_notes(options, found),
+        *_own_notes(found),
         *_feature_notes(problem),
     ]
     if source.one_class_fits:
@@ -151,6 +173,26 @@ def _variance_notes(options: Options, found: Found) -> Iterator[str]:
         yield (
             f"The {asked} variance with the normal reference is liberal at small n; "
             "variance='clipped' holds its level better."
+        )
+
+
+def _own_notes(found: Found) -> Iterator[str]:
+    """Why the two learners' own values do not differ by the estimate."""
+    if not found.own:
+        return
+    if any(math.isnan(_own_variance(one)) for one in found.own):
+        yield (
+            "There are too few resamples for the standard error of a learner's own value: the "
+            "Monte-Carlo error of its square is above a quarter of it."
+        )
+    first, other = found.own
+    values = found.estimates.values
+    apart = abs(first.mean - other.mean - values["estimate"])
+    if apart > max(NOTABLE * math.sqrt(max(values["jackknife"], 0.0)), ROUNDING):
+        yield (
+            "The learners' own values are plain means over the fits. The estimate is not: a "
+            "control variate takes chance variation between draws out of it, so that their "
+            f"difference is {apart:.2g} off the estimate."
         )
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import NamedTuple
 
@@ -19,12 +19,14 @@ from ucvtest.designs.draws import (
 )
 from ucvtest.evaluation.source import LossSource
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
+from ucvtest.kernels.ustatistic.first_order import FirstOrder, FirstOrderEstimate
 from ucvtest.kernels.ustatistic.groups_of_draws import Draws, number_of_groups
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
 from ucvtest.methods.ustatistic.plan import GivenPairs, Options, Sizes
 
 __all__ = [
+    "ROUNDING",
     "Found",
     "Sampler",
     "complete_sums",
@@ -60,7 +62,7 @@ class Found:
     """The estimates of a run, and how it went.
 
     `variance` is the one asked for, or the jackknife in its place; `given_up` the pairs after which
-    the clipped one was given up, 0 where it was not.
+    the clipped one was given up, 0 where it was not; `own` each of two learners alone.
     """
 
     estimates: MonteCarloEstimates
@@ -68,6 +70,7 @@ class Found:
     n_pairs: int
     converged: bool = True
     given_up: int = 0
+    own: tuple[FirstOrderEstimate, ...] = ()
 
 
 class Stage(NamedTuple):
@@ -80,24 +83,35 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True)
 class Sampler:
-    """Learning sets of one size with their losses, or loss differences."""
+    """Learning sets of one size with their losses, or loss differences.
+
+    `own` adds up the losses of each of two learners, which differences do not tell.
+    """
 
     sizes: Sizes
     source: LossSource
     generator: np.random.Generator
+    own: FirstOrder | None = None
 
-    def differences(self, learning: np.ndarray) -> np.ndarray:
-        """Loss, or loss difference, of every rule at every observation; 0 inside L."""
+    def differences(self, learning: np.ndarray, draw: np.ndarray) -> np.ndarray:
+        """Loss, or loss difference, of every rule at every observation; 0 inside L.
+
+        `draw` (R,) numbers the draws that the first R sets came in.
+        """
         # Always drawn, so that the splits do not depend on which learners want a seed.
         seeds = self.generator.integers(2**31 - 1, size=len(learning))
-        return self.source.differences(learning, ~learning, seeds)
+        each = self.source.each(learning, ~learning, seeds)
+        if self.own is not None:
+            self.own.add(each, learning, draw)
+        return each[0] - each[1] if self.source.paired else each[0]
 
     def overlapping(self, n_draws: int, overlap: int) -> Draws:
         """One set on each side of every draw, with `overlap` observations in common."""
         g = self.sizes.learn_size
         orders = draw_orders(self.generator, n_draws, self.sizes.n_obs)
         l1, l2 = learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)
-        d1, d2 = self.differences(l1), self.differences(l2)
+        draw = np.arange(n_draws)
+        d1, d2 = self.differences(l1, draw), self.differences(l2, draw)
         return d1[:, None], d2[:, None], l1[:, None], l2[:, None]
 
     def stage(self, n_pairs: int, n_sets: int, exchange_every: int) -> Stage:
@@ -109,7 +123,9 @@ class Sampler:
         l1, l2 = draw_from_halves(rng, n_draws, n_sets, self.sizes.n_obs, self.sizes.learn_size)
         n_exchanged = max(1, n_draws // exchange_every)
         exchanged = exchange_one(rng, l1[:n_exchanged, 0], l2[:n_exchanged, 0])
-        found = self.differences(np.concatenate([_used(l1, used), _used(l2, used), exchanged]))
+        draw = np.tile(np.arange(n_pairs) // n_sets, 2)
+        sets = np.concatenate([_used(l1, used), _used(l2, used), exchanged])
+        found = self.differences(sets, draw)
         first, second, third = np.split(found, [n_pairs, 2 * n_pairs])
         draws = _in_places(first, used), _in_places(second, used), l1, l2
         return Stage(draws, weight=used * 1.0, exchanged=(third, exchanged))
@@ -197,9 +213,18 @@ class Steps:
 
 def estimated(sampler: Sampler, options: Options) -> Found:
     """Estimates from random pairs, from all learning sets, or from the losses of given ones."""
+    own = None
+    if sampler.source.paired:
+        n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
+        own = FirstOrder(n, g, 2, complete=options.n_pairs == "exact")
+        sampler = replace(sampler, own=own)
     if options.given is not None:
-        return _from_given(sampler, options, options.given)
-    return _complete(sampler, options) if options.n_pairs == "exact" else _drawn(sampler, options)
+        found = _from_given(sampler, options, options.given)
+    elif options.n_pairs == "exact":
+        found = _complete(sampler, options)
+    else:
+        found = _drawn(sampler, options)
+    return found if own is None else replace(found, own=own.estimates())
 
 
 def _drawn(sampler: Sampler, options: Options) -> Found:
@@ -244,7 +269,8 @@ def _from_given(sampler: Sampler, options: Options, given: GivenPairs) -> Found:
         for start in range(0, given.design.n_resamples, rows_of_stage):
             learning = given.design.learning[start : start + rows_of_stage]
             shape = (-1, 2, given.n_sets, n)
-            d, sets = sampler.differences(learning).reshape(shape), learning.reshape(shape)
+            draw = np.arange(len(learning)) // rows_of_draw
+            d, sets = sampler.differences(learning, draw).reshape(shape), learning.reshape(shape)
             sums.add(Stage((d[:, 0], d[:, 1], sets[:, 0], sets[:, 1])))
         found = sums.estimates()
     values, mc_se = ({**each} for each in (found.values, found.mc_se))
@@ -267,7 +293,12 @@ def complete_sums(sampler: Sampler) -> CompleteSums:
     n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
     rows = max(1, min(4096, STAGE_CELLS // n))
     return CompleteSums(
-        n, g, ((sampler.differences(sets), sets) for sets in all_learning_sets(n, g, rows))
+        n,
+        g,
+        (
+            (sampler.differences(sets, np.zeros(len(sets), dtype=int)), sets)
+            for sets in all_learning_sets(n, g, rows)
+        ),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_arguments
-from ucvtest.inference.report import reuse_notes
+from ucvtest.inference.report import own_diagnostics, own_tables, reuse_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss
 from ucvtest.methods.ustatistic import report, run
@@ -68,6 +68,10 @@ class UStatisticTest(FromLosses):
     "clipped", the default, covers 94% there and "jackknife" 96%. With more features than
     observations and skewed losses all of them can fall below their level. Cost: two fits
     of each learner for each pair, and O(n^2) operations.
+
+    What each of two learners reaches alone, in the table "Learners", is its mean loss over the
+    fits, with the standard error of its own delete-one jackknife variance: NaN where too few
+    pairs are drawn to tell it.
 
     `from_losses` admits the loss of every observation under disjoint learning sets of one size
     drawn in pairs, each tested on all others (`uv.designs.DisjointSets`). Their number is that of
@@ -228,6 +232,8 @@ class UStatisticTest(FromLosses):
         found = run.estimated(run.Sampler(self._sizes, source, execution.generator), options)
         tested = report.studentised(self.hypothesis, self.n_obs, options, found, source)
         notes = report.notes(options, found, source, self.loss, self._question)
+        settings = self._settings() | options.settings(self.learn_size, execution.seed)
+        own = report.own_values(found, settings)
         return TestResult(
             **vars(tested[found.variance]),
             method="U-statistic test of the complete error estimate",
@@ -235,10 +241,10 @@ class UStatisticTest(FromLosses):
             n_obs=self.n_obs,
             n_fits=source.n_fits,
             elapsed=math.nan,
-            settings=self._settings() | options.settings(self.learn_size, execution.seed),
-            diagnostics=report.diagnostics(found, source),
+            settings=settings,
+            diagnostics=report.diagnostics(found, source) | own_diagnostics(own),
             notes=(*notes, *reuse_notes(self._given)),
-            tables={"Variances": report.table(found, tested)},
+            tables={**own_tables(own), "Variances": report.table(found, tested)},
         )
 
     def kappa_profile(

@@ -52,6 +52,21 @@ test_that("tables come as data frames", {
   expect_type(table$estimate, "double")
 })
 
+test_that("each of two learners has its own value", {
+  skip_without_python()
+  result <- seeded(x, y, "lda", "nearest_centroid", learn_size = 20)
+  own <- result$tables$Learners
+  expect_s3_class(own, "data.frame")
+  expect_named(own, c("learner", "estimate", "se"))
+  expect_equal(own$learner, c("lda", "nearest_centroid"))
+  expect_equal(own$estimate, c(result$diagnostics$estimate_learner,
+                               result$diagnostics$estimate_other))
+  expect_equal(own$se, c(result$diagnostics$se_learner, result$diagnostics$se_other))
+  shown <- capture.output(print(summary(result)))
+  expect_match(shown, "^ +Learners *$", all = FALSE)
+  expect_null(seeded(x, y, "lda", learn_size = 20)$tables$Learners)
+})
+
 test_that("the summary is that of Python", {
   skip_without_python()
   shown <- capture.output(print(summary(seeded(x, y, "lda", learn_size = 20))))
