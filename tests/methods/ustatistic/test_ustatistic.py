@@ -13,8 +13,10 @@ from sklearn.tree import DecisionTreeClassifier
 import ucvtest as uv
 from tests.oracles import ustatistic as oracle
 from tests.support.jax_flags import printed_with_and_without_x64
+from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.methods.ustatistic.run import Sampler
+from ucvtest.methods.ustatistic.report import _outside_notes
+from ucvtest.methods.ustatistic.run import Found, Sampler
 
 
 def normal_problem(n, seed, shift=0.6):
@@ -190,6 +192,57 @@ class TestOwnValues:
             result = uv.UStatisticTest(X, y, known, opposite, learn_size=7).fit(n_pairs, rng=0)
             assert result.tables["Learners"]["estimate"] == (0.0, 1.0)
             assert result.tables["Learners"]["se"] == (0.0, 0.0)
+
+
+class TestFarOutside:
+    """What is said where the unbiased variance lies far outside the bounds of the clipped one."""
+
+    @pytest.mark.parametrize(
+        ("seed", "xor", "side"), [(437, True, "above"), (2, False, "below"), (0, False, None)]
+    )
+    def test_note(self, seed, xor, side):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(12, 2 if xor else 1)), np.arange(12) % 2
+        if xor:
+            y = ((X[:, 0] > 0) ^ (X[:, 1] > 0)).astype(int)
+            test = uv.UStatisticTest(X, y, "knn:1", "majority", learn_size=5)
+        else:
+            X = X + (seed % 3) * y[:, None]
+            test = uv.UStatisticTest(X, y, "knn:1", "nearest_centroid", learn_size=3)
+        clipped, unbiased = (test.fit("exact", variance) for variance in ("clipped", "unbiased"))
+        d = clipped.diagnostics
+        said = [note for note in clipped.notes if "clipping moved it to that bound" in note]
+        assert len(said) == (side is not None)
+        assert not any("clipping moved it" in note for note in unbiased.notes)
+        if side == "above":
+            assert d["variance_unbiased"] > 2 * d["variance_jackknife"]
+            assert "far above the jackknife's" in said[0]
+            assert "the interval is too short" in said[0]
+        elif side == "below":
+            assert d["variance_unbiased"] < d["variance_geometric"] / 2
+            assert "far below the lower bound" in said[0]
+            assert "longer than it need be" in said[0]
+
+    @pytest.mark.parametrize(
+        ("unbiased", "mc_se", "side"),
+        [
+            (7.4e-4, 1e-4, "above"),
+            (7.4e-4, 4e-4, None),  # within two Monte-Carlo errors of the bound
+            (2.5e-4, 1e-5, None),  # within a factor of two
+            (1.0e-4, 1e-6, None),
+            (2.0e-5, 1e-6, "below"),
+            (-3.0e-4, 5e-5, "below"),
+            (-3.0e-4, 5e-4, None),
+        ],
+    )
+    def test_rule(self, unbiased, mc_se, side):
+        values = {"unbiased": unbiased, "geometric": 0.8e-4, "jackknife": 1.3e-4, "estimate": 0.1}
+        values["clipped"] = float(np.clip(unbiased, 0.8e-4, 1.3e-4))
+        found = Found(MonteCarloEstimates(values, dict.fromkeys(values, mc_se)), "clipped", 100)
+        said = list(_outside_notes(found))
+        assert [side] == [s for s in ("above", "below") if any(s in n for n in said)] or (
+            side is None and not said
+        )
 
 
 class TestSampling:

@@ -16,6 +16,10 @@ from ucvtest.stats.own_values import OwnValues
 
 __all__ = ["diagnostics", "notes", "own_values", "studentised", "table"]
 
+FAR_OUTSIDE, MC_ERRORS_OUTSIDE = 2, 2
+"""How many times a bound, and how many Monte-Carlo errors beyond it, the unbiased variance must be
+for a note that says what that means."""
+
 NOTABLE = 0.05
 """Part of the standard error from which on a Monte-Carlo difference is explained."""
 
@@ -100,6 +104,7 @@ def notes(
     listed = [
         "Assumes independent observations and learners that do not depend on the order of rows.",
         *_variance_notes(options, found),
+        *_outside_notes(found),
         *_own_notes(found),
         *_feature_notes(problem),
     ]
@@ -173,6 +178,31 @@ def _variance_notes(options: Options, found: Found) -> Iterator[str]:
         yield (
             f"The {asked} variance with the normal reference is liberal at small n; "
             "variance='clipped' holds its level better."
+        )
+
+
+def _outside_notes(found: Found) -> Iterator[str]:
+    """The note on an unbiased variance far beyond the bounds that the clipped one respects."""
+    values = found.estimates.values
+    if found.variance != "clipped":
+        return
+    unbiased, mc_se = values["unbiased"], found.estimates.mc_se["unbiased"]
+    low, high = values["geometric"], values["jackknife"]
+    noisy = (
+        "it is too noisy at this sample size to be used alone, and clipping moved it to that bound"
+    )
+    said = f"The unbiased variance ({unbiased:.2g}, Monte-Carlo standard error {mc_se:.1g}) is far"
+    margin = MC_ERRORS_OUTSIDE * mc_se
+    if unbiased > FAR_OUTSIDE * high and unbiased - high > margin:
+        yield (
+            f"{said} above the jackknife's ({high:.2g}), which on average is no smaller than the "
+            f"true one: {noisy}. If the true one is larger all the same, the interval is too short."
+        )
+    elif unbiased < low / FAR_OUTSIDE and low - unbiased > margin:
+        yield (
+            f"{said} below the lower bound ({low:.2g}) that goes with components falling "
+            f"geometrically with their degree: {noisy}. If the true one is smaller all the same, "
+            "the interval is longer than it need be."
         )
 
 
