@@ -95,7 +95,7 @@ class TestBounds:
             status = 4
 
         monkeypatch.setattr("scipy.optimize.linprog", lambda *args, **kwargs: Unsolved)
-        assert delsarte_bound.__wrapped__(1, 8, 4) == 70
+        assert programme._delsarte_bound.__wrapped__(1, 8, 4) == 70
 
     @pytest.mark.parametrize(("n", "w"), [(5, 2), (7, 3), (8, 4)])
     def test_scheme_is_that_of_the_graph(self, n, w):
@@ -274,7 +274,7 @@ class TestConstructions:
             uv.codes.residue_class_code(3, 8, 4)
         with pytest.raises(ValueError, match="155117520 words"):
             uv.codes.residue_class_code(0, 30, 15)
-        with pytest.raises(ValueError, match="n at least 3"):
+        with pytest.raises(ValueError, match="n must be at least 3, got 2"):
             uv.codes.cyclic_code(0, 2)
 
 

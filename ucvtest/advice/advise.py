@@ -21,7 +21,7 @@ from ucvtest.advice.calibration import (
     calibration_table,
 )
 from ucvtest.advice.procedures import PROCEDURES, About, Procedure
-from ucvtest.common.checks import as_integer
+from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.values import ByValue
 from ucvtest.losses.loss import LOSSES
 
@@ -260,10 +260,8 @@ def _check(n: int, n_fits: int, loss: Any, goal: Any, about: Any) -> None:
     as_integer("n_fits", n_fits)
     if not isinstance(loss, str) or loss not in (*LOSSES, "auc"):
         raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, auc")
-    if goal not in GOALS:
-        raise ValueError(f"goal={goal!r} is unknown: use one of {', '.join(GOALS)}")
-    if about not in ABOUT:
-        raise ValueError(f"about={about!r} is unknown: use one of {', '.join(ABOUT)}")
+    check_choice("goal", goal, GOALS)
+    check_choice("about", about, ABOUT)
 
 
 def _sizes_about(n: int, table: "pd.DataFrame") -> tuple[tuple[int, ...], bool]:

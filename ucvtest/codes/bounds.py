@@ -17,8 +17,14 @@ from math import comb
 
 import numpy as np
 
-from ucvtest.codes.programme import LONGEST_PROGRAMME, code_size, delsarte_bound
-from ucvtest.common.checks import as_integer
+from ucvtest.codes.programme import (
+    LONGEST_CODE,
+    LONGEST_PROGRAMME,
+    check_length,
+    code_size,
+    delsarte_bound,
+)
+from ucvtest.common.checks import at_least
 
 __all__ = [
     "CodeBounds",
@@ -97,6 +103,7 @@ def light_code_bounds(n_errors: int, n: int, weight: int) -> CodeBounds:
     (132, 132)
     """
     n_errors, n, weight = code_size(n_errors, n, weight)
+    check_length(n)
     w = min(weight, n - weight)
     # From short to long, so that the recursion is never deep.
     for length in range(2, n):
@@ -161,6 +168,11 @@ def residue_class_sizes(n: int, weight: int, modulus: int) -> list[int]:
     -------
     list of int, length modulus
 
+    Raises
+    ------
+    ValueError
+        If an argument is no integer, negative, or too large; the modulus must be positive.
+
     Notes
     -----
     Modulo n - 2W, for n >= 4W, each class is a W-light code: Proposition 4 (Graham and Sloane
@@ -172,8 +184,11 @@ def residue_class_sizes(n: int, weight: int, modulus: int) -> list[int]:
     >>> residue_class_sizes(6, 3, 6)
     [4, 3, 3, 4, 3, 3]
     """
-    weight, n = as_integer("weight", weight), as_integer("n", n)
-    modulus = as_integer("modulus", modulus)
+    weight, n = at_least("weight", weight, 0), at_least("n", n, 0)
+    modulus = at_least("modulus", modulus, 1)
+    for name, value in (("n", n), ("weight", weight), ("modulus", modulus)):
+        if value > LONGEST_CODE:
+            raise ValueError(f"{name} must be at most {LONGEST_CODE}, got {value}")
     # counts[j][r]: subsets of the positions so far with j elements and sum r; exact integers.
     counts = np.zeros((weight + 1, modulus), dtype=object)
     counts[0, 0] = 1

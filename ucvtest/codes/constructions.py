@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from ucvtest.codes.bounds import residue_class_sizes
+from ucvtest.codes.programme import code_size
+from ucvtest.common.arrays import as_array, as_numbers
+from ucvtest.common.checks import at_least
 
 __all__ = [
     "AdversarialLearner",
@@ -22,6 +25,9 @@ __all__ = [
 
 MAX_WORDS = 1_000_000
 """Words of all weights that a construction looks through."""
+
+MAX_EXCHANGES = 20_000_000
+"""Exchanges of two positions, over all words of a code, that are looked at for neighbours."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +64,20 @@ class LightCode:
     n_errors: int
 
     def __post_init__(self) -> None:
-        words = np.array(self.words, dtype=bool)
-        if words.ndim != 2 or not len(words):
-            raise ValueError(f"words must have shape (L, n), got {words.shape}")
+        given = as_array("words", self.words)
+        if given.ndim != 2 or not given.size:
+            raise ValueError(f"words must have shape (L, n), got {given.shape}")
+        if not np.isin(given, (0, 1)).all():
+            raise ValueError("words must hold 0 and 1 only")
+        at_least("n_errors", self.n_errors, 0)
+        words = np.array(given, dtype=bool)
         weights = words.sum(axis=1)
         if len(set(weights.tolist())) > 1:
             raise ValueError(f"words must have one weight, got {sorted(set(weights.tolist()))}")
         if len(np.unique(words, axis=0)) < len(words):
             raise ValueError("words holds a word twice")
+        weight = int(weights[0])
+        _check_exchanges(len(words), words.shape[1], weight)
         words.flags.writeable = False
         object.__setattr__(self, "words", words)
         self.arcs  # noqa: B018  (raises where there is no light orientation)
@@ -117,11 +129,12 @@ def residue_class_code(n_errors: int, n: int, weight: int) -> LightCode:
     >>> len(uv.codes.residue_class_code(0, 8, 4)), len(uv.codes.residue_class_code(1, 8, 4))
     (10, 13)
     """
-    if not 0 <= 4 * n_errors <= n:
+    n_errors, n, weight = code_size(n_errors, n, weight)
+    if 4 * n_errors > n:
         raise ValueError(f"n_errors must lie between 0 and n/4 = {n / 4:g}, got {n_errors}")
     modulus = n - 2 * n_errors
-    best = int(np.argmax(residue_class_sizes(n, weight, modulus)))
     words = _all_words(n, weight)
+    best = int(np.argmax(residue_class_sizes(n, weight, modulus)))
     sums = (words * np.arange(1, n + 1)).sum(axis=1) % modulus
     return LightCode(words[sums == best], n_errors)
 
@@ -138,6 +151,11 @@ def cyclic_code(n_errors: int, n: int) -> LightCode:
     LightCode
         With min((W + 1) n // 2, C(n, 2)) words.
 
+    Raises
+    ------
+    ValueError
+        If an argument is no integer, W is negative, n below 3, or there are too many words.
+
     Notes
     -----
     Words are pairs of positions, and every position may be in W + 1 of them; each word then
@@ -151,9 +169,9 @@ def cyclic_code(n_errors: int, n: int) -> LightCode:
     >>> len(uv.codes.cyclic_code(0, 7)), len(uv.codes.cyclic_code(2, 7))
     (3, 10)
     """
-    if n_errors < 0 or n < 3:
-        raise ValueError(f"n_errors must not be negative and n at least 3, got {n_errors}, {n}")
+    n_errors, n = at_least("n_errors", n_errors, 0), at_least("n", n, 3)
     per_position = min(n_errors + 1, n - 1)
+    _check_exchanges(per_position * n // 2, n, 2)
     distances = range(1, per_position // 2 + 1)
     pairs: list[tuple[int, int]] = []
     if per_position % 2 and n % 2:
@@ -166,7 +184,8 @@ def cyclic_code(n_errors: int, n: int) -> LightCode:
     words = np.zeros((len(pairs), n), dtype=bool)
     for row, pair in enumerate(pairs):
         words[row, list(pair)] = True
-    return LightCode(words, n_errors)
+    # No word has more neighbours than 2n, whatever else is allowed.
+    return LightCode(words, min(n_errors, 2 * n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +219,10 @@ class AdversarialLearner:
     """
 
     code: LightCode
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.code, LightCode):
+            raise TypeError(f"code must be a LightCode, got {type(self.code).__name__}")
 
     def __call__(self, X_train: Any, y_train: Any, X_test: Any) -> np.ndarray:
         """Scores of two held-out observations."""
@@ -257,10 +280,17 @@ def order_direction_learner(X_train: Any, y_train: Any, X_test: Any) -> np.ndarr
     Wilcoxon-Mann-Whitney one. Labels must sort so that the positive one is last: callables do not
     know of ``pos_label``.
     """
-    feature, labels = np.asarray(X_train, dtype=float)[:, 0], np.asarray(y_train)
+    learnt, tested = as_numbers("X_train", X_train), as_numbers("X_test", X_test)
+    labels = as_array("y_train", y_train)
+    for name, rows in (("X_train", learnt), ("X_test", tested)):
+        if rows.ndim != 2 or not rows.size:
+            raise ValueError(f"{name} must have shape (n, p), got {rows.shape}")
+    if labels.shape != (len(learnt),) or len(set(labels.tolist())) != 2:
+        raise ValueError(f"y_train must hold labels of two classes for {len(learnt)} observations")
+    feature = learnt[:, 0]
     positive = labels == max(labels.tolist())
     rise = feature[positive].mean() - feature[~positive].mean()
-    return np.sign(rise) * np.asarray(X_test, dtype=float)[:, 0]
+    return np.sign(rise) * tested[:, 0]
 
 
 @dataclass(frozen=True)
@@ -290,6 +320,14 @@ class RandomLearner:
         scores = np.empty(len(tested))
         scores[order] = np.random.default_rng(int.from_bytes(digest)).random(len(tested))
         return scores
+
+
+def _check_exchanges(n_words: int, n: int, weight: int) -> None:
+    if n_words * max(weight * (n - weight), 1) > MAX_EXCHANGES:
+        raise ValueError(
+            f"n = {n} and {n_words} words of weight {weight} are too many to look at all their "
+            "neighbours: use a smaller n, or fewer words"
+        )
 
 
 def _all_words(n: int, weight: int) -> np.ndarray:

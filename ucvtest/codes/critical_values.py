@@ -7,13 +7,14 @@ from fractions import Fraction
 from functools import cache
 from math import comb
 from numbers import Real
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from ucvtest.codes.bounds import light_code_bounds, spectral_bound
 from ucvtest.codes.null_distributions import simulated_nulls, wilcoxon_null
-from ucvtest.common.checks import as_integer
+from ucvtest.codes.programme import check_length
+from ucvtest.common.checks import as_integer, check_choice, is_number
 from ucvtest.common.runtime import make_generator, progress_bar
 
 if TYPE_CHECKING:
@@ -113,15 +114,15 @@ def critical_values(
     [-1, 0, 0]
     """
     if not isinstance(alpha, Real) or not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r}: use 0.05")
-    if method not in METHODS:
-        raise ValueError(f"method={method!r} is unknown: use one of {', '.join(METHODS)}")
+        raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r:.60}: use 0.05")
+    check_choice("method", method, METHODS)
     if method != "empirical" and not (n_simulations is None and rng is None):
         raise ValueError(
             f"n_simulations and rng are for method='empirical', got method={method!r}: leave "
             "them out"
         )
     columns, rows = _sizes("n0", n0), _sizes("n1", n1)
+    check_length(max(columns) + max(rows))
     generator, _ = make_generator(rng)
     simulations = N_SIMULATIONS if n_simulations is None else n_simulations
     if as_integer("n_simulations", simulations) < 1:
@@ -167,8 +168,8 @@ def supremum_pvalue(n_errors: float, n: int, weight: int) -> float:
     -----
     Pahikkala et al. (2025), Theorem 2, with the best upper bound for L.
     """
-    if not isinstance(n_errors, Real) or not math.isfinite(n_errors):
-        raise ValueError(f"n_errors must be a finite number, got {n_errors!r}")
+    if not is_number(n_errors):
+        raise ValueError(f"n_errors must be a finite number, got {n_errors!r:.60}")
     upper = light_code_bounds(math.ceil(n_errors), n, weight).upper
     return upper / comb(n, weight)
 
@@ -192,9 +193,18 @@ def plot_critical_values(table: "pd.DataFrame", ax: "Axes | None" = None) -> "Ax
     ------
     ImportError
         If matplotlib is not installed.
+    TypeError
+        If it is no such table.
     """
+    import pandas as pd
+
     from ucvtest.results.axes import heat_map
 
+    if not isinstance(table, pd.DataFrame) or not table.size:
+        raise TypeError(
+            f"table must be one of critical_values, got {type(table).__name__}: pass it sequences "
+            "of sizes"
+        )
     shown = table.mask(table < 0).to_numpy(dtype=float)
     ax = heat_map(shown, table.columns.tolist(), table.index.tolist(), ax)
     ax.set_xlabel("negative observations")
@@ -203,7 +213,9 @@ def plot_critical_values(table: "pd.DataFrame", ax: "Axes | None" = None) -> "Ax
 
 
 def _sizes(name: str, sizes: int | Iterable[int]) -> list[int]:
-    each = list(sizes) if isinstance(sizes, Iterable) else [sizes]
+    # An array without dimensions says that it can be iterated over.
+    several = isinstance(sizes, Iterable) and bool(getattr(sizes, "ndim", True))
+    each: list[Any] = list(sizes) if isinstance(sizes, Iterable) and several else [sizes]
     found = [as_integer(name, size) for size in each]
     if not found or min(found) < 1:
         raise ValueError(f"{name} must hold positive integers, got {found}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ucvtest.common.checks import as_integer
 
-__all__ = ["LONGEST_PROGRAMME", "code_size", "delsarte_bound"]
+__all__ = ["LONGEST_CODE", "LONGEST_PROGRAMME", "check_length", "code_size", "delsarte_bound"]
 
 RELATIVE_ZERO = 1e-9
 """Share of the largest number of a linear programme below which another counts as zero."""
@@ -19,11 +19,13 @@ LONGEST_PROGRAMME = 46
 magnitude, are too coarse for the solver: what its solution proves is worse than the spectral bound,
 where at n = 46 it is up to 4% better (for odd weights; for even ones near n/2 both are equal)."""
 
+LONGEST_CODE = 2000
+"""Longest codes that are looked at: bounds take minutes at half of it, and constructions memory."""
+
 BINARY_DIGITS = 80
 """Digits to which a solution in floating point is kept before it is made feasible."""
 
 
-@cache
 def delsarte_bound(n_errors: int, n: int, weight: int) -> int:
     """Upper bound from Delsarte's linear programme on the Johnson scheme.
 
@@ -53,7 +55,15 @@ def delsarte_bound(n_errors: int, n: int, weight: int) -> int:
     18249120
     """
     n_errors, n, weight = code_size(n_errors, n, weight)
+    check_length(n)
     w = min(weight, n - weight)
+    if 2 * n_errors >= w * (n - w):
+        return comb(n, w)  # no word has more neighbours
+    return _delsarte_bound(n_errors, n, w)
+
+
+@cache
+def _delsarte_bound(n_errors: int, n: int, w: int) -> int:
     scheme = _johnson_scheme(n, w)
     found = _solve_programme(n_errors, scheme)
     dual = _exact_dual(scheme, found)
@@ -72,6 +82,12 @@ def code_size(n_errors: int, n: int, weight: int) -> tuple[int, int, int]:
             f"{n_errors}, n = {n}, weight = {weight}"
         )
     return n_errors, n, weight
+
+
+def check_length(n: int) -> None:
+    """Refuse codes that are too long to compute with."""
+    if n > LONGEST_CODE:
+        raise ValueError(f"n must be at most {LONGEST_CODE}, got {n}: bounds take too long beyond")
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def as_numbers(name: str, value: Any) -> np.ndarray:
         )
     try:
         return np.asarray(array, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must hold numbers: {error}") from error
 
 

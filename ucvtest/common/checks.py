@@ -1,12 +1,21 @@
 """Checks of arguments that several functions share."""
 
 import math
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-__all__ = ["as_integer", "check_workers", "is_integer", "is_number"]
+__all__ = [
+    "as_integer",
+    "at_least",
+    "check_choice",
+    "check_number",
+    "check_workers",
+    "is_integer",
+    "is_number",
+]
 
 
 def is_integer(value: Any) -> bool:
@@ -27,8 +36,29 @@ def is_number(value: Any) -> bool:
 def as_integer(name: str, value: Any) -> int:
     """The value as an int, refused if it is none in the sense of `is_integer`."""
     if not is_integer(value):
-        raise ValueError(f"{name} must be an integer, got {value!r}")
+        raise ValueError(f"{name} must be an integer, got {value!r:.60}")
     return int(value)
+
+
+def at_least(name: str, value: Any, least: int) -> int:
+    """The value as an int, refused below `least`."""
+    if as_integer(name, value) < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+    return int(value)
+
+
+def check_number(name: str, value: Any, *, low: float = -1e100, high: float = 1e100) -> None:
+    """Refuse what is no number between two limits; by default those whose squares are numbers."""
+    if not is_number(value) or not low <= value <= high:
+        limits = f" between {low:g} and {high:g}" if (low, high) != (-1e100, 1e100) else ""
+        raise ValueError(f"{name} must be a finite number{limits}, got {value!r:.60}")
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Refuse anything but one of some words."""
+    known = tuple(choices)
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name}={value!r:.60} is unknown: use one of {', '.join(known)}")
 
 
 def check_workers(n_jobs: Any, batch_size: Any) -> None:

@@ -137,10 +137,11 @@ def compare(
 
 
 def _check_correction(correction: Any) -> None:
-    if correction is not None and correction not in get_args(Correction):
+    known = isinstance(correction, str) and correction in get_args(Correction)
+    if correction is not None and not known:
         raise ValueError(
-            f"correction={correction!r} is unknown: use one of {', '.join(get_args(Correction))}, "
-            "or None"
+            f"correction={correction!r:.60} is unknown: use one of "
+            f"{', '.join(get_args(Correction))}, or None"
         )
 
 

@@ -59,7 +59,10 @@ class TestSpec(ByValue):
 
     def __post_init__(self) -> None:
         for name in ("constructor", "fit"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+            options = getattr(self, name)
+            if not isinstance(options, Mapping):
+                raise ValueError(f"{name} must be a mapping of options, got {options!r:.60}")
+            object.__setattr__(self, name, MappingProxyType(dict(options)))
         cls = self.cls
         if self.takes_losses and len(self.constructor) > 1:
             others = ", ".join(name for name in self.constructor if name != "design")
@@ -148,11 +151,11 @@ def _check_options(
 
 def _unknown(test: Any) -> str:
     for cls in TESTS.values():
-        if test in (cls, cls.method_name) and not cls.compares:
+        if isinstance(test, (str, type)) and test in (cls, cls.method_name) and not cls.compares:
             name = getattr(test, "__name__", test)
             return f"test {name} is about one learner and compares nothing: leave it out"
     listed = ", ".join(tests_that_compare())
-    return f"test {test!r} is unknown: use one of {listed}, or their classes"
+    return f"test {test!r:.60} is unknown: use one of {listed}, or their classes"
 
 
 def as_specs(tests: Any) -> dict[str, TestSpec]:

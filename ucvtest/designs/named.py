@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -598,8 +598,8 @@ def test_size(n_obs: int, fraction: float) -> int:
 
 
 def _check_fraction(fraction: Any) -> None:
-    if not isinstance(fraction, Real) or not 0 < float(fraction) < 1:
-        raise ValueError(f"test_fraction must lie between 0 and 1, got {fraction!r}: use 0.1")
+    if not isinstance(fraction, Real) or not 0 < cast(float, fraction) < 1:
+        raise ValueError(f"test_fraction must lie between 0 and 1, got {fraction!r:.60}: use 0.1")
 
 
 def _at_least(name: str, value: Any, least: int) -> None:

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ucvtest.common.arrays import as_array
 from ucvtest.designs.design import Design
 
 __all__ = [
@@ -41,6 +42,7 @@ def folds_of(design: Design) -> np.ndarray:
     ValueError
         If the design is no K-fold cross-validation, or its repetitions differ in K.
     """
+    _check_design(design)
     testing = design.testing
     problem = _not_the_rest(design)
     if problem is None:
@@ -68,6 +70,7 @@ def n_folds_of(design: Design) -> int:
     ValueError
         If observations are tested several times.
     """
+    _check_design(design)
     if design.n_resamples == 1:
         return 1
     n_repeats = len(folds_of(design))
@@ -92,6 +95,7 @@ def random_splits_of(design: Design) -> tuple[int, int]:
     ValueError
         If observations are neither learnt from nor tested, or sizes differ by more.
     """
+    _check_design(design)
     problem = _not_the_rest(design)
     sizes = design.testing.sum(axis=1)
     if problem is None and sizes.max() - sizes.min() > 1:
@@ -113,6 +117,7 @@ def nested_folds_of(design: Design) -> np.ndarray:
     ValueError
         If the design is something else.
     """
+    _check_design(design)
     n_folds = _first_partition(design.testing)
     n_rows = n_folds * (n_folds + 1) // 2
     if n_folds >= 3 and len(design.testing) % n_rows == 0:
@@ -135,6 +140,7 @@ def halves_of(design: Design) -> tuple[int, int]:
     ValueError
         If the design is something else.
     """
+    _check_design(design)
     used = design.learning | design.testing
     n_splits = int(used.all(axis=1).sum())
     n_parts, rest = divmod(len(used), n_splits) if n_splits else (0, 1)
@@ -166,6 +172,7 @@ def disjoint_sets_of(design: Design) -> tuple[int, int]:
         If learning sets differ in size, or do not come in disjoint pairs, or do not test all
         others.
     """
+    _check_design(design)
     problem = _not_the_rest(design)
     n_pairs, odd = divmod(design.n_resamples, 2)
     if problem is None and len(design.learn_sizes) > 1:
@@ -205,6 +212,10 @@ def pairs_of(design: Design, target: np.ndarray) -> tuple[np.ndarray, np.ndarray
         If a row tests anything but one observation of each class, learns from anything but
         all others, or the pairs are not all there once.
     """
+    _check_design(design)
+    target = as_array("target", target)
+    if target.shape != (design.n_obs,):
+        raise ValueError(f"target must have shape ({design.n_obs},), got {target.shape}")
     problem = _not_the_rest(design)
     positive = target == 1
     n_pairs = int(positive.sum()) * int((~positive).sum())
@@ -221,6 +232,14 @@ def pairs_of(design: Design, target: np.ndarray) -> tuple[np.ndarray, np.ndarray
     raise ValueError(
         f"the design does not leave every pair out once: {problem}; use uv.designs.LeavePairOut"
     )
+
+
+def _check_design(design: object) -> None:
+    if not isinstance(design, Design):
+        raise TypeError(
+            f"design must be a Design, got {type(design).__name__}: as_design makes one of a name, "
+            "a splitter or a list of splits"
+        )
 
 
 def _first_partition(testing: np.ndarray) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import is_number
+from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.data.formula import read_formula
 from ucvtest.data.output import Output
@@ -390,8 +390,5 @@ class HypothesisTest(ABC):
 
 def checked_alternative(alternative: Any) -> Alternative:
     """The alternative hypothesis, if it is one."""
-    if alternative not in ALTERNATIVES:
-        raise ValueError(
-            f"alternative={alternative!r} is unknown: use one of {', '.join(ALTERNATIVES)}"
-        )
+    check_choice("alternative", alternative, ALTERNATIVES)
     return alternative

@@ -17,6 +17,7 @@ these weights all of this still holds, provided that covariances do not depend o
 
 import math
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import jax
@@ -24,6 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
+from ucvtest.common.checks import check_number
 from ucvtest.common.float64 import in_float64
 from ucvtest.data.groups import refuse_groups
 
@@ -201,6 +203,8 @@ def eigenvalues(
     >>> uv.kernels.fold_covariance.eigenvalues(1.0, 0.25, 0.125, n_obs=8, fold_size=2)
     (0.75, 1.0, 2.0)
     """
+    _check_numbers(sigma_squared=sigma_squared, omega=omega, gamma=gamma)
+    _check_sizes(n_obs, fold_size)
     of_fold = sigma_squared + (fold_size - 1) * omega
     return (
         sigma_squared - omega,
@@ -227,6 +231,8 @@ def mean_fold_size(sizes: np.ndarray) -> float:
     3.4
     """
     sizes = as_numbers("sizes", sizes)
+    if sizes.ndim != 1 or not sizes.size or not ((sizes >= 1) & (sizes < 1e100)).all():
+        raise ValueError("sizes must hold the sizes of the folds, numbers from 1 on")
     return float((sizes**2).sum() / sizes.sum())
 
 
@@ -258,6 +264,8 @@ def variance_given_rho(lambda2: float, rho: float, n_obs: int, fold_size: float)
     >>> uv.kernels.fold_covariance.variance_given_rho(2.0, 0.5, n_obs=8, fold_size=2)
     1.25
     """
+    _check_numbers(lambda2=lambda2, rho=rho)
+    _check_sizes(n_obs, fold_size)
     if rho >= 1:
         raise ValueError(f"rho must be below 1, got {rho}")
     return lambda2 / fold_size * (fold_size / n_obs + rho / (1 - rho))
@@ -306,6 +314,12 @@ def admissible_variances(
     >>> uv.kernels.fold_covariance.admissible_variances(0.125, 0.25, 40, 4, width=1.0)
     (0.0, 0.1)
     """
+    if not (isinstance(lambda1, float) and math.isnan(lambda1)):
+        _check_numbers(lambda1=lambda1)
+    _check_numbers(lambda2=lambda2)
+    _check_sizes(n_obs, fold_size)
+    if not (isinstance(width, Real) and width == math.inf):
+        check_number("width", width, low=0)
     most = width**2 / 4
     if math.isnan(lambda1):
         return 0.0, lambda2 / n_obs + most - lambda2
@@ -348,6 +362,16 @@ def _moments(losses: jax.Array, codes: jax.Array, n_folds: int) -> dict[str, jax
         "lambda1": lambda1,
         "lambda2": between + extra,
     }
+
+
+def _check_numbers(**numbers: Any) -> None:
+    for name, value in numbers.items():
+        check_number(name, value)
+
+
+def _check_sizes(n_obs: Any, fold_size: Any) -> None:
+    check_number("n_obs", n_obs, low=1)
+    check_number("fold_size", fold_size, low=1)
 
 
 def _checked(e: np.ndarray, fold: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:

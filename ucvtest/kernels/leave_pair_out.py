@@ -80,7 +80,7 @@ def errors(scores: Any, y: Any, *, groups: Any = None) -> dict[str, float]:
     """
     refuse_groups(groups, "the estimator")
     matrix, labels = as_numbers("scores", scores), as_array("y", y)
-    n = len(labels)
+    n = labels.size
     if labels.ndim != 1 or matrix.shape != (n, n):
         raise ValueError(
             f"scores must have shape (n, n) and y (n,), got {matrix.shape} and {labels.shape}"
@@ -141,6 +141,9 @@ def smoother_errors(
     """
     refuse_groups(groups, "the estimator")
     hat = as_numbers("hat", hat)
+    if hat.ndim != 2 or hat.shape[0] != hat.shape[1] or not np.isfinite(hat).all():
+        raise ValueError(f"hat must hold finite numbers of shape (n, n), got {hat.shape}")
+    labelings = _checked_labelings(labelings, len(hat))
     left = 1.0 - np.diag(hat)
     determinant = left[:, None] * left - hat**2
     np.fill_diagonal(determinant, 1.0)
@@ -192,13 +195,27 @@ def nearest_neighbour_errors(
     """
     refuse_groups(groups, "the estimator")
     nearest = as_array("nearest", nearest)
+    if nearest.ndim != 2 or nearest.shape[1] < 2 or nearest.dtype.kind not in "iu":
+        raise ValueError(
+            f"nearest must hold integers of shape (n, k + 1), got {nearest.dtype} {nearest.shape}"
+        )
     n, ranks = nearest.shape
+    if nearest.size and not (nearest.min() >= 0 and nearest.max() < n):
+        raise ValueError(f"nearest must hold numbers of observations from 0 to {n - 1}")
+    labelings = _checked_labelings(labelings, n)
     votes, near = np.zeros((n, n)), np.zeros((n, n))
     rows = np.arange(n)[:, None]
     near[rows, nearest[:, : ranks - 1]] = 1
     votes[np.arange(n), nearest[:, -1]] = 1
     matrices = tuple(_padded(each, 0, 1) for each in (near, votes))
     return _in_batches(_neighbours, matrices, labelings)
+
+
+def _checked_labelings(labelings: Any, n_obs: int) -> np.ndarray:
+    labels = as_array("labelings", labelings)
+    if labels.ndim != 2 or labels.shape[1] != n_obs or not np.isin(labels, (0, 1)).all():
+        raise ValueError(f"labelings must hold 0 and 1 of shape (P, {n_obs}), got {labels.shape}")
+    return labels.astype(bool, copy=False)
 
 
 # --------------------------------------------------------------------------- jitted sums
@@ -261,12 +278,11 @@ def _in_batches(
     count: Any, matrices: tuple[np.ndarray, ...], labelings: np.ndarray
 ) -> tuple[Any, Any]:
     """Counts for any number of labelings, in calls of one shape."""
-    labels = as_array("labelings", labelings).astype(bool, copy=False)
-    n_labelings = len(labels)
+    n_labelings = len(labelings)
     shared = jax.tree_util.tree_map(jnp.asarray, matrices)
     wrong, tied = np.empty(n_labelings, int), np.empty(n_labelings, int)
     for start in range(0, n_labelings, LABELINGS_PER_CALL):
-        batch = labels[start : start + LABELINGS_PER_CALL]
+        batch = labelings[start : start + LABELINGS_PER_CALL]
         rows = slice(start, start + len(batch))
         missing = ((0, 0), (0, LABELINGS_PER_CALL - len(batch)))
         # Padding is neither positive nor negative, so it is in no pair.

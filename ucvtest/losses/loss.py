@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
+from ucvtest.common.checks import check_choice
 from ucvtest.data.output import OUTPUTS, Output
 
 if TYPE_CHECKING:
@@ -73,8 +74,7 @@ class Loss:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise ValueError(f"function must be callable, got {self.function!r}")
-        if self.output not in OUTPUTS:
-            raise ValueError(f"output={self.output!r} is unknown: use one of {', '.join(OUTPUTS)}")
+        check_choice("output", self.output, OUTPUTS)
         if self.bounds is not None and not -np.inf < self.bounds[0] < self.bounds[1] < np.inf:
             raise ValueError(f"bounds must be two finite numbers in order, got {self.bounds!r}")
 

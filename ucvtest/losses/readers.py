@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
+from ucvtest.common.checks import check_choice
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import as_response, code_labels, taken_for_classes
 from ucvtest.designs.design import Design
@@ -47,6 +48,8 @@ def of_arrays(
             f"got {np.shape(values)}"
         )
     names = as_names(learners, len(array))
+    if not isinstance(loss, str):
+        raise ValueError(f"loss must be the name of the loss, got {loss!r:.60}")
     known = LOSSES.get(loss)
     kept = array[:, design.testing]
     if not np.isfinite(kept).all():
@@ -84,8 +87,7 @@ def of_sklearn(
     results: Mapping[str, Mapping[str, Any]], n_obs: int, score: str, test_score: str | None
 ) -> dict[str, Any]:
     """The fields of `Losses` from cross_validate's results; see `Losses.from_sklearn`."""
-    if score not in SCORES:
-        raise ValueError(f"score={score!r} is unknown: use one of {', '.join(SCORES)}")
+    check_choice("score", score, SCORES)
     loss, shift, slope = SCORES[score]
     designs, means = [], []
     for name, result in results.items():
@@ -117,6 +119,8 @@ def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]
     """The names of the learners, all different; numbered ones by default."""
     if learners is None:
         return tuple(f"learner {place}" for place in range(1, n_learners + 1))
+    if not isinstance(learners, Sequence):
+        raise ValueError(f"learners must be {n_learners} different names, got {learners!r:.60}")
     names = tuple(learners)
     strings = not isinstance(learners, str) and all(
         isinstance(name, str) and name.strip() for name in names

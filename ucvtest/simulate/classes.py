@@ -5,10 +5,13 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from ucvtest.common.checks import as_integer
+from ucvtest.common.checks import at_least, check_number
 from ucvtest.common.runtime import make_generator
 
 __all__ = ["best_auc", "normal_classes"]
+
+MAX_CELLS = 5 * 10**7
+"""Numbers that are drawn at a time, 400 MB."""
 
 
 def normal_classes(
@@ -49,13 +52,16 @@ def normal_classes(
     """
     sizes = {"n_negative": n_negative, "n_positive": n_positive, "n_features": n_features}
     for name, value in sizes.items():
-        if as_integer(name, value) < 1:
-            raise ValueError(f"{name} must be at least 1, got {value}")
-    if not np.isfinite(shift):
-        raise ValueError(f"shift must be a finite number, got {shift!r}")
+        at_least(name, value, 1)
+    check_number("shift", shift)
+    cells = (int(n_negative) + int(n_positive)) * int(n_features)
+    if cells > MAX_CELLS:
+        raise ValueError(
+            f"n_negative, n_positive and n_features ask for {cells} numbers, more than {MAX_CELLS}"
+        )
     generator, _ = make_generator(rng)
     y = np.repeat([0, 1], [n_negative, n_positive])
-    return generator.normal(size=(len(y), n_features)) + shift * y[:, None], y
+    return generator.normal(size=(len(y), n_features)) + float(shift) * y[:, None], y
 
 
 def best_auc(n_features: int, shift: float) -> float:
@@ -70,10 +76,18 @@ def best_auc(n_features: int, shift: float) -> float:
     -------
     float
 
+    Raises
+    ------
+    ValueError
+        If `n_features` is not positive, or `shift` is not finite.
+
     Examples
     --------
     >>> from ucvtest import simulate
     >>> round(simulate.best_auc(2, 1.0), 4)
     0.8413
     """
+    at_least("n_features", n_features, 1)
+    check_number("n_features", n_features)
+    check_number("shift", shift)
     return float(ndtr(abs(shift) * np.sqrt(n_features / 2)))

@@ -50,7 +50,7 @@ def ad_hoc_variances(fold_values: Any, estimate: Any = None) -> dict[str, float]
     0.003333 0.002222
     """
     folds = as_numbers("fold_values", fold_values)
-    if folds.ndim not in (2, 3) or min(folds.shape[1:]) < 2:
+    if folds.ndim not in (2, 3) or not len(folds) or min(folds.shape[1:]) < 2:
         raise ValueError(
             "fold_values must have shape (R, K1, K0) or (R, K) with at least two folds, got "
             f"{folds.shape}"

@@ -17,8 +17,11 @@ The paper's proof sorts D and its ghost samples before it exchanges observations
 which only matched observations allow.
 """
 
+from numbers import Real
+
 import numpy as np
 
+from ucvtest.common.checks import check_number, is_number
 from ucvtest.kernels.permutation.samplings import Sampling, check_sampling
 
 __all__ = ["complexity_bound", "error_bound"]
@@ -70,7 +73,12 @@ def complexity_bound(
     """
     check_sampling(sampling)
     _check_delta(delta)
-    spread = 8 * n_minority / n_obs**2 if sampling == "permutation" else 2 / n_obs
+    check_number("p_in", p_in)
+    check_number("n_obs", n_obs, low=1)
+    check_number("n_minority", n_minority, low=0, high=n_obs)
+    if not (isinstance(n_drawn, Real) and n_drawn == np.inf):
+        check_number("n_drawn", n_drawn, low=1)
+    spread = 8 * n_minority / float(n_obs) ** 2 if sampling == "permutation" else 2 / n_obs
     bound = p_in + float(np.sqrt(spread * np.log(1 / delta) / n_drawn))
     if sampling == "bootstrap":
         share = n_minority / n_obs
@@ -119,11 +127,14 @@ def error_bound(
     """
     check_sampling(sampling)
     _check_delta(delta)
+    check_number("e_in", e_in)
+    check_number("p_in", p_in)
+    check_number("n_obs", n_obs, low=1)
     deviation = np.sqrt(np.log(1 / delta))
     factor = 3 * deviation if sampling == "rademacher" else 2 + 5 * deviation
     return float(e_in + p_in + np.sqrt(8 / n_obs) * factor / 4)
 
 
 def _check_delta(delta: float) -> None:
-    if not 0 < delta < 1:
-        raise ValueError(f"delta must lie between 0 and 1, got {delta!r}: use 0.05")
+    if not is_number(delta) or not 0 < delta < 1:
+        raise ValueError(f"delta must lie between 0 and 1, got {delta!r:.60}: use 0.05")

@@ -76,6 +76,8 @@ def generalization(
             "predictions and permuted_y must have the same shape (P, n) and y shape (m,), got "
             f"{fitted.shape}, {labels.shape} and {reference.shape}"
         )
+    if not fitted.size or not reference.size:
+        raise ValueError("predictions, permuted_y and y must not be empty")
     for name, array in (("predictions", fitted), ("permuted_y", labels), ("y", reference)):
         if not np.isfinite(array).all():
             raise ValueError(f"{name} holds values that are not finite: drop or impute them")

@@ -2,6 +2,8 @@
 
 from typing import Literal, get_args
 
+from ucvtest.common.checks import check_choice
+
 __all__ = ["SAMPLINGS", "Sampling", "check_sampling"]
 
 Sampling = Literal["permutation", "bootstrap", "rademacher"]
@@ -10,5 +12,4 @@ SAMPLINGS: tuple[Sampling, ...] = get_args(Sampling)
 
 def check_sampling(sampling: str) -> None:
     """Refuse names that are none of `SAMPLINGS`."""
-    if sampling not in SAMPLINGS:
-        raise ValueError(f"sampling={sampling!r} is unknown: use one of {', '.join(SAMPLINGS)}")
+    check_choice("sampling", sampling, SAMPLINGS)

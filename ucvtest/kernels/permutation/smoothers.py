@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ucvtest.common.arrays import as_numbers
+from ucvtest.common.checks import check_number
 from ucvtest.kernels.permutation.samplings import Sampling, check_sampling
 
 __all__ = [
@@ -61,8 +62,8 @@ def smoother_optimism(
     4.0
     """
     check_sampling(sampling)
-    variance, trace = as_numbers("variance", variance), as_numbers("trace", trace)
-    total = as_numbers("total", total)
+    check_number("n_obs", n_obs, low=2 if sampling == "permutation" else 1)
+    variance, trace, total = _together(variance=variance, trace=trace, total=total)
     if sampling == "permutation":
         return (2 * variance / (n_obs - 1) * (trace - total / n_obs))[()]
     return (2 * variance * trace / n_obs)[()]
@@ -100,8 +101,9 @@ def smoother_complexity(
     >>> float(smoother_complexity(0.0, 9.0, trace=3.0, total=10.0, n_obs=10))
     2.0
     """
+    mean, variance, trace, total = _together(mean=mean, variance=variance, trace=trace, total=total)
     optimism = smoother_optimism(variance, trace, total, n_obs, sampling)
-    return (optimism / 2 + as_numbers("mean", mean) ** 2 * as_numbers("total", total) / n_obs)[()]
+    return (optimism / 2 + mean**2 * total / n_obs)[()]
 
 
 def effective_degrees(smoother: ArrayLike) -> dict[str, Any]:
@@ -136,7 +138,7 @@ def effective_degrees(smoother: ArrayLike) -> dict[str, Any]:
     {'trace': 1.0, 'permutation': 1.0, 'variance': 1.0, 'residual': 1.0}
     """
     matrix = as_numbers("smoother", smoother)
-    if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
+    if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2] or not matrix.shape[-1]:
         raise ValueError(f"smoother must have shape (n, n), got {matrix.shape}")
     trace = np.trace(matrix, axis1=-2, axis2=-1)
     squares = (matrix**2).sum(axis=(-2, -1))
@@ -175,10 +177,13 @@ def leave_one_out(residuals: ArrayLike, leverages: ArrayLike) -> Any:
     >>> float(leave_one_out([1.0, -1.0], [0.5, 0.5]))
     4.0
     """
-    left = 1.0 - as_numbers("leverages", leverages)
+    residuals, leverages = _together(residuals=residuals, leverages=leverages)
+    if not residuals.ndim or not residuals.shape[-1]:
+        raise ValueError(f"residuals must have shape (..., n), got {residuals.shape}")
+    left = 1.0 - leverages
     undetermined = (np.abs(left) < 1e-12).any(axis=-1)
     left = np.where(np.abs(left) < 1e-12, 1.0, left)
-    error = ((as_numbers("residuals", residuals) / left) ** 2).mean(axis=-1)
+    error = ((residuals / left) ** 2).mean(axis=-1)
     return np.where(undetermined, np.inf, error)[()]
 
 
@@ -208,7 +213,8 @@ def final_prediction_error(e_in: ArrayLike, degrees: ArrayLike, n_obs: int) -> A
     >>> float(final_prediction_error(1.0, 5.0, 15))
     2.0
     """
-    e_in, degrees = as_numbers("e_in", e_in), as_numbers("degrees", degrees)
+    check_number("n_obs", n_obs, low=1)
+    e_in, degrees = _together(e_in=e_in, degrees=degrees)
     left = n_obs - degrees
     error = e_in * (n_obs + degrees) / np.where(left > 0, left, np.nan)
     return np.where(left > 0, error, np.inf)[()]
@@ -240,9 +246,23 @@ def vc_penalty(e_in: ArrayLike, degrees: ArrayLike, n_obs: int) -> Any:
     >>> round(float(vc_penalty(1.0, 1.0, 100)), 4)
     1.3912
     """
-    e_in, degrees = as_numbers("e_in", e_in), as_numbers("degrees", degrees)
+    check_number("n_obs", n_obs, low=1)
+    e_in, degrees = _together(e_in=e_in, degrees=degrees)
+    if not (degrees > 0).all():
+        raise ValueError("degrees must be positive: the bound does not exist for none")
     p = n_obs / degrees
-    inside = 1 + np.log(p) + np.log(n_obs) / (2 * degrees)
+    inside = 1 + np.log(p) + np.log(float(n_obs)) / (2 * degrees)
     left = np.sqrt(p) - np.sqrt(np.maximum(inside, 0.0))
     error = e_in * np.sqrt(p) / np.where(left > 0, left, np.nan)
     return np.where(left > 0, error, np.inf)[()]
+
+
+def _together(**given: Any) -> list[np.ndarray]:
+    """Arrays of numbers that broadcast."""
+    arrays = [as_numbers(name, value) for name, value in given.items()]
+    try:
+        np.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError as error:
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise ValueError(f"{', '.join(given)} must have shapes that fit, got {shapes}") from error
+    return arrays

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from ucvtest.common.checks import check_choice
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import SklearnLearner
@@ -39,8 +40,7 @@ def choose_backend(
     "auto" translates scikit-learn estimators where it changes no prediction; "jax" insists on it;
     "sklearn" never does. No learning set is smaller than `learn_size`.
     """
-    if backend not in BACKENDS:
-        raise ValueError(f"backend={backend!r} is unknown: use one of {', '.join(BACKENDS)}")
+    check_choice("backend", backend, BACKENDS)
     if backend == "sklearn" or isinstance(learner, (JittedLearner, TranslatedLearner)):
         return learner
     try:

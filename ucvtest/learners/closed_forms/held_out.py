@@ -55,6 +55,8 @@ def hat_matrix(learner: Ridge | KernelRidge, X: Any, learn_size: int | None = No
             "fixed hat matrix"
         )
     features = as_numbers("X", X)
+    if features.ndim != 2 or not features.size or not np.isfinite(features).all():
+        raise ValueError(f"X must hold finite numbers of shape (n, p), got shape {features.shape}")
     if isinstance(learner, Polynomial):
         features = learner.expand(features)
     n_obs = len(features)
@@ -107,11 +109,14 @@ def held_out_predictions(hat: np.ndarray, y: np.ndarray, held_out: np.ndarray) -
     """
     hat, response = as_numbers("hat", hat), as_numbers("y", y)
     sets = as_array("held_out", held_out)
-    n_obs = len(hat)
-    if hat.shape != (n_obs, n_obs) or len(response) != n_obs or response.ndim > 2:
+    n_obs = len(hat) if hat.ndim else 0
+    fits = response.ndim in (1, 2) and len(response) == n_obs
+    if hat.shape != (n_obs, n_obs) or not fits:
         raise ValueError(
             f"hat must have shape (n, n) and y (n,) or (n, P), got {hat.shape} and {response.shape}"
         )
+    if not (np.isfinite(hat).all() and np.isfinite(response).all()):
+        raise ValueError("hat and y must hold finite numbers: drop or impute what is missing")
     if sets.ndim != 2 or sets.dtype.kind not in "iu":
         raise ValueError(f"held_out must hold integers of shape (R, s), got shape {sets.shape}")
     _check_sets(sets, n_obs)

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from ucvtest.common.checks import check_choice
 from ucvtest.common.float64 import in_float64, to_numpy
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
@@ -215,8 +216,7 @@ class WithPriors(Discriminant):
     method: ClassVar[str]
 
     def __post_init__(self) -> None:
-        if self.priors not in PRIORS:
-            raise ValueError(f"priors={self.priors!r} is unknown: use one of {', '.join(PRIORS)}")
+        check_choice("priors", self.priors, PRIORS)
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.float64 import in_float64, jit, to_device
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale
@@ -19,7 +20,7 @@ from ucvtest.learners.batching import (
     rows_for_cache,
     squared_distances,
 )
-from ucvtest.learners.jitted.penalties import PenaltyScale, check_scale
+from ucvtest.learners.jitted.penalties import PenaltyScale, as_penalty, check_scale
 from ucvtest.learners.jitted.ridge_dual import DualSmoother, dual_padded, dual_scores, dual_size
 from ucvtest.learners.solvers.linear_algebra import CAREFUL, SINGULAR, divisor
 
@@ -76,7 +77,7 @@ def kernel_ridge(
     >>> uv.learners.kernel_ridge(1.0, kernel="rbf", gamma=0.5).name
     'kernel_ridge:1.0,kernel=rbf,gamma=0.5'
     """
-    return KernelRidge(float(lam), kernel, gamma, degree, coef0, scale)
+    return KernelRidge(as_penalty(lam), kernel, gamma, degree, coef0, scale)
 
 
 @dataclass(frozen=True)
@@ -102,14 +103,13 @@ class KernelRidge(JittedLearner):
     def __post_init__(self) -> None:
         if not (np.isfinite(self.lam) and self.lam > 0):
             raise ValueError(f"lam must be a positive number, got {self.lam!r}")
-        if self.kernel not in KERNELS:
-            raise ValueError(f"kernel={self.kernel!r} is unknown: use one of {', '.join(KERNELS)}")
-        if self.gamma is not None and not (np.isfinite(self.gamma) and self.gamma > 0):
-            raise ValueError(f"gamma must be a positive number or None, got {self.gamma!r}")
-        if not (np.isfinite(self.degree) and self.degree > 0):
-            raise ValueError(f"degree must be a positive number, got {self.degree!r}")
-        if not np.isfinite(self.coef0):
-            raise ValueError(f"coef0 must be a finite number, got {self.coef0!r}")
+        check_choice("kernel", self.kernel, KERNELS)
+        if self.gamma is not None and not (is_number(self.gamma) and self.gamma > 0):
+            raise ValueError(f"gamma must be a positive number or None, got {self.gamma!r:.60}")
+        if not (is_number(self.degree) and self.degree > 0):
+            raise ValueError(f"degree must be a positive number, got {self.degree!r:.60}")
+        if not is_number(self.coef0):
+            raise ValueError(f"coef0 must be a finite number, got {self.coef0!r:.60}")
         check_scale(self.penalty_scale)
 
     @property

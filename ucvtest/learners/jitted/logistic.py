@@ -16,7 +16,12 @@ from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale
 from ucvtest.learners.batching import padded_rows, rows_for_cache
 from ucvtest.learners.jitted.blocks import decided, in_blocks
-from ucvtest.learners.jitted.penalties import PenaltyScale, check_scale, check_without_penalty
+from ucvtest.learners.jitted.penalties import (
+    PenaltyScale,
+    as_penalty,
+    check_scale,
+    check_without_penalty,
+)
 from ucvtest.learners.solvers.linear_algebra import (
     divisor,
     invert_positive_definite,
@@ -101,7 +106,7 @@ def logistic(
     >>> uv.learners.logistic(0.1).name, uv.learners.logistic(1.0, scale="sum").name
     ('logistic:0.1', 'logistic:1.0,scale=sum')
     """
-    return RidgeLogistic(float(lam), standardize, scale, max_iter)
+    return RidgeLogistic(as_penalty(lam), standardize, scale, max_iter)
 
 
 class LogisticState(NamedTuple):

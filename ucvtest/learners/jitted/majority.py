@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from ucvtest.common.checks import check_choice
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
@@ -55,8 +56,7 @@ class Majority(JittedLearner):
     needs_features: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.tie not in TIES:
-            raise ValueError(f"tie={self.tie!r} is unknown: use one of {', '.join(TIES)}")
+        check_choice("tie", self.tie, TIES)
 
     @property
     def name(self) -> str:

@@ -1,11 +1,12 @@
 """What learners with a penalty refuse, and whether it is added to a sum or a mean of losses."""
 
-from typing import Literal
+from typing import Any, Literal
 
+from ucvtest.common.checks import check_choice
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner
 
-__all__ = ["PenaltyScale", "check_scale", "check_without_penalty"]
+__all__ = ["PenaltyScale", "as_penalty", "check_scale", "check_without_penalty"]
 
 PenaltyScale = Literal["sum", "mean"]
 SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")
@@ -13,8 +14,7 @@ SCALES: tuple[PenaltyScale, ...] = ("sum", "mean")
 
 def check_scale(scale: str) -> None:
     """Refuse scales that are unknown."""
-    if scale not in SCALES:
-        raise ValueError(f"scale={scale!r} is unknown: use one of {', '.join(SCALES)}")
+    check_choice("scale", scale, SCALES)
 
 
 def check_without_penalty(
@@ -27,3 +27,11 @@ def check_without_penalty(
             f"learner {learner.name} without a penalty needs learn_size >= {needed} (features "
             f"plus one), got learn_size={learn_size}: raise lam above 0"
         )
+
+
+def as_penalty(lam: Any) -> float:
+    """A penalty as a float; which ones are possible, the learner says."""
+    try:
+        return float(lam)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"lam must be a number, got {lam!r:.60}") from error

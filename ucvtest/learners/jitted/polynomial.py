@@ -8,7 +8,7 @@ from numpy.polynomial.legendre import legvander
 from ucvtest.common.checks import is_integer
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.jitted.penalties import PenaltyScale
+from ucvtest.learners.jitted.penalties import PenaltyScale, as_penalty
 from ucvtest.learners.jitted.ridge import Ridge, RidgeState
 
 __all__ = ["Polynomial", "polynomial"]
@@ -53,7 +53,7 @@ def polynomial(
     """
     if not is_integer(degree) or degree < 1:
         raise ValueError(f"degree must be a positive integer, got {degree!r}")
-    return Polynomial(float(lam), penalize_intercept, scale, degree=int(degree))
+    return Polynomial(as_penalty(lam), penalize_intercept, scale, degree=int(degree))
 
 
 @dataclass(frozen=True)

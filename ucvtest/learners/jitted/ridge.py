@@ -22,7 +22,12 @@ from ucvtest.learners.batching import (
 )
 from ucvtest.learners.jitted.blocks import codes_in_blocks, in_blocks
 from ucvtest.learners.jitted.one_set import LABELINGS, OPEN, product, replace_open_rows, whitened
-from ucvtest.learners.jitted.penalties import PenaltyScale, check_scale, check_without_penalty
+from ucvtest.learners.jitted.penalties import (
+    PenaltyScale,
+    as_penalty,
+    check_scale,
+    check_without_penalty,
+)
 from ucvtest.learners.jitted.ridge_dual import DualSmoother, dual_padded, dual_scores, dual_size
 from ucvtest.learners.solvers.linear_algebra import (
     CAREFUL,
@@ -71,7 +76,7 @@ def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "s
     >>> uv.learners.ridge(1.0).name, uv.learners.ridge(0.1, scale="mean").name
     ('ridge:1.0', 'ridge:0.1,scale=mean')
     """
-    return Ridge(float(lam), penalize_intercept, scale)
+    return Ridge(as_penalty(lam), penalize_intercept, scale)
 
 
 @dataclass(frozen=True, eq=False)

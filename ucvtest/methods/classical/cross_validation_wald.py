@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from ucvtest.common.checks import check_choice
 from ucvtest.common.runtime import Execution
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold
@@ -126,8 +127,7 @@ class CrossValidationWaldTest(ResamplingTest):
 
     def _options(self, variance: Variance = "all_pairs") -> Variance:
         """The option of `fit`, validated."""
-        if variance not in VARIANCES:
-            raise ValueError(f"variance={variance!r} is unknown: use one of {', '.join(VARIANCES)}")
+        check_choice("variance", variance, VARIANCES)
         header = self._header
         design = self._draw(np.random.default_rng(0)) if header is None else header.design
         _check_folds(variance, design)

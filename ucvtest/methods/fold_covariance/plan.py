@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from ucvtest.common.checks import as_integer, is_number
+from ucvtest.common.checks import as_integer, check_choice, is_number
 
 __all__ = [
     "Estimator",
@@ -91,6 +91,5 @@ def checked_folds(n_folds: Any, n_obs: int) -> int:
 
 def checked_estimator(estimator: Any) -> Estimator:
     """The name of an estimator."""
-    if estimator not in ESTIMATORS:
-        raise ValueError(f"estimator={estimator!r} is unknown: use one of {', '.join(ESTIMATORS)}")
+    check_choice("estimator", estimator, ESTIMATORS)
     return estimator

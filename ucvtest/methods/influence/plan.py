@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ucvtest.common.checks import as_integer
+from ucvtest.common.checks import as_integer, check_choice
 
 __all__ = [
     "METRICS",
@@ -118,8 +118,7 @@ class Options:
         cls, layout: Layout, response: np.ndarray, n_repeats: Any, scheme: Any, variance: Any
     ) -> "Options":
         """The options of a test that is made from data; `response` are the user's own labels."""
-        if scheme not in SCHEME_WORDS:
-            raise ValueError(f"scheme={scheme!r} is unknown: use one of {', '.join(SCHEME_WORDS)}")
+        check_choice("scheme", scheme, SCHEME_WORDS)
         if scheme in WITH_FOLDS:
             check_class_sizes(layout.classes, response, layout.n_folds)
         if scheme in SINGLE:
@@ -158,10 +157,10 @@ def check_class_sizes(classes: Sequence[np.ndarray], response: np.ndarray, n_fol
 def check_variance(layout: Layout, scheme: str, variance: Any) -> None:
     """Refuse variances that do not exist for the scheme."""
     offered = layout.variances(scheme)
-    if variance not in offered:
-        known = variance in VARIANCES
+    if not isinstance(variance, str) or variance not in offered:
+        known = isinstance(variance, str) and variance in VARIANCES
         problem = f"does not exist for scheme={scheme!r}, metric={layout.metric!r}"
         raise ValueError(
-            f"variance={variance!r} {problem if known else 'is unknown'}: use one of "
+            f"variance={variance!r:.60} {problem if known else 'is unknown'}: use one of "
             f"{', '.join(offered)}"
         )

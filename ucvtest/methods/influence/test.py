@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import as_integer
+from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.evaluation.problem import check_two_classes, is_auc
 from ucvtest.evaluation.source import GivenLosses
@@ -161,8 +161,7 @@ class InfluenceFunctionTest(FromLosses):
         groups: None = None,
         backend: Backend = "auto",
     ) -> None:
-        if metric not in METRICS:
-            raise ValueError(f"metric={metric!r} is unknown: use one of {', '.join(METRICS)}")
+        check_choice("metric", metric, METRICS)
         super().__init__(
             X,
             y,

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from ucvtest.common.checks import as_integer
+from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.data.sample import response_has_classes
 
 __all__ = [
@@ -64,8 +64,7 @@ class Options:
     @classmethod
     def of(cls, pvalue: Any, n_permutations: Any, n_simulations: Any) -> Self:
         """Validate what a user passes."""
-        if pvalue not in PVALUES:
-            raise ValueError(f"pvalue={pvalue!r} is unknown: use one of {', '.join(PVALUES)}")
+        check_choice("pvalue", pvalue, PVALUES)
         if isinstance(n_permutations, str):
             if n_permutations != "exact":
                 raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from ucvtest.common.checks import as_integer
+from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.runtime import Execution
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.evaluator import Evaluator
@@ -88,10 +88,11 @@ def _criteria(
     criterion: Any, criteria: Sequence[Any] | None, sample: Sample, loss: Loss
 ) -> tuple[Criterion, ...]:
     """The criteria that are asked for, or by default those that apply."""
+    if criteria is not None and (isinstance(criteria, str) or not isinstance(criteria, Sequence)):
+        raise ValueError(f"criteria must be a list of {', '.join(CRITERIA)}, got {criteria!r:.60}")
     asked = CRITERIA if criteria is None else (criterion, *criteria)
     for name in (criterion, *asked):
-        if name not in CRITERIA:
-            raise ValueError(f"criterion={name!r} is unknown: use one of {', '.join(CRITERIA)}")
+        check_choice("criterion", name, CRITERIA)
     lacking = {}
     if sample.n_classes != 2:
         lacking["rademacher"] = "two classes"

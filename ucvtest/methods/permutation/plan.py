@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ucvtest.common.checks import as_integer
+from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.data.sample import Sample
 from ucvtest.kernels.permutation import SAMPLINGS, Sampling
 from ucvtest.learners.base import Learner
@@ -39,8 +39,7 @@ class Options:
         loss: Loss,
     ) -> Self:
         """Validate what a user passes."""
-        if sampling not in SAMPLINGS:
-            raise ValueError(f"sampling={sampling!r} is unknown: use one of {', '.join(SAMPLINGS)}")
+        check_choice("sampling", sampling, SAMPLINGS)
         if sampling == "rademacher" and sample.n_classes != 2:
             raise ValueError(
                 "sampling='rademacher' needs two classes, as labels are drawn by a fair coin: use "

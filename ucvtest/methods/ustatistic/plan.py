@@ -228,12 +228,12 @@ def _n_pairs(n_pairs: Any) -> NumberOfPairs:
 def _variance(variance: Any, sizes: Sizes) -> str:
     """The variance that is asked for, or that "auto" stands for."""
     n, g = sizes.n_obs, sizes.learn_size
-    if variance == "auto":
+    if isinstance(variance, str) and variance == "auto":
         suits = FEW_OBS <= n <= MAX_OBS_PAIR_EFFECTS
         return "clipped" if sizes.disjoint and suits else "jackknife"
-    if variance not in VARIANCES:
+    if not isinstance(variance, str) or variance not in VARIANCES:
         raise ValueError(
-            f"variance={variance!r} is unknown: use one of auto, {', '.join(VARIANCES)}"
+            f"variance={variance!r:.60} is unknown: use one of auto, {', '.join(VARIANCES)}"
         )
     if variance in NEED_DISJOINT and not sizes.disjoint:
         raise ValueError(

@@ -2,6 +2,8 @@
 
 import math
 
+from ucvtest.common.checks import check_number
+
 __all__ = ["resamples_for_precision"]
 
 
@@ -43,10 +45,16 @@ def resamples_for_precision(
     >>> uv.resamples_for_precision(0.01)
     105967
     """
+    for name, value in (("precision", precision), ("low", low), ("high", high)):
+        check_number(name, value)
+    check_number("confidence", confidence)
     if not precision > 0:
         raise ValueError(f"precision must be positive, got {precision}")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence}")
     if not low < high:
         raise ValueError(f"low must be below high, got {low} and {high}")
-    return math.ceil((high - low) ** 2 * math.log(2 / (1 - confidence)) / (2 * precision**2))
+    per_square = (high - low) ** 2 * math.log(2 / (1 - confidence)) / 2
+    if precision < 1e-100 or not math.isfinite(per_square / precision**2):
+        raise ValueError(f"precision={precision:g} needs more resamples than can be counted")
+    return math.ceil(per_square / precision**2)
