@@ -12,7 +12,10 @@ PAIRS = np.array([np.eye(6)[i] + np.eye(6)[j] for i in range(3) for j in range(3
 ORDER = np.array([np.roll(np.arange(10), shift) for shift in range(10)])
 FIRST, SECOND = ORDER < 3, (ORDER >= 3) & (ORDER < 6)
 
+LEARNT = np.tile(np.array([np.roll(np.eye(3)[0], k) for k in range(3)]), (8, 2))
+
 CALLS = {
+    "auc_ustatistic.from_scores": (np.tile([2.0, 4, 6, 1, 3, 5], (24, 1)), LEARNT, Y == 0),
     "fold_covariance.hold_out": (np.arange(4.0), np.array([0, 0, 1, 1])),
     "fold_covariance.moments": (np.arange(4.0), np.array([0, 0, 1, 1])),
     "fold_covariance.moments_by_row": (np.arange(4.0), np.array([0, 0, 1, 1])),

@@ -112,6 +112,9 @@ def masked(values):
     "door",
     [
         lambda lost: kernels.ustatistic.from_pairs(lost(X), X, Y == 0, Y == 1),
+        lambda lost: kernels.auc_ustatistic.from_scores(
+            lost(RNG.normal(size=(160, 40))), np.tile(np.eye(4)[:2].repeat(10, axis=1), (80, 1)), Y
+        ),
         lambda lost: kernels.influence.auc(lost(SCORES), PAIRS, np.arange(6) // 3),
         lambda lost: kernels.influence.error(lost(np.eye(4)), np.eye(4)),
         lambda lost: kernels.influence.ad_hoc_variances(lost(X)),

@@ -23,6 +23,7 @@ MODULES = (
     "designs",
     "hooks",
     "kernels",
+    "kernels.auc_ustatistic",
     "kernels.fold_covariance",
     "kernels.influence",
     "kernels.leave_pair_out",

@@ -9,9 +9,23 @@ from typing import TYPE_CHECKING, Any
 import ucvtest.common.float64  # noqa: F401  (before any other module imports JAX: see there)
 
 if TYPE_CHECKING:
-    from ucvtest.kernels import fold_covariance, influence, leave_pair_out, permutation, ustatistic
+    from ucvtest.kernels import (
+        auc_ustatistic,
+        fold_covariance,
+        influence,
+        leave_pair_out,
+        permutation,
+        ustatistic,
+    )
 
-__all__ = ["fold_covariance", "influence", "leave_pair_out", "permutation", "ustatistic"]
+__all__ = [
+    "auc_ustatistic",
+    "fold_covariance",
+    "influence",
+    "leave_pair_out",
+    "permutation",
+    "ustatistic",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,416 @@
+"""The AUC as a U-statistic: against enumeration and deletion, closed forms, and by chance."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from tests.oracles import auc_ustatistic as oracle
+from tests.oracles.influence import delong
+from ucvtest.kernels import auc_ustatistic, influence
+
+NUMBERS = ("auc", "variance", "jackknife", "pair_effects", "df")
+CASES = [  # n1, n0, g1, g0
+    (4, 4, 1, 1),
+    (4, 4, 2, 2),
+    (3, 5, 1, 2),
+    (5, 4, 2, 1),
+    (5, 4, 1, 2),
+    (5, 5, 3, 2),
+]
+
+
+class Problem:
+    """Points in the plane, and learners by class means whose scores also lean on who was learnt."""
+
+    def __init__(self, n1, n0, *, ties=False, seed=1):
+        rng = np.random.default_rng(seed)
+        n = n1 + n0
+        self.points = rng.normal(size=(n, 2))
+        self.points[:n1] += 0.5
+        self.lean = rng.normal(size=(2, n))
+        self.n1, self.ties, self.known = n1, ties, {}
+        self.positives, self.negatives = tuple(range(n1)), tuple(range(n1, n))
+        self.y = np.repeat([1, 0], [n1, n0])
+
+    def score(self, learning, t, strength=0.5):
+        key = (learning, t, strength)
+        if key not in self.known:
+            at = self.points[t]
+            means = [
+                self.points[[i for i in learning if (i < self.n1) == positive]].mean(axis=0)
+                for positive in (True, False)
+            ]
+            found = ((at - means[1]) ** 2).sum() - ((at - means[0]) ** 2).sum()
+            found += strength * self.lean[0, list(learning)].sum() * self.lean[1, t]
+            self.known[key] = round(found) if self.ties else found
+        return self.known[key]
+
+    def other(self, learning, t):
+        return self.score(learning, t, strength=-0.9)
+
+    def complete(self, g1, g0, learner):
+        """Scores and learning sets of a complete design."""
+        sets = [a + b for a, b in oracle.learning_sets(self.positives, self.negatives, g1, g0)]
+        learnt = np.array([np.isin(np.arange(len(self.y)), chosen) for chosen in sets])
+        scores = [[learner(chosen, t) for t in range(len(self.y))] for chosen in sets]
+        return np.array(scores, dtype=float), learnt
+
+
+def draw(rng, n_rows, sizes, learn_sizes):
+    """Random learning sets, positives first."""
+    parts = [
+        rng.permuted(np.tile(np.arange(n) < g, (n_rows, 1)), axis=1)
+        for n, g in zip(sizes, learn_sizes, strict=True)
+    ]
+    return np.hstack(parts)
+
+
+def draw_scores(rng, learnt, y):
+    """Scores that depend on what is learnt."""
+    moved = learnt @ rng.normal(size=len(y))
+    return y + rng.normal(size=len(y)) * (1 + 0.3 * np.tanh(moved))[:, None]
+
+
+def latin_square():
+    """Each of nine rules separates, ties or reverses all that it ranks: effects of pairs alone."""
+    y = np.repeat([1, 0], 3)
+    pairs = list(itertools.product(range(3), range(3)))
+    learnt = np.array([np.isin(np.arange(6), (i, 3 + j)) for i, j in pairs])
+    return np.array([y * ((i + j) % 3 - 1.0) for i, j in pairs]), learnt, y
+
+
+@pytest.fixture
+def sampled(rng):
+    """Scores of two learners on 400 random learning sets."""
+    y = np.repeat([1, 0], [9, 11])
+    learnt = draw(rng, 400, (9, 11), (3, 4))
+    return draw_scores(rng, learnt, y), learnt, y, draw_scores(rng, learnt, y)
+
+
+@pytest.mark.parametrize("two", [False, True])
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("case", CASES)
+class TestCompleteDesign:
+    def found(self, case, ties, two):
+        n1, n0, g1, g0 = case
+        problem = Problem(n1, n0, ties=ties)
+        scores, learnt = problem.complete(g1, g0, problem.score)
+        other = problem.complete(g1, g0, problem.other)[0] if two else None
+        kernel = oracle.difference(problem.score, problem.other if two else None)
+        found = auc_ustatistic.from_scores(scores, learnt, problem.y, other, exact=True)
+        return found, (kernel, problem.positives, problem.negatives, g1, g0)
+
+    def test_equals_enumeration_and_deletion(self, case, ties, two):
+        found, definition = self.found(case, ties, two)
+        j, m2 = sum(oracle.jackknife(*definition)), sum(oracle.pair_effects(*definition))
+        assert found["auc"] == pytest.approx(oracle.complete(*definition), abs=1e-10)
+        assert found["jackknife"] == pytest.approx(j, abs=1e-10)
+        assert found["pair_effects"] == pytest.approx(m2, abs=1e-10)
+        assert j > 1e-3
+        assert m2 > 1e-4
+        half = all(2 * g <= n for n, g in zip(case[:2], case[2:], strict=True))
+        expected = max((j + j**2 / (j + m2)) / 2, m2 / 2) if half else j
+        assert found["variance"] == pytest.approx(expected, abs=1e-10)
+        assert (found["mc_se_estimate"], found["mc_se_variance"]) == (0, 0)
+        assert found["status"] == "ok"
+
+    def test_degrees_of_freedom_and_influence_values(self, case, ties, two):
+        found, definition = self.found(case, ties, two)
+        j, sizes = oracle.jackknife(*definition), case[:2]
+        welch = sum(j) ** 2 / sum(part**2 / (n - 1) for part, n in zip(j, sizes, strict=True))
+        assert found["df"] == pytest.approx(min(max(welch, 1), sum(sizes) - 2), abs=1e-9)
+        for name, part, n in zip(("u1", "u0"), j, sizes, strict=True):
+            assert (found[name] ** 2).sum() / (n * (n - 1)) == pytest.approx(part, abs=1e-12)
+            assert found[name].sum() == pytest.approx(0, abs=1e-12)
+
+    def test_is_the_repaired_influence_function(self, case, ties, two):
+        n1, n0, g1, g0 = case
+        problem = Problem(n1, n0, ties=ties)
+        terms = [np.zeros((3, n1)), np.zeros((3, n0))]
+        for sign, learner in ((1, problem.score), (-1, problem.other))[: 1 + two]:
+            scores, learnt = problem.complete(g1, g0, learner)
+            known = influence.auc(scores, ~learnt, problem.y)
+            terms[0] += sign * known["terms1"]
+            terms[1] += sign * known["terms0"]
+        found, _ = self.found(case, ties, two)
+        total = 0.0
+        for name, (i, ii, iii), n, g in zip(("u1", "u0"), terms, (n1, n0), (g1, g0), strict=True):
+            repaired = i + (n - 1) / (n - g - 1) * (ii - iii)
+            np.testing.assert_allclose(found[name], repaired, atol=1e-12)
+            total += (repaired**2).sum() / (n * (n - 1))
+        assert found["jackknife"] == pytest.approx(total, abs=1e-12)
+
+
+class TestTheOracle:
+    @pytest.mark.parametrize("case", [(4, 4, 1, 1), (5, 5, 2, 1), (4, 5, 2, 2)])
+    def test_pair_effects_by_deletion_and_by_projection(self, case):
+        n1, n0, g1, g0 = case
+        problem = Problem(n1, n0)
+        kernel = oracle.difference(problem.score, problem.other)
+        definition = (kernel, problem.positives, problem.negatives, g1, g0)
+        np.testing.assert_allclose(
+            oracle.pair_effects(*definition),
+            oracle.pair_effects_by_projection(*definition),
+            atol=1e-14,
+        )
+
+    def test_expectations_over_all_samples(self):
+        """Three values in each class: the unbiased variance is right, and the jackknife above."""
+
+        def score(learning, t):
+            return (1 + sum(value for value, _ in learning)) * t[0] % 5
+
+        def multisets():
+            for values in itertools.combinations_with_replacement(range(3), 4):
+                counts = [values.count(v) for v in range(3)]
+                ways = math.factorial(4) / math.prod(map(math.factorial, counts))
+                yield (
+                    values,
+                    ways * math.prod(p**k for p, k in zip((0.5, 0.3, 0.2), counts, strict=True)),
+                )
+
+        samples = list(multisets())
+        rows = []
+        for (first, p), (second, q) in itertools.product(samples, samples):
+            positives = tuple((value + 1, k) for k, value in enumerate(first))
+            negatives = tuple((value, 4 + k) for k, value in enumerate(second))
+            definition = (oracle.difference(score, None), positives, negatives, 1, 1)
+            rows.append(
+                (
+                    p * q,
+                    oracle.complete(*definition),
+                    oracle.unbiased_variance(*definition),
+                    sum(oracle.jackknife(*definition)),
+                )
+            )
+        weight, u, unbiased, jackknife = np.array(rows).T
+        variance = weight @ u**2 - (weight @ u) ** 2
+        assert weight.sum() == pytest.approx(1)
+        assert weight @ unbiased == pytest.approx(variance, rel=1e-12)
+        assert variance < weight @ jackknife < 2 * variance
+
+
+class TestRandomLearningSets:
+    @pytest.mark.parametrize("two", [False, True])
+    @pytest.mark.parametrize("case", [(6, 6, 2, 2), (5, 7, 2, 3), (7, 5, 4, 2)])
+    def test_agree_with_all_learning_sets(self, case, two):
+        n1, n0, g1, g0 = case
+        problem, rng = Problem(n1, n0), np.random.default_rng(7)
+        scores, learnt = problem.complete(g1, g0, problem.score)
+        other = problem.complete(g1, g0, problem.other)[0]
+        exact = auc_ustatistic.from_scores(
+            scores, learnt, problem.y, other if two else None, exact=True
+        )
+        all_found = []
+        for _ in range(8):
+            rows = rng.integers(len(learnt), size=2000)
+            found = auc_ustatistic.from_scores(
+                scores[rows], learnt[rows], problem.y, other[rows] if two else None
+            )
+            assert abs(found["auc"] - exact["auc"]) < 4 * found["mc_se_estimate"]
+            assert abs(found["variance"] - exact["variance"]) < 4 * found["mc_se_variance"]
+            all_found.append(found)
+        for name in ("auc", "variance", "jackknife", "pair_effects"):
+            values = np.array([each[name] for each in all_found])
+            error = values.std(ddof=1) / math.sqrt(len(values))
+            assert abs(values.mean() - exact[name]) < 4.8 * error, name  # t with 7 df: 1 in 500
+        spread = np.std([each["auc"] for each in all_found], ddof=1)
+        assert 0.4 < all_found[0]["mc_se_estimate"] / spread < 2.5
+
+    def test_products_of_blocks_hold_no_monte_carlo_noise(self):
+        problem, rng = Problem(6, 6), np.random.default_rng(0)
+        scores, learnt = problem.complete(2, 2, problem.score)
+        exact = auc_ustatistic.from_scores(scores, learnt, problem.y, exact=True)["jackknife"]
+        products, raw = [], []
+        for _ in range(60):
+            rows = rng.integers(len(learnt), size=60)
+            found = auc_ustatistic.from_scores(scores[rows], learnt[rows], problem.y)
+            products.append(found["jackknife"])
+            raw.append(sum((found[name] ** 2).sum() for name in ("u1", "u0")) / 30)
+        bias, noise = np.subtract(products, exact), np.subtract(raw, products)
+        errors = [values.std(ddof=1) / math.sqrt(60) for values in (bias, noise)]
+        assert abs(bias.mean()) < 4 * errors[0]
+        assert noise.mean() > 4 * errors[1]
+
+    def test_do_not_depend_on_how_rows_are_divided(self, sampled, monkeypatch):
+        scores, learnt, y, other = sampled
+        expected = auc_ustatistic.from_scores(scores, learnt, y, other)
+        monkeypatch.setattr("ucvtest.kernels.auc_ustatistic.placed.CALL_CELLS", 10 * 99 * 3)
+        found = auc_ustatistic.from_scores(scores, learnt, y, other)
+        for name in (*NUMBERS, "u1", "u0", "mc_se_estimate", "mc_se_variance"):
+            np.testing.assert_allclose(found[name], expected[name], rtol=1e-9, err_msg=name)
+
+    def test_only_the_order_of_scores_counts(self, sampled):
+        scores, learnt, y, _ = sampled
+        scores[0, np.flatnonzero(~learnt[0])[0]] = np.inf
+        expected, found = (
+            auc_ustatistic.from_scores(each, learnt, y) for each in (scores, np.arctan(scores))
+        )
+        for name in NUMBERS:
+            assert found[name] == pytest.approx(expected[name], rel=1e-12)
+
+    def test_what_was_learnt_from_is_ignored(self, sampled):
+        scores, learnt, y, _ = sampled
+        expected = auc_ustatistic.from_scores(scores, learnt, y)
+        found = auc_ustatistic.from_scores(np.where(learnt, np.nan, scores), learnt, y)
+        np.testing.assert_equal(found, expected)
+
+    def test_classes_may_be_mixed_and_exchanged(self, sampled, rng):
+        scores, learnt, y, _ = sampled
+        expected = auc_ustatistic.from_scores(scores, learnt, y)
+        order = rng.permutation(len(y))
+        mixed = auc_ustatistic.from_scores(scores[:, order], learnt[:, order], y[order])
+        exchanged = auc_ustatistic.from_scores(-scores, learnt, 1 - y)
+        for name in NUMBERS:
+            assert mixed[name] == pytest.approx(expected[name], rel=1e-9)
+            assert exchanged[name] == pytest.approx(expected[name], rel=1e-9)
+        back = np.empty(len(y))
+        back[order[y[order] == 1]] = mixed["u1"]
+        np.testing.assert_allclose(back[y == 1], expected["u1"], rtol=1e-9)
+
+    def test_a_difference_is_antisymmetric(self, sampled):
+        scores, learnt, y, other = sampled
+        found = auc_ustatistic.from_scores(scores, learnt, y, other)
+        turned = auc_ustatistic.from_scores(other, learnt, y, scores)
+        assert turned["auc"] == pytest.approx(-found["auc"], rel=1e-9)
+        for name in NUMBERS[1:]:
+            assert turned[name] == pytest.approx(found[name], rel=1e-9)
+        one, two = (auc_ustatistic.from_scores(s, learnt, y) for s in (scores, other))
+        assert found["auc"] == pytest.approx(one["auc"] - two["auc"], rel=1e-9)
+        np.testing.assert_allclose(found["u1"], one["u1"] - two["u1"], atol=1e-9)
+
+    def test_rows_drawn_together_count_as_one_draw(self, sampled):
+        scores, learnt, y, _ = sampled
+        once = auc_ustatistic.from_scores(scores, learnt, y)
+        twice = [np.repeat(each, 2, axis=0) for each in (scores, learnt)]
+        pairs = auc_ustatistic.from_scores(*twice, y, cluster=np.repeat(np.arange(400), 2))
+        ignored = auc_ustatistic.from_scores(*twice, y)
+        # The same rows twice tell no more, up to the degrees of freedom of the fit.
+        assert pairs["mc_se_estimate"] == pytest.approx(once["mc_se_estimate"], rel=0.03)
+        assert ignored["mc_se_estimate"] < 0.8 * once["mc_se_estimate"]
+        for name in ("auc", "pair_effects"):
+            assert pairs[name] == pytest.approx(once[name], rel=1e-9)
+
+
+class TestClosedForms:
+    def test_scores_that_are_given_have_the_variance_of_delong(self, rng):
+        y = np.repeat([1, 0], [13, 17])
+        scores = np.round(2 * (y + rng.normal(size=30)))
+        found = auc_ustatistic.from_scores(
+            scores[None], np.zeros((1, 30), dtype=bool), y, exact=True
+        )
+        assert found["jackknife"] == pytest.approx(sum(delong(scores, y)), rel=1e-12)
+
+    def test_where_single_observations_tell_nothing_the_floor_holds(self):
+        scores, learnt, y = latin_square()
+        scores[0, 1] += 1.0
+        found = auc_ustatistic.from_scores(scores, learnt, y, exact=True)
+        assert 0 < found["jackknife"] < found["pair_effects"] / 2
+        assert found["variance"] == found["pair_effects"] / 2
+
+    def test_above_half_of_a_class_the_jackknife_answers(self, rng):
+        y, learnt = np.repeat([1, 0], 10), draw(rng, 300, (10, 10), (6, 4))
+        found = auc_ustatistic.from_scores(draw_scores(rng, learnt, y), learnt, y)
+        assert found["variance"] == found["jackknife"]
+        assert found["pair_effects"] > 0
+
+
+class TestNoAnswer:
+    @pytest.fixture
+    def learnt(self, rng):
+        return draw(rng, 200, (10, 10), (4, 4))
+
+    Y = np.repeat([1, 0], 10)
+
+    @pytest.mark.parametrize(
+        ("scores", "other", "why"),
+        [
+            (Y, None, "the classes were separated completely"),
+            (-Y, None, "the classes were separated completely"),
+            (0 * Y, None, "all tested scores were equal"),
+            (np.arange(20) % 7, np.exp(np.arange(20) % 7), "ranked every tested pair alike"),
+            (Y, 0 * Y, "differ by as much for every observation"),
+        ],
+    )
+    def test_the_reason_is_said(self, learnt, scores, other, why):
+        rows = [None if each is None else np.tile(each, (200, 1)) for each in (scores, other)]
+        found = auc_ustatistic.from_scores(rows[0], learnt, self.Y, rows[1])
+        assert math.isnan(found["variance"])
+        assert math.isnan(found["df"])
+        assert math.isnan(found["mc_se_variance"])
+        assert found["jackknife"] == pytest.approx(0, abs=1e-12)
+        assert found["status"].startswith("degenerate: the jackknife variance is zero, ")
+        assert why in found["status"]
+
+    def test_effects_of_pairs_alone(self):
+        scores, learnt, y = latin_square()
+        found = auc_ustatistic.from_scores(scores, learnt, y, exact=True)
+        assert found["pair_effects"] > 0.01
+        assert math.isnan(found["variance"])
+        assert found["status"].endswith("every observation was ranked equally well")
+
+
+class TestRefusals:
+    Y = np.repeat([1, 0], 10)
+
+    def arguments(self, rng, **changes):
+        learnt = draw(rng, 100, (10, 10), (4, 4))
+        return {"scores": rng.normal(size=(100, 20)), "learnt": learnt, "y": self.Y} | changes
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"y": np.arange(20)}, "y must hold 0 and 1 for 20 observations"),
+            ({"y": Y[:-1]}, "y must hold 0 and 1 for 20 observations"),
+            ({"y": np.ones(20)}, "y has no 0: the AUC needs both classes"),
+            ({"scores": np.zeros((100, 19))}, r"scores and learnt must have one shape, got \(100"),
+            ({"other": np.zeros((99, 20))}, r"other and learnt must have one shape, got \(99"),
+            ({"scores": np.full((100, 20), np.nan)}, "scores has NaN in row 0 for observation"),
+            ({"other": np.full((100, 20), np.nan)}, "other has NaN in row 0 for observation"),
+            ({"learnt": np.zeros(20)}, r"learnt must have shape \(M, n\)"),
+            ({"learnt": np.full((100, 20), 2)}, "learnt must hold 0 and 1 only"),
+            ({"learnt": np.zeros((0, 20))}, "with a row or more"),
+            ({"cluster": np.arange(5)}, r"cluster must have shape \(100,\), got \(5,\)"),
+            ({"cluster": np.arange(100) % 9}, "at least 10 draws of rows, got 9"),
+            ({"exact": True}, "needs each of the 44100 learning sets once, got 100 rows"),
+            ({"groups": np.arange(20)}, "groups= is not supported"),
+        ],
+    )
+    def test_arguments(self, rng, changes, message):
+        with pytest.raises(ValueError, match=message):
+            auc_ustatistic.from_scores(**self.arguments(rng, **changes))
+
+    def test_learning_sets_of_several_sizes(self, rng):
+        given = self.arguments(rng)
+        given["learnt"][3] = np.arange(20) < 8
+        with pytest.raises(ValueError, match="as many observations of class 1 in every row, got f"):
+            auc_ustatistic.from_scores(**given)
+
+    def test_one_left_to_be_tested(self, rng):
+        given = self.arguments(rng, learnt=draw(rng, 100, (10, 10), (4, 9)))
+        with pytest.raises(ValueError, match="learnt leaves 1 of 10 observations of class 0"):
+            auc_ustatistic.from_scores(**given)
+
+    def test_one_that_is_never_tested(self, rng):
+        learnt = draw(rng, 100, (10, 10), (4, 4))
+        learnt[:, :10] = np.hstack([np.ones((100, 1), dtype=bool), draw(rng, 100, (9, 0), (3, 0))])
+        with pytest.raises(ValueError, match="observation 0 of class 1 is in every learning set"):
+            auc_ustatistic.from_scores(**self.arguments(rng, learnt=learnt))
+
+    def test_too_few_rows(self, rng):
+        learnt = draw(rng, 79, (10, 10), (4, 4))
+        given = self.arguments(rng, learnt=learnt, scores=rng.normal(size=(79, 20)))
+        message = (
+            "79 learning sets do not suffice for 20 observations: give at least 80, better 200"
+        )
+        with pytest.raises(ValueError, match=message):
+            auc_ustatistic.from_scores(**given)
+
+    def test_a_complete_design_with_a_row_twice(self):
+        problem = Problem(4, 4)
+        scores, learnt = problem.complete(2, 2, problem.score)
+        learnt[1] = learnt[0]
+        with pytest.raises(ValueError, match="got 36 rows, some of them equal"):
+            auc_ustatistic.from_scores(scores, learnt, problem.y, exact=True)
