@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.codes.bounds import residue_class_sizes
-from ucvtest.codes.programme import code_size
+from ucvtest.codes.programme import check_length, code_size
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.checks import at_least
 
@@ -130,6 +130,7 @@ def residue_class_code(n_errors: int, n: int, weight: int) -> LightCode:
     (10, 13)
     """
     n_errors, n, weight = code_size(n_errors, n, weight)
+    check_length(n)
     if 4 * n_errors > n:
         raise ValueError(f"n_errors must lie between 0 and n/4 = {n / 4:g}, got {n_errors}")
     modulus = n - 2 * n_errors

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import Groups
 from ucvtest.designs.design import Design
@@ -121,6 +122,8 @@ def as_design(design: Any, X: Any = None, y: Any = None, *, auc: bool = False) -
     if callable(getattr(design, "split", None)) and not isinstance(design, str):
         return _Splitter(design, X, y)
     if isinstance(design, (list, tuple, Iterator)) and y is not None:
+        if not np.ndim(as_array("y", y)):
+            raise ValueError(f"y must hold the response of every observation, got {y!r:.60}")
         return _Drawn(_of_splits(design, len(y)))
     raise ValueError(
         f"design={reprlib.repr(design)} is unknown: use a number of folds, one of uv.designs "
