@@ -309,6 +309,14 @@ class TestOtherNulls:
         assert result.n_fits == 96
         assert "null_errors" not in result.diagnostics
 
+    def test_supremum_of_many_observations_is_refused_before_any_fit(self):
+        def fails(X, y, X_new):
+            raise AssertionError("fitted")
+
+        y = np.arange(2002) % 2
+        with pytest.raises(ValueError, match="pvalue='supremum' is for up to 2000 observations"):
+            uv.LeavePairOutTest(np.ones((2002, 1)) * y[:, None], y, fails).fit("supremum")
+
     def test_supremum_says_when_it_cannot_reject(self):
         X, y = problem(20, 10, 8)
         notes = uv.LeavePairOutTest(X, y, "ridge:1.0").fit("supremum").notes

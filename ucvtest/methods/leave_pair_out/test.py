@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from ucvtest.codes.programme import LONGEST_CODE
 from ucvtest.common.checks import check_workers
 from ucvtest.common.runtime import Execution
 from ucvtest.data.formula import read_formula
@@ -277,6 +278,11 @@ class LeavePairOutTest(FromLosses):
             raise ValueError(
                 "pvalue='permutation' needs fits on permuted labels, and scores are given: use "
                 "'supremum', 'wmw' or 'empirical', or make the test from X and y"
+            )
+        if options.pvalue == "supremum" and self.n_obs > LONGEST_CODE:
+            raise ValueError(
+                f"pvalue='supremum' is for up to {LONGEST_CODE} observations, got {self.n_obs}: "
+                "use 'permutation' or 'wmw'"
             )
         return options
 
