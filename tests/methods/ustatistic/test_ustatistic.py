@@ -153,8 +153,10 @@ class TestOwnValues:
             assert se**2 == pytest.approx(oracle.jackknife_variance(phi_0, n), abs=1e-12)
         assert table["estimate"][0] - table["estimate"][1] == pytest.approx(both.estimate)
 
-    @pytest.mark.parametrize("loss", ["zero_one", "log"])
-    @pytest.mark.parametrize("learn_size", [19, 30])
+    @pytest.mark.parametrize(
+        ("learn_size", "loss"),
+        [(12, "zero_one"), (19, "zero_one"), (19, "log"), (30, "zero_one"), (30, "log")],
+    )
     def test_drawn_ones_agree_with_a_long_test_of_each_learner(self, learn_size, loss):
         X, y = normal_problem(40, 1)
         learners = ("lda", "gaussian_nb")
@@ -163,7 +165,9 @@ class TestOwnValues:
         for learner, estimate, se in zip(*both.tables["Learners"].values(), strict=True):
             alone = make(learner).fit(4000, rng=2, variance="jackknife")
             assert estimate == pytest.approx(alone.estimate, abs=0.05 * alone.se)
-            assert se == pytest.approx(alone.se, rel=0.1)
+            # Rare large losses, and large learning sets, are noisier.
+            exact = loss == "zero_one" and learn_size < 20
+            assert se == pytest.approx(alone.se, rel=0.05 if exact else 0.1)
 
     def test_too_few_pairs_have_no_standard_error(self):
         X, y = normal_problem(40, 1)

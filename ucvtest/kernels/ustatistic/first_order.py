@@ -12,10 +12,11 @@ __all__ = ["FirstOrder", "FirstOrderEstimate"]
 N_GROUPS = 8
 """Groups of draws, of whose products the jackknife consists: a square would add its own noise."""
 
-SETS_FOR_EFFECTS, NOISE_OF_EFFECTS = 32, 1 / 16
-"""Learning sets for each observation, and the noise of a sum of squared effects as a share of the
-jackknife, after which effects are not summed any more. Products of groups are free of that noise on
-average; what it leaves of error is about its share divided by the square root of n."""
+LEAST_SETS, SETS_FOR_EFFECTS, NOISE_OF_EFFECTS = 4000, 32, 1 / 16
+"""Learning sets in all, and for each observation, and the noise of a sum of squared effects as a
+share of the jackknife, after which effects are not summed any more: they cost several times what
+means do. Products of groups are free of that noise on average; the error that it leaves is a few
+percent of the jackknife."""
 
 
 class FirstOrderEstimate(NamedTuple):
@@ -40,8 +41,9 @@ class FirstOrder:
         self._n_groups = 1 if complete else N_GROUPS
         # Mean losses of n - g observations, whose variance the first-order factor multiplies.
         for_noise = first_order_factor(n_obs, learn_size + 1) * learn_size / NOISE_OF_EFFECTS
-        self._sets_for_effects = max(SETS_FOR_EFFECTS * n_obs, int(for_noise))
+        self._sets_for_effects = max(LEAST_SETS, SETS_FOR_EFFECTS * n_obs, int(for_noise))
         self._n_sets, self._totals = 0, np.zeros(n_learners)
+        self._n_draws = self._n_draws_used = 0
         self._count = np.zeros(self._n_groups)
         self._learnt = np.zeros((self._n_groups, n_obs))
         self._means = np.zeros((n_learners, self._n_groups))
@@ -56,7 +58,11 @@ class FirstOrder:
         self._n_sets += n_rows
         for learner, losses in enumerate(each):
             self._totals[learner] += _sum(losses[:n_rows])
-        for group, rows in self._dealt(draw):
+        used = self._used(draw)
+        for group in range(self._n_groups):
+            rows = used[draw[used] % self._n_groups == group]
+            if not len(rows):
+                continue
             learnt = learning[rows]
             self._count[group] += len(rows)
             self._learnt[group] += learnt.sum(axis=0)
@@ -65,15 +71,21 @@ class FirstOrder:
                 self._means[learner, group] += total / n_tested
                 self._effects[learner, group] += inside / n_tested
 
-    def _dealt(self, draw: np.ndarray) -> list[tuple[int, np.ndarray]]:
-        """The rows of each group, as many as effects still need."""
-        used, group = np.ones(len(draw), dtype=bool), draw % self._n_groups
-        if not self._complete:
-            missing = self._sets_for_effects - int(self._count.sum())
-            # Whole draws, as many as have that many sets.
-            used = draw * (len(draw) / (draw.max() + 1)) < missing
-        listed = [(k, np.flatnonzero(used & (group == k))) for k in range(self._n_groups)]
-        return [(k, rows) for k, rows in listed if len(rows)]
+    def _used(self, draw: np.ndarray) -> np.ndarray:
+        """The rows whose effects are summed, until there are enough."""
+        if self._complete:
+            return np.arange(len(draw))
+        n_draws, n_so_far = int(draw.max()) + 1, self._count.sum()
+        # Sets of one draw overlap, so that one a side of many draws tells more than all of few;
+        # only the first half is filled with whatever there is.
+        room = self._sets_for_effects / 2 - n_so_far
+        most = max(1, len(draw) // (2 * n_draws))
+        step = min(most, -int(-len(draw) // room)) if room > 0 else most
+        rows = np.arange(0, len(draw), step)
+        rows = rows[draw[rows] * (len(rows) / n_draws) < self._sets_for_effects - n_so_far]
+        self._n_draws += n_draws
+        self._n_draws_used += int(draw[rows].max()) + 1 if len(rows) else 0
+        return rows
 
     def estimates(self) -> tuple[FirstOrderEstimate, ...]:
         """The estimates of each learner from what has been added so far."""
@@ -99,8 +111,8 @@ class FirstOrder:
         return FirstOrderEstimate(
             mean=mean,
             jackknife=float(squares[0]),
-            # Effects can be of fewer sets than the mean.
-            mc_se=float(np.sqrt(of_mean * total / self._n_sets)),
+            # Effects can be of fewer draws than the mean.
+            mc_se=float(np.sqrt(of_mean * self._n_draws_used / self._n_draws)),
             mc_se_jackknife=float(np.sqrt((k - 1) / k * ((squares[1:] - squares[0]) ** 2).sum())),
         )
 
