@@ -106,6 +106,8 @@ class Decomposition:
 
     def variance(self, rho: float) -> float:
         """Variance of the estimate under an assumed rho; NaN for none."""
+        if math.isnan(rho):
+            return math.nan
         one = variance_given_rho(self.lambda2, rho, self.n_obs, self.fold_size)
         return one - self.reduction
 
