@@ -47,8 +47,12 @@ def cross_validated_losses(
         repeat, left_out = np.divmod(np.arange(rows.start, rows.stop), n_folds)
         held = folds[repeat] == left_out[:, None]
         found = losses(~held, np.ones_like(held) if jackknife else held)
-        for total, values in zip(e, found, strict=True):
-            np.add.at(total, repeat, np.where(held, 0.0, -values) if jackknife else values)
+        if jackknife:
+            found = np.where(held, 0.0, -found)
+        # Fold by fold, each of which a repetition has once.
+        for fold in range(n_folds):
+            rows_of_fold = left_out == fold
+            e[:, repeat[rows_of_fold]] += found[:, rows_of_fold]
     return e
 
 
