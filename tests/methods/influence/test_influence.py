@@ -297,8 +297,8 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("scheme", "metric", "names"),
         [
-            ("monte_carlo", "auc", "influence term_1 adhoc_monte_carlo"),
-            ("monte_carlo", "error", "influence term_1 adhoc_monte_carlo"),
+            ("monte_carlo", "auc", "influence jackknife term_1 adhoc_monte_carlo"),
+            ("monte_carlo", "error", "influence jackknife term_1 adhoc_monte_carlo"),
             ("repeated", "auc", "influence term_1 adhoc_1 adhoc_2 adhoc_3 adhoc_3_mle"),
             ("repeated", "error", "influence term_1 adhoc_1 adhoc_3_mle"),
             ("kfold", "auc", "adhoc_1 adhoc_2 adhoc_3 adhoc_3_mle"),
@@ -532,7 +532,7 @@ class TestCompareVariances:
             "status",
         ]
         counts = frame.groupby("scheme", sort=False).size().to_dict()
-        assert counts == {"monte_carlo": 3, "repeated": 6, "kfold": 6, "bootstrap": 2}
+        assert counts == {"monte_carlo": 4, "repeated": 7, "kfold": 6, "bootstrap": 2}
         expected = test.fit(100, rng=0)
         assert frame["sd"][0] == pytest.approx(np.sqrt(expected.variance))
         assert (frame["conf_low"] < frame["estimate"]).all()
@@ -697,11 +697,12 @@ class TestRefused:
             (
                 {"variance": "adhoc_1"},
                 "variance='adhoc_1' does not exist for scheme='monte_carlo', metric='auc': use one "
-                "of influence, term_1, adhoc_monte_carlo",
+                "of influence, jackknife, term_1, adhoc_monte_carlo",
             ),
             (
                 {"variance": "naive"},
-                "variance='naive' is unknown: use one of influence, term_1, adhoc_monte_carlo",
+                "variance='naive' is unknown: use one of influence, jackknife, term_1, "
+                "adhoc_monte_carlo",
             ),
             ({"n_jobs": 0}, "n_jobs must not be 0: use 1 for one worker, -1 for all processors"),
             ({"batch_size": 0}, "batch_size must be at least 1, got 0"),

@@ -1,6 +1,6 @@
 """An estimate with its influence values, and what follows from them: variances and errors."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -14,8 +14,9 @@ class Influence:
     `first`, `second`, `third` (n,) are terms I, II and III of each observation; `by_group` and
     `first_by_group` (G, n) what each group of repeats adds to the influence values and to term I,
     to first order; `rows` (R,) the AUC or mean loss of every single test; `effects` (M,) what each
-    repeat adds to the estimate, to first order, with sum zero; `divisor` (n,) the number of
-    observations in the class of each (in all, for the error rate).
+    repeat adds to the estimate, to first order, with sum zero; `divisor` (n,) what the influence
+    value of each is divided by: the number of observations in its class (in all, for the error
+    rate).
     """
 
     estimate: float
@@ -76,6 +77,30 @@ class Influence:
             if item.name != "divisor"
         }
         return Influence(**mine, divisor=self.divisor)
+
+    def of_class(self, members: np.ndarray) -> "Influence":
+        """The influence values of one class alone."""
+        parts = {name: getattr(self, name)[members] for name in ("first", "second", "third")}
+        groups = {name: getattr(self, name)[:, members] for name in ("by_group", "first_by_group")}
+        return replace(self, **parts, **groups, divisor=self.divisor[members])
+
+    def repaired(self, n_tested: np.ndarray) -> "Influence":
+        """The influence values whose variance is that of the delete-one jackknife.
+
+        Terms II and III give the draws of a learning set mass 1 + epsilon, as if they were with
+        replacement. Without it an observation cannot enter twice, and the inclusion of one of n
+        among the g that are learnt from moves by g/n (1 - g/n) epsilon only. Erratum: II - III
+        times (n - 1)/(n - g - 1), and n (n - 1) for n^2 below the squares; exact where the rows
+        are all learning sets of one size. `n_tested` (n,) has n - g >= 2 of the class of each.
+        """
+        factor = (self.divisor - 1) / (n_tested - 1)
+        return replace(
+            self,
+            second=factor * self.second,
+            third=factor * self.third,
+            by_group=self.first_by_group + factor * (self.by_group - self.first_by_group),
+            divisor=np.sqrt(self.divisor * (self.divisor - 1)),
+        )
 
     def _mc_se(self, values: np.ndarray, by_group: np.ndarray) -> float:
         k = len(by_group)

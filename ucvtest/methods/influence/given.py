@@ -31,12 +31,19 @@ class GivenLayout(Layout):
         """See `Layout`."""
         return self.design.learn_sizes
 
-    def variances(self, scheme: str) -> tuple[str, ...]:
+    def n_tested(self, scheme: str) -> tuple[int, ...] | None:
+        """See `Layout`; of random splits what the design tests, which n_folds may not tell."""
+        if scheme != "monte_carlo":
+            return super().n_tested(scheme)
+        first = self.design.testing[0]
+        return tuple(int(first[members].sum()) for members in self.classes)
+
+    def ad_hoc(self, scheme: str) -> tuple[str, ...]:
         """See `Layout`."""
         if scheme == "monte_carlo" or isinstance(self.resamples, WholeFolds):
             # The ad-hoc forms are for test sets of 1/K, and for all pairs of folds.
-            return ("influence", "term_1")
-        return super().variances(scheme)
+            return ()
+        return super().ad_hoc(scheme)
 
     def options(self, n_repeats: Any, scheme: Any, variance: Any) -> Options:
         """The options of a fit; the design leaves nothing open but the variance."""

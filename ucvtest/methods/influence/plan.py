@@ -25,7 +25,14 @@ __all__ = [
 Metric = Literal["auc", "error"]
 Scheme = Literal["monte_carlo", "repeated", "bootstrap", "kfold", "leave_one_out"]
 Variance = Literal[
-    "influence", "term_1", "adhoc_1", "adhoc_2", "adhoc_3", "adhoc_3_mle", "adhoc_monte_carlo"
+    "influence",
+    "jackknife",
+    "term_1",
+    "adhoc_1",
+    "adhoc_2",
+    "adhoc_3",
+    "adhoc_3_mle",
+    "adhoc_monte_carlo",
 ]
 
 METRICS: tuple[Metric, ...] = get_args(Metric)
@@ -90,19 +97,55 @@ class Layout:
         most = self.n_obs - sum(size // self.n_folds for size in sizes)
         return (most,) if scheme == "monte_carlo" or fewest == most else (fewest, most)
 
+    def n_tested(self, scheme: str) -> tuple[int, ...] | None:
+        """How many of each class are tested at a time; None where it varies."""
+        sizes = list(map(len, self.classes))
+        if scheme == "leave_one_out":
+            return (1,) * len(sizes)
+        if scheme == "bootstrap":
+            return None
+        if scheme != "monte_carlo" and any(size % self.n_folds for size in sizes):
+            return None
+        return tuple(size // self.n_folds for size in sizes)
+
+    def no_jackknife(self, scheme: str) -> str:
+        """Why there is no jackknife variance for a scheme; empty if there is one."""
+        if scheme == "bootstrap":
+            return "it is derived for learning sets that hold no observation twice"
+        if scheme in SINGLE:
+            return (
+                f"every {self.unit} is tested by one rule only, which does not show how other "
+                "learning sets would move it: use scheme='monte_carlo' or 'repeated'"
+            )
+        n_tested = self.n_tested(scheme)
+        if n_tested is None:
+            sizes = " and ".join(str(len(members)) for members in self.classes)
+            return (
+                f"it needs folds of one size, and {sizes} observations make {self.n_folds} folds "
+                "of two sizes: use scheme='monte_carlo', or another n_folds"
+            )
+        if min(n_tested) < 2:
+            return "a fold of one observation is empty once that one is left out: use fewer folds"
+        return ""
+
     def variances(self, scheme: str) -> tuple[str, ...]:
         """The variances that exist for a scheme."""
+        jackknife = () if self.no_jackknife(scheme) else ("jackknife",)
+        return ("influence", *jackknife, "term_1", *self.ad_hoc(scheme))
+
+    def ad_hoc(self, scheme: str) -> tuple[str, ...]:
+        """The ad-hoc variances of a scheme."""
         if scheme == "bootstrap":
-            return ("influence", "term_1")
+            return ()
         if scheme == "monte_carlo":
-            return ("influence", "term_1", "adhoc_monte_carlo")
+            return ("adhoc_monte_carlo",)
         if self.metric == "error":
             # The first three ad-hoc forms are one and the same for a single sample.
-            return ("influence", "term_1", "adhoc_1", "adhoc_3_mle")
+            return ("adhoc_1", "adhoc_3_mle")
         if scheme == "leave_one_out" and len(set(map(len, self.classes))) > 1:
             # (8b) pairs folds of the same number, so it needs as many of each class.
-            return ("influence", "term_1", "adhoc_1", "adhoc_3", "adhoc_3_mle")
-        return ("influence", "term_1", "adhoc_1", "adhoc_2", "adhoc_3", "adhoc_3_mle")
+            return ("adhoc_1", "adhoc_3", "adhoc_3_mle")
+        return ("adhoc_1", "adhoc_2", "adhoc_3", "adhoc_3_mle")
 
 
 @dataclass(frozen=True)
@@ -160,7 +203,9 @@ def check_variance(layout: Layout, scheme: str, variance: Any) -> None:
     if not isinstance(variance, str) or variance not in offered:
         known = isinstance(variance, str) and variance in VARIANCES
         problem = f"does not exist for scheme={scheme!r}, metric={layout.metric!r}"
+        why = layout.no_jackknife(scheme) if known and variance == "jackknife" else ""
         raise ValueError(
-            f"variance={variance!r:.60} {problem if known else 'is unknown'}: use one of "
-            f"{', '.join(offered)}"
+            f"variance={variance!r:.60} {problem if known else 'is unknown'}"
+            + (f", as {why}; or use " if why else ": use ")
+            + f"one of {', '.join(offered)}"
         )

@@ -26,6 +26,11 @@ LIBERAL = (
 )
 """See examples/reproduce_influence_size.py."""
 
+JACKKNIFE = (
+    "The jackknife variance is the influence variance with the effect of the learning sets in "
+    "full. Its expectation is not below the variance of the estimate from all learning sets."
+)
+
 
 def method_in_words(layout: Layout, scheme: str) -> str:
     """The test and its scheme."""
@@ -113,7 +118,9 @@ def notes(layout: Layout, options: Options, found: Found, *, tested: bool) -> tu
     listed = [
         "Assumes independent observations and learners that do not depend on the order of rows."
     ]
-    if tested:
+    if options.variance == "jackknife":
+        listed.append(JACKKNIFE)
+    elif tested:
         listed.append(LIBERAL)
     smallest = min(map(len, layout.classes))
     if layout.metric == "auc" and smallest < FEW_IN_CLASS:

@@ -83,15 +83,26 @@ class InfluenceFunctionTest(FromLosses):
     Notes
     -----
     Assumes independent observations and learners that do not depend on the order of rows. The
-    reference is the normal distribution. The influence variance is biased down for small
-    samples, most where few training sets are possible: by 25% of the standard deviation on average
-    with 10 observations in a class, 16% with 20, 10% with 60 (the paper's tables 1 to 3); the
-    ad-hoc variances treat folds as independent, are biased as well, and often are closer
-    (`compare_variances` shows all). So tests are liberal: at the nominal 5% level, two learners
-    with equal AUCs were told apart in 25%, 14%, 10% and 7% of simulated data sets with 5, 10, 20
-    and 60 observations in a class, and an AUC of 1/2 was rejected in 29%, 21%, 15% and 12%; with
-    the ad-hoc variances in up to 19%, 13%, 11% and 9%, and 25%, 24%, 26% and 26%
+    reference is the normal distribution; with variance "jackknife" it is Student's t, with Welch's
+    degrees of freedom from the two classes (n - 1 for the error rate).
+
+    The influence variance is biased down for small samples, most where few training sets are
+    possible: by 25% of the standard deviation on average with 10 observations in a class, 16% with
+    20, 10% with 60 (the paper's tables 1 to 3); the ad-hoc variances treat folds as independent,
+    are biased as well, and often are closer (`compare_variances` shows all). So tests are liberal:
+    at the nominal 5% level, two learners with equal AUCs were told apart in 25%, 14%, 10% and 7% of
+    simulated data sets with 5, 10, 20 and 60 observations in a class, and an AUC of 1/2 was
+    rejected in 29%, 21%, 15% and 12%; with the ad-hoc variances in up to 19%, 13%, 11% and 9%, and
+    25%, 24%, 26% and 26%
     (examples/reproduce_influence_size.py).
+
+    Variance "jackknife" repairs this. Terms II and III move the draws of a learning set as if they
+    were with replacement; what they say of the training sets is 1 - g_c/n_c of what it should be
+    (1/5 with five folds, 1/25 of its variance), where g_c of n_c observations are learnt from. With
+    the factor (n_c - 1)/(n_c - g_c - 1) on II - III and the divisor n_c (n_c - 1) the variance is,
+    if the repeats are all there can be, exactly that of the jackknife, which leaves out
+    observations one by one. Its expectation is not below the true variance of the estimate from
+    all learning sets. It is freed of the Monte-Carlo noise of the influence values.
 
     Cost: one fit of each learner for each learning set, and
     O(M n1K n0K) for M learning sets that test n1K and n0K observations.
@@ -119,10 +130,11 @@ class InfluenceFunctionTest(FromLosses):
     References
     ----------
     W. A. Yousef, Estimating the standard error of cross-validation-based estimators of
-    classifier performance: Lemmas 2 and 3, (6)-(10), (27). Erratum: the sign of term III in
-    (19). B. Efron, R. Tibshirani (1997), Improvements on cross-validation: the .632+
-    bootstrap method. W. A. Yousef, R. F. Wagner, M. H. Loew (2005), Estimating the
-    uncertainty in the estimated mean area under the ROC curve of a classifier.
+    classifier performance: Lemmas 2 and 3, (6)-(10), (27). Errata: the sign of term III in
+    (19); terms II and III of draws without replacement. B. Efron, R. Tibshirani (1997),
+    Improvements on cross-validation: the .632+ bootstrap method. W. A. Yousef, R. F. Wagner,
+    M. H. Loew (2005), Estimating the uncertainty in the estimated mean area under the ROC curve
+    of a classifier.
 
     Examples
     --------
@@ -250,7 +262,10 @@ class InfluenceFunctionTest(FromLosses):
             rate).
         variance : str
             The variance estimate to studentise with; all that exist for the scheme are
-            reported. "influence"; "term_1", without the part of the training sets;
+            reported. "influence", the paper's; "jackknife", the paper's with the part of the
+            training sets in full (see the notes of the class), for "monte_carlo", and for
+            "repeated" where the folds of a class have one size, with two observations in a
+            fold at least; "term_1", without the part of the training sets;
             "adhoc_1", "adhoc_2", "adhoc_3", "adhoc_3_mle" (8a-8c, averaged over repeats, for
             "repeated", "kfold" and "leave_one_out"; for the error rate "adhoc_1" is (6),
             the others but the last equal it); "adhoc_monte_carlo" (10) for "monte_carlo".
@@ -320,8 +335,8 @@ class InfluenceFunctionTest(FromLosses):
         >>> test = uv.InfluenceFunctionTest(X[50:, :2], y[50:], "lda")
         >>> frame = test.compare_variances(50, ("monte_carlo", "repeated"), rng=0)
         >>> list(frame["variance"])  # doctest: +NORMALIZE_WHITESPACE
-        ['influence', 'term_1', 'adhoc_monte_carlo', 'influence', 'term_1', 'adhoc_1',
-         'adhoc_2', 'adhoc_3', 'adhoc_3_mle']
+        ['influence', 'jackknife', 'term_1', 'adhoc_monte_carlo',
+         'influence', 'jackknife', 'term_1', 'adhoc_1', 'adhoc_2', 'adhoc_3', 'adhoc_3_mle']
         """
         self._needs_data("compare_variances")
         if isinstance(schemes, str) or not len(schemes):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ucvtest.inference.studentise import Hypothesis, Studentised, studentise
 from ucvtest.kernels.influence.ad_hoc import ad_hoc_by_repetition
+from ucvtest.kernels.influence.estimate import Influence
 from ucvtest.methods.influence.plan import SINGLE, Layout, Options
 from ucvtest.methods.influence.resamples import Folds
 from ucvtest.methods.influence.run import MIN_REPEATS, Found
@@ -23,10 +24,14 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class _Estimate:
-    """A variance and its Monte-Carlo standard error, NaN where it has none."""
+    """A variance and its Monte-Carlo standard error, NaN where it has none.
+
+    `df` are degrees of freedom for Student's t; NaN for the normal distribution.
+    """
 
     variance: float
     mc_se: float
+    df: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,8 @@ def study_variances(
             found.influence.estimate,
             one.variance,
             mc_se=mc_se_of_estimate(scheme, found),
-            reference="normal",
+            reference="normal" if math.isnan(one.df) else "t",
+            df=one.df,
             status=_status(layout, scheme, found, one),
         )
         studied[name] = Studied(test, one.mc_se)
@@ -81,11 +87,12 @@ def mc_se_of_estimate(scheme: str, found: Found) -> float:
 
 def _estimates(layout: Layout, scheme: str, found: Found) -> dict[str, _Estimate]:
     influence, resamples = found.influence, found.resamples
-    estimates = {
-        "influence": _Estimate(influence.variance, influence.mc_se_variance),
-        "term_1": _Estimate(influence.term_1_variance, influence.mc_se_term_1_variance),
-    }
-    ad_hoc = layout.variances(scheme)[2:]
+    estimates = {"influence": _Estimate(influence.variance, influence.mc_se_variance)}
+    n_tested = layout.n_tested(scheme)
+    if n_tested is not None and not layout.no_jackknife(scheme):
+        estimates["jackknife"] = _jackknife(layout, n_tested, influence)
+    estimates["term_1"] = _Estimate(influence.term_1_variance, influence.mc_se_term_1_variance)
+    ad_hoc = layout.ad_hoc(scheme)
     if scheme == "monte_carlo":
         estimates["adhoc_monte_carlo"] = _spread_over_repeats(influence.rows, layout.n_folds)
     elif ad_hoc and isinstance(resamples, Folds):
@@ -94,6 +101,30 @@ def _estimates(layout: Layout, scheme: str, found: Found) -> dict[str, _Estimate
         # Nothing was drawn.
         return {name: _Estimate(one.variance, 0.0) for name, one in estimates.items()}
     return estimates
+
+
+def _jackknife(layout: Layout, n_tested: tuple[int, ...], influence: Influence) -> _Estimate:
+    """The repaired influence variance, by class: without Monte-Carlo noise, unless none is left.
+
+    Welch's degrees of freedom.
+    """
+    sizes = np.empty(layout.n_obs)
+    for members, size in zip(layout.classes, n_tested, strict=True):
+        sizes[members] = size
+    repaired = influence.repaired(sizes)
+    by_class = []
+    for members in layout.classes:
+        of_class = repaired.of_class(members)
+        free = of_class.variance - of_class.mc_bias_variance
+        by_class.append(free if free > 0 else of_class.variance)
+    total = sum(by_class)
+    squares = sum(
+        part**2 / (len(members) - 1) for part, members in zip(by_class, layout.classes, strict=True)
+    )
+    if not squares > 0:
+        return _Estimate(total, repaired.mc_se_variance)
+    df = float(np.clip(total**2 / squares, 1, layout.n_obs - len(layout.classes)))
+    return _Estimate(total, repaired.mc_se_variance, df)
 
 
 def _spread_over_repeats(rows: np.ndarray, n_folds: int) -> _Estimate:

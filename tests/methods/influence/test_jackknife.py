@@ -1,0 +1,270 @@
+"""The repaired influence variance: by deletion on enumerated designs, and in the class."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import ucvtest as uv
+from tests.oracles import auc_ustatistic as oracle
+from ucvtest.kernels.influence.estimate import Rows
+from ucvtest.kernels.influence.sums import LossCounts, PairCounts
+
+
+class Rule:
+    """A random score (loss) for every learning set and observation."""
+
+    def __init__(self, seed):
+        self.rng, self.known = np.random.default_rng(seed), {}
+
+    def __call__(self, learning, t):
+        key = (learning, t)
+        if key not in self.known:
+            # What observations are worth, alone and in pairs, in steps: some ties.
+            value = (t % 5) * 0.3 + sum((i * i + t) % 7 for i in learning) * 0.2
+            self.known[key] = round(value + self.rng.normal(), 1)
+        return self.known[key]
+
+    def loss(self, learning, t):
+        return float(self(learning, t) > 1.5)
+
+
+def partitions(items, size):
+    """All partitions into folds of one size, once each."""
+    if not items:
+        yield ()
+        return
+    for rest in itertools.combinations(items[1:], size - 1):
+        fold = (items[0], *rest)
+        for others in partitions([i for i in items if i not in fold], size):
+            yield (fold, *others)
+
+
+def rows_of(n, folds_of_repeats):
+    """One row for each fold (or union of two folds) that is tested."""
+    tested = [np.isin(np.arange(n), fold) for folds in folds_of_repeats for fold in folds]
+    repeat = np.repeat(np.arange(len(folds_of_repeats)), [len(folds) for folds in folds_of_repeats])
+    return Rows(np.array(tested), ~np.array(tested), repeat)
+
+
+def influence_of(counts, rows, rule):
+    sums = counts.sums()
+    values = [
+        [rule(tuple(np.flatnonzero(~tested).tolist()), t) for t in range(len(tested))]
+        for tested in rows.tested
+    ]
+    sums.add(rows, np.array(values, dtype=float))
+    return sums.influence([rows])
+
+
+def by_class(n1, n0, size1, size0, *, repeated):
+    """All designs of the AUC: the tested folds of each class of all repeats."""
+    positives, negatives = list(range(n1)), list(range(n1, n1 + n0))
+    if repeated:
+        return [
+            [a + b for a in first for b in second]
+            for first in partitions(positives, size1)
+            for second in partitions(negatives, size0)
+        ]
+    return [
+        [a + b]
+        for a in itertools.combinations(positives, size1)
+        for b in itertools.combinations(negatives, size0)
+    ]
+
+
+class TestDeletion:
+    @pytest.mark.parametrize("two", [False, True])
+    @pytest.mark.parametrize(
+        ("n1", "n0", "size1", "size0", "repeated"),
+        [
+            (4, 4, 2, 2, False),
+            (5, 4, 2, 3, False),
+            (5, 6, 3, 2, False),
+            (4, 4, 2, 2, True),
+            (6, 4, 3, 2, True),
+            (6, 6, 2, 2, True),
+        ],
+    )
+    def test_auc(self, n1, n0, size1, size0, repeated, two):
+        y = np.repeat([1, 0], [n1, n0])
+        rules = (Rule(0), Rule(1)) if two else (Rule(0),)
+        design = by_class(n1, n0, size1, size0, repeated=repeated)
+        rows = rows_of(n1 + n0, design)
+        counts = PairCounts.of(y, len(design), [rows])
+        found = [influence_of(counts, rows, rule) for rule in rules]
+        influence = found[0].minus(found[1]) if two else found[0]
+        kernel = oracle.difference(rules[0], rules[1] if two else None)
+        positives, negatives = tuple(range(n1)), tuple(range(n1, n1 + n0))
+        g1, g0 = n1 - size1, n0 - size0
+        expected = oracle.jackknife(kernel, positives, negatives, g1, g0)
+        repaired = influence.repaired(np.where(y == 1, size1, size0))
+        assert repaired.estimate == pytest.approx(
+            oracle.complete(kernel, positives, negatives, g1, g0), abs=1e-12
+        )
+        assert repaired.variance == pytest.approx(sum(expected), abs=1e-12)
+        for label, part in zip((1, 0), expected, strict=True):
+            of_class = repaired.of_class(np.flatnonzero(y == label))
+            assert of_class.variance == pytest.approx(part, abs=1e-12)
+        # The paper's is too small, as what II and III say of the learning sets is.
+        assert influence.variance < 0.8 * repaired.variance
+
+    @pytest.mark.parametrize(
+        ("n", "size", "repeated"),
+        [(6, 2, False), (6, 3, False), (7, 2, False), (6, 2, True), (6, 3, True), (8, 2, True)],
+    )
+    def test_error(self, n, size, repeated):
+        rule = Rule(2)
+
+        def complete(items):
+            sets = itertools.combinations(items, n - size)
+            return np.mean([rule.loss(s, t) for s in sets for t in items if t not in s])
+
+        left = np.array([complete([i for i in range(n) if i != out]) for out in range(n)])
+        items = list(range(n))
+        design = (
+            list(partitions(items, size))
+            if repeated
+            else [[fold] for fold in itertools.combinations(items, size)]
+        )
+        rows = rows_of(n, design)
+        counts = LossCounts.of(n, len(design), [rows])
+        influence = influence_of(counts, rows, rule.loss)
+        repaired = influence.repaired(np.full(n, size))
+        assert influence.estimate == pytest.approx(complete(items), abs=1e-12)
+        expected = (n - 1) / n * ((left - left.mean()) ** 2).sum()
+        assert repaired.variance == pytest.approx(expected, abs=1e-12)
+        assert influence.variance < 0.8 * repaired.variance
+
+
+def mixed(n_negative, n_positive, shift=0.7, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], [n_negative, n_positive])
+    return rng.normal(size=(len(y), 2)) + shift * y[:, None], y
+
+
+@pytest.mark.parametrize("scheme", ["monte_carlo", "repeated"])
+@pytest.mark.parametrize("metric", ["auc", "error"])
+class TestTheClass:
+    def fit(self, metric, scheme, n_repeats=None, other=None):
+        X, y = mixed(20, 15)
+        test = uv.InfluenceFunctionTest(X, y, "lda", other, metric=metric)
+        return test.fit(n_repeats, scheme, "jackknife", rng=0)
+
+    def test_is_the_repair_without_its_noise(self, metric, scheme):
+        result = self.fit(metric, scheme)
+        sizes = np.repeat([20.0, 15.0], [20, 15]) if metric == "auc" else np.full(35, 35.0)
+        terms = [result.diagnostics[f"term_{k}"] for k in (1, 2, 3)]
+        values = terms[0] + (sizes - 1) / (sizes / 5 - 1) * (terms[1] - terms[2])
+        raw = (values**2 / (sizes * (sizes - 1))).sum()
+        assert 0.6 * raw < result.variance < raw
+        assert result.variance == result.diagnostics["variance_jackknife"]
+        assert result.variance > 1.2 * result.diagnostics["variance_influence"]
+        assert result.settings["variance"] == "jackknife"
+        assert result.status == "ok"
+
+    def test_many_repeats_leave_no_noise(self, metric, scheme):
+        few, many = (
+            self.fit(metric, scheme, n)
+            for n in ((300, 6000) if scheme == "monte_carlo" else (30, 600))
+        )
+        error = np.hypot(*(each.diagnostics["mc_se_variance"] for each in (few, many)))
+        assert abs(few.variance - many.variance) < 4 * error
+        assert many.diagnostics["mc_se_variance"] < 0.1 * many.variance
+
+    def test_reference_is_students_t(self, metric, scheme):
+        result = self.fit(metric, scheme)
+        assert result.reference == "t"
+        if metric == "error":
+            assert result.df == 34
+        else:
+            assert 14 <= result.df <= 33
+        low, high = result.conf_int()
+        assert (high - low) / 2 > 1.98 * result.se
+        table = result.tables["Variances"]
+        assert table["variance"][:3] == ("influence", "jackknife", "term_1")
+        assert table["conf_low"][1] == pytest.approx(low)
+
+    def test_notes(self, metric, scheme):
+        notes = " ".join(self.fit(metric, scheme).notes)
+        assert "with the effect of the learning sets in full" in notes
+        assert "Liberal" not in notes
+
+    def test_of_two_learners(self, metric, scheme):
+        n_repeats = {"monte_carlo": 4000, "repeated": 1000}[scheme]
+        result = self.fit(metric, scheme, n_repeats, other="knn:5")
+        assert result.status == "ok"
+        assert result.diagnostics["variance_jackknife"] > result.diagnostics["variance_influence"]
+
+
+def test_the_default_is_the_papers():
+    X, y = mixed(20, 15)
+    test = uv.InfluenceFunctionTest(X, y, "lda")
+    result = test.fit(200, rng=0)
+    assert result.settings["variance"] == "influence"
+    assert result.variance == result.diagnostics["variance_influence"]
+    frame = test.compare_variances(50, rng=0).set_index(["scheme", "variance"])
+    offered = {scheme for scheme, name in frame.index if name == "jackknife"}
+    assert offered == {"monte_carlo", "repeated"}
+
+
+def test_learners_that_rank_alike_have_no_variance():
+    X, y = mixed(20, 15)
+    result = uv.InfluenceFunctionTest(X, y, "lda", "lda").fit(50, variance="jackknife", rng=0)
+    assert result.status.startswith("degenerate")
+    assert math.isnan(result.pvalue)
+
+
+def test_a_single_repeat_tells_no_noise():
+    X, y = mixed(20, 20)
+    test = uv.InfluenceFunctionTest(X, y, "lda")
+    result = test.fit(1, "repeated", "jackknife", rng=0)
+    assert result.status.startswith("too few resamples: 1 repeats")
+
+
+def test_given_losses_are_tested_as_their_own():
+    from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
+
+    X, y = mixed(20, 15)
+    for design in (
+        StratifiedShuffleSplit(n_splits=800, test_size=7, random_state=0),
+        RepeatedStratifiedKFold(n_splits=5, n_repeats=100, random_state=0),
+    ):
+        losses = uv.evaluate("lda", X, y, design, "auc", rng=0)
+        test = uv.InfluenceFunctionTest.from_losses(losses)
+        result = test.fit(variance="jackknife")
+        assert result.status == "ok"
+        own = uv.InfluenceFunctionTest(X, y, "lda").fit(variance="jackknife", rng=0)
+        # Other learning sets of the same sizes: the same but for Monte-Carlo errors.
+        error = np.hypot(*(each.diagnostics["mc_se_variance"] for each in (result, own)))
+        assert abs(result.variance - own.variance) < 4 * error
+
+
+@pytest.mark.parametrize(
+    ("scheme", "options", "sizes", "reason"),
+    [
+        (
+            "bootstrap",
+            {},
+            (20, 15),
+            "it is derived for learning sets that hold no observation twice",
+        ),
+        ("kfold", {}, (20, 15), "every pair is tested by one rule only"),
+        ("leave_one_out", {"metric": "error"}, (20, 15), "every observation is tested by one rule"),
+        ("repeated", {}, (20, 13), "13 and 20 observations make 5 folds of two sizes"),
+        ("repeated", {"metric": "error"}, (20, 13), "33 observations make 5 folds of two sizes"),
+        ("monte_carlo", {}, (20, 9), "a fold of one observation is empty once that one is left"),
+        ("repeated", {"n_folds": 5}, (20, 5), "a fold of one observation is empty once that one"),
+    ],
+)
+def test_refused_with_the_reason(scheme, options, sizes, reason):
+    X, y = mixed(*sizes)
+    test = uv.InfluenceFunctionTest(X, y, "lda", **options)
+    start = (
+        f"variance='jackknife' does not exist for scheme='{scheme}', metric='{test.metric}', as "
+    )
+    with pytest.raises(ValueError, match="or use one of influence, term_1") as error:
+        test.fit(scheme=scheme, variance="jackknife")
+    assert str(error.value).startswith(start)
+    assert reason in str(error.value)
