@@ -100,12 +100,12 @@ def estimate(sets: LearningSets, placed: Placed, *, exact: bool) -> Answer:
 def _error_of_mean(residuals: np.ndarray, sets: LearningSets) -> float:
     """Monte-Carlo standard error of the AUC: its residuals, summed over the rows of each draw.
 
-    The fit of n - 1 coefficients makes residuals smaller than errors are.
+    The fit of n - 1 coefficients makes residuals smaller than errors are, and has its own noise.
     """
     by_draw = np.bincount(sets.draw, residuals - residuals.mean())
     n_rows, n_draws = len(residuals), len(by_draw)
     freedom = 1 - (sum(sets.sizes) - 1) / n_rows
-    squares = (by_draw**2).sum() * n_draws / (n_draws - 1) / freedom
+    squares = (by_draw**2).sum() * n_draws / (n_draws - 1) / freedom**2
     return float(np.sqrt(squares) / n_rows)
 
 
@@ -151,19 +151,16 @@ class _Squares:
         kept = np.arange(N_BLOCKS) != (-1 if without is None else without)
         inner, weight = self._inner[np.ix_(kept, kept)], self._weight[kept]
         pairs = (inner.sum() - np.trace(inner)) / (weight.sum() ** 2 - (weight**2).sum())
+        groups = [np.flatnonzero(kept & (self._group == k)) for k in np.unique(self._group)]
+        groups = [blocks for blocks in groups if len(blocks)]
+        weight = np.array([self._weight[blocks].sum() for blocks in groups])
+        singles = [self._single_effects(blocks) for blocks in groups]
         by_class = []
-        groups = [np.flatnonzero(kept & (self._group == k)) for k in range(max(self._group) + 1)]
-        parts = [
-            (self._sums.n_rows[blocks].sum(), self._single_effects(blocks))
-            for blocks in groups
-            if len(blocks)
-        ]
-        for c, factor in enumerate(self._single):
-            weighted = np.array([n * b[c] for n, b in parts])
-            weight = np.array([n for n, _ in parts])
+        for c, (factor, whole) in enumerate(zip(self._single, self._b, strict=True)):
+            weighted = weight[:, None] * np.array([b[c] for b in singles])
             total = (weighted.sum(axis=0) ** 2).sum() - (weighted**2).sum()
-            found = factor * total / (weight.sum() ** 2 - (weight**2).sum())
-            by_class.append(float(found if found > 0 else factor * (self._b[c] ** 2).sum()))
+            found = total / (weight.sum() ** 2 - (weight**2).sum())
+            by_class.append(factor * float(found if found > 0 else (whole**2).sum()))
         return _Parts((by_class[0], by_class[1]), max(0.0, float(pairs)))
 
     def _single_effects(self, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
