@@ -33,6 +33,8 @@ L1, L2 = (np.zeros((8, 24), dtype=bool) for _ in range(2))
 np.put_along_axis(L1, PAIRS[:, :6], True, axis=1)
 np.put_along_axis(L2, PAIRS[:, 6:12], True, axis=1)
 TESTED = FOLDS[None] == np.arange(4)[:, None]
+HALF = RNG.permuted(np.tile(np.arange(4) < 2, (2, 40, 1)), axis=2)
+LEARNT = np.concatenate(list(HALF), axis=1)
 HAT = np.full((24, 24), 1 / 24)
 NEAREST = np.array([[(i + d) % 24 for d in (1, 2, 3)] for i in range(24)])
 CODE = uv.codes.residue_class_code(0, 6, 3)
@@ -43,6 +45,17 @@ KERNELS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "from_pairs": (
         uv.kernels.ustatistic.from_pairs,
         {"D1": X[:8, :1] + L1, "D2": L2 * 1.0, "L1": L1, "L2": L2},
+    ),
+    "from_scores": (
+        uv.kernels.auc_ustatistic.from_scores,
+        {
+            "scores": X[:8, 0] + LEARNT,
+            "learnt": LEARNT,
+            "y": np.arange(8) // 4,
+            "other": X[:8, 1] - LEARNT,
+            "exact": False,
+            "cluster": np.arange(40) // 2,
+        },
     ),
     "auc": (uv.kernels.influence.auc, {"scores": TESTED * 1.0, "tested": TESTED, "y": Y}),
     "error": (uv.kernels.influence.error, {"losses": TESTED * 1.0, "tested": TESTED}),
@@ -431,6 +444,7 @@ class TestMany:
 
 def test_all_kernels_and_codes_are_called():
     modules = (
+        uv.kernels.auc_ustatistic,
         uv.kernels.fold_covariance,
         uv.kernels.influence,
         uv.kernels.leave_pair_out,

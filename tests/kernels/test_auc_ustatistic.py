@@ -386,6 +386,7 @@ class TestRefusals:
             ({"cluster": np.arange(5)}, r"cluster must have shape \(100,\), got \(5,\)"),
             ({"cluster": np.arange(100) % 9}, "at least 10 draws of rows, got 9"),
             ({"exact": True}, "needs each of the 44100 learning sets once, got 100 rows"),
+            ({"exact": "all"}, "exact must be True or False, got 'all'"),
             ({"groups": np.arange(20)}, "groups= is not supported"),
         ],
     )

@@ -66,9 +66,9 @@ def from_scores(
     Raises
     ------
     ValueError
-        If `groups` are given, shapes differ, a class is absent, learning sets change in size or
-        leave fewer than two observations of a class, some observation is never tested, a tested
-        score is NaN, or there are too few rows.
+        If `groups` are given, `exact` is neither True nor False, shapes differ, a class is absent,
+        learning sets change in size or leave fewer than two observations of a class, some
+        observation is never tested, a tested score is NaN, or there are too few rows.
 
     Notes
     -----
@@ -107,6 +107,8 @@ def from_scores(
     True
     """
     refuse_groups(groups, "the estimator")
+    if not isinstance(exact, (bool, np.bool_)):
+        raise ValueError(f"exact must be True or False, got {exact!r:.60}")
     sets, by_class = _learning_sets(learnt, y, cluster, exact=exact)
     shown = [_scores("scores", scores, sets, by_class)]
     if other is not None:
