@@ -60,9 +60,12 @@ def _start(ri: ModuleType) -> None:
     handler = signal.getsignal(signal.SIGINT)
     ri.initr(interactive=False)
     signal.signal(signal.SIGINT, handler)
-    # Child processes would take them for their own.
-    for name in ("R_SESSION_INITIALIZED", "PYTHON_SESSION_INITIALIZED"):
-        if name not in before:
+    # Child processes would take the first two for their own, and a Python among them might load
+    # the library of another Python from R's folders.
+    for name in ("R_SESSION_INITIALIZED", "PYTHON_SESSION_INITIALIZED", "LD_LIBRARY_PATH"):
+        if name in before:
+            os.environ[name] = before[name]
+        else:
             os.environ.pop(name, None)
     # A fork, such as a worker of multiprocessing, must not clean up after its parent.
     atexit.unregister(ri.endr)

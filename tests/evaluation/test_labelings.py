@@ -214,8 +214,12 @@ def test_labels_that_leave_no_scatter_are_left_to_elimination():
     assert np.isnan(found[0]).all()
     assert np.isfinite(found[1:]).all()
     np.testing.assert_allclose(found, learner.scores(other, learning, labels), rtol=1e-10)
-    with pytest.raises(ValueError, match="singular"):
-        Evaluator(sample, learner, "score").predict_labelings(labels, np.arange(6))
+    # What has no scatter follows the rule for singular sets, and is counted.
+    scores = Evaluator(sample, learner, "score").predict_labelings(labels, np.arange(6))
+    model = LinearDiscriminantAnalysis(solver="svd").fit(X, labels[0])
+    assert scores.ties["singular_fits"] == 1
+    np.testing.assert_array_equal(scores.values[0] > 0, model.predict(X) == 1)
+    np.testing.assert_allclose(scores.values[1:], found[1:], rtol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["lda", "ridge:0.0", "ridge:0.7,penalize_intercept=true"])

@@ -210,6 +210,18 @@ def test_r_runs_on_one_thread_whatever_n_jobs_says(backend: str) -> None:
     assert many.estimate == estimate(learner).estimate
 
 
+def test_the_environment_of_child_processes_stays_as_it_was() -> None:
+    code = (
+        "import os; names = {'LD_LIBRARY_PATH', 'R_SESSION_INITIALIZED'};"
+        "before = {name: os.environ.get(name) for name in names};"
+        "from ucvtest_r.thread import on_r_thread; on_r_thread(lambda: None);"
+        "assert {name: os.environ.get(name) for name in names} == before, dict(os.environ)"
+    )
+    for folders in ({}, {"LD_LIBRARY_PATH": "/opt/lib"}):
+        environment = {name: v for name, v in os.environ.items() if name != "LD_LIBRARY_PATH"}
+        subprocess.run([sys.executable, "-c", code], env=environment | folders, check=True)
+
+
 def test_learners_travel() -> None:
     learner = pickle.loads(pickle.dumps(RLearner("glmnet", s=0.1)))
     assert learner.name == "glmnet(s=0.1)"
