@@ -64,6 +64,16 @@ def test_verdict_comes_first_then_the_summary(csv: Path) -> None:
     assert "Verdict" not in summary
 
 
+def test_the_auc_of_one_learner_and_of_two(csv: Path, table: pd.DataFrame) -> None:
+    here = run_to_json(csv, "--test", "ustatistic", "--loss", "auc")
+    data = table[FEATURES], table["diagnosis"].to_numpy()
+    there = uv.UStatisticTest(*data, "lda", "knn:3", loss="auc", learn_size=12)
+    assert here.conf_int() == there.fit(n_pairs=600, rng=0).conf_int()
+    outcome = run(csv, "--test", "ustatistic", "--loss", "auc", "--n-pairs", "300")
+    assert outcome.exit_code == 0, outcome.output
+    assert "unconditional AUC at learning-set size" in " ".join(outcome.stdout.split())
+
+
 def test_result_is_that_of_python(csv: Path, table: pd.DataFrame) -> None:
     here = run_to_json(csv)
     there = uv.UStatisticTest(

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 import ucvtest as uv
-from tests.contracts.test_tests import GIVEN, losses_for
+from tests.contracts.test_tests import CASES, GIVEN, losses_for
 from ucvtest.inference.from_losses import FromLosses
 from ucvtest.losses.means import resample_means
-from ucvtest.methods.registry import TESTS
 
 WITHOUT_INTERVAL = {"five_by_two_f", "leave_pair_out"}
-ON_LOSSES = [name for name, cls in TESTS.items() if issubclass(cls, FromLosses)]
+ON_LOSSES = [name for name, cls in CASES.items() if issubclass(cls, FromLosses)]
 N_TABLES = 160
 """Of each class: more than 2000 in all."""
 
@@ -31,7 +30,7 @@ def shuffled(losses: uv.Losses, rng: np.random.Generator) -> uv.Losses:
 @pytest.mark.parametrize("name", ON_LOSSES)
 @pytest.mark.filterwarnings("ignore::ucvtest.UcvtestWarning")
 def test_pvalue_and_interval_agree(name):
-    cls: Any = TESTS[name]
+    cls: Any = CASES[name]
     rng = np.random.default_rng(len(name))
     losses = losses_for(name)
     n_checked = 0

@@ -28,6 +28,7 @@ FEW: dict[str, dict[str, Any]] = {
     "leave_pair_out": {"n_permutations": 19},
     "permutation": {"n_permutations": 19},
     "ustatistic": {"n_pairs": 60},
+    "ustatistic of the AUC": {"n_pairs": 300},
 }
 """Options of `fit` that keep tests with many fits short."""
 
@@ -36,6 +37,7 @@ DESIGNS: dict[str, Any] = {
     "influence": StratifiedShuffleSplit(100, test_size=20, random_state=0),
     "leave_pair_out": uv.designs.LeavePairOut(),
     "ustatistic": uv.designs.DisjointSets(29),
+    "ustatistic of the AUC": StratifiedShuffleSplit(600, test_size=32, random_state=0),
 }
 """Designs of losses that tests without a default design can take."""
 
@@ -45,10 +47,16 @@ GIVEN: dict[str, dict[str, Any]] = {"leave_pair_out": {"pvalue": "wmw"}}
 NO_OWN_SE = {"five_by_two_f"}
 """Comparisons that have no standard error."""
 
-each_test = pytest.mark.parametrize("name", TESTS)
-each_comparison = pytest.mark.parametrize("name", [n for n, cls in TESTS.items() if cls.compares])
+CASES = {**TESTS, "ustatistic of the AUC": uv.UStatisticTest}
+"""The tests, and one again that goes other ways for the AUC."""
+
+ARGUMENTS: dict[str, dict[str, Any]] = {"ustatistic of the AUC": {"loss": "auc"}}
+"""Arguments of the classes."""
+
+each_test = pytest.mark.parametrize("name", CASES)
+each_comparison = pytest.mark.parametrize("name", [n for n, cls in CASES.items() if cls.compares])
 each_on_losses = pytest.mark.parametrize(
-    "name", [n for n, cls in TESTS.items() if issubclass(cls, FromLosses)]
+    "name", [n for n, cls in CASES.items() if issubclass(cls, FromLosses)]
 )
 
 
@@ -57,8 +65,9 @@ def learners_for(cls: Any) -> tuple[str, ...]:
 
 
 def made(name: str, *, learners: Any = None, **arguments: Any) -> Any:
-    cls: Any = TESTS[name]
-    return cls(X, Y, *(learners_for(cls) if learners is None else learners), **arguments)
+    cls: Any = CASES[name]
+    learners = learners_for(cls) if learners is None else learners
+    return cls(X, Y, *learners, **ARGUMENTS.get(name, {}), **arguments)
 
 
 def fitted(name: str, **options: Any) -> uv.TestResult:
@@ -77,14 +86,14 @@ def result_of(name: str) -> uv.TestResult:
 
 
 def losses_for(name: str) -> uv.Losses:
-    cls: Any = TESTS[name]
+    cls: Any = CASES[name]
     design = DESIGNS.get(name) or cls.default_design
-    auc = cls.only_loss == "auc" or name in ("influence", "leave_pair_out")
+    auc = cls.only_loss == "auc" or name in ("influence", "leave_pair_out", *ARGUMENTS)
     return uv.evaluate(learners_for(cls), X, Y, design, "auc" if auc else None, rng=0)
 
 
 def given(name: str) -> Any:
-    return TESTS[name].from_losses(losses_for(name))
+    return CASES[name].from_losses(losses_for(name))
 
 
 def same(first: uv.TestResult, second: uv.TestResult) -> bool:
@@ -105,14 +114,15 @@ def test_all_tests_are_registered_and_public():
 
 @each_test
 def test_the_name_is_that_of_the_class_and_of_its_results(name):
-    assert TESTS[name].method_name == name
-    assert made(name).method_name == name
-    assert result_of(name).settings["test"] == name
+    short = name.removesuffix(" of the AUC")
+    assert CASES[name].method_name == short
+    assert made(name).method_name == short
+    assert result_of(name).settings["test"] == short
 
 
 @each_test
 def test_number_of_learners(name):
-    cls = TESTS[name]
+    cls = CASES[name]
     if not cls.compares:
         with pytest.raises((TypeError, ValueError), match=r"positional argument|other"):
             made(name, learners=("lda", "knn:3"))
@@ -123,7 +133,7 @@ def test_number_of_learners(name):
 
 @each_comparison
 def test_other_losses_than_the_only_one_are_refused(name):
-    cls: Any = TESTS[name]
+    cls: Any = CASES[name]
     if cls.only_loss is not None:
         with pytest.raises(ValueError, match=f"loss must be {cls.only_loss!r}"):
             made(name, loss="squared")
@@ -131,7 +141,7 @@ def test_other_losses_than_the_only_one_are_refused(name):
 
 @each_test
 def test_losses_are_taken_or_refused_with_the_reason(name):
-    cls: Any = TESTS[name]
+    cls: Any = CASES[name]
     if issubclass(cls, FromLosses):
         assert given(name).fit(**GIVEN.get(name, {})).n_obs == len(Y)
     else:
@@ -144,7 +154,7 @@ def test_losses_are_taken_or_refused_with_the_reason(name):
 
 @each_test
 def test_fit_ends_with_how_the_fits_are_run(name):
-    parameters = list(inspect.signature(TESTS[name].fit).parameters.values())
+    parameters = list(inspect.signature(CASES[name].fit).parameters.values())
     assert tuple(each.name for each in parameters[-4:]) == EXECUTION
     assert all(each.kind is each.KEYWORD_ONLY and each.default is None for each in parameters[-4:])
 
@@ -153,16 +163,16 @@ def test_fit_ends_with_how_the_fits_are_run(name):
 def test_options_are_the_own_arguments_of_fit(name):
     own = {
         parameter.name: parameter.default
-        for parameter in inspect.signature(TESTS[name].fit).parameters.values()
+        for parameter in inspect.signature(CASES[name].fit).parameters.values()
         if parameter.name not in ("self", *EXECUTION)
     }
-    options = inspect.signature(TESTS[name]._options).parameters.values()
+    options = inspect.signature(CASES[name]._options).parameters.values()
     assert {each.name: each.default for each in options if each.name != "self"} == own
 
 
 @each_test
 def test_documentation_has_all_parts(name):
-    cls = TESTS[name]
+    cls = CASES[name]
     for call, parts in (
         (cls, ("Parameters", "Raises", "Notes", "References", "Examples")),
         (cls.fit, ("Parameters", "Returns", "Raises")),
@@ -198,9 +208,9 @@ def test_groups_are_refused(name):
 
 @each_test
 def test_from_a_formula(name):
-    cls: Any = TESTS[name]
+    cls: Any = CASES[name]
     data = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=Y)
-    test = cls.from_formula("y ~ a + b + c", data, *learners_for(cls))
+    test = cls.from_formula("y ~ a + b + c", data, *learners_for(cls), **ARGUMENTS.get(name, {}))
     found = test.fit(rng=0, **FEW.get(name, {}))
     np.testing.assert_equal(found.estimate, result_of(name).estimate)
     np.testing.assert_equal(found.pvalue, result_of(name).pvalue)
@@ -285,7 +295,7 @@ def test_a_learner_that_fails_is_named_with_the_split(name):
     def broken(X_train: Any, y_train: Any, X_test: Any) -> Any:
         raise RuntimeError("out of order")
 
-    test = made(name, learners=(broken, *learners_for(TESTS[name])[1:]))
+    test = made(name, learners=(broken, *learners_for(CASES[name])[1:]))
     with pytest.raises(ValueError, match=r"broken.*split \d+.*out of order") as caught:
         test.fit(rng=0, **FEW.get(name, {}))
     assert isinstance(caught.value.__cause__, RuntimeError)
@@ -329,7 +339,7 @@ def test_own_values_differ_by_the_estimate(name):
 
 @each_comparison
 def test_own_values_are_those_of_the_test_of_one_learner(name):
-    cls: Any = TESTS[name]
+    cls: Any = CASES[name]
     losses = losses_for(name)
     estimates, errors = np.reshape(own_values(cls.from_losses(losses).fit()), (2, 2))
     for place, values in enumerate(losses.known_values):
@@ -367,7 +377,7 @@ def test_losses_are_judged_before_they_exist(name):
     losses = losses_for(name)
     from ucvtest.inference.from_losses import LossesHeader, chosen_learners
 
-    cls: Any = TESTS[name]
+    cls: Any = CASES[name]
     header = LossesHeader.of(chosen_learners(losses, None, None))
     made_ahead = cls._from_header(header)
     options = GIVEN.get(name, {})

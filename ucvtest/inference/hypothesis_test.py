@@ -94,6 +94,8 @@ class HypothesisTest(ABC):
     or the reason."""
     no_losses: ClassVar[str] = "it needs fits of its own"
     """Why it takes none."""
+    default_auc: ClassVar[float] = 0.5
+    """What the AUC of one learner is tested against by default; NaN for nothing."""
     needs_values: ClassVar[bool] = False
     """Whether what is kept of every observation is needed: means of resamples do not suffice, nor
     does an AUC where it is not the only loss."""
@@ -195,10 +197,10 @@ class HypothesisTest(ABC):
     def _set_hypothesis(
         self, null_value: Any, alternative: Any, *, paired: bool, auc: bool
     ) -> None:
-        """By default two learners are equal, the AUC of one is that of guessing, else no H0."""
+        """By default two learners are equal, the AUC of one is `default_auc`, else no H0."""
         self.alternative = checked_alternative(alternative)
         if null_value is None:
-            null_value = 0.0 if paired else 0.5 if auc else math.nan
+            null_value = 0.0 if paired else self.default_auc if auc else math.nan
         elif not is_number(null_value):
             raise ValueError(f"null_value must be a finite number, got {null_value!r:.60}")
         elif abs(null_value) > LARGEST_NULL:

@@ -2,12 +2,21 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ucvtest.stats.exact import Counts
+from ucvtest.stats.logit import LogitT
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
 
-__all__ = ["TABLE_ALPHA", "Hypothesis", "Studentised", "studentise", "variance_table"]
+__all__ = [
+    "TABLE_ALPHA",
+    "Hypothesis",
+    "Studentised",
+    "on_logit_scale",
+    "studentise",
+    "variance_table",
+]
 
 TABLE_ALPHA = 0.05
 """Level of tables, which are made with the result."""
@@ -35,9 +44,12 @@ class Studentised:
     status: str
     null_value: float
     alternative: Alternative
+    counts: Counts | None = None
 
     def interval(self, alpha: float = TABLE_ALPHA) -> tuple[float, float]:
         """The interval that belongs to the p-value."""
+        if self.counts is not None:
+            return self.counts.interval(self.alternative, alpha)
         return wald_interval(
             self.estimate, self.se, self.reference, self.df, self.alternative, alpha
         )
@@ -78,6 +90,15 @@ def studentise(
         null_value=hypothesis.null_value,
         alternative=hypothesis.alternative,
     )
+
+
+def on_logit_scale(one: Studentised) -> Studentised:
+    """The same test of an AUC or another share, with an interval that stays between 0 and 1."""
+    if one.reference == "none" or not one.se > 0:
+        return one
+    counts = LogitT(one.estimate, one.se, one.df, one.null_value)
+    pvalue = counts.pvalue(one.null_value, one.alternative)
+    return replace(one, statistic=counts.statistic, pvalue=pvalue, counts=counts)
 
 
 def variance_table(

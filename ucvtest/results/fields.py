@@ -85,7 +85,7 @@ class ResultFields(ByValue):
     assumption: str | None = None
     # What the verdict states in the place of a test.
     posterior: Posterior | None = None
-    # What p-value and interval come from, where these are no studentised ones.
+    # What p-value and interval come from, where these are no plain studentised ones.
     counts: Counts | None = None
 
     def __post_init__(self) -> None:

@@ -69,8 +69,9 @@ class TestResult(ResultFields):
         What p-value and interval rest on beyond the data, in words.
     posterior : Posterior, optional
         Posterior probabilities, which Bayesian tests give in the place of a p-value.
-    counts : BinomialCounts or PairedCounts, optional
-        What an exact test's p-value and interval come from, in the place of the standard error.
+    counts : BinomialCounts, PairedCounts or LogitT, optional
+        What p-value and interval come from where these are no plain studentised ones: the counts of
+        an exact test, or an AUC on the logit scale.
 
     Examples
     --------

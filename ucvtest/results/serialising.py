@@ -14,6 +14,7 @@ import numpy as np
 
 from ucvtest.results.pictures import Picture
 from ucvtest.stats.exact import BinomialCounts, PairedCounts, counts_to_dict
+from ucvtest.stats.logit import LogitT
 
 __all__ = ["check_written", "freeze", "from_plain", "to_plain"]
 
@@ -49,8 +50,8 @@ def to_plain(value: Any) -> Any:
     """The value as JSON knows it; NaN, infinity and labels that JSON lacks become strings."""
     if isinstance(value, Picture):
         return to_plain(value.to_dict())
-    if isinstance(value, (BinomialCounts, PairedCounts)):
-        return counts_to_dict(value)
+    if isinstance(value, (BinomialCounts, PairedCounts, LogitT)):
+        return to_plain(counts_to_dict(value))
     if is_dataclass(value):
         return {item.name: to_plain(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Mapping):

@@ -9,9 +9,17 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, betaln
 
+from ucvtest.stats.logit import LogitT
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["BinomialCounts", "Counts", "PairedCounts", "counts_from_dict", "counts_to_dict"]
+__all__ = [
+    "KINDS",
+    "BinomialCounts",
+    "Counts",
+    "PairedCounts",
+    "counts_from_dict",
+    "counts_to_dict",
+]
 
 NEGLIGIBLE = 1e-14
 """Probability at either end that integrals over a beta distribution leave out."""
@@ -20,16 +28,17 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
 
 
 class Counts(Protocol):
-    """What p-value and interval come from, where these are no studentised ones.
+    """What p-value and interval come from, where these are no plain studentised ones.
 
-    The p-value is at most alpha exactly when the interval leaves out the null value.
+    Counts, for exact tests; or an estimate on another scale. The p-value is at most alpha exactly
+    when the interval leaves out the null value.
     """
 
     kind: ClassVar[str]
 
     @property
-    def statistic(self) -> int:
-        """The count whose distribution is known under the null hypothesis."""
+    def statistic(self) -> float:
+        """What has a known distribution under the null hypothesis; a count is an integer."""
 
     def pvalue(self, null_value: float, alternative: Alternative) -> float:
         """The p-value; NaN where this value of the estimand cannot be tested."""
@@ -166,6 +175,12 @@ def _at_least(count: int, trials: int, chance: float) -> float:
     return float(binom.sf(count - 1, trials, chance))
 
 
+KINDS: dict[str, type[BinomialCounts | PairedCounts | LogitT]] = {
+    one.kind: one for one in (BinomialCounts, PairedCounts, LogitT)
+}
+"""What can stand in the field `counts` of a result, by the names that files have for it."""
+
+
 def counts_to_dict(counts: Counts) -> dict[str, Any]:
     """The counts with the name of their kind, for JSON."""
     return {"kind": counts.kind, **asdict(counts)}  # type: ignore[call-overload]
@@ -179,11 +194,10 @@ def counts_from_dict(data: Mapping[str, Any]) -> Counts:
     ValueError
         If `data` names no kind of counts.
     """
-    kinds = {"binomial": BinomialCounts, "paired binomial": PairedCounts}
     rest = dict(data)
     kind = rest.pop("kind", None)
-    if kind not in kinds:
+    if kind not in KINDS:
         raise ValueError(
             f"data has counts of kind {kind!r}, which is unknown here: upgrade ucvtest"
         )
-    return kinds[kind](**rest)
+    return KINDS[kind](**rest)

@@ -978,7 +978,7 @@ def test_given_losses_that_are_no_use_are_refused():
         take(10)
     with pytest.raises(ValueError, match="the design has one draw"):
         take(uv.designs.DisjointSets(5, 1))
-    with pytest.raises(ValueError, match="decision scores"):
+    with pytest.raises(ValueError, match="the same number in every split"):
         take(uv.designs.DisjointSets(5, 3), "auc")
     halves = uv.designs.Design.checked(np.repeat([[0] * 12 + [1] * 12, [1] * 12 + [0] * 12], 2, 0))
     with pytest.raises(ValueError, match="learns from 12 of 24 observations at a time, and the"):

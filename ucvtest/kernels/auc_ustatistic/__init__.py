@@ -8,7 +8,8 @@ import numpy as np
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.data.groups import refuse_groups
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed
-from ucvtest.kernels.auc_ustatistic.variances import Answer, estimate
+from ucvtest.kernels.auc_ustatistic.status import status
+from ucvtest.kernels.auc_ustatistic.variances import estimate
 
 __all__ = ["from_scores"]
 
@@ -125,30 +126,8 @@ def from_scores(
         "df": found.df,
         "mc_se_estimate": found.mc_se_estimate,
         "mc_se_variance": found.mc_se_variance,
-        "status": _status(sets, placed, found),
+        "status": status(sets, placed, found),
     }
-
-
-def _status(sets: LearningSets, placed: list[Placed], found: Answer) -> str:
-    """Why there is no variance, if there is none."""
-    if not math.isnan(found.variance):
-        return "ok"
-    tested = [(~each).astype(float) for each in sets.learnt]
-    n_pairs = np.einsum("mi,mj->ij", *tested)
-    sums = [each.pairs.sum(axis=0) for each in placed]
-    if len(placed) == 2:
-        why = (
-            "the two learners ranked every tested pair alike, so there is no difference to test"
-            if all((each == 0).all() for each in placed[0].minus(placed[1]).counts)
-            else "the two learners differ by as much for every observation"
-        )
-    elif (sums[0] == n_pairs).all():
-        why = "all tested scores were equal: the learner tells no observation from another"
-    elif (sums[0] == 2 * n_pairs).all() or not sums[0].any():
-        why = "the classes were separated completely, in every row"
-    else:
-        why = "every observation was ranked equally well"
-    return f"degenerate: the jackknife variance is zero, {why}"
 
 
 # ---------------------------------------------------------------------------------- checks

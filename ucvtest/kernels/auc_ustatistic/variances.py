@@ -39,6 +39,7 @@ class Answer:
     df: float
     mc_se_estimate: float
     mc_se_variance: float
+    mc_se_jackknife: float
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,12 @@ def estimate(sets: LearningSets, placed: Placed, *, exact: bool) -> Answer:
     squares = _Squares(sets, sums, effects, b)
     midpoint = all(2 * g <= n for n, g in zip(sets.sizes, sets.learn_sizes, strict=True))
     parts = squares.raw() if exact else squares.crossed()
-    mc_se, mc_se_variance = 0.0, 0.0
+    mc_se, mc_se_variance, mc_se_jackknife = 0.0, 0.0, 0.0
     if not exact:
         mc_se = _error_of_mean(effects.rows, sets)
-        left_out = [squares.crossed(without=k).variance(midpoint=midpoint) for k in range(N_BLOCKS)]
-        mc_se_variance = float(np.sqrt((N_BLOCKS - 1) * np.var(left_out)))
+        left_out = [squares.crossed(without=k) for k in range(N_BLOCKS)]
+        mc_se_variance = _error_by_blocks([one.variance(midpoint=midpoint) for one in left_out])
+        mc_se_jackknife = _error_by_blocks([one.jackknife for one in left_out])
     variance = parts.variance(midpoint=midpoint)
     scaled = (n * (n - 1) / (n - g - 1) for n, g in zip(sets.sizes, sets.learn_sizes, strict=True))
     u1, u0 = (each * factor for each, factor in zip(b, scaled, strict=True))
@@ -94,7 +96,13 @@ def estimate(sets: LearningSets, placed: Placed, *, exact: bool) -> Answer:
         df=parts.df(sets.sizes),
         mc_se_estimate=mc_se,
         mc_se_variance=mc_se_variance if variance > 0 else np.nan,
+        mc_se_jackknife=mc_se_jackknife,
     )
+
+
+def _error_by_blocks(left_out: list[float]) -> float:
+    """Monte-Carlo standard error from the values without each of the blocks."""
+    return float(np.sqrt((N_BLOCKS - 1) * np.var(left_out)))
 
 
 def _error_of_mean(residuals: np.ndarray, sets: LearningSets) -> float:

@@ -276,6 +276,7 @@ class ResamplingTest(FromLosses):
                 statistic=float(counts.statistic),
                 pvalue=counts.pvalue(self.null_value, self.alternative),
                 reference=reference,
+                counts=counts,
             )
         if not has_se:
             one = replace(one, se=math.nan, variance=math.nan)
@@ -283,7 +284,6 @@ class ResamplingTest(FromLosses):
         own = self._own_values(observed, estimator, settings, has_se=has_se)
         return TestResult(
             **vars(one),
-            counts=counts,
             method=method,
             estimand=estimand,
             n_obs=observed.design.n_obs,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 from ucvtest.common.checks import as_integer
 from ucvtest.designs.design import Design
@@ -15,15 +15,17 @@ from ucvtest.methods.ustatistic.enumeration import MAX_SUBSETS
 __all__ = [
     "DEFAULT_TOL",
     "VARIANCES",
+    "Given",
     "GivenPairs",
     "NumberOfPairs",
     "Options",
     "ProfileOptions",
+    "SetSizes",
     "Sizes",
     "Variance",
 ]
 
-Variance = Literal["auto", "clipped", "jackknife", "unbiased", "asymptotic"]
+Variance = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic"]
 NumberOfPairs = int | Literal["auto", "exact"]
 
 VARIANCES = ("clipped", "jackknife", "unbiased", "asymptotic")
@@ -38,6 +40,28 @@ DEFAULT_TOL = 0.05
 
 MAX_FITS_JITTED = 200_000
 MAX_FITS_OTHERWISE = 20_000
+
+
+class SetSizes(Protocol):
+    """Sizes of the sample and of learning sets: of all observations, or of each class."""
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether two learning sets with what is tested can be disjoint."""
+
+    def chosen(self, variance: Any) -> str:
+        """The variance that is asked for, or that "auto" stands for."""
+
+    def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
+        """Refuse all learning sets where they are too many."""
+
+
+class Given(Protocol):
+    """Learning sets whose losses (scores) are given."""
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs they are."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +96,42 @@ class Sizes:
     def least_overlap(self) -> int:
         """Observations that two learning sets have in common at least."""
         return max(0, 2 * self.learn_size - self.n_obs)
+
+    def chosen(self, variance: Any) -> str:
+        """The variance that is asked for, or that "auto" stands for."""
+        n, g = self.n_obs, self.learn_size
+        if isinstance(variance, str) and variance == "auto":
+            suits = FEW_OBS <= n <= MAX_OBS_PAIR_EFFECTS
+            return "clipped" if self.disjoint and suits else "jackknife"
+        if not isinstance(variance, str) or variance not in VARIANCES:
+            raise ValueError(
+                f"variance={variance!r:.60} is unknown: use one of auto, {', '.join(VARIANCES)}"
+            )
+        if variance in NEED_DISJOINT and not self.disjoint:
+            raise ValueError(
+                f"variance={variance!r} needs n >= 2 * learn_size + 2, got n = {n} and "
+                f"learn_size = {g}: use learn_size <= {n // 2 - 1}, or variance='jackknife'"
+            )
+        if variance == "clipped" and n > MAX_OBS_PAIR_EFFECTS:
+            raise ValueError(
+                f"variance='clipped' needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = {n}: use "
+                "variance='jackknife', which hardly differs from it there"
+            )
+        return str(variance)
+
+    def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
+        """Refuse all learning sets where they are too many."""
+        n, g = self.n_obs, self.learn_size
+        n_fits = comb(n, g) * n_learners
+        if n_fits > max_fits:
+            raise ValueError(
+                f"n_pairs='exact' needs {n_fits} fits, max_fits is {max_fits}: {remedy}"
+            )
+        if self.disjoint and comb(n, g + 1) > MAX_SUBSETS:
+            raise ValueError(
+                f"n_pairs='exact' needs {comb(n, g + 1)} subsets in memory, more than "
+                f"{MAX_SUBSETS}: use random pairs"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +177,12 @@ class Options:
     asked: str
     tol: float
     max_fits: int
-    given: GivenPairs | None = None
+    given: Given | None = None
 
     @classmethod
     def for_fits(
         cls,
-        sizes: Sizes,
+        sizes: SetSizes,
         learners: Sequence[Learner],
         *,
         n_pairs: Any,
@@ -138,15 +198,15 @@ class Options:
         if not isinstance(tol, (int, float)) or not 0 < tol < 1:
             raise ValueError(f"tol must lie between 0 and 1, got {tol!r}: use 0.05 for 5%")
         number = _n_pairs(n_pairs)
-        chosen = _variance(variance, sizes)
+        chosen = sizes.chosen(variance)
         if number == "exact":
             remedy = "raise max_fits, or use n_pairs='auto'"
-            _check_enumeration(sizes, len(learners), max_fits, remedy)
+            sizes.check_enumeration(len(learners), max_fits, remedy)
         return cls(number, chosen, variance, float(tol), int(max_fits))
 
     @classmethod
     def for_losses(
-        cls, sizes: Sizes, given: GivenPairs, *, n_pairs: Any, variance: Any, tol: Any
+        cls, sizes: SetSizes, given: Given, *, n_pairs: Any, variance: Any, tol: Any
     ) -> Self:
         """Check the options of a test whose losses are given: only the variance can be chosen."""
         if n_pairs not in ("auto", given.n_pairs):
@@ -156,12 +216,12 @@ class Options:
             )
         if tol != DEFAULT_TOL:
             raise ValueError(f"tol={tol!r} has no use where losses are given: leave it out")
-        if variance == "asymptotic":
+        chosen = sizes.chosen(variance)
+        if chosen == "asymptotic":
             raise ValueError(
                 "variance='asymptotic' needs further fits, and losses are given: use 'clipped' or "
                 "'jackknife'"
             )
-        chosen = _variance(variance, sizes)
         return cls(given.n_pairs, chosen, variance, DEFAULT_TOL, 0, given)
 
     @property
@@ -200,7 +260,7 @@ class ProfileOptions:
         if isinstance(number, int):
             return cls(needed, number)
         max_fits = _default_max_fits(learners)
-        _check_enumeration(sizes, len(learners), max_fits, "use a number of pairs")
+        sizes.check_enumeration(len(learners), max_fits, "use a number of pairs")
         if not sizes.disjoint:
             raise ValueError(
                 f"n_pairs='exact' needs n >= 2 * learn_size + 2 here, got n = {sizes.n_obs} and "
@@ -223,42 +283,6 @@ def _n_pairs(n_pairs: Any) -> NumberOfPairs:
     if number < 2:
         raise ValueError(f"n_pairs must be at least 2, got {number}: use 'auto'")
     return number
-
-
-def _variance(variance: Any, sizes: Sizes) -> str:
-    """The variance that is asked for, or that "auto" stands for."""
-    n, g = sizes.n_obs, sizes.learn_size
-    if isinstance(variance, str) and variance == "auto":
-        suits = FEW_OBS <= n <= MAX_OBS_PAIR_EFFECTS
-        return "clipped" if sizes.disjoint and suits else "jackknife"
-    if not isinstance(variance, str) or variance not in VARIANCES:
-        raise ValueError(
-            f"variance={variance!r:.60} is unknown: use one of auto, {', '.join(VARIANCES)}"
-        )
-    if variance in NEED_DISJOINT and not sizes.disjoint:
-        raise ValueError(
-            f"variance={variance!r} needs n >= 2 * learn_size + 2, got n = {n} and "
-            f"learn_size = {g}: use learn_size <= {n // 2 - 1}, or variance='jackknife'"
-        )
-    if variance == "clipped" and n > MAX_OBS_PAIR_EFFECTS:
-        raise ValueError(
-            f"variance='clipped' needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = {n}: use "
-            "variance='jackknife', which hardly differs from it there"
-        )
-    return str(variance)
-
-
-def _check_enumeration(sizes: Sizes, n_learners: int, max_fits: int, remedy: str) -> None:
-    """Refuse all learning sets where they are too many."""
-    n, g = sizes.n_obs, sizes.learn_size
-    n_fits = comb(n, g) * n_learners
-    if n_fits > max_fits:
-        raise ValueError(f"n_pairs='exact' needs {n_fits} fits, max_fits is {max_fits}: {remedy}")
-    if sizes.disjoint and comb(n, g + 1) > MAX_SUBSETS:
-        raise ValueError(
-            f"n_pairs='exact' needs {comb(n, g + 1)} subsets in memory, more than "
-            f"{MAX_SUBSETS}: use random pairs"
-        )
 
 
 def _c_values(c_values: Any, sizes: Sizes) -> tuple[int, ...]:

@@ -14,7 +14,18 @@ from ucvtest.methods.ustatistic.plan import VARIANCES, Options
 from ucvtest.methods.ustatistic.run import ROUNDING, Found, only_rounding, reliable
 from ucvtest.stats.own_values import OwnValues
 
-__all__ = ["diagnostics", "notes", "own_values", "studentised", "table"]
+__all__ = [
+    "ORDER",
+    "REMEDY_PAIRS",
+    "diagnostics",
+    "max_fits_notes",
+    "notes",
+    "own_values",
+    "studentised",
+    "table",
+]
+
+ORDER = "Assumes independent observations and learners that do not depend on the order of rows."
 
 FAR_OUTSIDE, MC_ERRORS_OUTSIDE = 2, 2
 """How many times a bound, and how many Monte-Carlo errors beyond it, the unbiased variance must be
@@ -102,7 +113,7 @@ def notes(
 ) -> list[str]:
     """Notes for the reader of the result; no problem where losses are given."""
     listed = [
-        "Assumes independent observations and learners that do not depend on the order of rows.",
+        ORDER,
         *_variance_notes(options, found),
         *_outside_notes(found),
         *_own_notes(found),
@@ -115,11 +126,7 @@ def notes(
             + (", with probability 0 or 1: a wrong one costs 36." if log_loss else ".")
         )
     listed.extend(tie_notes(source.ties))
-    if not found.converged:
-        listed.append(
-            f"Stopped at max_fits = {options.max_fits} before the Monte-Carlo error fell below "
-            f"tol = {options.tol}; it is part of the standard error."
-        )
+    listed.extend(max_fits_notes(options, converged=found.converged))
     if options.given is not None:
         listed.append(
             "The estimate is not the plain mean of the given losses: their additive part serves "
@@ -127,6 +134,15 @@ def notes(
             "the expectation as it is."
         )
     return listed
+
+
+def max_fits_notes(options: Options, *, converged: bool) -> Iterator[str]:
+    """The note on a Monte-Carlo error that is larger than asked for."""
+    if not converged:
+        yield (
+            f"Stopped at max_fits = {options.max_fits} before the Monte-Carlo error fell below "
+            f"tol = {options.tol}; it is part of the standard error."
+        )
 
 
 def _status(options: Options, found: Found, name: str, *, identical: bool) -> str:

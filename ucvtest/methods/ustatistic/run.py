@@ -218,7 +218,7 @@ def estimated(sampler: Sampler, options: Options) -> Found:
         n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
         own = FirstOrder(n, g, 2, complete=options.n_pairs == "exact")
         sampler = replace(sampler, own=own)
-    if options.given is not None:
+    if isinstance(options.given, GivenPairs):
         found = _from_given(sampler, options, options.given)
     elif options.n_pairs == "exact":
         found = _complete(sampler, options)

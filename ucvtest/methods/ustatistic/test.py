@@ -9,11 +9,17 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.runtime import Execution, progress_bar
+from ucvtest.evaluation.problem import check_two_classes, is_auc
+from ucvtest.evaluation.source import LossSource
 from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_arguments
 from ucvtest.inference.report import own_diagnostics, own_tables, reuse_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss
+from ucvtest.losses.means import AUC
 from ucvtest.methods.ustatistic import report, run
+from ucvtest.methods.ustatistic.auc import report as auc_report
+from ucvtest.methods.ustatistic.auc import run as auc_run
+from ucvtest.methods.ustatistic.auc.plan import ClassSizes, GivenSplits
 from ucvtest.methods.ustatistic.kappa import KappaProfile, complete_profile, sampled_profile
 from ucvtest.methods.ustatistic.plan import (
     DEFAULT_TOL,
@@ -21,6 +27,7 @@ from ucvtest.methods.ustatistic.plan import (
     NumberOfPairs,
     Options,
     ProfileOptions,
+    SetSizes,
     Sizes,
     Variance,
 )
@@ -37,7 +44,9 @@ class UStatisticTest(FromLosses):
     of `learn_size` observations, at a new observation: an unconditional error. H0: it
     equals `null_value`. The estimate is the mean over all splits into a learning set of
     this size and a test set (leave-p-out), the unbiased estimate with the smallest
-    variance.
+    variance. With ``loss="auc"``: the expected AUC (difference), the probability that a new
+    positive is scored above a new negative, ties counted half; the mean is over all learning sets
+    within the classes and all pairs that they leave to be tested.
 
     Parameters
     ----------
@@ -49,11 +58,14 @@ class UStatisticTest(FromLosses):
         not depend on the order of the learning rows.
     other : learner, optional
         The learner to compare with; the estimate is `learner` minus `other`.
-    learn_size : int, optional
+    learn_size : int or pair of int, optional
         Number of observations to learn from, g; by default floor(n/2) - 1, the largest
-        for which every variance exists.
+        for which every variance exists. With ``loss="auc"`` as many of each class are in every
+        learning set: a pair says how many, negatives first; a number is shared out in proportion
+        to the classes; by default floor(n_c/2) - 1 of class c.
     null_value, alternative, loss, pos_label, groups, backend
-        See `HypothesisTest`.
+        See `HypothesisTest`. ``loss="auc"`` needs two classes, and learners with scores. The AUC of
+        one learner is only tested against a `null_value` that is given.
 
     Raises
     ------
@@ -73,6 +85,17 @@ class UStatisticTest(FromLosses):
     fits, with the standard error of its own delete-one jackknife variance: NaN where too few
     pairs are drawn to tell it.
 
+    The AUC (``loss="auc"``) is a two-sample U-statistic. Its delete-one jackknife J is above the
+    variance in expectation; with the effects M2 of pairs of observations, the default "midpoint" is
+    :math:`V = \max((J + J^2/(J + M_2))/2, M_2/2)`, half way to the value for components that fall
+    geometrically with their degree. It needs learning sets of at most half of each class; for
+    larger ones "jackknife", J, is the default. Intervals are U +- t se for differences, with
+    Welch's degrees of freedom; for one learner the same on the logit scale, transformed back. In
+    simulations with 40 to 200 observations they covered 97% (difference) and 96% (one learner);
+    with fewer than 8 observations of a class they are rough. Whether an AUC exceeds 1/2 is better
+    answered by permutation tests such as `LeavePairOutTest`. Cost: two fits of each learner for
+    each pair, and O(n^2) operations for each fit.
+
     `from_losses` admits the loss of every observation under disjoint learning sets of one size
     drawn in pairs, each tested on all others (`uv.designs.DisjointSets`). Their number is that of
     the design: nothing is added where it is too small, and the status says so. There is no
@@ -82,7 +105,8 @@ class UStatisticTest(FromLosses):
     ----------
     M. Fuchs, R. Hornung, R. De Bin, A.-L. Boulesteix (2013), A U-statistic estimator for
     the variance of resampling-based error estimators: (10), (15), Theorem 4.1. Erratum:
-    the second case of Theorem 4.1 is biased down, not up.
+    the second case of Theorem 4.1 is biased down, not up. B. Efron, C. Stein (1981), The
+    jackknife estimate of variance.
 
     Examples
     --------
@@ -100,12 +124,15 @@ class UStatisticTest(FromLosses):
     method_name = "ustatistic"
     admits = (
         "disjoint learning sets of one size drawn in pairs (DisjointSets), with the loss of every "
-        "other observation"
+        "other observation; scores under random splits with as many of each class in every "
+        "learning set"
     )
+    default_auc = math.nan
 
-    loss: Loss
     learn_size: int
-    _pairs: GivenPairs | None = None
+    _classes: ClassSizes | None = None
+    """Of a test about the AUC."""
+    _pairs: GivenPairs | GivenSplits | None = None
     """Of a test that was made from losses."""
 
     def __init__(
@@ -115,7 +142,7 @@ class UStatisticTest(FromLosses):
         learner: Any,
         other: Any = None,
         *,
-        learn_size: int | None = None,
+        learn_size: int | tuple[int, int] | None = None,
         null_value: float | None = None,
         alternative: Alternative = "two-sided",
         loss: Any = None,
@@ -130,35 +157,60 @@ class UStatisticTest(FromLosses):
             other,
             null_value=null_value,
             alternative=alternative,
-            loss=loss,
+            loss=None if is_auc(loss) else loss,
+            output="score" if is_auc(loss) else None,
             pos_label=pos_label,
             groups=groups,
             backend=backend,
         )
-        self.learn_size = Sizes.checked(self.n_obs, learn_size).learn_size
+        if is_auc(loss):
+            sample = self._problem.sample
+            check_two_classes(sample)
+            self._classes = ClassSizes.checked(sample.target, sample.response, learn_size)
+            self.learn_size = sum(self._classes.learn_sizes)
+        else:
+            self.learn_size = Sizes.checked(self.n_obs, learn_size).learn_size
         self._check_learners(self.learn_size)
 
     def _take(self, header: LossesHeader) -> None:
-        self._pairs = GivenPairs.of(header.design)
+        if header.loss == AUC:
+            header.check_values()
+            self._pairs = splits = GivenSplits.of(header.design, self.target)
+            self._classes = splits.sizes
+        else:
+            self._pairs = GivenPairs.of(header.design)
+            header.check_losses()
         self.learn_size = header.design.learn_sizes[0]
-        header.check_losses()
 
     @property
     def disjoint(self) -> bool:
-        """Whether n >= 2g + 2, so that the unbiased variance exists."""
-        return self._sizes.disjoint
+        """Whether n >= 2g + 2 (in each class), so that the unbiased variance exists."""
+        return self._set_sizes.disjoint
 
     @property
     def _sizes(self) -> Sizes:
         return Sizes(self.n_obs, self.learn_size)
 
     @property
+    def _set_sizes(self) -> SetSizes:
+        """Sizes of all observations together, or of each class for the AUC."""
+        return self._sizes if self._classes is None else self._classes
+
+    @property
     def estimand(self) -> str:
         """What is estimated, in words."""
+        if self._classes is not None:
+            return auc_report.estimand(self._classes, paired=self.paired)
+        loss = self._mean_loss()
         size = f"at learning-set size {self.learn_size}"
         if not self.paired:
-            return f"unconditional {self.loss.in_words} {size}"
-        return f"difference of unconditional {self.loss.plural} {size}"
+            return f"unconditional {loss.in_words} {size}"
+        return f"difference of unconditional {loss.plural} {size}"
+
+    def _mean_loss(self) -> Loss:
+        """The loss of a test that is not about the AUC."""
+        assert self.loss is not None
+        return self.loss
 
     def fit(
         self,
@@ -179,12 +231,14 @@ class UStatisticTest(FromLosses):
         n_pairs : int, "auto" or "exact"
             Pairs of disjoint learning sets to draw. "auto" draws until the Monte-Carlo
             error of the variance is below `tol` times the variance, and that of the
-            estimate below `tol` times its standard error. "exact" learns from all
-            C(n, g) learning sets.
-        variance : {"auto", "clipped", "jackknife", "unbiased", "asymptotic"}
+            estimate below `tol` times its standard error; for the AUC at least
+            max(600, 10 n) fits of each learner. "exact" learns from all C(n, g) learning
+            sets (for the AUC, those within the classes).
+        variance : {"auto", "clipped", "jackknife", "unbiased", "asymptotic", "midpoint"}
             The variance estimate to studentise with; all that exist are reported. "auto"
             is "clipped" where n >= 2g + 2 and 20 <= n <= 2000, unless its Monte-Carlo error
-            stays above a quarter of it, else "jackknife".
+            stays above a quarter of it, else "jackknife". Of the AUC there are "midpoint", which
+            "auto" is where at most half of each class is learnt from, and "jackknife".
         tol : float
             Relative Monte-Carlo error at which "auto" stops.
         max_fits : int, optional
@@ -216,10 +270,10 @@ class UStatisticTest(FromLosses):
         if self._pairs is not None:
             refuse_arguments(max_fits=max_fits)
             return Options.for_losses(
-                self._sizes, self._pairs, n_pairs=n_pairs, variance=variance, tol=tol
+                self._set_sizes, self._pairs, n_pairs=n_pairs, variance=variance, tol=tol
             )
         return Options.for_fits(
-            self._sizes,
+            self._set_sizes,
             self.learners,
             n_pairs=n_pairs,
             variance=variance,
@@ -229,23 +283,40 @@ class UStatisticTest(FromLosses):
 
     def _answer(self, options: Options, execution: Execution) -> TestResult:
         source = self._source(execution)
-        found = run.estimated(run.Sampler(self._sizes, source, execution.generator), options)
-        tested = report.studentised(self.hypothesis, self.n_obs, options, found, source)
-        notes = report.notes(options, found, source, self.loss, self._question)
         settings = self._settings() | options.settings(self.learn_size, execution.seed)
-        own = report.own_values(found, settings)
+        if self._classes is None:
+            parts = self._parts(options, execution, source, settings)
+        else:
+            settings |= {"loss": AUC, "learn_size_by_class": self._classes.learn_sizes[::-1]}
+            sampler = auc_run.Sampler(self._classes, source, execution.generator)
+            found = auc_run.estimated(sampler, options)
+            parts = auc_report.parts(
+                self.hypothesis, self._classes, options, found, source, settings
+            )
+        parts["notes"] = (*parts["notes"], *reuse_notes(self._given))
         return TestResult(
-            **vars(tested[found.variance]),
-            method="U-statistic test of the complete error estimate",
+            **parts,
             estimand=self.estimand,
             n_obs=self.n_obs,
             n_fits=source.n_fits,
             elapsed=math.nan,
             settings=settings,
-            diagnostics=report.diagnostics(found, source) | own_diagnostics(own),
-            notes=(*notes, *reuse_notes(self._given)),
-            tables={**own_tables(own), "Variances": report.table(found, tested)},
         )
+
+    def _parts(
+        self, options: Options, execution: Execution, source: LossSource, settings: dict[str, Any]
+    ) -> dict[str, Any]:
+        """What a result says of a mean loss, but for the question and the fits."""
+        found = run.estimated(run.Sampler(self._sizes, source, execution.generator), options)
+        tested = report.studentised(self.hypothesis, self.n_obs, options, found, source)
+        own = report.own_values(found, settings)
+        return {
+            **vars(tested[found.variance]),
+            "method": "U-statistic test of the complete error estimate",
+            "diagnostics": report.diagnostics(found, source) | own_diagnostics(own),
+            "notes": report.notes(options, found, source, self._mean_loss(), self._question),
+            "tables": {**own_tables(own), "Variances": report.table(found, tested)},
+        }
 
     def kappa_profile(
         self,
@@ -286,6 +357,10 @@ class UStatisticTest(FromLosses):
         up to g + 2 overlaps, and as many for the control variate.
         """
         self._needs_data("kappa_profile")
+        if self._classes is not None:
+            raise ValueError(
+                "kappa_profile is about a mean of losses, which the AUC is not: use another loss"
+            )
         options = ProfileOptions.checked(self._sizes, self.learners, c_values, n_pairs)
         execution = Execution.of(rng, n_jobs, batch_size)
         with hooks.fitting(self), progress_bar(progress, "kappa", "fit") as bar:

@@ -1,0 +1,197 @@
+"""How many of each class are learnt from, and what losses that exist say of it."""
+
+from dataclasses import dataclass
+from math import comb, prod
+from typing import Any, Self
+
+import numpy as np
+
+from ucvtest.common.checks import as_integer, is_integer
+from ucvtest.designs.design import Design
+from ucvtest.designs.draws import class_shares
+from ucvtest.designs.structure import folds_of
+
+__all__ = ["VARIANCES", "ClassSizes", "GivenSplits"]
+
+VARIANCES = ("midpoint", "jackknife")
+
+LEAST_IN_CLASS = 3
+"""One observation to learn from, two to test."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSizes:
+    """Who is a positive, and how many positives and negatives a rule learns from, in this order."""
+
+    positive: np.ndarray
+    learn_sizes: tuple[int, int]
+
+    @classmethod
+    def checked(cls, target: np.ndarray, response: np.ndarray, learn_size: Any) -> Self:
+        """The sizes that a user asks for, negatives first; `response` are the user's own labels."""
+        positive = np.asarray(target) == 1
+        counts = (int((~positive).sum()), int(positive.sum()))
+        for count, members in zip(counts, (~positive, positive), strict=True):
+            if count < LEAST_IN_CLASS:
+                label = np.asarray(response)[members].tolist()[0]
+                raise ValueError(
+                    f"class {label!r} has {count} observations: at least {LEAST_IN_CLASS} of each "
+                    "class are needed"
+                )
+        default = (max(1, counts[0] // 2 - 1), max(1, counts[1] // 2 - 1))
+        negatives, positives = _asked(learn_size, counts, positive.astype(int), default)
+        for size, count in zip((negatives, positives), counts, strict=True):
+            if not 1 <= size <= count - 2:
+                raise ValueError(
+                    f"learn_size={learn_size!r} learns from {negatives} of {counts[0]} negatives "
+                    f"and {positives} of {counts[1]} positives, and one of each must be learnt "
+                    f"from and two tested: use learn_size={default}, or leave it out"
+                )
+        return cls(positive, (positives, negatives))
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Observations of each class."""
+        n_positives = int(self.positive.sum())
+        return n_positives, self.n_obs - n_positives
+
+    @property
+    def n_obs(self) -> int:
+        """Observations of the sample."""
+        return len(self.positive)
+
+    @property
+    def members(self) -> tuple[np.ndarray, np.ndarray]:
+        """The positives and the negatives."""
+        return np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
+
+    @property
+    def by_class(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """n_c and g_c of positives and of negatives."""
+        (n1, n0), (g1, g0) = self.sizes, self.learn_sizes
+        return (n1, g1), (n0, g0)
+
+    @property
+    def paired(self) -> bool:
+        """Whether learning sets can be drawn in disjoint pairs."""
+        return all(2 * g <= n for n, g in self.by_class)
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether two learning sets, each with a pair to test, can be disjoint."""
+        return all(2 * (g + 1) <= n for n, g in self.by_class)
+
+    @property
+    def complete(self) -> int:
+        """The number of all learning sets."""
+        return prod(comb(n, g) for n, g in self.by_class)
+
+    def chosen(self, variance: Any) -> str:
+        """The variance that is asked for, or that "auto" stands for."""
+        if isinstance(variance, str) and variance == "auto":
+            return "midpoint" if self.paired else "jackknife"
+        if not isinstance(variance, str) or variance not in VARIANCES:
+            raise ValueError(
+                f"variance={variance!r:.60} does not exist for loss='auc': use one of auto, "
+                f"{', '.join(VARIANCES)}"
+            )
+        if variance == "midpoint" and not self.paired:
+            (n1, g1), (n0, g0) = self.by_class
+            raise ValueError(
+                f"variance='midpoint' needs at most half of each class to learn from, got {g0} of "
+                f"{n0} negatives and {g1} of {n1} positives: use a smaller learn_size, or "
+                "variance='jackknife'"
+            )
+        return variance
+
+    def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
+        """Refuse all learning sets where they are too many."""
+        n_fits = self.complete * n_learners
+        if n_fits > max_fits:
+            raise ValueError(
+                f"n_pairs='exact' needs {n_fits} fits, max_fits is {max_fits}: {remedy}"
+            )
+
+
+def _asked(
+    learn_size: Any, counts: tuple[int, int], strata: np.ndarray, default: tuple[int, int]
+) -> tuple[int, int]:
+    """Negatives and positives to learn from: the default, a pair, or a number shared out."""
+    if learn_size is None:
+        return default
+    if isinstance(learn_size, (tuple, list, np.ndarray)) and len(learn_size) == 2:
+        negatives, positives = (as_integer("learn_size", size) for size in learn_size)
+        return negatives, positives
+    if not is_integer(learn_size):
+        raise ValueError(
+            "learn_size must be an integer, or a pair of them, negatives first, with loss='auc'; "
+            f"got {learn_size!r:.60}"
+        )
+    if not 2 <= learn_size <= sum(counts) - 4:
+        raise ValueError(
+            f"learn_size must lie between 2 and n - 4 = {sum(counts) - 4} with loss='auc', got "
+            f"{learn_size}: use {sum(default)}, or leave it out"
+        )
+    shares = class_shares(strata, int(learn_size))
+    return int(shares[0]), int(shares[1])
+
+
+@dataclass(frozen=True, eq=False)
+class GivenSplits:
+    """Learning sets whose scores are given; `draw` (R,) numbers those that were drawn together."""
+
+    design: Design
+    sizes: ClassSizes
+    draw: np.ndarray
+
+    @classmethod
+    def of(cls, design: Design, target: np.ndarray) -> Self:
+        """The splits of a design, each with as many of a class to learn from as the others."""
+        if (design.learning == design.testing).any():
+            raise ValueError(
+                "the design leaves observations neither learnt from nor tested: use random splits "
+                "of the whole sample"
+            )
+        positive = target == 1
+        learnt = []
+        for members in (positive, ~positive):
+            sizes, count = design.learning[:, members].sum(axis=1), int(members.sum())
+            if sizes.min() != sizes.max() or not 1 <= sizes[0] <= count - 2:
+                raise ValueError(
+                    f"the design learns from {_range(sizes)} of {count} observations of a class, "
+                    "and the test needs the same number in every split, one at least, with two "
+                    "left to be tested: use StratifiedShuffleSplit with a test_size that is "
+                    "in proportion to the classes"
+                )
+            learnt.append(int(sizes[0]))
+        untested = int((~design.testing.any(axis=0)).sum())
+        if untested:
+            raise ValueError(
+                f"the design of the losses never tests {untested} observations: use more splits"
+            )
+        return cls(design, ClassSizes(positive, (learnt[0], learnt[1])), _draws_of(design))
+
+    @property
+    def n_pairs(self) -> int:
+        """Splits over two, as where pairs are drawn."""
+        return self.design.n_resamples // 2
+
+
+def _range(sizes: np.ndarray) -> str:
+    low, high = int(sizes.min()), int(sizes.max())
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _draws_of(design: Design) -> np.ndarray:
+    """Rows of one repetition of K-fold cross-validation, or disjoint neighbours, belong together.
+
+    All others are taken for independent.
+    """
+    rows = np.arange(design.n_resamples)
+    try:
+        n_repeats = len(folds_of(design))
+    except ValueError:
+        first, second = design.learning[0::2], design.learning[1::2]
+        disjoint = len(first) == len(second) and not (first & second).any()
+        return rows // 2 if disjoint else rows
+    return rows // (design.n_resamples // n_repeats)
