@@ -128,6 +128,9 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
 
 
+# Forks are watched from now on, also where others start JAX before this package does.
+import_module("ucvtest.common.forks")
+
 if os.environ.get("UCVTEST_AUTOLOG", "").lower() not in ("", "0", "false"):
     import_module("ucvtest.hooks").add_hook(
         import_module("ucvtest.autologging").AutologByEnvironment()

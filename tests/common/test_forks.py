@@ -87,6 +87,22 @@ class TestForks:
         assert first.startswith(REFUSED)
         assert second == "24"
 
+    def test_where_this_package_was_only_imported(self):
+        code = (
+            "import os, ucvtest as uv, jax.numpy as jnp; jnp.ones(3).sum().block_until_ready();"
+            "import warnings; warnings.simplefilter('ignore'); reader, writer = os.pipe();"
+            "child = os.fork()\n"
+            "if not child:\n"
+            "    try: uv.CorrectedTTest([[1.0], [2.0]] * 12, [0, 1, 1] * 8, 'knn:3').fit(rng=0)\n"
+            "    except RuntimeError as error: os.write(writer, str(error).encode())\n"
+            "    os._exit(0)\n"
+            "os.close(writer); print(os.fdopen(reader).read())"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT, check=True
+        )
+        assert done.stdout.startswith("this process was forked after JAX had started")
+
     def test_before_jax_has_started(self):
         assert printed("import jax; print(in_fork()); print(run())") == ["24", "24"]
 

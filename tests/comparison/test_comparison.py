@@ -732,3 +732,19 @@ def test_a_hook_that_fails_costs_a_warning():
             assert uv.compare(X, Y, ["lda", "knn:3"], "corrected_t", rng=0).n_fits == 20
     finally:
         uv.hooks.remove_hook(hook)
+
+
+@pytest.mark.parametrize("n_obs", [6, 8, 10, 11])
+def test_the_default_fits_small_samples(n_obs):
+    rng = np.random.default_rng(0)
+    features, labels = rng.normal(size=(n_obs, 2)), np.arange(n_obs) % 2
+    found = uv.compare(features, labels, ["majority", "nearest_centroid"], rng=0)
+    assert 0 <= found.result().pvalue <= 1
+    assert uv.advise(n_obs).make(features, labels, "majority", "nearest_centroid")
+
+
+def test_the_default_for_the_auc_has_no_more_folds_than_a_class_has_observations():
+    labels = (np.arange(40) < 4) * 1
+    features = np.random.default_rng(0).normal(size=(40, 2))
+    found = uv.compare(features, labels, ["lda", "knn:5"], loss="auc", rng=0)
+    assert found.result().settings["design"] == "stratified 4-fold cross-validation"

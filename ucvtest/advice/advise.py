@@ -217,6 +217,8 @@ def advise_from(
     sizes, outside = _sizes_about(n, table)
     found = _evidence(table, sizes, n, loss, n_learners, goal, about)
     affordable = [each for each in found if each.n_fits <= n_fits]
+    if not found:
+        raise ValueError(f"n={n} is too few observations for any test of this kind")
     if not affordable:
         cheapest = min((each.n_fits for each in found), default=None)
         remedy = "nothing suits" if cheapest is None else f"use at least {cheapest}"
@@ -294,7 +296,8 @@ def _evidence(
     for name, cells in by_name.items():
         procedure = PROCEDURES[name]
         near = [cell for cell in cells if cell.n_obs in sizes]
-        if _suits(procedure, auc, loss, goal, about) and any(cell.answered for cell in near):
+        suits = _suits(procedure, auc, loss, goal, about) and procedure.fits(n)
+        if suits and any(cell.answered for cell in near):
             everywhere = _coverage(cells)
             found.append(_summary(procedure, near, everywhere, widths, n))
     return found

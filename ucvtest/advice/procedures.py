@@ -87,6 +87,17 @@ class Procedure:
             found["loss"] = "auc"
         return found
 
+    def fits(self, n_obs: int) -> bool:
+        """Whether a sample is large enough for the design."""
+        if 2 * self.arguments.get("n_folds", 1) > n_obs:
+            return False
+        try:
+            if self.design is not None:
+                self.design.check(n_obs)
+            return self.learn_size(n_obs) > 0
+        except ValueError:
+            return False
+
     def learn_size(self, n_obs: int) -> int:
         """The learning-set size that the estimand is about."""
         settings = self.settings(n_obs)

@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ucvtest.advice.advise import Advice, advise
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.data.rows import Reported
+from ucvtest.designs.named import KFold
 from ucvtest.evaluation.problem import Problem, is_auc
 from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import JittedLearner
@@ -70,6 +73,11 @@ def recommended(
         problem.sample.n_obs, _affordable(problem), loss=known, learners=min(n_learners, 2)
     )
     constructor = {name: each for name, each in advice.settings.items() if name not in DECIDED}
+    design = constructor.get("design")
+    if auc and isinstance(design, KFold):
+        fewest = int(np.bincount(problem.sample.target.astype(int)).min())
+        # Every test set needs both classes.
+        constructor["design"] = replace(design, n_folds=max(2, min(design.n_folds, fewest)))
     spec = TestSpec(class_named(advice.test), constructor, advice.options)
     words = "the AUC" if auc else plural(problem.loss.in_words) if problem.loss else known
     return Recommended(spec, advice, words)

@@ -88,7 +88,9 @@ def lda(priors: Priors = "empirical") -> "LinearDiscriminant":
     LinearDiscriminantAnalysis (solver "lsqr"; all solvers from 1.9 on); R's MASS::lda
     divides by the degrees of freedom. Where the matrix of a learning set is singular, as without
     a rare level of a factor, directions with a standard deviation within classes of at most 1e-4
-    of the features' are dropped, as by scikit-learn's solver "svd"; results count and note it.
+    of the features' are dropped, as by scikit-learn's solver "svd"; results count and note it. A
+    matrix that is nearly singular but can be inverted is inverted, where that solver drops the
+    direction.
 
     Examples
     --------
