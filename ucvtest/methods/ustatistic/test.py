@@ -90,11 +90,11 @@ class UStatisticTest(FromLosses):
     :math:`V = \max((J + J^2/(J + M_2))/2, M_2/2)`, half way to the value for components that fall
     geometrically with their degree. It needs learning sets of at most half of each class; for
     larger ones "jackknife", J, is the default. Intervals are U +- t se for differences, with
-    Welch's degrees of freedom; for one learner the same on the logit scale, transformed back. In
-    simulations with 40 to 200 observations they covered 97% (difference) and 96% (one learner);
-    with fewer than 8 observations of a class they are rough. Whether an AUC exceeds 1/2 is better
+    Welch's degrees of freedom; for one learner the same on the logit scale, transformed back. With
+    fewer than 8 observations of a class they are rough. Whether an AUC exceeds 1/2 is better
     answered by permutation tests such as `LeavePairOutTest`. Cost: two fits of each learner for
-    each pair, and O(n^2) operations for each fit.
+    each pair, and O(n^2) operations for each fit, which is what takes the time from some hundred
+    observations on (minutes with 1000; `max_fits` bounds it); at most 2000 observations.
 
     `from_losses` admits the loss of every observation under disjoint learning sets of one size
     drawn in pairs, each tested on all others (`uv.designs.DisjointSets`). Their number is that of

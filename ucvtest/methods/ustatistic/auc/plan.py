@@ -10,6 +10,7 @@ from ucvtest.common.checks import as_integer, is_integer
 from ucvtest.designs.design import Design
 from ucvtest.designs.draws import class_shares
 from ucvtest.designs.structure import folds_of
+from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 
 __all__ = ["VARIANCES", "ClassSizes", "GivenSplits"]
 
@@ -38,6 +39,7 @@ class ClassSizes:
                     f"class {label!r} has {count} observations: at least {LEAST_IN_CLASS} of each "
                     "class are needed"
                 )
+        _check_number(sum(counts))
         default = (max(1, counts[0] // 2 - 1), max(1, counts[1] // 2 - 1))
         negatives, positives = _asked(learn_size, counts, positive.astype(int), default)
         for size, count in zip((negatives, positives), counts, strict=True):
@@ -113,6 +115,15 @@ class ClassSizes:
             )
 
 
+def _check_number(n_obs: int) -> None:
+    """Refuse samples whose pairs are too many for memory and time."""
+    if n_obs > MAX_OBS_PAIR_EFFECTS:
+        raise ValueError(
+            f"loss='auc' needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = {n_obs}: use "
+            "uv.InfluenceFunctionTest, which is hardly biased at that size"
+        )
+
+
 def _asked(
     learn_size: Any, counts: tuple[int, int], strata: np.ndarray, default: tuple[int, int]
 ) -> tuple[int, int]:
@@ -152,6 +163,7 @@ class GivenSplits:
                 "the design leaves observations neither learnt from nor tested: use random splits "
                 "of the whole sample"
             )
+        _check_number(design.n_obs)
         positive = target == 1
         learnt = []
         for members in (positive, ~positive):
