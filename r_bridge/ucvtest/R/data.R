@@ -15,13 +15,15 @@ feature_matrix <- function(x) {
   refuse_missing(x, "x")
   if (length(dim(x)) == 2L && ncol(x) == 0L) stop_user("'x' has no columns")
   if (is.data.frame(x)) {
+    refuse_other_units(x, "x")
     x <- design_matrix(terms(~ ., data = x), model.frame(~ ., data = x))
     refuse_infinite(x, "x")
     return(x)
   }
   if (!is.matrix(x) || !(is.numeric(x) || is.logical(x)))
     stop_user("'x' must be a numeric matrix or a data frame, got ", describe(x),
-              if (is.numeric(x)) ": use cbind(x) for a single feature")
+              if (is.numeric(x)) ": use cbind(x) for a single feature",
+              if (is.complex(x)) " of complex numbers: pass Re(x), or cbind(Re(x), Im(x))")
   storage.mode(x) <- "double"
   refuse_infinite(x, "x")
   x
@@ -39,7 +41,10 @@ design_matrix <- function(terms, frame) {
 response <- function(y, pos_label) {
   y <- response_vector(y)
   known <- is.factor(y) || is.character(y) || is.logical(y) || is.numeric(y)
-  if (!known || !is.null(dim(y))) stop_user("'y' must be a vector or a factor, got ", describe(y))
+  other_unit <- inherits(y, c("Date", "POSIXt", "difftime", "integer64"))
+  if (!known || other_unit || !is.null(dim(y)))
+    stop_user("'y' must be a vector or a factor, got ", describe(y), if (other_unit)
+                ": use as.numeric(y) if they are amounts, factor(y) if they are labels")
   refuse_missing(y, "y")
   refuse_infinite(y, "y")
   if (is.numeric(y)) return(list(values = as.vector(y), labels = NULL, pos_label = pos_label))
@@ -72,6 +77,23 @@ refuse_missing <- function(values, name) {
   stop_user("'", name, "' has missing values in ", rows, if (rows == 1) " row" else " rows",
             if (length(columns)) paste0(" (", paste(columns, collapse = ", "), ")"),
             ": drop these observations, or impute them")
+}
+
+# model.matrix() would make numbers of them without a word: seconds or days since 1970, the bits of a
+# 64-bit integer. Complex ones it refuses without their name.
+refuse_other_units <- function(columns, name) {
+  refuse <- function(found, held, remedy) {
+    if (any(found))
+      stop_user("'", name, "' has ", held, " in column", if (sum(found) > 1L) "s", " ",
+                paste(names(columns)[found], collapse = ", "), ": ", remedy)
+  }
+  of_class <- function(...) vapply(columns, inherits, NA, c(...))
+  refuse(of_class("Date", "POSIXt", "difftime"), "dates or times",
+         "make them numbers in a unit of your own by as.numeric(), or drop them")
+  refuse(of_class("integer64"), "64-bit integers",
+         "make them numbers by as.numeric(), or drop them")
+  refuse(vapply(columns, is.complex, NA), "complex numbers",
+         "pass Re() of them, Re() and Im() as two columns, or drop them")
 }
 
 # Python would count rows from 0.

@@ -40,7 +40,9 @@ run_formula <- function(default, formula, data, written, ...) {
   frame <- model.frame(formula, data = data, na.action = na.pass, drop.unused.levels = TRUE)
   if (!is.null(model.offset(frame)))
     stop_user("'formula' has an offset, which learners cannot use")
-  refuse_missing(frame, if (is.null(written)) "formula" else "data")
+  where <- if (is.null(written)) "formula" else "data"
+  refuse_missing(frame, where)
+  refuse_other_units(frame[-attr(terms(frame), "response")], where)
   result <- default(design_matrix(terms(frame), frame), model.response(frame), ...)
   result$data.name <- data_name
   result

@@ -52,6 +52,51 @@ test_that("infinite values are refused with the row that R counts", {
                "'y' has infinite values, the first in row 4: drop these observations, or impute them")
 })
 
+test_that("columns that would become numbers of another unit are refused by name", {
+  data <- two_species()
+  remedy <- ": make them numbers in a unit of your own by as.numeric(), or drop them"
+  for (dates in list(as.POSIXct("2020-01-01", tz = "UTC") + 1:60, as.Date("2020-01-01") + 1:60,
+                     as.difftime(1:60, units = "mins"), as.POSIXlt(as.Date("2020-01-01") + 1:60))) {
+    data$when <- data$then <- dates
+    expect_equal(message_of(ustat_test(data[-4], y, "lda")),
+                 paste0("'x' has dates or times in columns then, when", remedy))
+  }
+  data$when <- data$then <- as.Date("2020-01-01") + 1:60
+  expect_equal(message_of(ustat_test(Species ~ Sepal.Width + when, data, "lda")),
+               paste0("'data' has dates or times in column when", remedy))
+  expect_equal(message_of(ustat_test(Species ~ I(when - min(when)), data, "lda")),
+               paste0("'data' has dates or times in column I(when - min(when))", remedy))
+  then <- data$then
+  expect_equal(message_of(ustat_test(y ~ x + then, learner = "lda")),
+               paste0("'formula' has dates or times in column then", remedy))
+  expect_equal(message_of(compare_learners(data[-4], y, c("lda", "knn:1"))),
+               paste0("'x' has dates or times in columns then, when", remedy))
+  months <- Species ~ as.numeric(when) + factor(months(when))
+  expect_silent(ucvtest:::run_formula(function(x, y) list(), months, data, NULL))
+})
+
+test_that("complex numbers and long integers are refused by name", {
+  data <- two_species()[1:3]
+  data$z <- complex(real = 1:60)
+  remedy <- ": pass Re() of them, Re() and Im() as two columns, or drop them"
+  expect_equal(message_of(ustat_test(data, y, "lda")),
+               paste0("'x' has complex numbers in column z", remedy))
+  expect_equal(message_of(ustat_test(y ~ z, data, "lda")),
+               paste0("'data' has complex numbers in column z", remedy))
+  expect_equal(message_of(ustat_test(x + 1i, y, "lda")), paste(
+    "'x' must be a numeric matrix or a data frame, got matrix of 60 x 3 of complex numbers:",
+    "pass Re(x), or cbind(Re(x), Im(x))"))
+  data$z <- structure(1:60 / 2^60, class = "integer64")
+  expect_equal(message_of(ustat_test(data, y, "lda")), paste0(
+    "'x' has 64-bit integers in column z: make them numbers by as.numeric(), or drop them"))
+  expect_equal(message_of(ustat_test(x, data$z, "lda")), paste(
+    "'y' must be a vector or a factor, got integer64 of length 60: use as.numeric(y) if they are",
+    "amounts, factor(y) if they are labels"))
+  expect_equal(message_of(ustat_test(x, as.Date("2020-01-01") + 1:60, "lda")), paste(
+    "'y' must be a vector or a factor, got Date of length 60: use as.numeric(y) if they are",
+    "amounts, factor(y) if they are labels"))
+})
+
 test_that("errors name the user's call", {
   error <- expect_error(ustat_test(x, y, NULL))
   expect_equal(conditionCall(error), quote(ustat_test(x, y, NULL)))
