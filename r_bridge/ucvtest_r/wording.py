@@ -42,11 +42,19 @@ def _function(found: re.Match[str]) -> str:
     return found["name"] + (opened or "")
 
 
+def _quoted(found: re.Match[str]) -> str:
+    """`loss='a', 'b' or 'c'` in R's spelling."""
+    return found[0].replace("=", " = ", 1).replace("'", '"')
+
+
 def _split(found: re.Match[str]) -> str:
     return f"failed on split {int(found[1]) + 1}: "
 
 
 RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    # Of whole numbers as a response: R has a type for labels, and its losses are plain functions.
+    (r" \(uv\.losses\.Loss says of a function of your own what it scores\)", ""),
+    (r"loss='zero_one'(?= if they are labels)", r"\g<0> or factor(y)"),
     # "learner lda failed on split 0: ValueError: ..."
     (r"failed on split (\d+): (?:\w+(?:Error|Exception|Warning): )?", _split),
     (r"\buv\.learners\.(\w+)\(\)", r'"\1"'),
@@ -57,7 +65,7 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         _function,
     ),
     # What is in quotes is R's either way; single ones are Python's habit.
-    (r"\b(\w+)='([^']*)'", r'\1 = "\2"'),
+    (r"\b\w+='[^']*'(?:(?:, | or |, or )'[^']*')*", _quoted),
     (r"\ba callable \(X_train, y_train, X_test\) -> predictions", "a function(x, y, xnew)"),
     (r"\ba callable\b", "a function"),
     (r"\b(True|False|None)\b(?! of)", lambda found: VALUES[found[1]]),

@@ -6,6 +6,7 @@ import pytest
 from ucvtest_r.wording import FUNCTIONS, in_r
 
 from tests.support.paths import ROOT
+from ucvtest.data.sample import taken_for_classes
 from ucvtest.methods.registry import TESTS
 
 
@@ -17,6 +18,10 @@ from ucvtest.methods.registry import TESTS
             "learner mine failed on split 1: it returned 3 predictions",
         ),
         ("use uv.designs.KFold(5), or loss='squared'", 'use k_fold(5), or loss = "squared"'),
+        (
+            "use scheme='monte_carlo', 'repeated', or 'loo', not 'other' of x='a=b'",
+            'use scheme = "monte_carlo", "repeated", or "loo", not \'other\' of x = "a=b"',
+        ),
         ("design must be one of uv.designs.HoldOut", "design must be one of hold_out()"),
         ("uv.compare(X, y) does", "compare_learners(x, y) does"),
         ("use NaiveTTest to compare", "use naive_t_test() to compare"),
@@ -31,6 +36,15 @@ from ucvtest.methods.registry import TESTS
 )
 def test_messages_in_the_language_of_r(text, expected):
     assert in_r(text) == expected
+
+
+def test_whole_numbers_as_a_response_in_the_language_of_r():
+    with pytest.raises(ValueError) as error:
+        taken_for_classes(range(30))
+    assert in_r(str(error.value)) == (
+        'y holds 30 different whole numbers in 30 observations: pass loss = "squared" or '
+        '"absolute" if they are amounts, loss = "zero_one" or factor(y) if they are labels'
+    )
 
 
 def test_every_function_that_is_named_is_exported():

@@ -116,6 +116,15 @@ test_that("errors of Python are classed conditions", {
                "tol must be a single value, or NULL for the default")
 })
 
+test_that("whole numbers as a response have remedies that R can take", {
+  skip_without_python()
+  expect_equal(message_of(ustat_test(x, 1:60, "lda")), paste(
+    "y holds 60 different whole numbers in 60 observations: pass loss = \"squared\" or",
+    "\"absolute\" if they are amounts, loss = \"zero_one\" or factor(y) if they are labels"))
+  twice <- factor(rep(1:30, 2))
+  expect_s3_class(seeded(x, twice, "majority", n_pairs = 20, variance = "clipped"), "htest")
+})
+
 test_that("warnings of Python are R warnings", {
   skip_without_python()
   result <- seeded(x, y, "lda", "nearest_centroid", n_pairs = 20)
