@@ -68,6 +68,16 @@ def test_repeated_rows_of_every_kind(features):
     assert remark.warns
 
 
+def test_a_column_that_numbers_the_rows_does_not_hide_copies():
+    X = RNG.normal(size=(40, 5)) * 1000
+    X = np.c_[np.arange(80), np.vstack([X, X])]
+    copies, number = remarks_on(X)
+    assert copies.warns
+    assert copies.text.startswith("X has 40 pairs of identical rows, leaving out column 0, where")
+    assert number.text.startswith("Column 0 of X numbers the rows")
+    assert [remark.warns for remark in remarks_on(X[:, :1])] == [False]
+
+
 def test_values_without_a_hash_are_taken_to_be_distinct():
     assert remarks_on(pd.DataFrame({"a": [[1]] * 40})) == ()
 

@@ -47,7 +47,15 @@ def remarks_on(features: Any) -> tuple[Remark, ...]:
     [True]
     """
     columns, numeric = _coded(features)
-    return (*_repeated_rows(columns), *_row_numbers(features, columns, numeric))
+    numbering = _row_numbers(columns, numeric)
+    names = getattr(features, "columns", None)
+    numbers = {
+        place: str(place) if names is None else repr(names[place])
+        for place in np.flatnonzero(numbering).tolist()
+    }
+    # A number of its own makes a copy no other observation.
+    repeated = _repeated_rows(columns[:, ~numbering], list(numbers.values()))
+    return (*repeated, *(_says_number(name, columns[:, at]) for at, name in numbers.items()))
 
 
 def _coded(features: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -76,8 +84,10 @@ def _coded(features: Any) -> tuple[np.ndarray, np.ndarray]:
     return columns, numeric
 
 
-def _repeated_rows(columns: np.ndarray) -> list[Remark]:
+def _repeated_rows(columns: np.ndarray, without: list[str]) -> list[Remark]:
     n_obs = len(columns)
+    if columns.shape[1] == 0:
+        return []
     # As bytes: to compare rows number by number would take much longer.
     as_bytes = np.dtype((np.void, columns.itemsize * columns.shape[1]))
     rows = np.ascontiguousarray(columns).view(as_bytes)[:, 0]
@@ -90,28 +100,31 @@ def _repeated_rows(columns: np.ndarray) -> list[Remark]:
     expected = comb(n_obs, 2) * float(np.exp(np.log(shares).sum()))
     if pairs <= TIMES_EXPECTED * (expected + 1):
         return []
+    but_for = f", leaving out column {', '.join(without)}" if without else ""
     text = (
-        f"X has {pairs} pairs of identical rows, where {expected:.2g} would be expected by chance. "
-        "Several rows of one unit, such as a patient, are not independent: what is learnt is "
-        "tested on copies of itself, and errors and p-values come out too small. Keep one row for "
-        "each unit."
+        f"X has {pairs} pairs of identical rows{but_for}, where {expected:.2g} would be expected "
+        "by chance. Several rows of one unit, such as a patient, are not independent: what is "
+        "learnt is tested on copies of itself, and errors and p-values come out too small. Keep "
+        "one row for each unit."
     )
     return [Remark(text, max(map(len, values)) > MANY_VALUES)]
 
 
-def _row_numbers(features: Any, columns: np.ndarray, numeric: np.ndarray) -> list[Remark]:
+def _row_numbers(columns: np.ndarray, numeric: np.ndarray) -> np.ndarray:
+    """Which columns hold consecutive whole numbers, each once."""
     n_obs = len(columns)
     with np.errstate(invalid="ignore"):
-        spans = numeric & (columns.max(axis=0) - columns.min(axis=0) == n_obs - 1)
-    found = []
-    for place in np.flatnonzero(spans):
+        found = numeric & (columns.max(axis=0) - columns.min(axis=0) == n_obs - 1) & (n_obs > 1)
+    for place in np.flatnonzero(found):
         column = np.sort(columns[:, place])
-        if (np.diff(column) == 1).all() and column[0] == np.rint(column[0]) and n_obs > 1:
-            names = getattr(features, "columns", None)
-            name = place if names is None else repr(names[place])
-            found.append(
-                f"Column {name} of X numbers the rows: its values are {column[0]:.0f} to "
-                f"{column[-1]:.0f}, each once. Where rows are sorted, it tells the response; leave "
-                "it out unless it was measured."
-            )
-    return [Remark(text, warns=False) for text in found]
+        found[place] = (np.diff(column) == 1).all() and column[0] == np.rint(column[0])
+    return found
+
+
+def _says_number(name: str, column: np.ndarray) -> Remark:
+    text = (
+        f"Column {name} of X numbers the rows: its values are {column.min():.0f} to "
+        f"{column.max():.0f}, each once. Where rows are sorted, it tells the response; leave it "
+        "out unless it was measured."
+    )
+    return Remark(text, warns=False)
