@@ -78,6 +78,35 @@ def test_a_column_that_numbers_the_rows_does_not_hide_copies():
     assert [remark.warns for remark in remarks_on(X[:, :1])] == [False]
 
 
+AGE = RNG.integers(20, 80, 200).astype(float)
+IRIS = datasets.load_iris(return_X_y=True)[0]
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        np.c_[AGE, AGE**2],
+        np.c_[AGE, (AGE - 50) ** 2, (AGE - 50) ** 3, -AGE],
+        np.c_[AGE > 50, AGE, AGE > 40],
+        IRIS[:, [0, 1, 0]],
+        np.c_[IRIS[:, :2], IRIS[:, :2] ** 2, IRIS[:, :2] ** 3],
+        pd.DataFrame({"age": AGE}).astype(str).iloc[:, [0, 0]],
+    ],
+    ids=["square", "polynomial", "thresholds", "copy", "powers", "words"],
+)
+def test_columns_derived_from_others_are_no_surprise(features):
+    assert remarks_on(features) == ()
+
+
+@pytest.mark.parametrize("n_copies", [2, 4])
+def test_copies_with_derived_columns_are_found(n_copies):
+    X = np.repeat(RNG.normal(size=(40, 3)), n_copies, axis=0)
+    (remark,) = remarks_on(np.c_[X, X**2, X[:, :1]])
+    (plain,) = remarks_on(X)
+    assert remark.warns
+    assert remark.text.split(",")[0] == plain.text.split(",")[0]
+
+
 def test_values_without_a_hash_are_taken_to_be_distinct():
     assert remarks_on(pd.DataFrame({"a": [[1]] * 40})) == ()
 

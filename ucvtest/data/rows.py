@@ -12,6 +12,9 @@ FEWEST_PAIRS = 3
 TIMES_EXPECTED = 10
 """Identical pairs are too many from here on, beside one more than is expected of them."""
 
+MOST_TURNS = 3
+"""How often a column derived from another may turn between rising and falling, as a cubic does."""
+
 MANY_VALUES = 20
 """A column with more values than this hardly repeats by nature."""
 
@@ -36,7 +39,8 @@ def remarks_on(features: Any) -> tuple[Remark, ...]:
 
     Identical pairs of rows are too many where they are three or more, and more than ten times
     (e + 1), with the e = C(n, 2) prod_j sum_v p_jv^2 that would be expected if columns were
-    independent and value v had its share p_jv in column j.
+    independent and value v had its share p_jv in column j. Copies of an earlier column and smooth
+    functions of it, such as its square, are left out of the product.
 
     Examples
     --------
@@ -75,13 +79,26 @@ def _coded(features: Any) -> tuple[np.ndarray, np.ndarray]:
     for place in range(table.shape[1]):
         column = table.iloc[:, place]
         try:
-            columns[:, place] = pd.factorize(column)[0]
+            columns[:, place] = _in_order(column)
         except TypeError:
             columns[:, place] = range(len(table))  # no hash: taken to be distinct
     numeric = np.broadcast_to(numeric, table.shape[1])
     for place in np.flatnonzero(numeric).tolist():
         columns[:, place] = np.asarray(table.iloc[:, place], dtype=float)
     return columns, numeric
+
+
+def _in_order(column: Any) -> np.ndarray:
+    """Numbers of the values of a column, in their order; in that of the rows where they have none.
+
+    In that of the rows, all columns of units that repeat would be numbered alike.
+    """
+    import pandas as pd
+
+    try:
+        return pd.factorize(column, sort=True)[0]
+    except TypeError:
+        return pd.factorize(column)[0]
 
 
 def _repeated_rows(columns: np.ndarray, without: list[str]) -> list[Remark]:
@@ -98,6 +115,8 @@ def _repeated_rows(columns: np.ndarray, without: list[str]) -> list[Remark]:
     values = [np.unique(column, return_counts=True)[1] for column in columns.T]
     shares = np.array([((count / n_obs) ** 2).sum() for count in values])
     expected = comb(n_obs, 2) * float(np.exp(np.log(shares).sum()))
+    if pairs > TIMES_EXPECTED * (expected + 1):  # only then are derived columns worth a search
+        expected = comb(n_obs, 2) * _share_of_own(columns, shares, pairs)
     if pairs <= TIMES_EXPECTED * (expected + 1):
         return []
     but_for = f", leaving out column {', '.join(without)}" if without else ""
@@ -108,6 +127,40 @@ def _repeated_rows(columns: np.ndarray, without: list[str]) -> list[Remark]:
         "one row for each unit."
     )
     return [Remark(text, max(map(len, values)) > MANY_VALUES)]
+
+
+def _share_of_own(columns: np.ndarray, shares: np.ndarray, pairs: int) -> float:
+    """The share of pairs equal by chance, where columns derived from earlier ones add nothing."""
+    n_pairs = comb(len(columns), 2)
+    codes = np.column_stack([np.unique(each, return_inverse=True)[1] for each in columns.T])
+    own = np.ones(len(shares), dtype=bool)
+    share = 1.0
+    for place in range(len(shares)):
+        if not own[place]:
+            continue
+        share *= shares[place]
+        # Further columns only lower it: with many of them, most need not be compared.
+        if pairs > TIMES_EXPECTED * (n_pairs * share + 1):
+            break
+        own[place + 1 :] &= ~_derived(codes[:, place], codes[:, place + 1 :])
+    return float(np.exp(np.log(shares[own]).sum()))
+
+
+def _derived(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Which of some columns are copies of one, or smooth functions of it such as its square.
+
+    Where units repeat, every column is a function of any other that tells the units apart: so a
+    function counts only if it rises and falls few times.
+    """
+    order = np.argsort(codes, kind="stable")
+    starts = np.diff(codes[order], prepend=-1) != 0
+    ranked = others[order]
+    found = ((np.diff(ranked, axis=0) == 0) | starts[1:, None]).all(axis=0)
+    for place in np.flatnonzero(found):
+        steps = np.diff(ranked[starts, place])
+        steps = np.sign(steps[steps != 0])
+        found[place] = np.count_nonzero(np.diff(steps)) <= min(MOST_TURNS, starts.sum() // 6)
+    return found
 
 
 def _row_numbers(columns: np.ndarray, numeric: np.ndarray) -> np.ndarray:
