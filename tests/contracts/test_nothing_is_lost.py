@@ -93,6 +93,49 @@ class TestLearners:
             uv.evaluate("lda", X, Y, 2, lambda y, predicted: (y != predicted) + 1j, rng=0)
 
 
+@pytest.mark.parametrize("cut", [list, tuple])
+def test_rows_in_a_list_keep_their_mask(cut):
+    table = np.ma.masked_greater_equal(X, X.max())
+    with pytest.raises(ValueError, match=r"^X has 1 masked"):
+        uv.evaluate("lda", cut(table[i] for i in range(len(table))), Y, 2, rng=0)
+    with pytest.raises(ValueError, match=r"^y has 1 masked"):
+        uv.evaluate("lda", X, cut([np.ma.masked, *Y[1:].tolist()]), 2, rng=0)
+    whole = np.ma.array(X)
+    assert uv.evaluate("lda", [whole[i] for i in range(len(X))], Y, 2, rng=0).means.shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (lambda index: index[::-1], "the same index in another order"),
+        (lambda index: range(len(index)), "different indices"),
+    ],
+)
+@pytest.mark.parametrize("loss", ["zero_one", "log"])
+def test_predictions_in_another_order_than_their_rows(rows, message, loss):
+    def learner(X_train, y_train, X_test):
+        return pd.Series(1.0, rows(X_test.index))
+
+    with pytest.raises(ValueError, match=f"X_test and the predictions have {message}, but rows"):
+        uv.evaluate(learner, pd.DataFrame(X).add_prefix("x"), Y, 2, loss, rng=0)
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (pd.array([pd.NA, *range(39)], "Float64"), "missing values"),
+        (pd.period_range("2020", periods=40, freq="D"), "periods"),
+        (pd.interval_range(0, 40), "Interval"),
+        ([[1]] * 40, "list"),
+    ],
+)
+def test_columns_that_cannot_be_numbers_are_named(column, words):
+    frame = pd.DataFrame({"a": X[:, 0], "c": column})
+    for features, name in ((frame, "'c'"), (frame.to_numpy(dtype=object), "1")):
+        with pytest.raises(ValueError, match=f"not numeric \\({name} holds {words}\\)"):
+            uv.evaluate("lda", features, Y, 2, rng=0)
+
+
 def masked(values):
     mask = np.zeros(values.shape, dtype=bool)
     mask.flat[1] = True

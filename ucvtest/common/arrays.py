@@ -84,9 +84,7 @@ def check_whole(name: str, value: Any) -> None:
     ------
     ValueError
     """
-    n_masked = 0
-    if isinstance(value, np.ma.MaskedArray):
-        n_masked = int(np.ma.getmaskarray(value).sum())
+    n_masked = _count_masked(value)
     objects = isinstance(value, np.ndarray) and value.dtype == object
     types = _types_in(value) if objects else set()
     if n_masked or any(issubclass(each, np.ma.MaskedArray) for each in types):
@@ -109,6 +107,15 @@ def other_than_numbers(value: Any) -> str:
         if any(issubclass(each, kinds) for each in types):
             return words
     return ""
+
+
+def _count_masked(value: Any, depth: int = 2) -> int:
+    """Masked values of an array, or of those in a list, or in a list of lists."""
+    if isinstance(value, np.ma.MaskedArray):
+        return int(np.ma.getmaskarray(value).sum())
+    if isinstance(value, (list, tuple)) and depth:
+        return sum(_count_masked(each, depth - 1) for each in value)
+    return 0
 
 
 def _types_in(array: np.ndarray) -> set[type]:

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = [
     "Sample",
     "as_response",
     "code_labels",
+    "difference_of_indices",
     "make_sample",
     "response_has_classes",
     "taken_for_classes",
@@ -83,9 +85,11 @@ class Sample:
         try:
             matrix = np.ascontiguousarray(self.features, dtype=float)
         except (TypeError, ValueError) as error:
+            which = ", ".join(self._other_columns())
             raise ValueError(
-                f"X has columns that are not numeric, which {learner} cannot use: "
-                "encode them, or pass a scikit-learn pipeline as the learner"
+                f"X has columns that are not numeric ({which}), which {learner} cannot use: "
+                "encode them, drop or impute missing values, or pass a scikit-learn pipeline as "
+                "the learner"
             ) from error
         bad = ~np.isfinite(matrix)
         if bad.any():
@@ -103,6 +107,20 @@ class Sample:
         """A column by its name, or by its place where it has none."""
         named = _is_pandas(self.features, "DataFrame")
         return repr(self.features.columns[column]) if named else str(column)
+
+    def _other_columns(self) -> list[str]:
+        """What columns hold that cannot be made numbers, column by column."""
+        import pandas as pd
+
+        found = []
+        for place, (_, column) in enumerate(pd.DataFrame(self.features).items()):
+            others = {type(each) for each in column.dropna() if not isinstance(each, Real)}
+            words = ["periods" if each is pd.Period else each.__name__ for each in others]
+            if column.isna().any():
+                words.append("missing values")
+            if words:
+                found.append(f"{self._named(place)} holds {', '.join(sorted(words))}")
+        return found
 
     def check_numeric(self, learner: str = "this learner") -> None:
         """Refuse columns of strings, dates or times, also where they could become numbers.
@@ -276,7 +294,7 @@ def make_sample(
             f"{len(response)} responses"
         )
     for name, given in (("y", y), ("groups", groups)):
-        difference = _difference_of_indices(X, given)
+        difference = difference_of_indices(X, given)
         if difference:
             raise ValueError(
                 f"X and {name} have {difference}, but rows are matched by place: pass "
@@ -336,7 +354,7 @@ def _count_missing(response: np.ndarray) -> int:
     return int(pd.isna(response).sum())
 
 
-def _difference_of_indices(X: Any, other: Any) -> str:
+def difference_of_indices(X: Any, other: Any) -> str:
     """How the indices of both differ, in words; nothing where one has none, or they are equal."""
     have_index = all(_is_pandas(each, "DataFrame", "Series") for each in (X, other))
     if not have_index or X.index.equals(other.index):

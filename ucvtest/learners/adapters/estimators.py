@@ -10,7 +10,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.data.output import Output
-from ucvtest.data.sample import Sample
+from ucvtest.data.sample import Sample, difference_of_indices
 from ucvtest.learners.base import SplitLearner
 
 __all__ = ["CallableLearner", "SklearnLearner"]
@@ -186,6 +186,13 @@ class CallableLearner(SplitLearner):
         """Call the function and number the labels that it returns."""
         response = sample.target if output == "number" else sample.response
         returned = self.function(sample.rows(learning), response[learning], sample.rows(testing))
+        difference = difference_of_indices(sample.rows(testing), returned)
+        if difference:
+            raise ValueError(
+                f"X_test and the predictions have {difference}, but rows are matched by place: "
+                "return predictions.loc[X_test.index], or predictions.to_numpy() where row by row "
+                "they belong together"
+            )
         if output == "label":
             return _codes(returned, sample)
         return as_numbers(PREDICTIONS, returned)
