@@ -128,3 +128,14 @@ def test_another_index_is_refused(index):
         "X and y have different indices, but rows are matched by place: pass y.loc[X.index], or "
         "y.to_numpy() where row by row they belong together"
     )
+
+
+@pytest.mark.parametrize("wrap", [pd.Categorical, lambda y: pd.Series(pd.Categorical(y))])
+@pytest.mark.parametrize("shift", [0, 0.5])
+def test_a_categorical_holds_labels_whatever_its_categories_are(wrap, shift):
+    y = np.arange(50) % 25 + shift
+    assert taken_for_classes(wrap(y))
+    assert taken_for_classes(wrap(y), regresses=True)
+    assert not taken_for_classes(wrap(y), "number")
+    losses = uv.evaluate("majority", np.eye(50), wrap(y), 2, rng=0)
+    assert losses.in_words == "error rate"

@@ -187,7 +187,7 @@ def as_response(y: Any) -> np.ndarray:
 def response_has_classes(y: Any) -> bool:
     """Whether a response holds class labels (True) or real values (False)."""
     array = as_response(y)
-    if array.dtype.kind != "f":
+    if array.dtype.kind != "f" or _is_categorical(y):
         return True
     # Missing and infinite values are refused later, with messages of our own.
     array = array[np.isfinite(array)]
@@ -212,8 +212,9 @@ def taken_for_classes(
     Returns
     -------
     bool
-        Real values that are no whole numbers are never labels, strings always. Of numbers the
-        loss decides, without one a regressor. Two whole numbers are labels in any case.
+        Real values that are no whole numbers are never labels, strings always, and so are the
+        values of a categorical of pandas unless the loss scores numbers. Of numbers the loss
+        decides, without one a regressor. Two whole numbers are labels in any case.
 
     Raises
     ------
@@ -228,6 +229,8 @@ def taken_for_classes(
     (True, False)
     """
     array = as_response(y)
+    if output != "number" and _is_categorical(y):
+        return True
     if pos_label is not None or not response_has_classes(array):
         return pos_label is not None
     if array.dtype.kind not in "iuf" or array.ndim != 1:
@@ -363,12 +366,13 @@ def difference_of_indices(X: Any, other: Any) -> str:
     return "the same index in another order" if same else "different indices"
 
 
+def _is_categorical(y: Any) -> bool:
+    return _is_pandas(getattr(y, "dtype", None), "CategoricalDtype")
+
+
 def _ordered_categories(y: Any) -> list[Any]:
     """The categories of an ordered categorical in its own order; empty for anything else."""
-    dtype: Any = getattr(y, "dtype", None)
-    if _is_pandas(dtype, "CategoricalDtype") and dtype.ordered:
-        return list(dtype.categories)
-    return []
+    return list(y.dtype.categories) if _is_categorical(y) and y.dtype.ordered else []
 
 
 def _finite_numbers(response: np.ndarray) -> np.ndarray:

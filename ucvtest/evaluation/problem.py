@@ -10,7 +10,7 @@ from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.groups import refuse_groups
 from ucvtest.data.output import OUTPUTS, Output
 from ucvtest.data.rows import Reported
-from ucvtest.data.sample import Sample, as_response, make_sample, taken_for_classes
+from ucvtest.data.sample import Sample, make_sample, taken_for_classes
 from ucvtest.learners.adapters.coerce import as_learner, is_regressor
 from ucvtest.learners.adapters.translate import Backend, choose_backend
 from ucvtest.learners.base import Learner
@@ -53,9 +53,8 @@ class Problem:
         """
         refuse_groups(groups)
         named = named_learners(learners)
-        response = as_response(y)
         as_classes = taken_for_classes(
-            response,
+            y,
             output or output_of(loss),
             regresses=any(map(is_regressor, named.values())),
             pos_label=pos_label,

@@ -135,7 +135,7 @@ def _target(y: Any, pos_label: Any, known: Loss | None) -> np.ndarray:
     response = as_response(y)
     # A loss of the user's own may score either, so that whole numbers remain labels.
     output = "label" if known is None else known.output
-    if response.ndim == 1 and taken_for_classes(response, output, pos_label=pos_label):
+    if response.ndim == 1 and taken_for_classes(y, output, pos_label=pos_label):
         return code_labels(y, pos_label)[1].astype(float)
     return as_numbers("y", response)
 

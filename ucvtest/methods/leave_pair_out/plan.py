@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from ucvtest.common.checks import as_integer, check_choice
-from ucvtest.data.sample import response_has_classes
+from ucvtest.data.sample import as_response, response_has_classes
 
 __all__ = [
     "N_SIMULATIONS",
@@ -102,9 +102,9 @@ def check_enumeration(options: Options, sizes: Sizes, how: str, learner: str) ->
         )
 
 
-def check_labels(response: np.ndarray, pos_label: Any) -> None:
+def check_labels(y: Any, pos_label: Any) -> None:
     """Refuse real values in the place of labels."""
-    if pos_label is None and response.ndim == 1 and not response_has_classes(response):
+    if pos_label is None and as_response(y).ndim == 1 and not response_has_classes(y):
         raise ValueError(
             "y must hold labels of two classes, but it holds real values: "
             "cut them at a threshold, for example y > 0"

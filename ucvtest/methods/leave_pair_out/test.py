@@ -8,7 +8,6 @@ from ucvtest.codes.programme import LONGEST_CODE
 from ucvtest.common.checks import check_workers
 from ucvtest.common.runtime import Execution
 from ucvtest.data.formula import read_formula
-from ucvtest.data.sample import as_response
 from ucvtest.designs.structure import pairs_of
 from ucvtest.inference.from_losses import (
     FromLosses,
@@ -112,7 +111,7 @@ class LeavePairOutTest(FromLosses):
         groups: None = None,
         backend: Backend = "auto",
     ) -> None:
-        check_labels(as_response(y), pos_label)
+        check_labels(y, pos_label)
         super().__init__(
             X,
             y,
