@@ -59,6 +59,24 @@ def test_a_small_archive_of_large_arrays_is_refused_before_it_is_read(tmp_path):
         uv.Losses.load(path, max_bytes=2**26)
 
 
+@pytest.mark.parametrize("name", ["learning", "testing", "means", "values", "target", "groups"])
+def test_an_array_of_a_wrong_shape_is_refused_before_it_is_read(tmp_path, name):
+    kind = bool if name in ("learning", "testing") else np.int64
+    path = repacked(tmp_path / "a.npz", **{f"{name}.npy": npy(np.zeros((2, 2**22), kind))})
+    peak, message = peak_of(lambda: uv.Losses.load(path))
+    assert peak < 2**22
+    assert message.startswith("a.npz holds no losses that can be used: ")
+    assert "has shape (2, 4194304)" in message or "learning has (2, 4194304)" in message
+
+
+@pytest.mark.parametrize("path", [None, 3, b"a.npz", ["a.npz"]])
+def test_a_path_is_a_name(path):
+    losses = uv.Losses.from_arrays(np.zeros((2, 2)), np.eye(2))
+    for call in (uv.Losses.load, losses.save):
+        with pytest.raises(ValueError, match="path must be the name of a file, got"):
+            call(path)
+
+
 def test_the_limit_is_one_gibibyte(tmp_path):
     # A sparse file: its name says how large it is, and nothing of it is read.
     for name, size in (("a.npz", 2**30), ("a.json", 2**27)):

@@ -4,8 +4,10 @@ import json
 import math
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain
+from os import PathLike
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -118,7 +120,7 @@ def write(losses: Any, path: str | Path) -> None:
     ValueError
         If the name ends otherwise.
     """
-    path = Path(path)
+    path = _as_path(path)
     if _suffix(path) == ".json":
         path.write_text(json.dumps(to_dict(losses), allow_nan=False))
         return
@@ -147,7 +149,7 @@ def read(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
         than `max_bytes`.
     """
     _check_max_bytes(max_bytes)
-    path = Path(path)
+    path = _as_path(path)
     is_json = _suffix(path) == ".json"
     _check_size(path.name, path.stat().st_size * (JSON_GROWTH if is_json else 1), max_bytes)
     if is_json:
@@ -157,9 +159,6 @@ def read(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
             raise ValueError(f"{path.name} is no JSON, or was cut short: {error}") from error
         return fields_of(data, max_bytes)
     arrays = _read_arrays(path, max_bytes)
-    missing = [name for name in ("words", "learning", "testing", "means") if name not in arrays]
-    if missing:
-        raise ValueError(f"{path.name} lacks {', '.join(missing)}: it holds no losses")
     try:
         words = json.loads(str(arrays["words"]))
         _check_format(words, path.name)
@@ -184,30 +183,59 @@ def _check_size(source: str, size: int, max_bytes: int) -> None:
         )
 
 
-def _read_arrays(path: Path, max_bytes: int) -> dict[str, np.ndarray]:
-    """The arrays of an archive, whose sizes are checked before any of them is read."""
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """An archive, where damage found while it is open is said in our words."""
     try:
         with zipfile.ZipFile(path) as archive:
-            members = {
-                name: archive.getinfo(f"{name}.npy")
-                for name in ("words", *ARRAYS, "groups")
-                if f"{name}.npy" in archive.namelist()
-            }
-            for name, member in members.items():
-                _check_member(archive, name, member)
-            size = sum(member.file_size for member in members.values())
-            if size <= max_bytes:
-                return {name: _read_member(archive, each) for name, each in members.items()}
+            yield archive
     except DAMAGED as error:
         raise ValueError(
             f"{path.name} is no .npz of plain arrays, or was cut short: {error}"
         ) from error
-    _check_size(path.name, size, max_bytes)
-    return {}
 
 
-def _check_member(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) -> None:
-    """Refuse an array of a wrong type, or whose bytes are not as many as its shape needs."""
+def _read_arrays(path: Path, max_bytes: int) -> dict[str, np.ndarray]:
+    """The arrays of an archive, whose sizes and shapes are checked before any of them is read."""
+    with _opened(path) as archive:
+        members = {
+            name: archive.getinfo(f"{name}.npy")
+            for name in ("words", *ARRAYS, "groups")
+            if f"{name}.npy" in archive.namelist()
+        }
+        shapes = {name: _check_member(archive, name, each) for name, each in members.items()}
+    _check_size(path.name, sum(member.file_size for member in members.values()), max_bytes)
+    missing = [name for name in ("words", "learning", "testing", "means") if name not in shapes]
+    if missing:
+        raise ValueError(f"{path.name} lacks {', '.join(missing)}: it holds no losses")
+    _check_shapes(path.name, shapes)
+    with _opened(path) as archive:
+        return {name: _read_member(archive, each) for name, each in members.items()}
+
+
+def _check_shapes(source: str, shapes: dict[str, tuple[int, ...]]) -> None:
+    """Refuse arrays that cannot belong together: the sets are (R, n), means (learners, R)."""
+    sets, means = shapes["learning"], shapes["means"]
+    values = shapes.get("values", means[:1])
+    fits = {
+        "learning": len(sets) == 2,
+        "testing": shapes["testing"] == sets,
+        "means": len(means) == 2 and means[1:] == sets[:1],
+        # One number for each tested observation, which are in `testing`.
+        "values": values[:1] == means[:1] and math.prod(values[1:]) <= math.prod(sets),
+        "target": shapes.get("target") in (None, sets[1:]),
+        "groups": shapes.get("groups") in (None, sets[1:]),
+    }
+    wrong = [f"{name} has shape {shapes[name]}" for name, fit in fits.items() if not fit]
+    if wrong:
+        raise ValueError(
+            f"{source} holds no losses that can be used: {wrong[0]}, where learning has {sets} "
+            f"and means have {means}"
+        )
+
+
+def _check_member(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) -> tuple[int, ...]:
+    """The shape of an array; wrong types, or not as many bytes as the shape needs, are refused."""
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{name} is compressed in an unusual way")
     with archive.open(member) as file:
@@ -221,6 +249,7 @@ def _check_member(archive: zipfile.ZipFile, name: str, member: zipfile.ZipInfo) 
             member.file_size - file.tell()
         ):
             raise ValueError(f"{name} has more or fewer bytes than its shape {shape} needs")
+    return tuple(shape)
 
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
@@ -299,6 +328,12 @@ def _check_format(data: Any, source: str) -> None:
             f"{source} has format version {version}, this ucvtest reads up to "
             f"{FORMAT_VERSION}: upgrade ucvtest"
         )
+
+
+def _as_path(path: Any) -> Path:
+    if not isinstance(path, (str, PathLike)):
+        raise ValueError(f"path must be the name of a file, got {path!r:.60}")
+    return Path(path)
 
 
 def _suffix(path: Path) -> str:
