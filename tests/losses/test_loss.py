@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import ucvtest as uv
+from ucvtest.data.sample import make_sample
 from ucvtest.losses.loss import LOSSES, Loss, as_loss
 
 
@@ -47,3 +49,14 @@ def test_a_function_gives_its_loss_a_name_unless_it_has_none():
     assert as_loss(doubled, has_classes=True).in_words == "expected doubled loss"
     unnamed = as_loss(lambda y, prediction: doubled(y, prediction), has_classes=True)
     assert unnamed.in_words == "expected custom loss"
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_losses_where_tested_refuses_what_is_of_another_kind(place):
+    sample = make_sample(np.zeros((3, 1)), [0, 1, 1], as_classes=True)
+    parts = [uv.losses.LOSSES["zero_one"], sample, np.zeros((1, 3)), np.ones((1, 3), dtype=bool)]
+    assert uv.losses.losses_where_tested(*parts).tolist() == [[0.0, 1.0, 1.0]]
+    names = ("loss must be", "sample must be", "predictions and testing", "predictions and testing")
+    for other in (None, 3, "zero_one"):
+        with pytest.raises(ValueError, match=names[place]):
+            uv.losses.losses_where_tested(*parts[:place], other, *parts[place + 1 :])

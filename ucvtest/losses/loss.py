@@ -241,9 +241,10 @@ def losses_where_tested(
     Raises
     ------
     ValueError
-        If the loss function returns another shape, NaN, infinity, or a value outside of its
-        bounds.
+        If an argument is of another kind, or the loss function returns another shape, NaN,
+        infinity, or a value outside of its bounds.
     """
+    _check_parts(loss, sample, predictions, testing)
     # For untested observations the loss gets a prediction that it can score.
     shown = np.take_along_axis(predictions, testing.argmax(axis=1)[:, None], axis=1)
     scored = _scored(loss, sample, np.where(testing, predictions, shown))
@@ -259,6 +260,20 @@ def losses_where_tested(
     if not np.isfinite(found).all():
         raise ValueError(f"loss {loss.name} returned NaN or infinity: bound it")
     return found
+
+
+def _check_parts(loss: Any, sample: Any, predictions: Any, testing: Any) -> None:
+    if not isinstance(loss, Loss):
+        raise ValueError(f"loss must be a Loss, got {loss!r}: uv.losses.as_loss makes one")
+    n_obs = getattr(sample, "n_obs", None)
+    if n_obs is None:
+        raise ValueError(f"sample must be the data of a test, got {type(sample).__name__}")
+    shapes = [getattr(each, "shape", ()) for each in (predictions, testing)]
+    if shapes[0] != shapes[1] or len(shapes[1]) != 2 or shapes[1][1] != n_obs:
+        raise ValueError(
+            f"predictions and testing must be arrays of one shape (R, {n_obs}), got {shapes[0]} "
+            f"and {shapes[1]}"
+        )
 
 
 def _scored(loss: Loss, sample: "Sample", predictions: np.ndarray) -> Any:
