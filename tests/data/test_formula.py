@@ -146,3 +146,15 @@ def test_what_is_no_data_frame(data):
         read_formula("y ~ a", data.rename(columns={"p": "a"}))
     with pytest.raises(ValueError, match="has no features"):
         read_formula("y ~ 1", data)
+
+
+def test_names_of_columns_that_formulas_cannot_have(data):
+    numbered = data.rename(columns={"p": 1})
+    with pytest.raises(ValueError, match="the column 1 has a name that is no string: use data.add"):
+        read_formula("y ~ .", numbered)
+    with pytest.raises(ValueError, match=r"cannot be used: '1' is no column of the data"):
+        read_formula("y ~ `1`", numbered)
+    assert list(read_formula("y ~ Sepal.Length", numbered)[1]) == ["Sepal.Length"]
+    for call in ("log(``)", "I(`` + 1)", "scale(``)"):
+        with pytest.raises(ValueError, match="the column '' cannot be used in a function: rename"):
+            read_formula(f"y ~ {call}", data.rename(columns={"p": ""}))

@@ -88,7 +88,7 @@ def _model_matrix(terms: str, data: "pd.DataFrame", formula: str) -> "pd.DataFra
     # Formulas see the data and formulaic's functions, but not our variables; it lacks these two.
     context = {"sqrt": np.sqrt, "abs": np.abs}
     try:
-        _check_terms(terms, [str(name) for name in data.columns])
+        _check_terms(terms, data.columns.tolist())
         return pd.DataFrame(model_matrix(terms, data, context=context, na_action="raise"))
     # Whatever Python, NumPy and formulaic raise over code that a user wrote.
     except Exception as error:
@@ -98,10 +98,11 @@ def _model_matrix(terms: str, data: "pd.DataFrame", formula: str) -> "pd.DataFra
         raise ValueError(f"formula={formula!r} cannot be used: {reason}{remedy}") from error
 
 
-def _check_terms(terms: str, columns: list[str]) -> None:
+def _check_terms(terms: str, names: list[Any]) -> None:
     """Refuse every part of one side that is no column, number, operator or listed function."""
     from formulaic.parser.algos.tokenize import tokenize
 
+    columns = [name for name in names if isinstance(name, str)]
     counted = []
     for token in tokenize(terms):
         text, kind = token.token, token.kind.value
@@ -114,6 +115,8 @@ def _check_terms(terms: str, columns: list[str]) -> None:
                 raise ValueError(f"{text} is no number.")
         elif text not in ("(", ")", "in") and not re.fullmatch(r"[-+*/:^]+", text):
             raise ValueError(f"the operator {text!r} is not known: use + - * / : ^ and %in%.")
+        if text == ".":
+            _check_names(names)
         operand = str(len(columns)) if text == "." else text if kind == "value" else "1"
         is_operator = kind in ("operator", "context")
         counted.append(OPERATORS.get(text, text) if is_operator else operand)
@@ -124,6 +127,15 @@ def _check_terms(terms: str, columns: list[str]) -> None:
         raise ValueError(
             f"it asks for about {n_terms:.1g} terms, at most {MAX_TERMS} are possible."
         )
+
+
+def _check_names(names: list[Any]) -> None:
+    """Refuse names that a dot cannot stand for."""
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(
+                f"the column {name!r} has a name that is no string: use data.add_prefix('x')."
+            )
 
 
 def _parsed(code: str, shown: str) -> ast.expr:
@@ -151,8 +163,9 @@ def _check_code(code: str, columns: list[str]) -> None:
     quoted = re.findall("`([^`]*)`", code)
     for name in quoted:
         _check_column(name, columns)
-        # formulaic would read a quote or a backslash in a name as part of the code around it.
-        if set(name) & set("'\"\\"):
+        # formulaic would read a quote or a backslash in a name as part of the code around it, and
+        # takes the first letter of every name.
+        if not name or set(name) & set("'\"\\"):
             raise ValueError(f"the column {name!r} cannot be used in a function: rename it.")
     _check_node(_parsed(re.sub("`[^`]*`", " _quoted ", code), code), [*columns, "_quoted"])
 
