@@ -150,7 +150,7 @@ def test_what_is_no_data_frame(data):
 
 def test_names_of_columns_that_formulas_cannot_have(data):
     numbered = data.rename(columns={"p": 1})
-    with pytest.raises(ValueError, match="the column 1 has a name that is no string: use data.add"):
+    with pytest.raises(ValueError, match="the column 1 has a name that is no string: use data"):
         read_formula("y ~ .", numbered)
     with pytest.raises(ValueError, match=r"cannot be used: '1' is no column of the data"):
         read_formula("y ~ `1`", numbered)
@@ -158,3 +158,13 @@ def test_names_of_columns_that_formulas_cannot_have(data):
     for call in ("log(``)", "I(`` + 1)", "scale(``)"):
         with pytest.raises(ValueError, match="the column '' cannot be used in a function: rename"):
             read_formula(f"y ~ {call}", data.rename(columns={"p": ""}))
+
+
+@pytest.mark.parametrize("name", ["1", "Intercept"])
+def test_no_column_is_dropped_for_the_intercept(data, name):
+    named = data.rename(columns={"p": name})
+    for terms in (".", f"a + `{name}`"):
+        with pytest.raises(ValueError, match=f"column '{name}' would be taken for the intercept"):
+            read_formula(f"y ~ {terms}", named)
+    assert list(read_formula(f"`{name}` ~ . - y - site", named)[1]) == ["a", "b c", "Sepal.Length"]
+    assert read_formula("y ~ 1 + a", named)[1].shape == (24, 1)

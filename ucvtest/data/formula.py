@@ -21,6 +21,9 @@ FUNCTIONS = ("log", "exp", "sqrt", "abs", "C", "I", "Q", "scale", "center", "pol
 
 NUMPY = FUNCTIONS[:4]
 
+INTERCEPT = ("1", "Intercept")
+"""Names of columns that formulaic gives the intercept, or takes for it."""
+
 MAX_NUMBER = 100
 """The largest exponent, degree or number of degrees of freedom."""
 
@@ -115,8 +118,8 @@ def _check_terms(terms: str, names: list[Any]) -> None:
                 raise ValueError(f"{text} is no number.")
         elif text not in ("(", ")", "in") and not re.fullmatch(r"[-+*/:^]+", text):
             raise ValueError(f"the operator {text!r} is not known: use + - * / : ^ and %in%.")
-        if text == ".":
-            _check_names(names)
+        if text == "." or kind == "name":
+            _check_names(names if text == "." else [text])
         operand = str(len(columns)) if text == "." else text if kind == "value" else "1"
         is_operator = kind in ("operator", "context")
         counted.append(OPERATORS.get(text, text) if is_operator else operand)
@@ -130,12 +133,14 @@ def _check_terms(terms: str, names: list[Any]) -> None:
 
 
 def _check_names(names: list[Any]) -> None:
-    """Refuse names that a dot cannot stand for."""
+    """Refuse names of features that formulas cannot have, or would drop as the intercept."""
     for name in names:
         if not isinstance(name, str):
             raise ValueError(
                 f"the column {name!r} has a name that is no string: use data.add_prefix('x')."
             )
+        if name in INTERCEPT:
+            raise ValueError(f"the column {name!r} would be taken for the intercept: rename it.")
 
 
 def _parsed(code: str, shown: str) -> ast.expr:
