@@ -268,11 +268,11 @@ def _check_parts(loss: Any, sample: Any, predictions: Any, testing: Any) -> None
     n_obs = getattr(sample, "n_obs", None)
     if n_obs is None:
         raise ValueError(f"sample must be the data of a test, got {type(sample).__name__}")
-    shapes = [getattr(each, "shape", ()) for each in (predictions, testing)]
-    if shapes[0] != shapes[1] or len(shapes[1]) != 2 or shapes[1][1] != n_obs:
+    first, second = np.shape(predictions), np.shape(testing)
+    if first != second or len(second) != 2 or second[-1] != n_obs:
         raise ValueError(
-            f"predictions and testing must be arrays of one shape (R, {n_obs}), got {shapes[0]} "
-            f"and {shapes[1]}"
+            f"predictions and testing must be arrays of one shape (R, {n_obs}), got {first} and "
+            f"{second}"
         )
 
 
