@@ -12,6 +12,7 @@ from ucvtest.common.runtime import Execution
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
+from ucvtest.designs.structure import folds_of
 from ucvtest.evaluation.evaluate import draw_design, evaluate_problem
 from ucvtest.evaluation.problem import check_two_classes, is_auc
 from ucvtest.inference.from_losses import FromLosses, LossesHeader
@@ -164,13 +165,22 @@ class ResamplingTest(FromLosses):
             return
         code = int(np.any(lacking[1]))
         label = np.asarray(self._problem.sample.classes).tolist()[code]
-        fewest = int(min((codes == each).sum() for each in (0, 1)))
         raise ValueError(
             f"design ({self.design.words}) has {int(lacking[code].sum())} test sets without the "
-            f"label {label!r}, which have no AUC: use a stratified design with at most {fewest} "
-            "folds (uv.designs are stratified for the AUC unless stratify=False), or "
-            "loss='zero_one'"
+            f"label {label!r}, which have no AUC: {self._remedy_for_auc(design)}"
         )
+
+    def _remedy_for_auc(self, design: Design) -> str:
+        """What to do about test sets without one of the classes."""
+        fewest = int(min((self.target == each).sum() for each in (0, 1)))
+        another_loss = "a loss that needs no two classes, such as loss='zero_one'"
+        if fewest < 2:
+            return f"use {another_loss}: the smaller class has a single observation"
+        most = f" with at most {fewest} folds" if _count_folds(design) > fewest else ""
+        if getattr(self.design, "stratify", None) and not most:
+            return f"use another design, with larger test sets, or {another_loss}"
+        ours = "(uv.designs are stratified for the AUC unless stratify=False)"
+        return f"use a stratified design{most} {ours}, or {another_loss}"
 
     def _check_hypothesis(self) -> None:
         """Refuse null values and alternatives that the test is not about."""
@@ -347,6 +357,14 @@ class ResamplingTest(FromLosses):
         if observed.paired:
             return f"difference of {kind} {plural(words)} at learning-set size {sizes}"
         return f"{kind} {words} at learning-set size {sizes}"
+
+
+def _count_folds(design: Design) -> int:
+    """The number of folds; 0 for designs that have none."""
+    try:
+        return int(folds_of(design).max()) + 1
+    except ValueError:
+        return 0
 
 
 def mean_with_variance(observed: LossDifference) -> tuple[float, float]:
