@@ -60,6 +60,11 @@ _changing = threading.Lock()
 
 def add_hook(hook: FitHook) -> None:
     """Have a hook told about every later fit; adding it twice has no effect."""
+    if not _is_hook(hook):
+        raise ValueError(
+            f"hook must have the methods fitting and fitted, got {hook!r:.60}: see "
+            "ucvtest.hooks.FitHook"
+        )
     with _changing:
         if hook not in _hooks:
             _hooks.append(hook)
@@ -68,8 +73,14 @@ def add_hook(hook: FitHook) -> None:
 def remove_hook(hook: FitHook) -> None:
     """Stop telling a hook; removing an unknown one has no effect."""
     with _changing:
-        if hook in _hooks:
+        # No hook is in the list that is none: an array would be compared element by element.
+        if _is_hook(hook) and hook in _hooks:
             _hooks.remove(hook)
+
+
+def _is_hook(hook: Any) -> bool:
+    """Whether it has the methods that are called around a fit."""
+    return hasattr(hook, "fitting") and hasattr(hook, "fitted")
 
 
 def remove_logging(logs_to: str) -> None:

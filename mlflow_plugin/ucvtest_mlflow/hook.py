@@ -4,6 +4,7 @@ import logging
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -207,6 +208,8 @@ def _try_again(spool: Spool, path: Path, dead: set[str]) -> Logged | None:
 
 
 def _spool(spool_dir: str | Path | None) -> Spool:
+    if spool_dir is not None and not isinstance(spool_dir, (str, PathLike)):
+        raise ValueError(f"spool_dir must be the name of a folder, got {spool_dir!r:.60}")
     return Spool(default_spool_dir() if spool_dir is None else Path(spool_dir))
 
 

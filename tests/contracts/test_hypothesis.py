@@ -12,7 +12,9 @@ import math
 import pickle
 import warnings
 from collections.abc import Callable
-from functools import partial
+from contextlib import nullcontext, suppress
+from functools import partial, reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from matplotlib import pyplot
 
 import ucvtest as uv
 from ucvtest.methods.registry import TESTS
@@ -40,6 +43,14 @@ NEAREST = np.array([[(i + d) % 24 for d in (1, 2, 3)] for i in range(24)])
 CODE = uv.codes.residue_class_code(0, 6, 3)
 DESIGN = uv.designs.Design.checked(~TESTED, TESTED)
 LOSSES = uv.evaluate(["lda", "knn:3"], X, Y, 4, rng=0)
+
+SKLEARN = {
+    "test_score": np.full(4, 0.5),
+    "indices": {
+        "train": [np.flatnonzero(~each) for each in TESTED],
+        "test": [np.flatnonzero(each) for each in TESTED],
+    },
+}
 
 KERNELS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "from_pairs": (
@@ -220,6 +231,204 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
 }
 
+RESULT = uv.NaiveTTest.from_losses(LOSSES).fit()
+COMPARISON = uv.compare(X, Y, ["lda", "knn:3"], ["naive_t"], rng=0)
+SELECTION = uv.select_model(X, Y, ["lda", "knn:3"], n_permutations=5, rng=0)
+USTATISTIC = uv.UStatisticTest(X, Y, "lda", "knn:3")
+KAPPA = USTATISTIC.kappa_profile(n_pairs=20, rng=0)
+SAMPLER = uv.simulate.regression_sampler(2)
+NAMED = {
+    "DisjointSets": uv.designs.DisjointSets(3, 3),
+    "HoldOut": uv.designs.HoldOut(),
+    "KFold": uv.designs.KFold(3),
+    "NestedKFold": uv.designs.NestedKFold(3, 2),
+    "RandomSplits": uv.designs.RandomSplits(3),
+    "SplitHalves": uv.designs.SplitHalves(3, 2),
+}
+
+
+class Hook:
+    """Listens, and does nothing."""
+
+    fitting = staticmethod(lambda test: nullcontext())
+    fitted = staticmethod(lambda test, result: None)
+
+
+METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    **{
+        f"{kind}.{name}": (getattr(made, name), {"alpha": 0.1} | more)
+        for kind, made, named in (
+            ("TestResult", RESULT, {"conf_int": {}, "plot": {"ax": None, "kind": "interval"}}),
+            ("Comparison", COMPARISON, {"plot": {"ax": None}}),
+        )
+        for name, more in (named | {"summary": {}, "summary_frame": {}}).items()
+    },
+    "TestResult.confidence_interval": (RESULT.confidence_interval, {"confidence_level": 0.9}),
+    "Comparison.result": (
+        COMPARISON.result,
+        {"test": "naive_t", "learner": "lda", "other": COMPARISON.learners[1]},
+    ),
+    "ModelSelection.plot": (SELECTION.plot, {"ax": None}),
+    "ModelSelection.regret": (SELECTION.regret, {"errors": [0.1, 0.2]}),
+    "KappaProfile.variance": (KAPPA.variance, {"n": 24}),
+    "KappaProfile.variance_mc_se": (KAPPA.variance_mc_se, {"n": 24}),
+    "Losses.difference": (LOSSES.difference, {"learner": 0, "other": 1}),
+    "Losses.number_of": (LOSSES.number_of, {"learner": "lda"}),
+    "Design": (uv.designs.Design, {"learning": ~TESTED, "testing": TESTED}),
+    "Design.checked": (uv.designs.Design.checked, {"learning": ~TESTED, "testing": TESTED}),
+    "Design.leave_rest_out": (uv.designs.Design.leave_rest_out, {"learning": ~TESTED}),
+    "Design.from_indices": (
+        uv.designs.Design.from_indices,
+        {"splits": [([0, 1], [2]), ([1, 2], [0])], "n_obs": 3},
+    ),
+    "NestedKFold": (uv.designs.NestedKFold, {"n_folds": 3, "n_repeats": 2}),
+    "SplitHalves": (
+        uv.designs.SplitHalves,
+        {"n_splits": 3, "n_bisections": 2, "test_fraction": 0.2},
+    ),
+    **{f"{name}.check": (made.check, {"n_obs": 24}) for name, made in NAMED.items()},
+    "TestSpec.of": (uv.TestSpec.of, {"test": "naive_t", "options": {}}),
+    "RandomLearner": (uv.codes.RandomLearner, {"seed": 0}),
+    "regression_sampler": (uv.simulate.regression_sampler, {"n_features": 2, "outlier_share": 0.1}),
+    "population_sampler": (uv.simulate.population_sampler, {"X": X, "y": Y}),
+    "add_hook": (uv.hooks.add_hook, {"hook": Hook()}),
+    "remove_hook": (uv.hooks.remove_hook, {"hook": Hook()}),
+    "LeavePairOut.get_n_splits": (
+        uv.designs.LeavePairOut().get_n_splits,
+        {"X": X, "y": Y, "groups": None},
+    ),
+    "LeavePairOut.split": (uv.designs.LeavePairOut().split, {"X": X, "y": Y, "groups": None}),
+    "LeavePairOutTest.forecast": (
+        uv.LeavePairOutTest(X, Y, "lda").forecast,
+        {"n_permutations": 99, "n_jobs": None},
+    ),
+    "Losses.from_sklearn": (
+        uv.Losses.from_sklearn,
+        {"results": SKLEARN, "n_obs": 24, "score": "accuracy", "test_score": "test_score"},
+    ),
+}
+
+WORKING: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "fold_covariance": (
+        uv.simulate.fold_covariance,
+        {
+            "sampler": SAMPLER,
+            "learner": "ridge:1",
+            "n": 6,
+            "n_folds": 3,
+            "n_replications": 3,
+            "other": "knn:1",
+            "loss": "squared",
+            "estimator": "jackknife",
+            "rng": 0,
+            "n_jobs": 1,
+        },
+    ),
+    "hold_out": (
+        uv.simulate.hold_out,
+        {
+            "sampler": SAMPLER,
+            "learner": "ridge:1",
+            "n": 6,
+            "n_sets": 2,
+            "n_replications": 3,
+            "other": "knn:1",
+            "loss": "squared",
+            "rng": 0,
+            "n_jobs": 1,
+        },
+    ),
+    **{
+        f"{name}.draw": (made.draw, {"n_obs": 24, "rng": np.random.default_rng(0)})
+        for name, made in NAMED.items()
+    },
+    "Advice.make": (uv.advise(100, 100).make, {"X": X, "y": Y, "learner": "lda", "other": "knn:3"}),
+    "compare_variances": (
+        uv.InfluenceFunctionTest(X, Y, "lda").compare_variances,
+        {"n_repeats": 2, "schemes": ("monte_carlo",), "rng": 0, "n_jobs": 1, "batch_size": 2},
+    ),
+    "kappa_profile": (
+        USTATISTIC.kappa_profile,
+        {"c_values": [1], "n_pairs": 20, "rng": 0, "n_jobs": 1, "batch_size": 8},
+    ),
+    "AdversarialLearner()": (
+        uv.codes.AdversarialLearner(CODE),
+        {"X_train": X[:3, :1], "y_train": Y[:3], "X_test": X[:2, :1]},
+    ),
+    "RandomLearner()": (uv.codes.RandomLearner(0), {"X_train": X, "y_train": Y, "X_test": X[:2]}),
+}
+
+FILES: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "TestResult.save_plot": (
+        RESULT.save_plot,
+        {"path": "a.png", "alpha": 0.1, "dpi": 50, "kind": "interval"},
+    ),
+    "Comparison.save_plot": (COMPARISON.save_plot, {"path": "a.svg", "alpha": 0.1, "dpi": 50}),
+    "Losses.save": (LOSSES.save, {"path": "a.npz"}),
+    "Losses.load .npz": (uv.Losses.load, {"path": "losses.npz", "max_bytes": 10**6}),
+    "Losses.load .json": (uv.Losses.load, {"path": "losses.json", "max_bytes": 10**6}),
+}
+"""Those that name files; the test runs in a folder of its own."""
+
+WRITTEN: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "TestResult.from_dict": (uv.TestResult.from_dict, RESULT.to_dict()),
+    "Comparison.from_dict": (uv.Comparison.from_dict, COMPARISON.to_dict()),
+    "Losses.from_dict": (uv.Losses.from_dict, LOSSES.to_dict()),
+}
+
+READERS: dict[str, dict[str, Any]] = {
+    "from_losses": {"losses": LOSSES, "learner": 0, "other": 1, "alternative": "less"},
+    "from_formula": {
+        "formula": "y ~ a",
+        "data": pd.DataFrame({"y": Y, "a": X[:, 0]}),
+        "learner": "lda",
+    },
+}
+"""What all tests can be made from."""
+
+NOT_CALLED = {
+    "UcvtestWarning": "a class of warnings",
+    "codes.CodeBounds": "returned by light_code_bounds",
+    "codes.known_code_sizes": "no arguments",
+    "designs.Design.rows": "an index of NumPy's, whose errors name it",
+    "designs.LeavePairOut": "no arguments",
+    "designs.NamedDesign": "abstract",
+    "hooks.ComparisonHook": "says what others must have",
+    "hooks.FitHook": "says what others must have",
+    "hooks.installed_hooks": "no arguments",
+    "learners.JittedLearner": "called by the package alone, with what is checked",
+    "learners.Learner": "called by the package alone, with what is checked",
+    "learners.Predictions": "returned to the package by learners",
+    "learners.SplitLearner": "called by the package alone, with what is checked",
+    "learners.nearest_centroid": "no arguments",
+    "losses.losses_where_tested": "between learners and losses, with a checked sample",
+    "Loss": "a record of the user's own function",
+    "Advice": "returned by advise",
+    "Comparison": "returned by compare",
+    "KappaProfile": "returned by kappa_profile",
+    "Losses": "returned by evaluate, from_arrays and others",
+    "ModelSelection": "returned by select_model",
+    "TestResult": "returned by tests",
+    "simulate.FoldCovarianceSimulation": "returned by fold_covariance",
+    "simulate.HoldOutSimulation": "returned by hold_out",
+    "summary_frame": "no arguments",
+    "to_dict": "no arguments",
+    "to_json": "arguments of json.dumps, whose errors name them",
+}
+"""Why some are not called here: by their name, their class, or the name of the method."""
+
+UNCALLED_CLASSES = {
+    "designs.NamedDesign",
+    "hooks.ComparisonHook",
+    "hooks.FitHook",
+    "learners.JittedLearner",
+    "learners.Learner",
+    "learners.SplitLearner",
+}
+"""Whose methods are not called either."""
+
+SNAPSHOT = json.loads((Path(__file__).parent / "public_names.json").read_text())
+
 SMALL = [
     None,
     True,
@@ -266,6 +475,8 @@ ARRAYS = [
     len,
 ]
 
+SPOOLS = [*SMALL, *HUGE, object(), uv, len]
+
 # Derandomised: the suite has no chance in it, and a failure comes again.
 FEW = settings(
     derandomize=True,
@@ -283,7 +494,11 @@ def is_own(error: BaseException) -> bool:
     assert last is not None
     file = last.tb_frame.f_code.co_filename
     line = linecache.getline(file, last.tb_lineno).strip()
-    return "ucvtest/" in file and "/tests/" not in file and line.startswith("raise ")
+    return (
+        ("ucvtest/" in file or "ucvtest_mlflow/" in file)
+        and "/tests/" not in file
+        and line.startswith("raise ")
+    )
 
 
 def answered(call: Callable[[], Any], shown: Any) -> Any:
@@ -306,10 +521,14 @@ def arguments(draw: Any, given: dict[str, Any], odd: list[Any]) -> dict[str, Any
     return given | {name: odd[draw(st.integers(0, len(odd) - 1))] for name in changed}
 
 
-def plain_call(data: Any, table: dict[str, tuple[Callable[..., Any], dict[str, Any]]]) -> None:
+def plain_call(
+    data: Any,
+    table: dict[str, tuple[Callable[..., Any], dict[str, Any]]],
+    odd: list[Any] | None = None,
+) -> None:
     name = data.draw(st.sampled_from(sorted(table)))
     function, given = table[name]
-    chosen = data.draw(arguments(given, [*SMALL, *HUGE, *ARRAYS]))
+    chosen = data.draw(arguments(given, odd or [*SMALL, *HUGE, *ARRAYS]))
     answered(lambda: function(**chosen), (name, chosen))
 
 
@@ -337,6 +556,28 @@ WORK = {
     "permutation": {"n_permutations": 9},
     "ustatistic": {"n_pairs": 20},
 }
+
+
+def written_call(data: Any) -> None:
+    """What was written to a dictionary, and changed since."""
+    name = data.draw(st.sampled_from(sorted(WRITTEN)))
+    read, given = WRITTEN[name]
+    odd = [*SMALL, *HUGE, *ARRAYS]
+    chosen: Any = data.draw(arguments(given, odd))
+    for lost in data.draw(st.lists(st.sampled_from(sorted(given)), max_size=1)):
+        del chosen[lost]
+    whole = data.draw(st.sampled_from([chosen] * 9 + odd))
+    answered(lambda: read(whole), (name, whole))
+
+
+def read_call(data: Any) -> None:
+    name, kind = (data.draw(st.sampled_from(sorted(table))) for table in (TESTS, READERS))
+    cls: Any = TESTS[name]
+    known = READERS[kind]
+    if "other" not in inspect.signature(cls.__init__).parameters and kind == "from_losses":
+        known = {"losses": LOSSES, "learner": 0}
+    chosen = data.draw(arguments(known, [*SMALL, *HUGE, *ARRAYS]))
+    answered(lambda: getattr(cls, kind)(**chosen), (name, kind, chosen))
 
 
 def fitted_call(data: Any) -> None:
@@ -395,6 +636,18 @@ def compared_call(data: Any) -> None:
         assert json.dumps(found.to_dict(), allow_nan=False)
 
 
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("losses.npz", "losses.json"):
+        LOSSES.save(name)
+
+
+@pytest.fixture
+def no_hooks(monkeypatch):
+    monkeypatch.setattr("ucvtest.hooks._hooks", [])
+
+
 @pytest.mark.timeout(120)
 class TestFew:
     @settings(FEW, max_examples=300)
@@ -416,6 +669,46 @@ class TestFew:
     @given(st.data())
     def test_comparisons(self, data):
         compared_call(data)
+
+    @pytest.mark.usefixtures("no_hooks")
+    @settings(FEW, max_examples=200)
+    @given(st.data())
+    def test_methods(self, data):
+        plain_call(data, METHODS)
+        pyplot.close("all")
+
+    @settings(FEW, max_examples=100)
+    @given(st.data())
+    def test_simulations_and_what_draws(self, data):
+        # No huge numbers, which only ask for work; a function's errors are its own.
+        plain_call(data, WORKING, [*SMALL, *ARRAYS[:-1]])
+
+    @pytest.mark.usefixtures("folder")
+    @settings(FEW, max_examples=80)
+    @given(st.data())
+    def test_files(self, data):
+        # What is not there is Python's to refuse, with its name.
+        with suppress(FileNotFoundError):
+            plain_call(data, FILES, [*SMALL, *HUGE, *ARRAYS, "b.PDF", "b.json", "b.doc"])
+
+    @settings(FEW, max_examples=100)
+    @given(st.data())
+    def test_dictionaries(self, data):
+        written_call(data)
+
+    @settings(FEW, max_examples=80)
+    @given(st.data())
+    def test_losses_and_formulas(self, data):
+        read_call(data)
+
+    @pytest.mark.usefixtures("folder", "no_hooks")
+    @settings(FEW, max_examples=40)
+    @given(st.data())
+    def test_autolog(self, data):
+        pytest.importorskip("mlflow")
+        # Switches are read as true or false.
+        given = {"spool_dir": "spool", "log_plots": True, "nested": False, "silent": True}
+        plain_call(data, {"autolog": (uv.autolog, given)}, SPOOLS)
 
 
 @pytest.mark.slow
@@ -441,19 +734,63 @@ class TestMany:
     def test_comparisons(self, data):
         compared_call(data)
 
+    @pytest.mark.usefixtures("no_hooks")
+    @settings(FEW, max_examples=6000)
+    @given(st.data())
+    def test_methods(self, data):
+        plain_call(data, METHODS)
+        pyplot.close("all")
 
-def test_all_kernels_and_codes_are_called():
-    modules = (
-        uv.kernels.auc_ustatistic,
-        uv.kernels.fold_covariance,
-        uv.kernels.influence,
-        uv.kernels.leave_pair_out,
-        uv.kernels.permutation,
-        uv.kernels.ustatistic,
-        uv.codes,
-    )
-    public = {name for module in modules for name in module.__all__}
-    # No functions, results of functions, or learners that only a test calls.
-    others = {"Sampling", "SAMPLINGS", "LABELINGS_PER_CALL", "CodeBounds", "RandomLearner"}
-    others |= {"known_code_sizes"}
-    assert public - others <= KERNELS.keys() | OTHERS.keys()
+    @settings(FEW, max_examples=2000)
+    @given(st.data())
+    def test_simulations_and_what_draws(self, data):
+        # No huge numbers, which only ask for work; a function's errors are its own.
+        plain_call(data, WORKING, [*SMALL, *ARRAYS[:-1]])
+
+    @pytest.mark.usefixtures("folder")
+    @settings(FEW, max_examples=1000)
+    @given(st.data())
+    def test_files(self, data):
+        # What is not there is Python's to refuse, with its name.
+        with suppress(FileNotFoundError):
+            plain_call(data, FILES, [*SMALL, *HUGE, *ARRAYS, "b.PDF", "b.json", "b.doc"])
+
+    @settings(FEW, max_examples=3000)
+    @given(st.data())
+    def test_dictionaries(self, data):
+        written_call(data)
+
+    @settings(FEW, max_examples=2000)
+    @given(st.data())
+    def test_losses_and_formulas(self, data):
+        read_call(data)
+
+    @pytest.mark.usefixtures("folder", "no_hooks")
+    @settings(FEW, max_examples=500)
+    @given(st.data())
+    def test_autolog(self, data):
+        pytest.importorskip("mlflow")
+        # Switches are read as true or false.
+        given = {"spool_dir": "spool", "log_plots": True, "nested": False, "silent": True}
+        plain_call(data, {"autolog": (uv.autolog, given)}, SPOOLS)
+
+
+def test_every_public_callable_is_called():
+    tables = (KERNELS, OTHERS, METHODS, WORKING, FILES, WRITTEN)
+    functions = [function for table in tables for function, _ in table.values()]
+    functions += [uv.compare, uv.evaluate, uv.select_model, uv.autolog]
+    for cls in TESTS.values():
+        functions += [cls, cls.fit, *(getattr(cls, name) for name in READERS)]
+    # A method of an instance, and a function with some of its arguments.
+    bare = {getattr(each, "func", getattr(each, "__func__", each)) for each in functions}
+    missing = []
+    for name, signature in SNAPSHOT.items():
+        if not signature.startswith("(") and signature != "class":
+            continue
+        value = reduce(getattr, name.split("."), uv)
+        owner, _, method = name.rpartition(".")
+        whys = {name, method, owner if owner in UNCALLED_CLASSES else name}
+        if getattr(value, "__func__", value) not in bare:
+            missing.append((name, whys & NOT_CALLED.keys()))
+    assert [name for name, excused in missing if not excused] == []
+    assert set().union(*(excused for _, excused in missing)) == NOT_CALLED.keys()

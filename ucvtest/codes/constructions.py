@@ -227,16 +227,16 @@ class AdversarialLearner:
 
     def __call__(self, X_train: Any, y_train: Any, X_test: Any) -> np.ndarray:
         """Scores of two held-out observations."""
-        rows = np.vstack([np.asarray(X_train, dtype=float), np.asarray(X_test, dtype=float)])
+        learnt, tested, labels = _checked_rows(X_train, y_train, X_test)
+        rows = np.vstack([learnt, tested])
         n = self.code.words.shape[1]
-        if len(rows) != n or len(np.unique(rows, axis=0)) != n or len(X_test) != 2:
+        if len(rows) != n or len(np.unique(rows, axis=0)) != n or len(tested) != 2:
             raise ValueError(
                 f"the code has length {n}: it needs {n} different observations, two of them held "
                 f"out, and got {len(rows)}"
             )
         place = np.empty(n, dtype=int)
         place[np.lexsort(rows.T[::-1])] = np.arange(n)
-        labels = np.asarray(y_train)
         word = np.zeros(n, dtype=bool)
         word[place[: n - 2]] = labels == max(labels.tolist())
         scores = np.zeros(2)
@@ -281,17 +281,25 @@ def order_direction_learner(X_train: Any, y_train: Any, X_test: Any) -> np.ndarr
     Wilcoxon-Mann-Whitney one. Labels must sort so that the positive one is last: callables do not
     know of ``pos_label``.
     """
-    learnt, tested = as_numbers("X_train", X_train), as_numbers("X_test", X_test)
-    labels = as_array("y_train", y_train)
-    for name, rows in (("X_train", learnt), ("X_test", tested)):
-        if rows.ndim != 2 or not rows.size:
-            raise ValueError(f"{name} must have shape (n, p), got {rows.shape}")
-    if labels.shape != (len(learnt),) or len(set(labels.tolist())) != 2:
+    learnt, tested, labels = _checked_rows(X_train, y_train, X_test)
+    if len(set(labels.tolist())) != 2:
         raise ValueError(f"y_train must hold labels of two classes for {len(learnt)} observations")
     feature = learnt[:, 0]
     positive = labels == max(labels.tolist())
     rise = feature[positive].mean() - feature[~positive].mean()
     return np.sign(rise) * tested[:, 0]
+
+
+def _checked_rows(X_train: Any, y_train: Any, X_test: Any) -> tuple[np.ndarray, ...]:
+    """The arrays that a learner is called with, refused where they do not fit each other."""
+    learnt, tested = as_numbers("X_train", X_train), as_numbers("X_test", X_test)
+    labels = as_array("y_train", y_train)
+    for name, rows in (("X_train", learnt), ("X_test", tested)):
+        if rows.ndim != 2 or not rows.size or rows.shape[1:] != learnt.shape[1:]:
+            raise ValueError(f"{name} must have shape (n, p), got {rows.shape}")
+    if labels.shape != (len(learnt),):
+        raise ValueError(f"y_train must hold {len(learnt)} labels, got shape {labels.shape}")
+    return learnt, tested, labels
 
 
 @dataclass(frozen=True)
@@ -313,8 +321,8 @@ class RandomLearner:
 
     def __call__(self, X_train: Any, y_train: Any, X_test: Any) -> np.ndarray:
         """Scores of two or more observations."""
-        learnt = np.column_stack([np.asarray(X_train, dtype=float), np.asarray(y_train)])
-        tested = np.asarray(X_test, dtype=float)
+        rows, tested, labels = _checked_rows(X_train, y_train, X_test)
+        learnt = np.column_stack([rows, labels])
         order = np.lexsort(tested.T[::-1])
         text = learnt[np.lexsort(learnt.T[::-1])].tobytes() + tested[order].tobytes()
         digest = hashlib.blake2b(text, key=str(self.seed).encode(), digest_size=8).digest()

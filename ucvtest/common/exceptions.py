@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["ForkedProcessError", "UcvtestWarning", "naming", "warn_caller"]
+__all__ = ["UNUSABLE", "ForkedProcessError", "UcvtestWarning", "naming", "warn_caller"]
+
+UNUSABLE = (
+    TypeError,
+    ValueError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
+"""What Python and NumPy raise over parts of a wrong type, shape, size or length."""
 
 
 class ForkedProcessError(RuntimeError):

@@ -17,8 +17,8 @@ from ucvtest.results.axes import (
     PLAIN,
     draw_interval,
     frame_intervals,
+    known_axes,
     label_intervals,
-    pyplot_axes,
     save_figure,
 )
 from ucvtest.results.drawing import name_sides
@@ -48,8 +48,7 @@ def plot_comparison(
     rows = _rows(comparison)
     # Before a figure is opened, because this refuses a level that is none.
     ends = [(0.0, 0.0) if row.result is None else quiet_interval(row.result, alpha) for row in rows]
-    if ax is None:
-        ax = pyplot_axes(_size(rows))
+    ax = known_axes(ax, _size(rows))
     ax.axvline(0, color=NULL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     estimates = [row.result.estimate for row in rows if row.result is not None]
     frame_intervals(ax, [0.0, *estimates, *chain(*ends)], len(rows), margin=0.08)

@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 
 from ucvtest.common.values import ByValue
 from ucvtest.results.result import TestResult
-from ucvtest.results.serialising import check_written, from_plain, to_plain
+from ucvtest.results.serialising import check_written, from_plain, reading, to_plain
 
 __all__ = ["ComparisonFields", "Correction", "Fits", "Pair"]
 
@@ -139,11 +139,15 @@ class ComparisonFields(ByValue):
         found = [
             key
             for key in self.results
-            if all(each is None or each == part for each, part in zip(asked, key, strict=True))
+            if all(
+                each is None or (isinstance(each, str) and each == part)
+                for each, part in zip(asked, key, strict=True)
+            )
         ]
         if len(found) != 1:
             raise ValueError(
-                f"{len(found)} results are of test={test!r}, learner={learner!r}, other={other!r}: "
+                f"{len(found)} results are of test={test!r:.60}, learner={learner!r:.60}, "
+                f"other={other!r:.60}: "
                 f"the tests are {', '.join(self.tests)}, and the pairs "
                 + ", ".join(f"{first!r} and {second!r}" for first, second in self.pairs)
             )
@@ -220,17 +224,18 @@ class ComparisonFields(ByValue):
             If `data` was not written by `to_dict`, or by a newer version of it.
         """
         check_written(data, cls, "comparison", FORMAT_VERSION)
-        return cls(
-            learners=tuple(data["learners"]),
-            results={
-                (row["test"], row["learner"], row["other"]): TestResult.from_dict(row["result"])
-                for row in data["results"]
-            },
-            fits=tuple(Fits(**each) for each in data["fits"]),
-            correction=data["correction"],
-            elapsed=from_plain(data["elapsed"]),
-            settings=from_plain(data["settings"]),
-        )
+        with reading("comparison"):
+            return cls(
+                learners=tuple(data["learners"]),
+                results={
+                    (row["test"], row["learner"], row["other"]): TestResult.from_dict(row["result"])
+                    for row in data["results"]
+                },
+                fits=tuple(Fits(**each) for each in data["fits"]),
+                correction=data["correction"],
+                elapsed=from_plain(data["elapsed"]),
+                settings=from_plain(data["settings"]),
+            )
 
 
 def _adjusted(pvalues: np.ndarray, correction: str | None) -> list[float]:

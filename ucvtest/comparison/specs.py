@@ -91,6 +91,8 @@ class TestSpec(ByValue):
         >>> dict(uv.TestSpec.of("fold_covariance", {"n_folds": 5, "rho": 0.3}).fit)
         {'rho': 0.3}
         """
+        if not isinstance(options, Mapping):
+            raise ValueError(f"options must be a mapping of names to values, got {options!r:.60}")
         known = inspect.signature(getattr(cls(test).cls, "fit")).parameters  # noqa: B009
         fit = {name: value for name, value in options.items() if name in known}
         rest = {name: value for name, value in options.items() if name not in known}

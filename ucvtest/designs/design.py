@@ -1,12 +1,13 @@
 """Which observations are learnt from and which are tested, as 0/1 matrices."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ucvtest.common.arrays import as_array
+from ucvtest.common.checks import at_least, check_number
 from ucvtest.data.groups import Groups
 
 __all__ = ["Design"]
@@ -69,9 +70,11 @@ class Design:
             If there are no splits, or one learns from or tests nothing, tests what it learns,
             or names rows that do not exist.
         """
+        n_obs = at_least("n_obs", n_obs, 1)
+        check_number("n_obs", n_obs, high=1e9)
         rows = [
             (_marked(learnt, n_obs, split), _marked(tested, n_obs, split))
-            for split, (learnt, tested) in enumerate(splits)
+            for split, (learnt, tested) in enumerate(_pairs(splits))
         ]
         if not rows:
             raise ValueError("the design has no splits: pass at least one")
@@ -129,7 +132,23 @@ class Design:
     @classmethod
     def leave_rest_out(cls, learning: np.ndarray) -> "Design":
         """Test every rule on all observations that it has not seen."""
+        learning = _zero_one_matrix("learning", learning)
         return cls(learning, ~learning)
+
+
+def _pairs(splits: Any) -> list[Any]:
+    """The splits as a list, refused where they are no pairs."""
+    listed = isinstance(splits, Iterable) and getattr(splits, "ndim", 1) > 0
+    pairs = list(splits) if listed else [splits]
+    if not all(
+        isinstance(each, (Sequence, np.ndarray)) and getattr(each, "ndim", 1) and len(each) == 2
+        for each in pairs
+    ):
+        raise ValueError(
+            "splits must be pairs (learning, testing) of row numbers, as scikit-learn's split() "
+            f"yields them, got {splits!r:.60}"
+        )
+    return pairs
 
 
 def _marked(index: Any, n_obs: int, split: int) -> np.ndarray:

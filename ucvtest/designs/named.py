@@ -92,11 +92,12 @@ class _OfUnits(NamedDesign):
 
     def check(self, n_obs: int, groups: Groups | None = None) -> None:
         """Refuse samples with too few observations (groups)."""
-        self._check(n_obs if groups is None else groups.n_groups)
+        self._check(as_integer("n_obs", n_obs) if groups is None else groups.n_groups)
 
     def draw(self, n_obs: int, rng: np.random.Generator, groups: Groups | None = None) -> Design:
         """Draw learning and test sets; see `NamedDesign.draw`."""
         self.check(n_obs, groups)
+        _check_generator(rng)
         if groups is None:
             return self._draw(n_obs, rng)
         return self._draw(groups.n_groups, rng).of_groups(groups)
@@ -163,6 +164,7 @@ class StratifiedDesign(_OfUnits):
                 + ": leave it out"
             )
         self.check(n_obs)
+        _check_generator(rng)
         return self._draw(n_obs, rng, strata)
 
     @property
@@ -571,6 +573,13 @@ def _folds(
 def _check_stratify(stratify: Any) -> None:
     if stratify not in (None, False, True):
         raise ValueError(f"stratify must be True, False or None, got {stratify!r}")
+
+
+def _check_generator(rng: Any) -> None:
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(
+            f"rng must be a numpy Generator, got {rng!r:.60}: use numpy.random.default_rng(0)"
+        )
 
 
 def _check_folds(n_obs: int, n_folds: int, n_repeats: int) -> None:

@@ -65,7 +65,7 @@ class Problem:
             raise ValueError(_labels_needed(scored))
         features = X.features if isinstance(X, Reported) else X
         sample = make_sample(features, y, as_classes=as_classes, pos_label=pos_label)
-        _check_matrix(scored, sample)
+        check_matrix(scored, sample)
         if features is X:
             warn_of(sample)
         return cls(sample, named, scored, output, backend)
@@ -166,10 +166,11 @@ def _labels_needed(loss: Loss | None) -> str:
     )
 
 
-def _check_matrix(loss: Loss | None, sample: Sample) -> None:
+def check_matrix(loss: Loss | None, sample: Sample) -> None:
+    """Refuse a matrix of costs for another number of classes."""
     if loss is not None and loss.matrix is not None and len(loss.matrix) != sample.n_classes:
         classes = ", ".join(map(repr, np.asarray(sample.classes).tolist()))
         raise ValueError(
             f"loss has shape {loss.matrix.shape}, but y has {sample.n_classes} classes "
-            f"({classes}): pass one row for each true class and one column for each prediction"
+            f"({classes:.60}): pass one row for each true class and one column for each prediction"
         )

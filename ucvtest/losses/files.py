@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import is_integer
+from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.designs.design import Design
 
 __all__ = ["MAX_BYTES", "fields_of", "read", "to_dict", "write"]
@@ -36,17 +37,6 @@ KINDS = {"words": "U", "learning": "b", "testing": "b", "groups": "iu"} | dict.f
     ("means", "values", "target"), "fiub"
 )
 """The kinds of NumPy types that arrays of an archive may have."""
-
-UNUSABLE = (
-    TypeError,
-    ValueError,
-    KeyError,
-    IndexError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-)
-"""What Python and NumPy raise over parts of a wrong type, shape, size or length."""
 
 DAMAGED = (*UNUSABLE, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 """What they raise over archives that are damaged, encrypted, or none."""
@@ -318,7 +308,8 @@ def _no_number(value: float) -> str | None:
 
 
 def _check_format(data: Any, source: str) -> None:
-    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+    kind = data.get("format") if isinstance(data, Mapping) else None
+    if not isinstance(kind, str) or kind != FORMAT:
         raise ValueError(f"{source} does not hold losses written by Losses.save or Losses.to_dict")
     version = data.get("version")
     if not isinstance(version, int) or version < 1:

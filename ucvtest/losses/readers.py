@@ -88,6 +88,11 @@ def of_sklearn(
 ) -> dict[str, Any]:
     """The fields of `Losses` from cross_validate's results; see `Losses.from_sklearn`."""
     check_choice("score", score, SCORES)
+    if not isinstance(results, Mapping):
+        raise ValueError(
+            f"results must map learners to what cross_validate returned, got {results!r:.60}: use "
+            "{'name': cross_validate(...)}"
+        )
     loss, shift, slope = SCORES[score]
     designs, means = [], []
     for name, result in results.items():

@@ -2,10 +2,13 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ucvtest.common.checks import check_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,10 +22,14 @@ __all__ = [
     "draw_interval",
     "frame_intervals",
     "heat_map",
+    "known_axes",
     "label_intervals",
     "pyplot_axes",
     "save_figure",
 ]
+
+MIN_DPI, MAX_DPI = 10, 2400
+"""Below, letters have no pixels; above, pictures take gigabytes of memory."""
 
 MISSING = "plots need matplotlib: pip install 'ucvtest[plot]'"
 
@@ -35,6 +42,23 @@ WARNING = "#B22222"
 # For names of learners, tests and classes: matplotlib reads what stands between dollar signs as a
 # formula, and fails where it is none.
 PLAIN: dict[str, Any] = {"parse_math": False}
+
+
+def known_axes(ax: Any, size: tuple[float, float]) -> "Axes":
+    """The axes that were given; by default axes on a new figure of pyplot's, which notebooks show.
+
+    Raises
+    ------
+    ImportError
+    ValueError
+    """
+    if ax is None:
+        return pyplot_axes(size)
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise ValueError(f"ax must be matplotlib Axes, got {ax!r:.60}: use pyplot.subplots()[1]")
+    return ax
 
 
 def pyplot_axes(size: tuple[float, float]) -> "Axes":
@@ -55,6 +79,12 @@ def save_figure(
     except ImportError as error:
         raise ImportError(MISSING) from error
     figure = Figure(figsize=size, layout="constrained")
+    if not isinstance(path, (str, PathLike)):
+        raise ValueError(f"path must be the name of a file, got {path!r:.60}")
+    suffix, known = Path(path).suffix[1:].lower(), figure.canvas.get_supported_filetypes()
+    if suffix and suffix not in known:
+        raise ValueError(f"path must end in one of .{', .'.join(sorted(known))}, got {path!r:.60}")
+    check_number("dpi", dpi, low=MIN_DPI, high=MAX_DPI)
     draw(figure.subplots())
     figure.savefig(path, dpi=dpi)
 
@@ -108,8 +138,7 @@ def heat_map(
     ax: "Axes | None" = None,
 ) -> "Axes":
     """Draw a matrix of numbers as coloured cells with the numbers in them; NaN leaves one empty."""
-    if ax is None:
-        ax = pyplot_axes((1.2 + 0.36 * len(columns), 1.0 + 0.32 * len(rows)))
+    ax = known_axes(ax, (1.2 + 0.36 * len(columns), 1.0 + 0.32 * len(rows)))
     ax.imshow(values, cmap="cividis", aspect="auto", origin="lower")
     ax.set_xticks(range(len(columns)), columns, **PLAIN)
     ax.set_yticks(range(len(rows)), rows, **PLAIN)

@@ -17,8 +17,8 @@ from ucvtest.results.axes import (
     WARNING,
     draw_interval,
     frame_intervals,
+    known_axes,
     label_intervals,
-    pyplot_axes,
     save_figure,
 )
 from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
@@ -62,8 +62,7 @@ def plot_result(
     """Draw a result, as `ucvtest.TestResult.plot` says."""
     check_alpha(alpha)
     kind = _known_kind(result, kind)
-    if ax is None:
-        ax = pyplot_axes(_size(result, kind, alpha))
+    ax = known_axes(ax, _size(result, kind, alpha))
     if kind in result.pictures:
         return _draw_picture(ax, result, result.pictures[kind])
     return _draw_intervals(ax, result, alpha)
@@ -71,8 +70,8 @@ def plot_result(
 
 def _known_kind(result: ResultFields, kind: str | None) -> str:
     kinds = result.plot_kinds
-    if kind is not None and kind not in kinds:
-        raise ValueError(f"kind={kind!r} is unknown: this result has {', '.join(kinds)}")
+    if kind is not None and (not isinstance(kind, str) or kind not in kinds):
+        raise ValueError(f"kind={kind!r:.60} is unknown: this result has {', '.join(kinds)}")
     return kind or kinds[0]
 
 

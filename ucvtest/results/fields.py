@@ -6,10 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
+from ucvtest.common.checks import is_number
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.common.values import ByValue
 from ucvtest.results.pictures import Picture
-from ucvtest.results.serialising import check_written, freeze, from_plain, to_plain
+from ucvtest.results.serialising import (
+    check_format,
+    check_written,
+    freeze,
+    from_plain,
+    reading,
+    to_plain,
+)
 from ucvtest.stats.exact import Counts, counts_from_dict
 from ucvtest.stats.wald import Alternative, wald_interval
 
@@ -130,9 +138,9 @@ class ResultFields(ByValue):
 
     def confidence_interval(self, confidence_level: float = 0.95) -> ConfidenceInterval:
         """`conf_int` in SciPy's spelling: fields ``low`` and ``high``."""
-        if not 0 < confidence_level < 1:
+        if not is_number(confidence_level) or not 0 < confidence_level < 1:
             raise ValueError(
-                f"confidence_level must lie between 0 and 1, got {confidence_level}: use 0.95"
+                f"confidence_level must lie between 0 and 1, got {confidence_level!r:.60}: use 0.95"
             )
         return ConfidenceInterval(*self.conf_int(alpha=1 - confidence_level))
 
@@ -183,6 +191,7 @@ class ResultFields(ByValue):
         ValueError
             If `data` was not written by `to_dict`, or by a newer version of it.
         """
+        check_format(data, cls, "result", FORMAT_VERSION)
         # Results written before pictures or counts existed have none.
         data = {"pictures": {}, **data}
         if data.get("version", 0) < 3:
@@ -191,22 +200,23 @@ class ResultFields(ByValue):
         if is_old:
             data = {**dict.fromkeys(SINCE_VERSION_2), **data}
         check_written(data, cls, "result", FORMAT_VERSION)
-        values = {item.name: from_plain(data[item.name]) for item in fields(cls)}
-        if is_old:
-            values |= _lifted(values["diagnostics"])
-        elif values["posterior"] is not None:
-            values["posterior"] = Posterior(**values["posterior"])
-        if values["counts"] is not None:
-            values["counts"] = counts_from_dict(values["counts"])
-        values["pictures"] = {
-            kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
-        }
-        values["notes"] = tuple(values["notes"])
-        values["tables"] = {
-            title: {column: tuple(cells) for column, cells in table.items()}
-            for title, table in values["tables"].items()
-        }
-        return cls(**values)
+        with reading("result"):
+            values = {item.name: from_plain(data[item.name]) for item in fields(cls)}
+            if is_old:
+                values |= _lifted(values["diagnostics"])
+            elif values["posterior"] is not None:
+                values["posterior"] = Posterior(**values["posterior"])
+            if values["counts"] is not None:
+                values["counts"] = counts_from_dict(values["counts"])
+            values["pictures"] = {
+                kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
+            }
+            values["notes"] = tuple(values["notes"])
+            values["tables"] = {
+                title: {column: tuple(cells) for column, cells in table.items()}
+                for title, table in values["tables"].items()
+            }
+            return cls(**values)
 
 
 def quiet_interval(result: ResultFields, alpha: float) -> tuple[float, float]:
@@ -221,8 +231,8 @@ def quiet_interval(result: ResultFields, alpha: float) -> tuple[float, float]:
 
 def check_alpha(alpha: float) -> None:
     """Refuse levels outside of (0, 1)."""
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1, got {alpha}: use 0.05 for 95%")
+    if not is_number(alpha) or not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r:.60}: use 0.05 for 95%")
 
 
 def _lifted(diagnostics: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 import base64
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -12,22 +13,39 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.checks import as_integer
+from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.results.pictures import Picture
 from ucvtest.stats.exact import BinomialCounts, PairedCounts, counts_to_dict
 from ucvtest.stats.logit import LogitT
 
-__all__ = ["check_written", "freeze", "from_plain", "to_plain"]
+__all__ = ["check_format", "check_written", "freeze", "from_plain", "reading", "to_plain"]
 
 
-def check_written(data: Mapping[str, Any], kind: type, what: str, version: int) -> None:
-    """Refuse what `to_dict` of the dataclass has not written, or a newer format than `version`."""
-    if data.get("format") != f"ucvtest.{kind.__name__}":
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Say in our words what Python raises over parts of the wrong kind."""
+    try:
+        yield
+    except UNUSABLE as error:
+        raise ValueError(f"data holds no {what} that can be used: {error}") from error
+
+
+def check_format(data: Any, kind: type, what: str, version: int) -> None:
+    """Refuse what `to_dict` of the class has not written, or a newer format than `version`."""
+    known = data.get("format") if isinstance(data, Mapping) else None
+    if not isinstance(known, str) or known != f"ucvtest.{kind.__name__}":
         raise ValueError(f"data is not a {what} written by {kind.__name__}.to_dict")
-    if data.get("version", 0) > version:
+    if as_integer("version", data.get("version", 0)) > version:
         raise ValueError(
             f"data has format version {data['version']}, this ucvtest reads up to {version}: "
             "upgrade ucvtest"
         )
+
+
+def check_written(data: Mapping[str, Any], kind: type, what: str, version: int) -> None:
+    """`check_format`, and refuse what lacks a field of the dataclass."""
+    check_format(data, kind, what, version)
     missing = [item.name for item in fields(kind) if item.name not in data]
     if missing:
         raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")

@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.data.sample import Sample, as_response, make_sample, taken_for_classes
 from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.evaluation.problem import check_matrix
 from ucvtest.learners.adapters.coerce import as_learner, is_regressor
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.jitted.ridge import Ridge
@@ -59,6 +60,11 @@ class ManySamples:
         rng: np.random.Generator,
         n_jobs: int | None = None,
     ) -> None:
+        if not callable(sampler):
+            raise ValueError(
+                f"sampler must be a function sampler(rng, n), got {sampler!r:.60}: use "
+                "population_sampler(X, y) for data"
+            )
         self._sampler, self._rng = sampler, rng
         self._learning, self._testing = learning, testing
         # A generator of its own, so that the size of the pilot does not change the samples.
@@ -69,6 +75,7 @@ class ManySamples:
         coded = taken_for_classes(pilot[1], output_of(loss), regresses=regresses)
         self.loss: Loss = as_loss(loss, has_classes=coded)
         self._pilot = make_sample(*pilot, as_classes=coded)
+        check_matrix(self.loss, self._pilot)
         for learner in self.learners:
             learner.check(self._pilot, self.loss.output, int(learning.sum(axis=1).min()))
         self._fits = [self._fits_of(learner, n_jobs) for learner in self.learners]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.arrays import as_array
-from ucvtest.common.checks import as_integer
+from ucvtest.common.checks import as_integer, check_number
 from ucvtest.simulate.many_samples import Sampler
 
 __all__ = ["population_sampler", "regression_sampler"]
@@ -48,8 +48,7 @@ def regression_sampler(n_features: int = 30, outlier_share: float = 0.0) -> Samp
     """
     if as_integer("n_features", n_features) < 1:
         raise ValueError(f"n_features must be at least 1, got {n_features}")
-    if not 0 <= outlier_share <= 1:
-        raise ValueError(f"outlier_share must lie between 0 and 1, got {outlier_share}")
+    check_number("outlier_share", outlier_share, low=0, high=1)
     unit = math.sqrt(1 + 99 * outlier_share)
     slope = math.sqrt(3 / n_features) / unit
 

@@ -339,9 +339,13 @@ class InfluenceFunctionTest(FromLosses):
          'influence', 'jackknife', 'term_1', 'adhoc_1', 'adhoc_2', 'adhoc_3', 'adhoc_3_mle']
         """
         self._needs_data("compare_variances")
-        if isinstance(schemes, str) or not len(schemes):
+        if (
+            not isinstance(schemes, (list, tuple))
+            or not schemes
+            or not all(isinstance(scheme, str) for scheme in schemes)
+        ):
             raise ValueError(
-                f"schemes must be a sequence of names, got {schemes!r}: use ('repeated',)"
+                f"schemes must be a sequence of names, got {schemes!r:.60}: use ('repeated',)"
             )
         import pandas as pd
 

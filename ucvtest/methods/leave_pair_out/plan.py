@@ -6,7 +6,7 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from ucvtest.common.checks import as_integer, check_choice
+from ucvtest.common.checks import as_integer, check_choice, check_number
 from ucvtest.data.sample import as_response, response_has_classes
 
 __all__ = [
@@ -72,6 +72,8 @@ class Options:
                 )
         elif as_integer("n_permutations", n_permutations) < 1:
             raise ValueError(f"n_permutations must be at least 1, got {n_permutations}: use 9999")
+        else:
+            check_number("n_permutations", n_permutations)
         if as_integer("n_simulations", n_simulations) < 1:
             raise ValueError(f"n_simulations must be at least 1, got {n_simulations}: use 10000")
         return cls(pvalue, n_permutations, n_simulations)

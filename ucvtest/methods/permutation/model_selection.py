@@ -147,10 +147,9 @@ class ModelSelection(ByValue):
         ImportError
             If matplotlib is not installed.
         """
-        from ucvtest.results.axes import PLAIN, pyplot_axes
+        from ucvtest.results.axes import PLAIN, known_axes
 
-        if ax is None:
-            ax = pyplot_axes((6.4, 4.2))
+        ax = known_axes(ax, (6.4, 4.2))
         order = np.argsort(self.complexity, kind="stable")
         x = self.complexity[order]
         ax.plot(x, self.columns["e_in"][order], color="#8C8C8C", linestyle="--", label="in-sample")

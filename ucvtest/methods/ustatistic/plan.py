@@ -1,6 +1,6 @@
 """The options of a `UStatisticTest`, checked before the first draw."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Any, Literal, Protocol, Self
@@ -291,6 +291,8 @@ def _c_values(c_values: Any, sizes: Sizes) -> tuple[int, ...]:
     lowest = max(0, 2 * m - sizes.n_obs)
     if c_values is None:
         return tuple(range(lowest, m + 1))
+    if not isinstance(c_values, Iterable) or getattr(c_values, "ndim", 1) == 0:
+        raise ValueError(f"c_values must be a sequence of integers, got {c_values!r:.60}: use None")
     found = tuple(sorted({as_integer("c_values", c) for c in c_values}))
     if not found or found[0] < lowest or found[-1] > m:
         raise ValueError(
