@@ -11,7 +11,7 @@ import numpy as np
 import ucvtest as uv
 from ucvtest_r.conversion import matrix, scalar, to_r, vector
 from ucvtest_r.learners import RFunctionLearner, RFunctionLoss
-from ucvtest_r.wording import in_r
+from ucvtest_r.wording import R_NAMES, in_r
 
 __all__ = ["FUNCTIONS"]
 
@@ -133,7 +133,7 @@ def _columns(frame: Any) -> dict[str, np.ndarray]:
 
 
 def advise(**arguments: Any) -> Any:
-    """The test that `ucvtest.advise` recommends: its class, its arguments by name, and why."""
+    """The test that `ucvtest.advise` recommends: its function in R, its arguments, and why."""
     found = uv.advise(**{name: scalar(name, value) for name, value in arguments.items()})
     settings = {
         name: _as_r_design(value) if isinstance(value, uv.designs.NamedDesign) else value
@@ -141,7 +141,7 @@ def advise(**arguments: Any) -> Any:
     }
     return to_r(
         {
-            "test": found.test,
+            "test": R_NAMES[found.test],
             "arguments": {**settings, **found.options},
             "n_learners": found.n_learners,
             "promises": found.promises,

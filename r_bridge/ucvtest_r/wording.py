@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable
 
-__all__ = ["in_r"]
+__all__ = ["R_NAMES", "in_r"]
 
-FUNCTIONS = {
+R_NAMES = {
     "BayesianTTest": "bayesian_t_test",
     "ConservativeZTest": "conservative_z_test",
     "CorrectedTTest": "corrected_t_test",
@@ -37,8 +37,8 @@ VALUES = {"True": "TRUE", "False": "FALSE", "None": "NULL"}
 
 def _function(found: re.Match[str]) -> str:
     opened = found["call"]
-    if found["name"] in FUNCTIONS:
-        return FUNCTIONS[found["name"]] + (opened or "()")
+    if found["name"] in R_NAMES:
+        return R_NAMES[found["name"]] + (opened or "()")
     return found["name"] + (opened or "")
 
 
@@ -61,7 +61,7 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\buv\.learners\.(\w+)\(([\d.]+)\)", r'"\1:\2"'),
     (r"\buv\.(?:\w+\.)?(?P<name>[A-Za-z_]\w*)(?P<call>\()?", _function),
     (
-        rf"\b(?P<name>{'|'.join(name for name in FUNCTIONS if name[0].isupper())})\b(?P<call>\()?",
+        rf"\b(?P<name>{'|'.join(name for name in R_NAMES if name[0].isupper())})\b(?P<call>\()?",
         _function,
     ),
     # What is in quotes is R's either way; single ones are Python's habit.

@@ -2,7 +2,6 @@
 
 import csv
 import math
-import re
 import sys
 from collections import defaultdict
 from dataclasses import FrozenInstanceError
@@ -284,7 +283,12 @@ def test_named_designs_of_procedures_are_those_of_the_study():
     assert PROCEDURES["corrected_t_auc"].settings(60)["loss"] == "auc"
 
 
-def test_r_has_a_function_for_every_test_that_can_be_recommended():
-    code = ROOT.joinpath("r_bridge/ucvtest/R/advise.R").read_text()
-    classes = {each.test for each in PROCEDURES.values() if each.valid}
-    assert set(re.findall(r'(\w+Test) = "\w+_test"', code)) == classes
+@pytest.mark.parametrize("name", sorted({each.test for each in PROCEDURES.values() if each.valid}))
+def test_r_has_a_function_for_every_test_that_can_be_recommended(name: str) -> None:
+    from ucvtest_r.wording import R_NAMES
+
+    folder = ROOT / "r_bridge" / "ucvtest"
+    assert f"export({R_NAMES[name]})" in folder.joinpath("NAMESPACE").read_text()
+    code = "".join(path.read_text() for path in sorted(folder.glob("R/*.R")))
+    body = code.split(f"{R_NAMES[name]}.default <- ")[1].split(" <- function")[0]
+    assert f'"{name}"' in body

@@ -7,22 +7,10 @@ advise <- function(n, n_fits = 10000, loss = "zero_one", learners = 2,
   about <- one_of(about, c("learner", "rules"), "about")
   fields <- call_python("advise", n = n, n_fits = n_fits, loss = loss, learners = learners,
                         goal = goal, about = about)
-  class_name <- fields$test
-  fields$test <- test_functions[[class_name]]
   if (!is.null(fields$arguments$design))
     fields$arguments$design <- do.call(new_design, fields$arguments$design)
   structure(fields, class = "ucvtest_advice")
 }
-
-# The functions of the tests that can be recommended, by their classes in Python.
-test_functions <- c(
-  BayesianTTest = "bayesian_t_test", ConservativeZTest = "conservative_z_test",
-  CorrectedTTest = "corrected_t_test", CrossValidationWaldTest = "cross_validation_wald_test",
-  DeLongTest = "delong_learners_test", FiveByTwoFTest = "five_by_two_f_test",
-  FiveByTwoTTest = "five_by_two_t_test", FoldCovarianceTest = "fold_covariance_test",
-  HoldOutTest = "hold_out_test", InfluenceFunctionTest = "influence_test",
-  McNemarTest = "mcnemar_learners_test", NestedCrossValidationTest = "nested_cross_validation_test",
-  UStatisticTest = "ustat_test")
 
 print.ucvtest_advice <- function(x, ...) {
   learners <- c("learner", if (x$n_learners == 2L) "other")

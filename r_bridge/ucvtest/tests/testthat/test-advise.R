@@ -34,10 +34,3 @@ test_that("what cannot be answered is refused", {
   expect_match(message_of(advise(60, n_fits = 0)), "n_fits")
   expect_match(message_of(advise(60, loss = "none")), "loss")
 })
-
-test_that("the functions that are recommended run the classes that are meant", {
-  for (class_name in names(test_functions)) {
-    code <- deparse(get(paste0(test_functions[[class_name]], ".default")))
-    expect_match(paste(code, collapse = " "), paste0("\"", class_name, "\""), fixed = TRUE)
-  }
-})
