@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ucvtest.methods.ustatistic.kappa import KappaProfile
     from ucvtest.methods.ustatistic.precision import resamples_for_precision
     from ucvtest.methods.ustatistic.test import UStatisticTest
+    from ucvtest.results.joint import JointResult
     from ucvtest.results.result import TestResult
 
 __version__ = "0.1.0"
@@ -53,6 +54,7 @@ __all__ = [
     "FoldCovarianceTest",
     "HoldOutTest",
     "InfluenceFunctionTest",
+    "JointResult",
     "KappaProfile",
     "LeavePairOutTest",
     "Loss",
@@ -94,6 +96,7 @@ _HOME = {
     "FoldCovarianceTest": "ucvtest.methods.fold_covariance.test",
     "HoldOutTest": "ucvtest.methods.classical.hold_out",
     "InfluenceFunctionTest": "ucvtest.methods.influence.test",
+    "JointResult": "ucvtest.results.joint",
     "KappaProfile": "ucvtest.methods.ustatistic.kappa",
     "LeavePairOutTest": "ucvtest.methods.leave_pair_out.test",
     "Loss": "ucvtest.losses.loss",

@@ -748,3 +748,44 @@ def test_the_default_for_the_auc_has_no_more_folds_than_a_class_has_observations
     features = np.random.default_rng(0).normal(size=(40, 2))
     found = uv.compare(features, labels, ["lda", "knn:5"], loss="auc", rng=0)
     assert found.result().settings["design"] == "stratified 4-fold cross-validation"
+
+
+# ------------------------------------------------------------------------------ joint tests
+
+
+def test_delong_has_a_joint_test_of_all_learners():
+    learners = {"linear": "lda", "near": "knn:3", "none": "majority"}
+    found = uv.compare(X, Y, learners, ["delong", "corrected_t"], loss="auc", rng=2)
+    joint = found.joint_test()
+    assert joint is found.joint_test("delong") is found.joint["delong"]
+    assert joint.learners == found.learners
+    assert joint.df == 2
+    design = uv.DeLongTest.default_design
+    losses = uv.evaluate(learners, X, Y, design, loss="auc", rng=2)
+    assert joint == uv.DeLongTest.joint(losses)
+    pair = found.result("delong", "linear", "near")
+    assert pair.estimate == pytest.approx(joint.estimates[0] - joint.estimates[1])
+    variance = joint.covariance[0, 0] + joint.covariance[1, 1] - 2 * joint.covariance[0, 1]
+    assert pair.variance == pytest.approx(variance)
+    assert "Joint test" in str(found)
+    assert f"p = {joint.pvalue:.4g}" in str(found)
+    again = uv.Comparison.from_dict(json.loads(found.to_json()))
+    assert again == found
+    assert again.joint_test() == joint
+    with pytest.raises(ValueError, match="name one of delong"):
+        found.joint_test("corrected_t")
+
+
+def test_comparisons_without_delong_have_no_joint_test(three):
+    assert not three.joint
+    with pytest.raises(ValueError, match=r"0 joint tests .* pass tests='delong'"):
+        three.joint_test()
+    written = three.to_dict()
+    del written["joint"]
+    assert uv.Comparison.from_dict(written) == three
+
+
+def test_a_joint_test_of_two_learners_is_not_repeated_in_the_tables():
+    found = uv.compare(X, Y, ["lda", "knn:3"], "delong", loss="auc", rng=2)
+    assert found.joint_test().pvalue == pytest.approx(found.result().pvalue, rel=1e-9)
+    assert "Joint test" not in str(found)

@@ -35,6 +35,7 @@ MODULES = (
 )
 STRATIFIED = ("HoldOut", "KFold", "NestedKFold", "RandomSplits", "SplitHalves")
 ADDED = {
+    "Comparison": ("joint",),
     "TestResult": (
         "better",
         "interval_name",

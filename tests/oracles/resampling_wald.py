@@ -1,11 +1,13 @@
 """McNemar, DeLong, Bayle et al. and Bates et al. literally: loops over plain lists.
 
-Nothing here is fast. Only math and itertools, and SciPy's quadrature for melded intervals.
+Nothing here is fast. Only math and itertools, SciPy's quadrature for melded intervals, and NumPy's
+generalised inverse for several AUCs.
 """
 
 from itertools import combinations, pairwise
 from math import comb, sqrt
 
+import numpy as np
 from scipy import integrate, stats
 
 # ------------------------------------------------------------------------------- McNemar
@@ -48,6 +50,23 @@ def delong(labels, columns):
         for i in range(k)
     ]
     return theta, s
+
+
+def delong_joint(labels, columns):
+    """Equation 5 with L = (1, -1, 0, ...), (1, 0, -1, ...), ...: chi-square, and its df."""
+    theta, s = delong(labels, columns)
+    k = len(columns)
+    contrasts = [
+        [1.0] + [-1.0 if place == j else 0.0 for place in range(1, k)] for j in range(1, k)
+    ]
+    of_contrasts = [sum(row[r] * theta[r] for r in range(k)) for row in contrasts]
+    matrix = [
+        [sum(a[r] * s[r][t] * b[t] for r in range(k) for t in range(k)) for b in contrasts]
+        for a in contrasts
+    ]
+    df = int(np.linalg.matrix_rank(matrix, tol=1e-12, hermitian=True))
+    inverse = np.linalg.pinv(matrix, rcond=1e-8, hermitian=True)
+    return float(of_contrasts @ inverse @ of_contrasts), df
 
 
 # ------------------------------------------------------- Bayle, Bayle, Janson and Mackey

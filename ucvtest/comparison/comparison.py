@@ -32,6 +32,8 @@ class Comparison(ComparisonFields):
         Seconds.
     settings : mapping
         All that is needed to repeat it on the same data.
+    joint : mapping of test to JointResult
+        Tests of all learners at once, of the tests that have one: see `joint_test`.
 
     Notes
     -----

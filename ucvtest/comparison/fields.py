@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, Self
@@ -13,8 +13,9 @@ import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
 from ucvtest.common.values import ByValue
+from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.results.serialising import check_written, from_plain, reading, to_plain
+from ucvtest.results.serialising import check_format, check_written, from_plain, reading, to_plain
 
 __all__ = ["ComparisonFields", "Correction", "Fits", "Pair"]
 
@@ -72,9 +73,10 @@ class ComparisonFields(ByValue):
     correction: str | None
     elapsed: float
     settings: Mapping[str, Any]
+    joint: Mapping[str, JointResult] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("results", "settings"):
+        for name in ("results", "settings", "joint"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __repr__(self) -> str:
@@ -153,6 +155,30 @@ class ComparisonFields(ByValue):
             )
         return self.results[found[0]]
 
+    def joint_test(self, test: str | None = None) -> JointResult:
+        """The test that all learners are equal, at once instead of in pairs.
+
+        DeLong's test has one, of the AUCs; others do not.
+
+        Parameters
+        ----------
+        test : str, optional
+            Its label, where several tests have one.
+
+        Raises
+        ------
+        ValueError
+            If there is none, or more than one.
+        """
+        found = [key for key in self.joint if test is None or key == test]
+        if len(found) != 1:
+            known = ", ".join(self.joint)
+            raise ValueError(
+                f"{len(found)} joint tests are of test={test!r:.60}: "
+                + (f"name one of {known}" if known else "pass tests='delong' and loss='auc'")
+            )
+        return self.joint[found[0]]
+
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """One row for each test and pair.
 
@@ -208,6 +234,7 @@ class ComparisonFields(ByValue):
             "correction": self.correction,
             "elapsed": to_plain(self.elapsed),
             "settings": to_plain(self.settings),
+            "joint": {test: each.to_dict() for test, each in self.joint.items()},
         }
 
     def to_json(self, **kwargs: Any) -> str:
@@ -223,6 +250,9 @@ class ComparisonFields(ByValue):
         ValueError
             If `data` was not written by `to_dict`, or by a newer version of it.
         """
+        check_format(data, cls, "comparison", FORMAT_VERSION)
+        # Comparisons written before joint tests existed have none.
+        data = {"joint": {}, **data}
         check_written(data, cls, "comparison", FORMAT_VERSION)
         with reading("comparison"):
             return cls(
@@ -235,6 +265,7 @@ class ComparisonFields(ByValue):
                 correction=data["correction"],
                 elapsed=from_plain(data["elapsed"]),
                 settings=from_plain(data["settings"]),
+                joint={test: JointResult.from_dict(each) for test, each in data["joint"].items()},
             )
 
 

@@ -18,6 +18,7 @@ from ucvtest.inference.hypothesis_test import checked_alternative
 from ucvtest.inference.report import sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
+from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
 
@@ -97,7 +98,8 @@ def compare(
     Different tests of the same difference are no family, and their p-values are not adjusted
     for their number: decide before looking which one counts. Cost: for each design its
     learning sets times the number of learners; "ustatistic" goes on until its Monte-Carlo error is
-    small, which ``TestSpec("ustatistic", fit={"max_fits": 2000})`` bounds for slow learners.
+    small, which ``TestSpec("ustatistic", fit={"max_fits": 2000})`` bounds for slow learners. With
+    "delong" the outcome also has a joint test that all AUCs are equal: `Comparison.joint_test`.
 
     Examples
     --------
@@ -131,6 +133,7 @@ def compare(
         correction=correction,
         elapsed=stopwatch.seconds,
         settings=_settings(plan, correction),
+        joint={label: run.joint[label] for label in plan.specs if label in run.joint},
     )
     hooks.announce_comparison(plan.first, comparison)
     return comparison
@@ -180,6 +183,7 @@ class _Run:
         self.plan = plan
         self.n_jobs, self.batch_size, self.progress = n_jobs, batch_size, progress
         self.fits: list[Fits] = []
+        self.joint: dict[str, JointResult] = {}
 
     def results(self) -> dict[tuple[str, Pair], TestResult]:
         """The results by test and pair."""
@@ -206,6 +210,10 @@ class _Run:
         sizes = group.drawn.learn_sizes
         self.fits.append(Fits(words, sizes, group.drawn.n_resamples, losses.n_fits, labels))
         for test in group.tests:
+            cls: Any = test.spec.cls
+            joint = cls._joint(losses)
+            if joint is not None:
+                self.joint[test.label] = joint
             for pair in self.plan.question.pairs:
                 with naming_test(test.label):
                     one: Any = test.from_losses(losses, pair)

@@ -228,6 +228,10 @@ def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
             words.append(("Posterior", f"{where}: {found}"))
         if result.status != "ok":
             words.append(("STATUS", f"{where}: {result.status}"))
+    if len(comparison.pairs) > 1:
+        # Of two learners it says what their test says.
+        for test, joint in comparison.joint.items():
+            words.append(("Joint test", f"{test}, all {joint.estimand} equal: {joint.in_words}"))
     return words
 
 

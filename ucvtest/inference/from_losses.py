@@ -14,10 +14,11 @@ from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.losses.loss import LOSSES, Loss
 from ucvtest.losses.means import AUC
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
+from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["FromLosses", "LossesHeader", "chosen_learners", "refuse_arguments"]
+__all__ = ["FromLosses", "LossesHeader", "check_losses", "chosen_learners", "refuse_arguments"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +116,10 @@ class FromLosses(HypothesisTest):
         test._take(header)
         return test
 
+    @classmethod
+    def _joint(cls, losses: Losses) -> JointResult | None:
+        """The test of all learners at once, where there is one."""
+
     @abstractmethod
     def _take(self, header: LossesHeader) -> None:
         """Set what the class needs to know of the losses; refuse those that it cannot use."""
@@ -191,16 +196,21 @@ class FromLosses(HypothesisTest):
         }
 
 
-def chosen_learners(
-    losses: Losses, learner: str | int | None, other: str | int | None
-) -> LossDifference:
-    """The losses of one learner, or the differences of two, that a user means."""
+def check_losses(losses: Any) -> None:
+    """Refuse what is no table of losses, and groups."""
     if not isinstance(losses, Losses):
         raise ValueError(
             f"losses must be uv.Losses, got {type(losses).__name__}: see uv.evaluate and "
             "uv.Losses.from_arrays"
         )
     refuse_groups(losses.groups)
+
+
+def chosen_learners(
+    losses: Losses, learner: str | int | None, other: str | int | None
+) -> LossDifference:
+    """The losses of one learner, or the differences of two, that a user means."""
+    check_losses(losses)
     if learner is not None or other is not None:
         return losses.difference(0 if learner is None else learner, other)
     if len(losses.learners) > 2:

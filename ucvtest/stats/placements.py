@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
+from scipy.special import chdtrc
 
-__all__ = ["Placements", "auc_table", "placements"]
+__all__ = ["Equality", "Placements", "auc_table", "covariance", "equality", "placements"]
+
+ROUNDING = 1e-10
+"""What AUCs, and errors as a share of the largest possible, may differ by and count as equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +55,64 @@ def placements(y: np.ndarray, scores: np.ndarray) -> Placements:
     below = (ranks[positive] - stats.rankdata(scores[positive])) / n_negative
     above = 1 - (ranks[~positive] - stats.rankdata(scores[~positive])) / n_positive
     return Placements(below, above)
+
+
+def covariance(parts: Sequence[Placements]) -> np.ndarray:
+    """DeLong's covariance matrix S of several AUCs on the same observations, (k, k)."""
+    found = _scaled(parts)
+    return found @ found.T
+
+
+def _scaled(parts: Sequence[Placements]) -> np.ndarray:
+    """Deviations of placement values, (k, n), whose cross products are S."""
+    both = (
+        np.stack([each.positives for each in parts]),
+        np.stack([each.negatives for each in parts]),
+    )
+    deviations = [
+        (values - values.mean(axis=1, keepdims=True)) / math.sqrt(n * (n - 1))
+        for values, n in ((values, values.shape[1]) for values in both)
+    ]
+    return np.concatenate(deviations, axis=1)
+
+
+@dataclass(frozen=True)
+class Equality:
+    """The chi-square test that several AUCs are equal.
+
+    No statistic, NaN, with no degrees of freedom, or where AUCs differ without an error.
+    """
+
+    statistic: float
+    df: int
+    differ: bool
+    """Whether a difference of AUCs has no error, as of a perfect ranking and none at all."""
+
+    @property
+    def pvalue(self) -> float:
+        """The probability of a larger statistic under H0."""
+        return float(chdtrc(self.df, self.statistic)) if self.df else math.nan
+
+
+def equality(parts: Sequence[Placements]) -> Equality:
+    """Test that the AUCs theta of k rules on the same observations are equal.
+
+    (L theta)' (L S L')^- (L theta), in the words of equation 5 of DeLong, DeLong and Clarke-Pearson
+    (1988). L takes the mean of all off each; every other L whose rows are k - 1 contrasts gives the
+    same. The degrees of freedom are the rank, which rules that rank alike reduce.
+    """
+    means = np.array([part.mean for part in parts])
+    means = means - means.mean()
+    scaled = _scaled(parts)
+    # Singular values of the factor: those of L S L' itself are their squares, with half the digits.
+    axes, lengths, _ = np.linalg.svd(scaled - scaled.mean(axis=0), full_matrices=False)
+    largest = math.sqrt(1 / len(parts[0].positives) + 1 / len(parts[0].negatives))
+    kept = lengths > ROUNDING * largest
+    along = axes[:, kept].T @ means
+    differ = bool(np.abs(means - axes[:, kept] @ along).max() > ROUNDING)
+    df = int(kept.sum())
+    statistic = float(((along / lengths[kept]) ** 2).sum()) if df and not differ else math.nan
+    return Equality(statistic, df, differ)
 
 
 def auc_table(

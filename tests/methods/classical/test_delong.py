@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 import shutil
 import subprocess
 import time
@@ -14,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import ucvtest as uv
 from tests.oracles import resampling_wald as oracle
-from ucvtest.stats.placements import placements
+from ucvtest.stats.placements import equality, placements
 
 SIDES = ("two-sided", "less", "greater")
 
@@ -33,12 +34,14 @@ def fit(losses: uv.Losses, *learners: Any, **options: Any) -> uv.TestResult:
     return uv.DeLongTest.from_losses(losses, *learners, **options).fit()
 
 
-def draw(seed: int, n_positive: int = 18, n_negative: int = 22, decimals: int = 1) -> Any:
-    """Labels and two correlated scores with ties."""
+def draw(
+    seed: int, n_positive: int = 18, n_negative: int = 22, decimals: int = 1, n_columns: int = 2
+) -> Any:
+    """Labels and correlated scores with ties."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.repeat([1, 0], [n_positive, n_negative]))
     common = rng.normal(size=len(y))
-    columns = [0.8 * y + common + rng.normal(size=len(y)) for _ in range(2)]
+    columns = [0.8 * y + common + rng.normal(size=len(y)) for _ in range(n_columns)]
     return y, *(np.round(column, decimals) for column in columns)
 
 
@@ -83,6 +86,132 @@ class TestValues:
         assert found.mean == pytest.approx(stats.norm.cdf(1 / math.sqrt(2)), abs=0.005)
 
 
+# Ovarian cancer: albumin, total protein, Krebs-Goldberg score, and whether surgery helped (DeLong,
+# DeLong and Clarke-Pearson 1988), as SAS/STAT 13.2 prints them in the example "Comparing Receiver
+# Operating Characteristic Curves" of PROC LOGISTIC, without the six patients with missing values.
+OVARIAN = """
+3.0 5.8 10 0  3.2 6.3  5 1  3.9 6.8  3 1  2.8 4.8  6 0  3.2 5.8  3 1  0.9 4.0  5 0  2.5 5.7  8 0
+1.6 5.6  5 1  3.8 5.7  5 1  3.7 6.7  6 1  3.2 5.4  4 1  3.8 6.6  6 1  4.1 6.6  5 1  3.6 5.7  5 1
+4.3 7.0  4 1  3.6 6.7  4 0  2.3 4.4  6 1  4.2 7.6  4 0  4.0 6.6  6 0  3.5 5.8  6 1  3.8 6.8  7 1
+3.0 4.7  8 0  4.5 7.4  5 1  3.7 7.4  5 1  3.1 6.6  6 1  4.1 8.2  6 1  4.3 7.0  5 1  4.3 6.5  4 1
+3.2 5.1  5 1  2.6 4.7  6 1  3.3 6.8  6 0  1.7 4.0  7 0  3.7 6.1  5 1  3.3 6.3  7 1  4.2 7.7  6 1
+3.5 6.2  5 1  2.9 5.7  9 0  2.1 4.8  7 1  2.8 6.2  8 0  4.0 7.0  7 1  3.3 5.7  6 1  3.7 6.9  5 1
+3.6 6.6  5 1
+"""
+
+
+class TestJoint:
+    @pytest.mark.parametrize("decimals", [0, 1, 9])
+    @pytest.mark.parametrize("n_rules", [3, 5])
+    def test_equals_the_paper_pair_by_pair(self, n_rules, decimals):
+        y, *columns = draw(n_rules, decimals=decimals, n_columns=n_rules)
+        lists = [column.tolist() for column in columns]
+        theta, s = oracle.delong(y.tolist(), lists)
+        statistic, df = oracle.delong_joint(y.tolist(), lists)
+        found = uv.DeLongTest.joint(scores_of(y, *columns))
+        assert found.estimates == pytest.approx(theta, rel=1e-12)
+        assert found.covariance == pytest.approx(np.array(s), rel=1e-10, abs=1e-14)
+        assert (found.df, df) == (n_rules - 1, n_rules - 1)
+        assert found.statistic == pytest.approx(statistic, rel=1e-8)
+        assert tuple(found) == (found.statistic, pytest.approx(stats.chi2.sf(statistic, df)))
+        assert found.status == "ok"
+
+    def test_two_rules_give_the_square_of_z(self):
+        losses = scores_of(*draw(5))
+        result, found = fit(losses), uv.DeLongTest.joint(losses)
+        assert found.statistic == pytest.approx(result.statistic**2, rel=1e-10)
+        assert found.pvalue == pytest.approx(result.pvalue, rel=1e-10)
+        assert found.df == 1
+
+    def test_published_example(self):
+        table = np.array(OVARIAN.split(), dtype=float).reshape(-1, 4)
+        albumin, protein, score, y = table.T
+        losses = scores_of(y.astype(int), albumin, -score, protein)
+        found = uv.DeLongTest.joint(losses)
+        assert [round(auc, 4) for auc in found.estimates] == [0.7366, 0.7258, 0.6478]
+        assert [round(each**0.5, 4) for each in np.diag(found.covariance)] == [0.0927, 0.1028, 0.1]
+        assert (round(found.statistic, 4), found.df, round(found.pvalue, 4)) == (2.534, 2, 0.2817)
+
+    def test_the_order_of_the_rules_has_no_effect(self):
+        y, *columns = draw(2, n_columns=4)
+        losses = scores_of(y, *columns)
+        first = uv.DeLongTest.joint(losses)
+        other = uv.DeLongTest.joint(losses, [3, "rule 1", 0, "rule 2"])
+        assert other.learners == ("rule 3", "rule 1", "rule 0", "rule 2")
+        assert tuple(other) == pytest.approx(tuple(first), rel=1e-9)
+
+    def test_rules_that_rank_alike_reduce_the_rank(self):
+        y, first, second = draw(3)
+        found = uv.DeLongTest.joint(scores_of(y, first, np.exp(second), second, 3 * first - 1))
+        expected, df = oracle.delong_joint(
+            y.tolist(), [each.tolist() for each in (first, second, second, first)]
+        )
+        assert (found.df, df) == (1, 1)
+        assert found.statistic == pytest.approx(expected, rel=1e-8)
+        assert found.pvalue == pytest.approx(fit(scores_of(y, first, second)).pvalue, rel=1e-8)
+        assert "2 fewer df" in found.verdict
+
+    def test_rules_that_all_rank_alike_have_no_test(self):
+        y, first, _ = draw(3)
+        found = uv.DeLongTest.joint(scores_of(y, first, 2 * first, first + 1))
+        assert (found.df, found.status) == (
+            0,
+            "degenerate: all learners rank alike, so there is no difference to test",
+        )
+        assert math.isnan(found.statistic)
+        assert math.isnan(found.pvalue)
+        assert "no answer" in found.verdict
+
+    def test_a_difference_without_an_error_has_no_test(self):
+        y, first, _ = draw(3)
+        found = uv.DeLongTest.joint(scores_of(y, y, 0 * y, first))
+        assert math.isnan(found.pvalue)
+        assert found.status.startswith("degenerate: AUCs differ by what has no error")
+
+    def test_too_few_of_a_class(self):
+        y = np.array([1, 0, 0, 0])
+        found = uv.DeLongTest.joint(scores_of(y, *np.eye(3, 4)))
+        assert found.status.startswith("no estimate: 1 positive and 3 negative")
+        assert np.isnan(found.covariance).all()
+
+    def test_survives_json_and_pickle(self):
+        y, *columns = draw(1, n_columns=3)
+        constant = [np.zeros(len(y))] * 3
+        for found in map(uv.DeLongTest.joint, (scores_of(y, *columns), scores_of(y, *constant))):
+            assert uv.JointResult.from_dict(json.loads(found.to_json())) == found
+            assert pickle.loads(pickle.dumps(found)) == found
+            with pytest.raises(ValueError, match="read-only"):
+                found.covariance[0, 0] = 1
+
+    @pytest.mark.parametrize("learners", [["rule 0"], [0, 0], [0, "rule 0", 1]])
+    def test_needs_different_rules(self, learners):
+        with pytest.raises(ValueError, match="two different learners or more, got"):
+            uv.DeLongTest.joint(scores_of(*draw(1)), learners)
+
+    def test_refuses_what_is_no_list_and_other_losses(self):
+        losses = scores_of(*draw(1))
+        with pytest.raises(ValueError, match="learners must be a sequence"):
+            uv.DeLongTest.joint(losses, "rule 0")
+        with pytest.raises(ValueError, match="is none of rule 0, rule 1"):
+            uv.DeLongTest.joint(losses, ["rule 0", "rule 7"])
+        with pytest.raises(ValueError, match=r"losses must be uv\.Losses"):
+            uv.DeLongTest.joint([0.1, 0.2])
+        errors = uv.Losses.from_arrays(np.zeros((2, 1, 3)), [[1, 0, 0]])
+        with pytest.raises(ValueError, match="loss must be 'auc'"):
+            uv.DeLongTest.joint(errors)
+
+    def test_keeps_its_level_under_a_true_null(self):
+        rng = np.random.default_rng(8)
+        y = np.repeat([0, 1], [60, 40])
+        rejected, n_draws = 0, 1000
+        for _ in range(n_draws):
+            common = y + rng.normal(size=100)
+            parts = [placements(y, common + rng.normal(size=100)) for _ in range(4)]
+            rejected += equality(parts).pvalue <= 0.05
+        low, high = stats.binom.ppf([0.0005, 0.9995], n_draws, 0.05)
+        assert low <= rejected <= high + 0.02 * n_draws
+
+
 def in_r(script: str, *arguments: str) -> Any:
     """What a script that uses pROC printed."""
     ask = 'if (!requireNamespace("pROC", quietly = TRUE)) quit(status = 3);'
@@ -116,6 +245,9 @@ class TestPROC:
         losses = scores_of(y, first, second)
         result = fit(losses, alternative=alternative)
         assert tuple(result) == pytest.approx((statistic, pvalue), rel=1e-10)
+        if alternative == "two-sided":
+            joint = uv.DeLongTest.joint(losses)
+            assert tuple(joint) == pytest.approx((statistic**2, pvalue), rel=1e-9)
         assert fit(losses, "rule 0").variance == pytest.approx(variance, rel=1e-10)
 
     def test_published_example(self):

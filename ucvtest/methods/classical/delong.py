@@ -1,7 +1,7 @@
 """DeLong's test of the area under the ROC curve."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -9,10 +9,19 @@ import numpy as np
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import HoldOut
 from ucvtest.designs.structure import n_folds_of
-from ucvtest.losses.table import LossDifference
+from ucvtest.inference.from_losses import check_losses
+from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.base import THESE_RULES, ResamplingTest
+from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.stats.placements import Placements, auc_table, placements
+from ucvtest.stats.placements import (
+    Equality,
+    Placements,
+    auc_table,
+    covariance,
+    equality,
+    placements,
+)
 
 __all__ = ["DeLongTest"]
 
@@ -60,6 +69,7 @@ class DeLongTest(ResamplingTest):
     shares, lowers the pooled AUC (the mean of the folds' AUCs is beside it in the diagnostics);
     and that rules learnt from what the others are tested on is left out of the variance.
     `InfluenceFunctionTest` does neither. Cost: one fit of each learner, or K, and n log n steps.
+    `joint` tests three or more AUCs at once; `uv.compare` does so too, see `Comparison.joint_test`.
 
     References
     ----------
@@ -85,6 +95,80 @@ class DeLongTest(ResamplingTest):
     only_loss = "auc"
     needs_values = True
     pools_scores = True
+
+    @classmethod
+    def joint(cls, losses: Losses, learners: Sequence[str | int] | None = None) -> JointResult:
+        r"""Test that the AUCs of several rules are equal, all at once.
+
+        The statistic is :math:`(L\hat\theta)' (L S L')^- L\hat\theta` of the paper's equation 5,
+        with the AUCs :math:`\hat\theta`, their covariance matrix S and contrasts L that span all
+        differences, which contrasts does not matter. Under H0 it has a chi-square distribution in
+        large samples; its degrees of freedom are the rank of :math:`L S L'`: k - 1, less where
+        rules rank alike. For two rules it is the square of the test's normal statistic, with the
+        same two-sided p-value.
+
+        Parameters
+        ----------
+        losses : Losses
+            Scores, ``loss="auc"``, on a design that the test admits.
+        learners : sequence of str or int, optional
+            Names or places of at least two; by default all.
+
+        Returns
+        -------
+        JointResult
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two learners, one is named twice, or the losses cannot be used.
+
+        Examples
+        --------
+        Scores of three rules for eight new observations (the first two were learnt from):
+
+        >>> import numpy as np
+        >>> import ucvtest as uv
+        >>> y = [0, 1, 0, 1, 0, 1, 0, 1, 0, 1]
+        >>> scores = [
+        ...     [0, 0, 0.1, 0.9, 0.2, 0.8, 0.6, 0.5, 0.3, 0.7],
+        ...     [0, 0, 0.4, 0.3, 0.1, 0.9, 0.7, 0.8, 0.2, 0.6],
+        ...     [0, 0, 0.5, 0.6, 0.8, 0.2, 0.3, 0.9, 0.4, 0.1],
+        ... ]
+        >>> learnt = np.array([[1, 1, 0, 0, 0, 0, 0, 0, 0, 0]])
+        >>> table = np.array(scores)[:, None]
+        >>> losses = uv.Losses.from_arrays(table, learnt, learners=["a", "b", "c"], loss="auc", y=y)
+        >>> found = uv.DeLongTest.joint(losses)
+        >>> found.estimates
+        (0.9375, 0.8125, 0.4375)
+        >>> found.df, round(found.statistic, 3), round(found.pvalue, 4)
+        (2, 2.586, 0.2744)
+        """
+        names = _several(losses, learners)
+        # Two of them go through all checks of the test.
+        observed = cls.from_losses(losses, *names[:2])._given
+        assert observed is not None
+        labels, n_folds = observed.tested_target, n_folds_of(observed.design)
+        rows = [losses.known_values[losses.number_of(name)] for name in names]
+        few = min(int((labels == code).sum()) for code in (0, 1)) < 2
+        parts = [] if few else [placements(labels, row) for row in rows]
+        found = equality(parts) if parts else Equality(math.nan, 0, False)
+        k = len(names)
+        return JointResult(
+            learners=names,
+            estimates=tuple(part.mean for part in parts) if parts else (math.nan,) * k,
+            covariance=covariance(parts) if parts else np.full((k, k), math.nan),
+            statistic=found.statistic,
+            df=found.df,
+            pvalue=found.pvalue,
+            method="DeLong joint test of several AUCs",
+            estimand=f"AUCs{_pooled(n_folds)}",
+            status=_joint_status(found, labels),
+        )
+
+    @classmethod
+    def _joint(cls, losses: Losses) -> JointResult | None:
+        return cls.joint(losses)
 
     def _admit(self, design: Design) -> None:
         n_folds_of(design)
@@ -130,13 +214,52 @@ def _estimator(parts: Parts, observed: LossDifference) -> tuple[float, float]:
     return (math.nan, math.nan) if found is None else (found.mean, found.variance)
 
 
+def _several(losses: Losses, learners: Sequence[str | int] | None) -> tuple[str, ...]:
+    """The names of the learners that are meant, which must be two different ones at least."""
+    check_losses(losses)
+    if learners is None:
+        asked: Sequence[str | int] = losses.learners
+    elif isinstance(learners, str) or not isinstance(learners, Sequence):
+        raise ValueError(
+            f"learners must be a sequence of names or places, got {learners!r:.60}: pass, for "
+            f"example, {list(losses.learners[:3])}"
+        )
+    else:
+        asked = learners
+    names = tuple(losses.learners[losses.number_of(learner)] for learner in asked)
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise ValueError(
+            f"a joint test needs two different learners or more, got {list(names)}: DeLongTest "
+            "tests the AUC of one"
+        )
+    return names
+
+
+def _joint_status(found: Equality, labels: np.ndarray) -> str:
+    counts = [int((labels == code).sum()) for code in (1, 0)]
+    if min(counts) < 2:
+        return _too_few(*counts)
+    if found.differ:
+        return (
+            "degenerate: AUCs differ by what has no error, as where a rule ranks perfectly, or "
+            "nothing at all; leave it out, or test more observations"
+        )
+    if not found.df:
+        return "degenerate: all learners rank alike, so there is no difference to test"
+    return "ok"
+
+
+def _too_few(n_positive: int, n_negative: int) -> str:
+    return (
+        f"no estimate: {n_positive} positive and {n_negative} negative observations were tested, "
+        "and a variance needs two of each; test more, or use a splitter that keeps the classes in "
+        "proportion"
+    )
+
+
 def _status(observed: LossDifference, found: Placements | None, counts: dict[str, int]) -> str:
     if found is None:
-        return (
-            f"no estimate: {counts['n_positive']} positive and {counts['n_negative']} negative "
-            "observations were tested, and a variance needs two of each; test more, or use a "
-            "splitter that keeps the classes in proportion"
-        )
+        return _too_few(counts["n_positive"], counts["n_negative"])
     if found.variance == 0 and not observed.identical:
         return (
             "all observations are ranked alike, or perfectly: the error of the AUC cannot be "
