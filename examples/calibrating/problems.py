@@ -22,6 +22,7 @@ from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.losses.loss import LOSSES, Loss
 
 SIZES = (40, 60, 100, 200, 500)
+AUC_SIZES = (40, 60, 100, 200)
 LARGEST_SHARE = 0.2
 """Of a population in one sample. Without replacement the estimates vary less than those of
 independent observations, by the root of one minus the share: more would flatter every test."""
@@ -47,7 +48,9 @@ class Problem:
     no_signal : bool
         Whether labels are independent of features.
     auc : bool
-        Whether the AUC is studied too.
+        Whether the AUC is studied too; alone where it is the loss.
+    held_out : bool
+        Whether it was written down before the first run, and no choice rests on it.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Problem:
     equal: bool = False
     no_signal: bool = False
     auc: bool = False
+    held_out: bool = False
 
     @cached_property
     def fitted(self) -> tuple[Learner, Learner]:
@@ -68,7 +72,7 @@ class Problem:
     @cached_property
     def sample(self) -> Sample:
         """The whole population."""
-        return make_sample(self.features, self.response, as_classes=self.loss_object.name in LABELS)
+        return make_sample(self.features, self.response, as_classes=self.loss in LABELS)
 
     @property
     def loss_object(self) -> Loss:
@@ -83,7 +87,15 @@ class Problem:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Sample sizes that are no more than a fifth of the population."""
-        return tuple(n for n in SIZES if n <= LARGEST_SHARE * self.n_population)
+        return self._small_enough(SIZES)
+
+    @property
+    def auc_sizes(self) -> tuple[int, ...]:
+        """Those at which the AUC is studied."""
+        return self._small_enough(AUC_SIZES) if self.auc else ()
+
+    def _small_enough(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(n for n in sizes if n <= LARGEST_SHARE * self.n_population)
 
     @property
     def quick(self) -> bool:
@@ -95,11 +107,24 @@ class Problem:
         """Numbers of the observations of one sample."""
         return rng.choice(self.n_population, size, replace=False)
 
+    def class_sizes(self, size: int) -> tuple[int, int]:
+        """Negatives and positives of a sample with as many as there are in the population."""
+        n_positive = round(size * float(np.mean(self.sample.target == 1)))
+        return size - n_positive, n_positive
 
-LABELS = ("zero_one", "log")
+    def draw_classes(self, rng: np.random.Generator, counts: tuple[int, int]) -> np.ndarray:
+        """Numbers of the observations of one sample, so many negatives and positives."""
+        found = [
+            rng.choice(np.flatnonzero(self.sample.target == label), count, replace=False)
+            for label, count in enumerate(counts)
+        ]
+        return rng.permutation(np.concatenate(found))
 
 
-def _normal_classes(
+LABELS = ("zero_one", "log", "auc")
+
+
+def normal_classes(
     rng: np.random.Generator, means: Any, deviations: Any, share: float = 0.5
 ) -> tuple[np.ndarray, np.ndarray]:
     means, deviations = np.broadcast_arrays(np.asarray(means, dtype=float), deviations)
@@ -119,7 +144,6 @@ def no_signal() -> Problem:
         ("lda", "nearest_centroid"),
         equal=True,
         no_signal=True,
-        auc=True,
     )
 
 
@@ -149,20 +173,20 @@ def equal_learners() -> Problem:
 
 
 def weak() -> Problem:
-    X, y = _normal_classes(np.random.default_rng([SEED, 3]), [0.6] * 4, 1.0)
+    X, y = normal_classes(np.random.default_rng([SEED, 3]), [0.6] * 4, 1.0)
     words = "four normal features of equal spread; LDA against nearest centroid"
     return Problem("weak", words, X, y, ("lda", "nearest_centroid"), auc=True)
 
 
 def medium() -> Problem:
-    X, y = _normal_classes(np.random.default_rng([SEED, 4]), [0.8] * 4, [1, 4, 1, 1])
+    X, y = normal_classes(np.random.default_rng([SEED, 4]), [0.8] * 4, [1, 4, 1, 1])
     words = "four normal features, one with four times the spread; LDA against nearest centroid"
     return Problem("medium", words, X, y, ("lda", "nearest_centroid"), auc=True)
 
 
 def sparse() -> Problem:
     means = np.r_[np.full(10, 0.5), np.zeros(190)]
-    X, y = _normal_classes(np.random.default_rng([SEED, 5]), means, 1.0)
+    X, y = normal_classes(np.random.default_rng([SEED, 5]), means, 1.0)
     words = "200 normal features, ten of which matter; lasso against nearest centroid"
     return Problem("sparse", words, X[:8000], y[:8000], ("lasso:0.08", "nearest_centroid"))
 
@@ -203,13 +227,13 @@ def trees() -> Problem:
 
 
 def imbalance() -> Problem:
-    X, y = _normal_classes(np.random.default_rng([SEED, 10]), [0.9] * 4, [1, 2, 1, 1], 0.1)
+    X, y = normal_classes(np.random.default_rng([SEED, 10]), [0.9] * 4, [1, 2, 1, 1], 0.1)
     words = "classes 10:90, four normal features; LDA against naive Bayes"
     return Problem("imbalance", words, X, y, ("lda", "gaussian_nb"), auc=True)
 
 
 def log_loss() -> Problem:
-    X, y = _normal_classes(np.random.default_rng([SEED, 11]), [0.6] * 4, [1, 2, 1, 1])
+    X, y = normal_classes(np.random.default_rng([SEED, 11]), [0.6] * 4, [1, 2, 1, 1])
     words = "four normal features, log loss; LDA against ridge logistic regression"
     return Problem("log_loss", words, X, y, ("lda", "logistic:0.1"), loss="log")
 
@@ -217,9 +241,7 @@ def log_loss() -> Problem:
 def wdbc() -> Problem:
     X, y = load_breast_cancer(return_X_y=True)
     words = "WDBC, 569 x 30; naive Bayes against nearest centroid"
-    return Problem(
-        "wdbc", words, _standardised(X), y, ("gaussian_nb", "nearest_centroid"), auc=True
-    )
+    return Problem("wdbc", words, _standardised(X), y, ("gaussian_nb", "nearest_centroid"))
 
 
 def pima() -> Problem:
@@ -274,7 +296,9 @@ MAKERS: tuple[Callable[[], Problem], ...] = (
 def problems() -> dict[str, Problem]:
     """All problems by name; without the real data sets where their folder is missing."""
     found = {}
-    for make in MAKERS:
+    from calibrating.auc_problems import MAKERS as OF_AUC
+
+    for make in (*MAKERS, *OF_AUC):
         try:
             problem = make()
         except FileNotFoundError as error:
