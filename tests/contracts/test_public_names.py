@@ -44,6 +44,7 @@ ADDED = {
         "posterior",
         "counts",
     ),
+    "Losses": ("groups", "greater_is_better"),
     "designs.as_design": ("auc",),
     **{f"designs.{name}": ("stratify",) for name in STRATIFIED},
     **{f"designs.{name}.draw": ("groups", "strata") for name in STRATIFIED},

@@ -545,3 +545,18 @@ def test_splits_that_are_none_are_refused(splits, message):
 def test_matrices_that_are_no_design_are_refused(learning, testing, message):
     with pytest.raises(ValueError, match=message):
         Design.checked(learning, testing)
+
+
+def test_one_test_set_alone_is_of_fixed_rules():
+    design = Design.of_fixed_rules(3)
+    assert not design.learns
+    assert (design.n_obs, design.n_resamples, design.learn_sizes, design.test_sizes) == (
+        *(3, 1),
+        *((0,), (3,)),
+    )
+    assert design == Design.checked(np.zeros((1, 3)))
+    assert Design.checked(np.eye(3)).learns
+    with pytest.raises(ValueError, match="split 0 of the design learns from nothing"):
+        Design.checked(np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="n_obs must be at least 1, got 0"):
+        Design.of_fixed_rules(0)

@@ -17,6 +17,7 @@ __all__ = [
     "Sample",
     "as_response",
     "code_labels",
+    "count_missing",
     "difference_of_indices",
     "make_sample",
     "response_has_classes",
@@ -303,7 +304,7 @@ def make_sample(
                 f"X and {name} have {difference}, but rows are matched by place: pass "
                 f"{name}.loc[X.index], or {name}.to_numpy() where row by row they belong together"
             )
-    n_missing = _count_missing(response)
+    n_missing = count_missing(response)
     if n_missing:
         raise ValueError(f"y has {n_missing} missing values: drop these observations")
     clusters = as_groups(groups, len(response))
@@ -335,7 +336,7 @@ def code_labels(y: Any, pos_label: Any = None) -> tuple[np.ndarray, np.ndarray]:
         If labels are missing, cannot be sorted or are all the same, or `pos_label` is none.
     """
     response = as_response(y)
-    n_missing = _count_missing(response)
+    n_missing = count_missing(response)
     if n_missing:
         raise ValueError(f"y has {n_missing} missing values: drop these observations")
     return _code(response, pos_label, _ordered_categories(y))
@@ -347,7 +348,8 @@ def _is_pandas(value: Any, *kinds: str) -> bool:
     return pandas is not None and isinstance(value, tuple(getattr(pandas, kind) for kind in kinds))
 
 
-def _count_missing(response: np.ndarray) -> int:
+def count_missing(response: np.ndarray) -> int:
+    """Values that are NaN, NaT, NA or None."""
     if response.dtype.kind in "biuSU":
         return 0
     if response.dtype.kind == "f":

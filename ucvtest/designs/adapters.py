@@ -30,6 +30,8 @@ class _Drawn(NamedDesign):
 
     @property
     def words(self) -> str:
+        if not self.design.learns:
+            return "fixed rules, one test set"
         return f"a design of {self.design.n_resamples} learning sets"
 
     @property
@@ -40,6 +42,11 @@ class _Drawn(NamedDesign):
         if self.design.n_obs != n_obs:
             raise ValueError(
                 f"design is for {self.design.n_obs} observations, but the sample has {n_obs}"
+            )
+        if not self.design.learns:
+            raise ValueError(
+                "split 0 of the design learns from nothing, which is for rules that are fixed: "
+                "use uv.Losses.from_predictions for these"
             )
         if groups is not None:
             self.design.check_groups(groups)

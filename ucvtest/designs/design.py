@@ -39,6 +39,11 @@ class Design:
         return len(self.learning)
 
     @property
+    def learns(self) -> bool:
+        """Whether anything is learnt; False for rules that were there before."""
+        return bool(self.learning.any())
+
+    @property
     def learn_sizes(self) -> tuple[int, ...]:
         """The sizes of the learning sets, without repetition, ascending."""
         return tuple(np.unique(self.learning.sum(axis=1)).tolist())
@@ -61,14 +66,26 @@ class Design:
         return Design(self.learning[index], self.testing[index])
 
     @classmethod
+    def of_fixed_rules(cls, n_obs: int) -> "Design":
+        """One test set of all observations for rules that are fixed: nothing is learnt from them.
+
+        Raises
+        ------
+        ValueError
+            If `n_obs` is no positive integer.
+        """
+        n_obs = at_least("n_obs", n_obs, 1)
+        return cls(np.zeros((1, n_obs), dtype=bool), np.ones((1, n_obs), dtype=bool))
+
+    @classmethod
     def from_indices(cls, splits: Iterable[tuple[np.ndarray, np.ndarray]], n_obs: int) -> "Design":
         """The design of pairs of row numbers, (learning, testing), as scikit-learn has them.
 
         Raises
         ------
         ValueError
-            If there are no splits, or one learns from or tests nothing, tests what it learns,
-            or names rows that do not exist.
+            If there are no splits, or one of several learns from nothing, or one tests nothing,
+            tests what it learns, or names rows that do not exist.
         """
         n_obs = at_least("n_obs", n_obs, 1)
         check_number("n_obs", n_obs, high=1e9)
@@ -85,11 +102,13 @@ class Design:
     def checked(cls, learning: Any, testing: Any = None) -> "Design":
         """A design from matrices that somebody else made, (R, n); by default the rest is tested.
 
+        A single row may learn from nothing: then it tests rules that are fixed.
+
         Raises
         ------
         ValueError
-            If they are no 0/1 matrices of one shape, or a row learns from or tests nothing, or
-            tests what it learns from.
+            If they are no 0/1 matrices of one shape, or one of several rows learns from nothing,
+            or a row tests nothing, or tests what it learns from.
         """
         learning = _zero_one_matrix("learning", learning)
         testing = ~learning if testing is None else _zero_one_matrix("testing", testing)
@@ -99,7 +118,7 @@ class Design:
                 f"{learning.shape} and {testing.shape}"
             )
         for problem, bad in (
-            ("learns from nothing", ~learning.any(axis=1)),
+            ("learns from nothing", ~learning.any(axis=1) & (len(learning) > 1)),
             ("tests nothing", ~testing.any(axis=1)),
             ("tests observations that it learns from", (learning & testing).any(axis=1)),
         ):

@@ -1,7 +1,7 @@
 """Tests that take losses which exist instead of data, and fit nothing then."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -57,8 +57,8 @@ class LossesHeader:
 class FromLosses(HypothesisTest):
     """A test that is made from data, or by `from_losses` from losses that exist.
 
-    Subclasses say in `admits` which designs of losses they can use, and take what they need of
-    the losses' header in `_take`.
+    Subclasses say in `admits` which designs of losses they can use, in `of_fixed_rules` whether a
+    test set alone will do, and take what they need of the losses' header in `_take`.
     """
 
     _header: LossesHeader | None = None
@@ -108,6 +108,7 @@ class FromLosses(HypothesisTest):
         loss: Loss | None = None,
     ) -> Self:
         """The test on losses with this header, which need not exist yet."""
+        cls._check_fixed_rules(header.design)
         # The constructor is about data; what it sets is set here or is None.
         test = cls.__new__(cls)
         auc = header.loss == AUC
@@ -161,6 +162,11 @@ class FromLosses(HypothesisTest):
             return super()._fit(options, rng, n_jobs, batch_size, progress)
         execution = self._execution_without_fits(options, rng, n_jobs, batch_size)
         return self._finish(self._answer(options, execution), execution)
+
+    def _finish(self, result: TestResult, execution: Execution) -> TestResult:
+        if self._given is not None and self._given.losses.greater_is_better:
+            result = replace(result, better="higher")
+        return super()._finish(result, execution)
 
     def _execution_without_fits(
         self, options: Any, rng: Any, n_jobs: Any, batch_size: Any

@@ -23,6 +23,7 @@ from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss
+from ucvtest.losses.table import Losses
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["HypothesisTest", "checked_alternative"]
+
+FOR_FIXED_RULES = "HoldOutTest, McNemarTest (loss='zero_one') or DeLongTest (loss='auc')"
+"""The tests of fixed rules."""
 
 LARGEST_NULL = 1e100
 """Its square is a number too, and no loss comes near."""
@@ -96,6 +100,8 @@ class HypothesisTest(ABC):
     """Why it takes none."""
     default_auc: ClassVar[float] = 0.5
     """What the AUC of one learner is tested against by default; NaN for nothing."""
+    of_fixed_rules: ClassVar[bool] = False
+    """Whether it takes losses of rules that are fixed, which are about no learning."""
     needs_values: ClassVar[bool] = False
     """Whether what is kept of every observation is needed: means of resamples do not suffice, nor
     does an AUC where it is not the only loss."""
@@ -190,9 +196,20 @@ class HypothesisTest(ABC):
         ValueError
             Always; tests that take losses inherit `FromLosses`.
         """
+        if isinstance(losses, Losses):
+            cls._check_fixed_rules(losses.design)
         raise ValueError(
             f"{cls.__name__} admits no losses: {cls.no_losses}; make the test from X and y"
         )
+
+    @classmethod
+    def _check_fixed_rules(cls, design: Design) -> None:
+        """Refuse rules that are fixed where learning is what the test is about."""
+        if not design.learns and not cls.of_fixed_rules:
+            raise ValueError(
+                "the losses are of fixed rules, which have learnt nothing from these "
+                f"observations, and {cls.__name__} is about learning: use {FOR_FIXED_RULES}"
+            )
 
     def _set_hypothesis(
         self, null_value: Any, alternative: Any, *, paired: bool, auc: bool

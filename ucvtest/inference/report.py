@@ -79,8 +79,8 @@ def sample_notes(sample: Sample | None) -> list[str]:
 
 
 def reuse_notes(observed: LossDifference | None) -> list[str]:
-    """The note that nothing was fitted for this result; none where it was."""
-    if observed is None:
+    """The note that nothing was fitted for this result; none where it was, or nothing ever was."""
+    if observed is None or not observed.n_fits:
         return []
     seconds = observed.losses.elapsed
     took = "" if math.isnan(seconds) else f" (all of them took {seconds:.3g} s)"

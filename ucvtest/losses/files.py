@@ -17,12 +17,14 @@ import numpy as np
 from ucvtest.common.checks import is_integer
 from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.designs.design import Design
+from ucvtest.losses.means import AUC
 
 __all__ = ["MAX_BYTES", "fields_of", "read", "to_dict", "write"]
 
 FORMAT = "ucvtest.Losses"
-FORMAT_VERSION = 2
-"""The newest version that can be read. Version 2 has groups; losses without are written as 1."""
+FORMAT_VERSION = 3
+"""The newest version that can be read. Version 2 has groups, 3 has fixed rules and says whether
+greater values are better; losses without any of these are written as 1."""
 
 MAX_BYTES = 2**30
 """Bytes of arrays that are read unless the user allows more: small files can declare any number."""
@@ -266,6 +268,7 @@ def _words_of(losses: Any) -> dict[str, Any]:
         "settings": dict(losses.settings),
         "diagnostics": {name: dict(counts) for name, counts in losses.diagnostics.items()},
         "elapsed": None if math.isnan(losses.elapsed) else losses.elapsed,
+        **({"greater_is_better": True} if _says_greater(losses) else {}),
     }
 
 
@@ -277,6 +280,9 @@ def _fields(words: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("loss", "in_words"):
         if not isinstance(words[name], str):
             raise TypeError(f"{name} must be a string, got {words[name]!r}")
+    greater = words.get("greater_is_better")
+    if not isinstance(greater, (bool, NoneType)):
+        raise TypeError(f"greater_is_better must be true or false, got {greater!r:.60}")
     return {
         "learners": tuple(words["learners"]),
         "loss": words["loss"],
@@ -285,12 +291,20 @@ def _fields(words: Mapping[str, Any]) -> dict[str, Any]:
         "settings": dict(words["settings"]),
         "diagnostics": {name: dict(counts) for name, counts in words["diagnostics"].items()},
         "elapsed": math.nan if elapsed is None else float(elapsed),
+        "greater_is_better": greater,
     }
 
 
 def _version(losses: Any) -> int:
-    """The format version: an older ucvtest must not read groups as independent rows."""
-    return 1 if losses.groups is None else FORMAT_VERSION
+    """The format version: an older ucvtest must not read groups as independent rows, say."""
+    if not losses.design.learns or _says_greater(losses):
+        return 3
+    return 1 if losses.groups is None else 2
+
+
+def _says_greater(losses: Any) -> bool:
+    """Whether greater values are better, and the name of the loss does not say so."""
+    return bool(losses.greater_is_better) and losses.loss != AUC
 
 
 def _numbers(array: np.ndarray) -> list[list[Any]]:

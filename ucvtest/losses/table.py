@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import is_integer
-from ucvtest.data.groups import as_groups
 from ucvtest.designs.design import Design
-from ucvtest.losses import files, readers
-from ucvtest.losses.means import AUC, resample_means
+from ucvtest.losses import files, predicted, readers
+from ucvtest.losses.checking import check_parts
+from ucvtest.losses.means import AUC
 from ucvtest.losses.readers import as_names
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
@@ -34,13 +34,14 @@ MEANS_ONLY = (
 class Losses:
     """Losses of learners on every tested observation of every resample of one design.
 
-    Made by `evaluate`, `Losses.from_arrays` or `Losses.from_sklearn`; tests take it by their
-    ``from_losses``, and say which designs they admit.
+    Made by `evaluate`, `Losses.from_predictions`, `Losses.from_arrays` or
+    `Losses.from_sklearn`; tests take it by their ``from_losses``, and say which designs they
+    admit.
 
     Parameters
     ----------
     design : Design
-        Learning and test sets, (R, n).
+        Learning and test sets, (R, n); of rules that are fixed a test set alone.
     learners : tuple of str
         Names, all different.
     loss : str
@@ -66,6 +67,9 @@ class Losses:
     groups : ndarray of int, shape (n,), optional
         The cluster of each observation, the unit of resampling, numbered from 0 in the order in
         which they first appear; by default each observation is by itself.
+    greater_is_better : bool, optional
+        Whether `means` and `values` are scores, of which greater ones are better; by default for
+        the AUC alone. It decides what verdicts say, and no number.
 
     Raises
     ------
@@ -86,8 +90,11 @@ class Losses:
     diagnostics: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     elapsed: float = math.nan
     groups: np.ndarray | None = None
+    greater_is_better: bool | None = None
 
     def __post_init__(self) -> None:
+        greater = self.loss == AUC if self.greater_is_better is None else self.greater_is_better
+        object.__setattr__(self, "greater_is_better", bool(greater))
         for name in ("means", "values", "target", "groups"):
             array = getattr(self, name)
             object.__setattr__(self, name, None if array is None else _fixed(array))
@@ -97,7 +104,7 @@ class Losses:
         object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
         counts = {name: MappingProxyType(dict(each)) for name, each in self.diagnostics.items()}
         object.__setattr__(self, "diagnostics", MappingProxyType(counts))
-        _check_shapes(self)
+        check_parts(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Mapping proxies cannot be pickled; plain dictionaries can.
@@ -114,8 +121,8 @@ class Losses:
 
     @property
     def n_fits(self) -> int:
-        """Model fits behind the losses: each learner and each learning set counted."""
-        return len(self.learners) * self.design.n_resamples
+        """Model fits behind the losses: each learner and each learning set counted; 0 of rules."""
+        return len(self.learners) * self.design.n_resamples * self.design.learns
 
     @property
     def array(self) -> np.ndarray:
@@ -207,6 +214,8 @@ class Losses:
             observations are ignored. Decision scores for ``loss="auc"``.
         learning, testing : array of 0/1, shape (R, n)
             Which observations were learnt from and which tested; by default all others are tested.
+            A single row that learns from nothing is about rules that are fixed: see
+            `from_predictions`.
         learners : sequence of str, optional
             By default "learner 1", "learner 2", ...
         loss : str
@@ -252,6 +261,67 @@ class Losses:
         fields = readers.of_arrays(
             *(values, learning, testing, learners, loss), y=y, pos_label=pos_label, groups=groups
         )
+        return cls(**fields)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: Any,
+        predictions: Mapping[str, Any],
+        *,
+        loss: Any = "zero_one",
+        groups: Any = None,
+        pos_label: Any = None,
+    ) -> "Losses":
+        """What fixed rules predicted for one test set, from which none of them has learnt.
+
+        Tests about rules take them: `HoldOutTest` (the paired t test; for one error rate the exact
+        binomial test), `McNemarTest` and `DeLongTest`. Their results are about these rules: n is
+        the number of observations, and no fit is counted.
+
+        Parameters
+        ----------
+        y : array-like, shape (n,)
+            Labels of any type, or real values; None for ``loss="score"``.
+        predictions : mapping or DataFrame
+            Name of each rule and its n predictions, as the loss needs them: labels for "zero_one",
+            a matrix and functions of labels; numbers for "squared" and "absolute"; probabilities
+            of the positive class for "log"; decision scores or probabilities for "auc".
+        loss : str, callable, Loss or matrix
+            As for the tests, and "score" for a score of each observation, of which higher is
+            better, as from evaluations of language models.
+        groups : array-like, shape (n,), optional
+            The cluster of each observation, the unit of resampling: labels of any type. No test
+            admits them yet.
+        pos_label : optional
+            The positive class; by default the largest label.
+
+        Raises
+        ------
+        ValueError
+            If lengths or indices do not match, predictions are missing, or none that the loss can
+            score.
+
+        Notes
+        -----
+        "squared" and "absolute" take whole numbers in `y` as they are, unless `pos_label` is
+        given: then, and for labels that are strings, the positive class counts as 1 and the other
+        as 0, so that "squared" is the Brier score of probabilities.
+
+        Examples
+        --------
+        >>> import ucvtest as uv
+        >>> y = ["ill", "ill", "well", "ill", "well", "well", "ill", "well"]
+        >>> a = ["ill", "ill", "well", "ill", "well", "ill", "ill", "well"]
+        >>> b = ["ill", "well", "well", "well", "ill", "well", "well", "well"]
+        >>> losses = uv.Losses.from_predictions(y, {"a": a, "b": b})
+        >>> result = uv.McNemarTest.from_losses(losses).fit()
+        >>> result.estimand, result.n_obs, result.n_fits
+        ('difference of the error rates of these rules', 8, 0)
+        >>> round(result.pvalue, 3)
+        0.375
+        """
+        fields = predicted.of_predictions(y, predictions, loss, groups=groups, pos_label=pos_label)
         return cls(**fields)
 
     @classmethod
@@ -381,7 +451,7 @@ class LossDifference:
     @property
     def n_fits(self) -> int:
         """Model fits behind these losses."""
-        return (2 if self.paired else 1) * self.design.n_resamples
+        return (2 if self.paired else 1) * self.design.n_resamples * self.design.learns
 
     @property
     def diagnostics(self) -> dict[str, int]:
@@ -440,62 +510,6 @@ def _spread(values: np.ndarray, design: Design) -> np.ndarray:
     table = np.full(design.testing.shape, np.nan)
     table[design.testing] = values
     return table
-
-
-def _check_shapes(losses: Losses) -> None:
-    """Refuse parts that do not fit together: losses may come from a file."""
-    n_learners, design = len(losses.learners), losses.design
-    if not n_learners:
-        raise ValueError("learners is empty: losses of at least one are needed")
-    if losses.means is None:
-        raise ValueError("means must be there, one for each learner and resample")
-    shapes: list[tuple[str, tuple[int, ...]]] = [
-        ("means", (n_learners, design.n_resamples)),
-        ("values", (n_learners, int(design.testing.sum()))),
-        ("target", (design.n_obs,)),
-        ("groups", (design.n_obs,)),
-    ]
-    for name, shape in shapes:
-        array = getattr(losses, name)
-        if array is not None and (array.shape != shape or array.dtype.kind not in "fiub"):
-            raise ValueError(
-                f"{name} must hold numbers of shape {shape}, got {array.dtype} {array.shape}"
-            )
-    auc = losses.loss == AUC
-    if auc and (losses.target is None) != (losses.values is None):
-        raise ValueError("loss='auc' needs values and target, or neither")
-    if auc and losses.target is not None and set(losses.target.tolist()) != {0.0, 1.0}:
-        raise ValueError("loss='auc' needs a target of zeros and ones")
-    known = losses.means if losses.values is None else losses.values
-    if np.isnan(known).any() or (not auc and np.isinf(known).any()):
-        raise ValueError("values must be finite numbers (scores may be infinite)")
-    _check_means(losses)
-    if losses.groups is not None:
-        _check_groups(losses.groups, design)
-
-
-def _check_groups(groups: np.ndarray, design: Design) -> None:
-    """Refuse groups that are not numbered as `Losses` asks for, or divided by the design."""
-    found = as_groups(groups, design.n_obs)
-    if found is None or groups.dtype.kind not in "iu" or not np.array_equal(found.index, groups):
-        raise ValueError("groups must be numbered from 0 in the order in which they first appear")
-    design.check_groups(found)
-
-
-def _check_means(losses: Losses) -> None:
-    """Refuse means of other losses: some tests take the means, others the values."""
-    if losses.loss == AUC:
-        # AUCs are not computed again: that takes long for many small test sets.
-        possible = np.isnan(losses.means) | ((losses.means >= 0) & (losses.means <= 1))
-        if not possible.all():
-            raise ValueError("means must lie between 0 and 1 for loss='auc', which are AUCs")
-    elif losses.values is not None:
-        expected = resample_means(losses.values, losses.design)
-        rounding = 1e-9 * float(np.abs(losses.values).max())
-        if not np.allclose(losses.means, expected, rtol=0, atol=rounding):
-            raise ValueError(
-                "means are not those of values: leave the computation to Losses.from_arrays"
-            )
 
 
 def _fixed(array: Any) -> np.ndarray:

@@ -36,7 +36,7 @@ from ucvtest.stats.exact import Counts
 from ucvtest.stats.own_values import OwnValues
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["THESE_RULES", "Estimator", "ResamplingTest", "mean_with_variance"]
+__all__ = ["THESE_RULES", "Estimator", "ResamplingTest", "mean_with_variance", "of_these_rules"]
 
 Estimator = Callable[[LossDifference], tuple[float, float]]
 """From losses to the estimate and its variance, of one learner or of the difference of two."""
@@ -309,7 +309,7 @@ class ResamplingTest(FromLosses):
             notes=(*notes, *self._shared_notes(observed)),
             tables=own_tables(own) | dict(tables or {}),
             pictures=pictures or {},
-            better="higher" if losses.loss == AUC else "lower",
+            better="higher" if losses.greater_is_better else "lower",
             interval_name=interval_name,
             assumption=assumption,
         )
@@ -342,9 +342,10 @@ class ResamplingTest(FromLosses):
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """What is needed to repeat the test on the same data, or from the same losses."""
         losses = observed.losses
+        learns, sizes = observed.design.learns, self._learn_sizes(observed.design)
         common = {
             "design": self.design.words,
-            "learn_size": learn_size(self._learn_sizes(observed.design)),
+            **({"learn_size": learn_size(sizes)} if learns else {}),
             **losses.settings,
         }
         common.pop("backends", None)
@@ -352,11 +353,21 @@ class ResamplingTest(FromLosses):
 
     def _in_words(self, observed: LossDifference, kind: str) -> str:
         """The estimand: the loss, conditional or not, and at which learning-set size."""
+        if not observed.design.learns:
+            return of_these_rules(observed)
         sizes = sizes_in_words(self._learn_sizes(observed.design))
         words = observed.losses.in_words
         if observed.paired:
             return f"difference of {kind} {plural(words)} at learning-set size {sizes}"
         return f"{kind} {words} at learning-set size {sizes}"
+
+
+def of_these_rules(observed: LossDifference) -> str:
+    """The estimand where rules are fixed and nothing is learnt."""
+    words = observed.losses.in_words
+    if observed.paired:
+        return f"difference of the {plural(words)} of these rules"
+    return f"{words} of this rule"
 
 
 def _count_folds(design: Design) -> int:
@@ -383,7 +394,8 @@ def _name_of(loss: Any) -> str | None:
 
 def _unlearnt_class_notes(losses: Losses) -> list[str]:
     """The note that a class could not be predicted, as happens where rows are sorted by class."""
-    if losses.target is None or losses.loss not in LOSSES_OF_CLASSES:
+    known = losses.loss in LOSSES_OF_CLASSES and losses.design.learns
+    if losses.target is None or not known:
         return []
     design, unlearnt = losses.design, np.zeros(losses.design.n_resamples, dtype=bool)
     for code in np.unique(losses.target):

@@ -91,6 +91,7 @@ class DeLongTest(ResamplingTest):
 
     method_name = "delong"
     admits = "one split, or K-fold cross-validation done once, whose scores are pooled"
+    of_fixed_rules = True
     default_design = HoldOut(1 / 3)
     only_loss = "auc"
     needs_values = True

@@ -11,7 +11,12 @@ from ucvtest.designs.named import HoldOut
 from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.loss import plural
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.base import ResamplingTest, mean_with_variance
+from ucvtest.methods.classical.base import (
+    THESE_RULES,
+    ResamplingTest,
+    mean_with_variance,
+    of_these_rules,
+)
 from ucvtest.results.result import TestResult
 from ucvtest.stats.exact import BinomialCounts
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
@@ -83,6 +88,7 @@ class HoldOutTest(ResamplingTest):
 
     method_name = "hold_out"
     admits = "one split into a learning and a test set"
+    of_fixed_rules = True
     default_design = HoldOut()
     needs_values = True
 
@@ -131,6 +137,8 @@ class HoldOutTest(ResamplingTest):
 
 
 def _in_words(observed: LossDifference) -> str:
+    if not observed.design.learns:
+        return of_these_rules(observed)
     words = observed.losses.in_words
     (size,) = observed.design.learn_sizes
     if observed.paired:
@@ -166,6 +174,8 @@ def _notes(observed: LossDifference) -> tuple[str, ...]:
         f"Conditional: a statement about {whom}, on one split of the sample, and not about "
         "what another learning set would have led to.",
     )
+    if not observed.design.learns:
+        notes = (THESE_RULES,)
     if not observed.paired and _is_binary(observed):
         notes = (*notes, "p-value and interval are the exact binomial ones (Clopper and Pearson).")
     counts = _counts(observed)

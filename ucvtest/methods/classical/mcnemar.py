@@ -75,6 +75,7 @@ class McNemarTest(ResamplingTest):
 
     method_name = "mcnemar"
     admits = "one split, or K-fold cross-validation done once"
+    of_fixed_rules = True
     default_design = HoldOut(1 / 3)
     only_loss = "zero_one"
     needs_values = True

@@ -1,0 +1,317 @@
+"""Losses from predictions of fixed rules for one test set, from which nothing is learnt."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.arrays import as_array, as_numbers
+from ucvtest.common.exceptions import warn_caller
+from ucvtest.data.groups import as_groups
+from ucvtest.data.sample import (
+    Sample,
+    as_response,
+    code_labels,
+    count_missing,
+    difference_of_indices,
+    taken_for_classes,
+)
+from ucvtest.designs.design import Design
+from ucvtest.losses.loss import LOSSES, Loss, as_loss, losses_where_tested, output_of
+from ucvtest.losses.means import AUC, resample_means
+
+__all__ = ["SCORE", "SCORE_IN_WORDS", "of_predictions"]
+
+SCORE, SCORE_IN_WORDS = "score", "expected score"
+"""In the place of a loss: numbers in units of their own, of which higher ones are better."""
+
+SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
+
+SHOWN = 5
+"""Labels that a message lists."""
+
+
+def of_predictions(
+    y: Any, predictions: Any, loss: Any, *, groups: Any, pos_label: Any
+) -> dict[str, Any]:
+    """The fields of `Losses` from predictions; see `Losses.from_predictions`."""
+    rules = _rules(predictions)
+    known = _known_loss(loss)
+    if known == SCORE:
+        found = _scores(y, rules, pos_label)
+    else:
+        _check_rows(y, rules)
+        if known == AUC:
+            found = _decision_scores(y, rules, pos_label)
+        else:
+            found = _losses(y, rules, known, pos_label)
+    values = found["values"]
+    design = Design.of_fixed_rules(values.shape[1])
+    clusters = as_groups(groups, design.n_obs)
+    return {
+        "design": design,
+        "learners": tuple(rules),
+        "means": resample_means(values, design, found["target"] if known == AUC else None),
+        "settings": {"source": "predictions"},
+        "groups": None if clusters is None else clusters.index,
+        **found,
+    }
+
+
+def _rules(predictions: Any) -> dict[str, Any]:
+    """The predictions by the names of their rules."""
+    table = hasattr(predictions, "columns") and hasattr(predictions, "items")
+    if not isinstance(predictions, Mapping) and not table:
+        raise ValueError(
+            "predictions must map names of rules to their predictions, or be a DataFrame, got "
+            f"{type(predictions).__name__}: use {{'name': ...}}"
+        )
+    pairs = list(predictions.items())
+    names = [name for name, _ in pairs]
+    for name in names:
+        if not isinstance(name, str) or not name.strip() or names.count(name) > 1:
+            raise ValueError(
+                f"predictions has the key {name!r:.60}: names must be different strings with text"
+            )
+    if not pairs:
+        raise ValueError("predictions is empty: pass those of at least one rule")
+    return dict(pairs)
+
+
+def _known_loss(loss: Any) -> Loss | str | Any:
+    """A `Loss`, or the word "auc" or "score"; functions, which score labels or numbers, as such."""
+    if isinstance(loss, str) and loss not in LOSSES:
+        if loss in (AUC, SCORE):
+            return loss
+        raise ValueError(
+            f"loss={loss!r:.60} is unknown: use one of {', '.join(LOSSES)}, {AUC}, {SCORE}, or a "
+            "callable"
+        )
+    if callable(loss) and not isinstance(loss, Loss):
+        return loss
+    known = as_loss(loss, has_classes=True)
+    if known.name in (AUC, SCORE):
+        raise ValueError(
+            f"loss is called {known.name!r}, which means something else here: give it another name"
+        )
+    return known
+
+
+def _check_rows(y: Any, rules: Mapping[str, Any]) -> None:
+    """Refuse rows of `y` and of predictions that do not belong together."""
+    if y is None:
+        raise ValueError("y must hold what was to be predicted: only loss='score' needs none")
+    for name, given in rules.items():
+        difference = difference_of_indices(y, given)
+        if difference:
+            raise ValueError(
+                f"y and {_named(name)} have {difference}, but rows are matched by place: pass "
+                "predictions.loc[y.index], or .to_numpy() where row by row they belong together"
+            )
+
+
+def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
+    """Scores of each observation as they are."""
+    for name, given in (("y", y), ("pos_label", pos_label)):
+        if given is not None:
+            raise ValueError(
+                f"{name} has no use with loss='score', which takes scores as they are: pass "
+                f"{name}=None"
+            )
+    values = _stacked({name: _numbers(name, given) for name, given in rules.items()})
+    return {
+        "loss": SCORE,
+        "values": values,
+        "target": None,
+        "in_words": SCORE_IN_WORDS,
+        "greater_is_better": True,
+    }
+
+
+def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
+    response = _vector("y", as_response(y))
+    if not taken_for_classes(y, "score", pos_label=pos_label):
+        raise ValueError("loss='auc' needs class labels, but y holds real values")
+    classes, codes = code_labels(y, pos_label)
+    _check_two(AUC, classes)
+    rows = {name: _numbers(name, given, infinite=True) for name, given in rules.items()}
+    return {
+        "loss": AUC,
+        "values": _stacked(rows, len(response)),
+        "target": codes.astype(float),
+        "in_words": "AUC",
+    }
+
+
+def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict[str, Any]:
+    """Losses of labels, numbers or probabilities."""
+    _vector("y", as_response(y))
+    as_classes = _has_classes(y, loss, pos_label)
+    scored = as_loss(loss, has_classes=as_classes)
+    sample = _sample(y, pos_label, as_classes=as_classes)
+    if scored.output != "number" and not as_classes:
+        raise ValueError(
+            f"loss={scored.name!r} needs class labels, but y holds real values: use "
+            "loss='squared' or 'absolute'"
+        )
+    target, labels = sample.target, sample.classes
+    if scored.output == "label":
+        rows, sample = _coded(rules, sample)
+        _check_matrix(scored, labels, sample)
+    else:
+        if labels is not None:
+            _check_two(scored.name, labels)
+        rows = {name: _numbers(name, given) for name, given in rules.items()}
+        if scored.output == "probability":
+            _check_probabilities(rows)
+    stacked = _stacked(rows, sample.n_obs)
+    return {
+        "loss": scored.name,
+        "values": losses_where_tested(scored, sample, stacked, np.ones(stacked.shape, dtype=bool)),
+        "target": target,
+        "in_words": scored.in_words,
+        "bounds": scored.bounds,
+    }
+
+
+def _has_classes(y: Any, loss: Any, pos_label: Any) -> bool:
+    output = output_of(loss)
+    if output == "number" and pos_label is None and as_response(y).dtype.kind in "iufb":
+        # Predictions are in the units of y: two whole numbers are no labels here.
+        return False
+    return taken_for_classes(y, output, pos_label=pos_label)
+
+
+def _sample(y: Any, pos_label: Any, *, as_classes: bool) -> Sample:
+    """The response as a sample without features."""
+    response = as_response(y)
+    features = np.empty((len(response), 0))
+    if as_classes:
+        classes, codes = code_labels(y, pos_label)
+        return Sample(features, response, classes, codes)
+    numbers = as_numbers("y", response)
+    _check_finite("y", numbers, infinite=False)
+    return Sample(features, numbers, None, None)
+
+
+def _coded(rules: Mapping[str, Any], sample: Sample) -> tuple[dict[str, np.ndarray], Sample]:
+    """Places of predicted labels among the classes, and the sample with those that `y` lacks."""
+    classes: list[Any] = np.asarray(sample.classes).tolist()
+    n_known = len(classes)
+    place = {label: number for number, label in enumerate(classes)}
+    rows = {}
+    for name, given in rules.items():
+        predicted = _vector(_named(name), as_response(as_array(_named(name), given)))
+        n_missing = count_missing(predicted)
+        if n_missing:
+            raise ValueError(
+                f"{_named(name)} has {n_missing} missing values: drop these observations for all "
+                "rules"
+            )
+        labels = predicted.tolist()
+        _check_labels(name, labels, classes[:n_known])
+        for label in labels:
+            if label not in place:
+                place[label] = len(classes)
+                classes.append(label)
+        rows[name] = np.array([place[label] for label in labels], dtype=float)
+    extended = np.array(classes, dtype=None if n_known == len(classes) else object)
+    return rows, Sample(sample.features, sample.response, extended, sample.codes)
+
+
+def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> None:
+    """Refuse predictions that are no labels; warn of labels that `y` has not."""
+    try:
+        unknown = [label for label in labels if label not in set(classes)]
+    except TypeError as error:
+        raise ValueError(f"{_named(name)} must hold labels: {error}") from error
+    parts = any(isinstance(label, float) and not label.is_integer() for label in unknown)
+    if parts or (unknown and len(unknown) == len(labels)):
+        raise ValueError(
+            f"{_named(name)} holds {_listed(unknown)}, and the labels of y are "
+            f"{_listed(classes)}: pass labels of the same type, such as p > 0.5 made labels, or "
+            "loss='log' for probabilities and 'auc' for scores"
+        )
+    if unknown:
+        warn_caller(
+            f"{_named(name)} has {len(unknown)} predictions of labels that y has not "
+            f"({_listed(unknown)}): they count as predictions of another class"
+        )
+
+
+def _check_matrix(loss: Loss, labels: Any, sample: Sample) -> None:
+    if loss.matrix is None:
+        return
+    n_rows, n_known = len(loss.matrix), len(labels)
+    if n_rows != n_known:
+        raise ValueError(
+            f"loss has shape {loss.matrix.shape}, but y has {n_known} classes "
+            f"({_listed(labels.tolist())}): pass one row for each true class and one column for "
+            "each prediction"
+        )
+    if sample.n_classes > n_known:
+        extra = np.asarray(sample.classes).tolist()[n_known:]
+        raise ValueError(
+            f"predictions holds {_listed(extra)}, for which the matrix has no cost, as y has not"
+        )
+
+
+def _check_two(loss: str, classes: np.ndarray) -> None:
+    if len(classes) != 2:
+        raise ValueError(
+            f"loss={loss!r} needs two classes, y has {len(classes)}: merge classes, or use "
+            "loss='zero_one'"
+        )
+
+
+def _check_probabilities(rows: Mapping[str, np.ndarray]) -> None:
+    for name, row in rows.items():
+        if row.min() < 0 or row.max() > 1:
+            raise ValueError(
+                f"{_named(name)} goes from {row.min():.3g} to {row.max():.3g}, but probabilities "
+                "lie between 0 and 1: use loss='auc' for other scores"
+            )
+
+
+def _numbers(name: str, given: Any, *, infinite: bool = False) -> np.ndarray:
+    column = as_response(as_array(_named(name), given))
+    found = _vector(_named(name), as_numbers(_named(name), column))
+    _check_finite(_named(name), found, infinite=infinite)
+    return found
+
+
+def _check_finite(name: str, numbers: np.ndarray, *, infinite: bool) -> None:
+    bad = np.isnan(numbers) if infinite else ~np.isfinite(numbers)
+    if bad.any():
+        raise ValueError(
+            f"{name} has {bad.sum()} values that are missing or infinite: drop these observations "
+            "for all rules"
+        )
+
+
+def _vector(name: str, array: np.ndarray) -> np.ndarray:
+    if array.ndim != 1:
+        more = f": {SEVERAL_COLUMNS}" if array.ndim == 2 and name != "y" else ""
+        raise ValueError(f"{name} must have one dimension, got shape {array.shape}{more}")
+    return array
+
+
+def _stacked(rows: Mapping[str, np.ndarray], n_obs: int | None = None) -> np.ndarray:
+    """The rules as rows of one array, if all are of one length."""
+    expected = len(next(iter(rows.values()))) if n_obs is None else n_obs
+    for name, row in rows.items():
+        if len(row) != expected:
+            raise ValueError(f"{_named(name)} has {len(row)} values, where {expected} are needed")
+    if not expected:
+        raise ValueError("predictions is empty: at least one observation is needed")
+    return np.stack(list(rows.values()))
+
+
+def _named(name: str) -> str:
+    return f"predictions[{name!r:.60}]"
+
+
+def _listed(values: Sequence[Any]) -> str:
+    different = list(dict.fromkeys(values))
+    shown = ", ".join(f"{value!r:.30}" for value in different[:SHOWN])
+    return f"{shown}, ..." if len(different) > SHOWN else shown
