@@ -7,9 +7,10 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.data.groups import refuse_groups
-from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed
+from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets
 from ucvtest.kernels.auc_ustatistic.status import status
-from ucvtest.kernels.auc_ustatistic.variances import estimate
+from ucvtest.kernels.auc_ustatistic.sums import Sums
+from ucvtest.kernels.auc_ustatistic.variances import estimates
 
 __all__ = ["from_scores"]
 
@@ -83,8 +84,8 @@ def from_scores(
     Scores of a fixed rule, which learnt from none of these observations, are one row with `learnt`
     all zero and `exact`: J is then the variance of DeLong, DeLong and Clarke-Pearson (1988).
 
-    Memory beside the arguments: two bytes an entry, and sums over pairs of observations for ten
-    blocks of rows. Cost O(M n^2).
+    Memory beside the arguments: three bytes an entry (five with `other`), and sums over pairs of
+    observations for ten blocks of rows. Cost O(M n^2).
 
     References
     ----------
@@ -114,8 +115,9 @@ def from_scores(
     shown = [_scores("scores", scores, sets, by_class)]
     if other is not None:
         shown.append(_scores("other", other, sets, by_class))
-    placed = [Placed.of(sets, each) for each in shown]
-    found = estimate(sets, placed[0].minus(*placed[1:]) if placed[1:] else placed[0], exact=exact)
+    sums = Sums(exact=bool(exact))
+    sums.rank(sets, shown)
+    (found,) = estimates(sums, [(1, -1)[: len(shown)]])
     return {
         "auc": found.auc,
         "variance": found.variance,
@@ -126,7 +128,7 @@ def from_scores(
         "df": found.df,
         "mc_se_estimate": found.mc_se_estimate,
         "mc_se_variance": found.mc_se_variance,
-        "status": status(sets, placed, found),
+        "status": status(sums, found),
     }
 
 
@@ -186,8 +188,7 @@ def _check_rows(mask: np.ndarray, sets: LearningSets, *, exact: bool) -> None:
     """Refuse fewer rows than the variance needs, and designs that are not complete."""
     n_rows, n_obs = mask.shape
     if exact:
-        sizes = zip(sets.sizes, sets.learn_sizes, strict=True)
-        complete = math.prod(math.comb(n, g) for n, g in sizes)
+        complete = math.prod(math.comb(n, g) for n, g in sets.shape.by_class)
         if n_rows != complete or len(np.unique(np.packbits(mask, axis=1), axis=0)) != complete:
             raise ValueError(
                 f"exact=True needs each of the {complete} learning sets once, got {n_rows} rows"
@@ -210,7 +211,7 @@ def _scores(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The scores by class, those of what was learnt from as zero."""
     values = as_numbers(name, scores)
-    shape = (len(sets.draw), sum(sets.sizes))
+    shape = (len(sets.draw), sets.shape.n_obs)
     if values.shape != shape:
         raise ValueError(f"{name} and learnt must have one shape, got {values.shape} and {shape}")
     parts = []

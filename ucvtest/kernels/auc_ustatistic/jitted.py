@@ -1,97 +1,118 @@
-"""The jitted sums over learning sets: rankings of what was tested, and their residuals."""
+"""The jitted sums over learning sets: rankings of what was tested, and their residuals.
+
+Axes: D learners, K blocks, B rows of a block in a call, n observations, positives before negatives.
+"""
 
 import jax
 import jax.numpy as jnp
 
-from ucvtest.common.float64 import in_float64, jit_sums
+from ucvtest.common.float64 import in_float64, jit
 
-__all__ = ["count_ranked", "moment_sums", "residual_sums"]
+__all__ = ["rank_sums", "residual_sums"]
+
+Pair = tuple[jax.Array, jax.Array]
+"""An array for the positives, and one for the negatives."""
 
 
 @in_float64
-@jit_sums
-def count_ranked(
-    scores1: jax.Array, scores0: jax.Array, tested1: jax.Array, tested0: jax.Array
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Twice the sums of psi over the tested pairs, as integers.
+@jit
+def rank_sums(scores: Pair, learnt: Pair, there: jax.Array) -> dict[str, jax.Array]:
+    """Twice the sums of psi over the tested pairs, as integers, and the moments of the rows.
 
-    Scores and what is tested are (K, B, n1) and (K, B, n0). Over negatives (K, B, n1), over
-    positives (K, B, n0), and over the rows of each block (K, n1, n0). The compiler forms no array
-    of all psi: each sum compares anew.
+    `scores` (D, K, B, n_c) and `learnt` (K, B, n_c) of the classes; `there` (K, B) is False for
+    rows that fill up a call. `counts1` and `counts0` (D, K, B, n_c) are sums over the other class,
+    `pairs` (D, K, n1, n0) sums over the rows of each block; the others are those of `Sums`.
     """
-    s1, s0 = scores1[..., :, None], scores0[..., None, :]
-    both = tested1[..., :, None] & tested0[..., None, :]
-    # Comparisons, not differences: infinite scores have none.
-    twice = jnp.where(both, (s1 > s0).astype(jnp.int32) + (s1 >= s0), 0)
-    return (
-        twice.sum(-1, dtype=jnp.int32),
-        twice.sum(-2, dtype=jnp.int32),
-        twice.sum(1, dtype=jnp.int32),
+    n1, n0 = (part.shape[-1] for part in learnt)
+    # A row or a call of at most 2**13 rows counts no further than twice its length.
+    kind = jnp.int16 if 2 * max(n1, n0) < 2**15 else jnp.int32
+    # Comparisons with NaN are False: nothing else is needed to leave out what is not tested.
+    tested = [~part & there[..., None] for part in learnt]
+    positives, negatives = (
+        jnp.moveaxis(jnp.where(part, each, jnp.nan), 2, 0)
+        for part, each in zip(tested, scores, strict=True)
     )
+
+    def add_row(pairs: jax.Array, row: Pair) -> tuple[jax.Array, Pair]:
+        s1, s0 = row[0][..., :, None], row[1][..., None, :]
+        # Comparisons, not differences: infinite scores have none.
+        twice = (s1 > s0).astype(kind) + (s1 >= s0).astype(kind)
+        return pairs + twice, (twice.sum(-1, dtype=kind), twice.sum(-2, dtype=kind))
+
+    start = jnp.zeros((*positives.shape[1:3], n1, n0), kind)
+    pairs, counts = jax.lax.scan(add_row, start, (positives, negatives))
+    of_class = [jnp.moveaxis(part, 0, 2) for part in counts]
+    w = jnp.concatenate(learnt, axis=-1).astype(float) * there[..., None]
+    total = of_class[0].sum(-1, dtype=jnp.int32).astype(float)
+    # Whole numbers, exact in single precision.
+    single = w.astype(jnp.float32)
+    return {
+        "counts1": of_class[0],
+        "counts0": of_class[1],
+        "pairs": pairs,
+        "n_rows": there.sum(1),
+        "learnt": w.sum(1),
+        "together": jnp.einsum("kbi,kbj->kij", single, single),
+        "total": total.sum(2),
+        "learnt_total": jnp.einsum("dkb,kbi->dki", total, w),
+        "placed": jnp.concatenate([part.sum(2, dtype=jnp.int32) for part in of_class], axis=-1),
+    }
 
 
 @in_float64
-@jit_sums
-def moment_sums(
-    placed: tuple[jax.Array, jax.Array], learnt: tuple[jax.Array, jax.Array], weight: jax.Array
-) -> tuple[jax.Array, ...]:
-    """Sums over the rows of each block, positives first: see `Moments`, and `residual_sums`."""
-    w = jnp.concatenate(learnt, axis=-1).astype(weight.dtype) * weight[..., None]
-    n_tested = weight * learnt[0].shape[-1] - w[..., : learnt[0].shape[-1]].sum(-1)
-    auc = placed[0].sum(-1) / jnp.maximum(n_tested, 1.0)
-    return (
-        weight.sum(1),
-        auc.sum(1),
-        w.sum(1),
-        (auc[..., None] * w).sum(1),
-        jnp.concatenate(placed, axis=-1).sum(1),
-        _product(w, w),
-    )
-
-
-@in_float64
-@jit_sums
+@jit
 def residual_sums(
-    placed: tuple[jax.Array, jax.Array],
-    learnt: tuple[jax.Array, jax.Array],
-    weight: jax.Array,
-    additive: tuple[jax.Array, tuple[jax.Array, jax.Array], tuple[jax.Array, jax.Array]],
+    counts: Pair,
+    learnt: Pair,
+    there: jax.Array,
+    tested: Pair,
+    additive: tuple[jax.Array, Pair, Pair],
 ) -> dict[str, jax.Array]:
-    """Sums of X = psi - A over the rows of each block.
+    """Sums of X = psi - A over the rows of each block, up to what `Residuals` adds.
 
-    `placed` are P1 and P0 of psi, zero where an observation is not tested; `weight` (K, B) is 0 for
-    rows that fill up a call; `additive` holds U, the coefficients lambda of what is learnt from and
-    d of what is tested.
+    `counts` are those of `rank_sums`, `tested` the numbers of tested observations, `additive` holds
+    U (D,), and by class the coefficients lambda of what is learnt from and d of what is tested,
+    (D, n_c).
     """
     centre, learning, testing = additive
-    w = [part.astype(weight.dtype) * weight[..., None] for part in learnt]
+    weight = there.astype(float)
+    w = [part * weight[..., None] for part in learnt]
     t = [weight[..., None] - part for part in w]
-    size = [jnp.maximum(part.sum(-1, keepdims=True), 1.0) for part in t]
-    fit = centre * weight + sum(part @ each for part, each in zip(w, learning, strict=True))
-    means = [part @ each / n[..., 0] for part, each, n in zip(t, testing, size, strict=True)]
-    x = [
-        placed[c] - t[c] * ((fit + means[1 - c])[..., None] + testing[c] * weight[..., None])
+    fit = centre[:, None, None] * weight + sum(
+        jnp.einsum("kbi,di->dkb", part, each) for part, each in zip(w, learning, strict=True)
+    )
+    # Mean d of the tested ones of a class.
+    mean = [
+        jnp.einsum("kbi,di->dkb", part, each) / r
+        for part, each, r in zip(t, testing, tested, strict=True)
+    ]
+    share = [
+        (
+            counts[c] / (2.0 * tested[1 - c])
+            - t[c] * ((fit + mean[1 - c])[..., None] + testing[c][:, None, None, :])
+        )
+        / tested[c]
         for c in (0, 1)
     ]
-    xbar = x[0].sum(-1) / size[0][..., 0]
-    sums = {"count": weight.sum(1), "xbar": xbar.sum(1), "rows": xbar}
-    share = [x[c] / size[c] for c in (0, 1)]
-    for c, name in enumerate("10"):
-        inside = w[c] * xbar[..., None]
-        mixed = _product(w[c], share[c])
-        sums[f"own_{name}"] = (inside + share[c]).sum(1)
-        sums[f"joint_{name}"] = _product(inside, w[c]) + mixed + jnp.swapaxes(mixed, 1, 2)
-    # All of a pair of classes but the sums of psi itself, which only need what A is without it.
-    fitted = _product(t[0] * (fit / (size[0] * size[1])[..., 0])[..., None], t[1])
-    both = _product(t[0] / size[0], t[1] / size[1])
-    sums["across"] = (
-        _product(w[0] * xbar[..., None] + share[0], w[1])
-        + _product(w[0], share[1])
-        - fitted
-        - both * (testing[0][:, None] + testing[1])
-    )
-    return sums
+    xbar = share[0].sum(-1)
+    inside = [xbar[..., None] * part for part in w]
+    # What is left of psi where both are tested, without what sums over rows alone give.
+    mixed = share[1] + (xbar - fit / (tested[0] * tested[1]))[..., None] * w[1]
+    halves = [each / 2 + part for each, part in zip(inside, share, strict=True)]
+    return {
+        "rows": xbar,
+        "xbar": xbar.sum(2),
+        "own": jnp.concatenate(
+            [(each + part).sum(2) for each, part in zip(inside, share, strict=True)], axis=-1
+        ),
+        "of_positives": _product(w[0], jnp.concatenate([halves[0], mixed], axis=-1)),
+        "of_negatives": _product(w[1], jnp.concatenate([halves[1], share[0]], axis=-1)),
+        "fit": fit.sum(2),
+        "learnt_fit": jnp.concatenate(
+            [jnp.einsum("dkb,kbi->dki", fit, part) for part in w], axis=-1
+        ),
+    }
 
 
 def _product(left: jax.Array, right: jax.Array) -> jax.Array:
-    return jnp.einsum("kbi,kbj->kij", left, right)
+    return jnp.einsum("kbi,dkbj->dkij", left, right)

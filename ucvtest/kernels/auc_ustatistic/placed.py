@@ -1,27 +1,60 @@
 """Learning sets dealt to blocks, and how the rules learnt on them rank what they do not learn from.
 
-Scores are needed once, and only as many rows at a time as a call holds. What stays of each row are
-the placements of its tested observations, as integers of two bytes.
+Scores are needed once. What stays of each row, until its residuals are summed, are the placements
+of its tested observations, as integers of two bytes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ucvtest.kernels.auc_ustatistic.jitted import count_ranked
+from ucvtest.kernels.auc_ustatistic.jitted import rank_sums
 
-__all__ = ["N_BLOCKS", "LearningSets", "Placed"]
+__all__ = ["N_BLOCKS", "LearningSets", "Placed", "Shape", "rank"]
 
 N_BLOCKS = 10
 """Blocks of rows: products of different blocks are free of Monte-Carlo noise, and leaving one out
 at a time gives the Monte-Carlo error of a variance."""
 
 CALL_CELLS = 2**21
-"""Values of psi, or of what is known of each observation, in one jitted call."""
+"""Observations of rows in one jitted call."""
+
+MOST_ROWS = 2**13
+"""Rows of a block in one call, at most: sums of them are integers of two bytes."""
 
 ROW_STEP = 16
 """Rows of each block in a call are filled up to multiples of this, to share compilations."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """n_c and g_c: observations of each class, and how many a rule learns from; positives first."""
+
+    sizes: tuple[int, int]
+    learn_sizes: tuple[int, int]
+
+    @property
+    def n_obs(self) -> int:
+        """Observations of both classes."""
+        return sum(self.sizes)
+
+    @property
+    def tested(self) -> tuple[int, int]:
+        """r_c: how many of each class a rule does not learn from."""
+        (n1, n0), (g1, g0) = self.sizes, self.learn_sizes
+        return n1 - g1, n0 - g0
+
+    @property
+    def by_class(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """n_c and g_c of positives and of negatives."""
+        (n1, n0), (g1, g0) = self.sizes, self.learn_sizes
+        return (n1, g1), (n0, g0)
+
+    def split(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The values (..., n) of the positives and those of the negatives."""
+        n1 = self.sizes[0]
+        return values[..., :n1], values[..., n1:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,29 +68,18 @@ class LearningSets:
     draw: np.ndarray
 
     @property
-    def sizes(self) -> tuple[int, int]:
-        """n_c: observations of each class."""
-        return self.learnt[0].shape[1], self.learnt[1].shape[1]
+    def shape(self) -> Shape:
+        """The sizes of classes and learning sets."""
+        first, second = self.learnt
+        sizes = (first.shape[1], second.shape[1])
+        return Shape(sizes, (int(first[0].sum()), int(second[0].sum())))
 
-    @property
-    def learn_sizes(self) -> tuple[int, int]:
-        """g_c: how many of each class a rule learns from."""
-        return int(self.learnt[0][0].sum()), int(self.learnt[1][0].sum())
-
-    @property
-    def block(self) -> np.ndarray:
-        """The block of each row, (M,)."""
-        return self.draw % N_BLOCKS
-
-    def calls(self, *, pairs: bool = False) -> Iterator[np.ndarray]:
-        """Row numbers (K, B) of one call after another, -1 where a block has no more rows.
-
-        Fewer at a time where a call looks at `pairs` of observations.
-        """
-        members = [np.flatnonzero(self.block == k) for k in range(N_BLOCKS)]
+    def calls(self) -> Iterator[np.ndarray]:
+        """Row numbers (K, B) of one call after another, -1 where a block has no more rows."""
+        block = self.draw % N_BLOCKS
+        members = [np.flatnonzero(block == k) for k in range(N_BLOCKS)]
         longest = max(map(len, members))
-        n1, n0 = self.sizes
-        limit = max(1, CALL_CELLS // (N_BLOCKS * (n1 * n0 if pairs else n1 + n0)))
+        limit = max(1, min(MOST_ROWS, CALL_CELLS // (N_BLOCKS * self.shape.n_obs)))
         depth = min(limit, -(-longest // ROW_STEP) * ROW_STEP)
         index = np.full((N_BLOCKS, -(-longest // depth) * depth), -1)
         for k, rows in enumerate(members):
@@ -68,33 +90,30 @@ class LearningSets:
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Twice the sums of psi, of one learner or of the difference of two: whole numbers.
+    """The rows of a call: their draws, -1 where there is no row, learning sets and placements.
 
-    `counts` (M, n1) over the tested negatives and (M, n0) over the tested positives, of each row;
-    `pairs` (K, n1, n0) over the rows of each block.
+    `counts` (D, K, B, n1) and (D, K, B, n0) are twice the sums of psi over the other class.
     """
 
+    draw: np.ndarray
+    learnt: tuple[np.ndarray, np.ndarray]
     counts: tuple[np.ndarray, np.ndarray]
-    pairs: np.ndarray
 
-    @classmethod
-    def of(cls, sets: LearningSets, scores: tuple[np.ndarray, np.ndarray]) -> "Placed":
-        """Rank the scores of both classes, (M, n1) and (M, n0), looked at only where tested."""
-        # A difference goes from minus to plus twice the number of observations that are tested.
-        kind = np.min_scalar_type(-2 * max(sets.sizes) - 1)
-        counts = tuple(np.zeros(learnt.shape, dtype=kind) for learnt in sets.learnt)
-        pairs = np.zeros((N_BLOCKS, *sets.sizes), dtype=np.int64)
-        for index in sets.calls(pairs=True):
-            there = index >= 0
-            tested = [~learnt[index] & there[..., None] for learnt in sets.learnt]
-            *of_rows, of_blocks = count_ranked(*(part[index] for part in scores), *tested)
-            for kept, found in zip(counts, of_rows, strict=True):
-                kept[index[there]] = found[there]
-            pairs += of_blocks
-        return cls((counts[0], counts[1]), pairs)
+    @property
+    def there(self) -> np.ndarray:
+        """Which rows there are, (K, B)."""
+        found: np.ndarray = self.draw >= 0
+        return found
 
-    def minus(self, other: "Placed") -> "Placed":
-        """The difference of two learners on the same learning sets: all is linear in psi."""
-        ours, theirs = self.counts, other.counts
-        counts = (ours[0] - theirs[0], ours[1] - theirs[1])
-        return Placed(counts, self.pairs - other.pairs)
+
+def rank(
+    sets: LearningSets, scores: Sequence[tuple[np.ndarray, np.ndarray]]
+) -> Iterator[tuple[Placed, dict[str, np.ndarray]]]:
+    """Rank the scores of D learners, looked at only where tested; with the sums of `Sums`."""
+    for index in sets.calls():
+        there = index >= 0
+        learnt = (sets.learnt[0][index], sets.learnt[1][index])
+        rows = tuple(np.stack([each[c][index] for each in scores]) for c in (0, 1))
+        sums = rank_sums(rows, learnt, there)
+        counts = (sums.pop("counts1"), sums.pop("counts0"))
+        yield Placed(np.where(there, sets.draw[index], -1), learnt, counts), sums

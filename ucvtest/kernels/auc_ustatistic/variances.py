@@ -1,20 +1,15 @@
 """From effects to variances: squared lengths by products of blocks, and what follows from them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ucvtest.kernels.auc_ustatistic.effects import (
-    Additive,
-    Moments,
-    PairEffects,
-    contributions,
-    first_order,
-    pair_effects,
-)
-from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed
+from ucvtest.kernels.auc_ustatistic.effects import FirstOrder, PairEffects, first_order
+from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, Shape
+from ucvtest.kernels.auc_ustatistic.sums import Sums
 
-__all__ = ["Answer", "estimate"]
+__all__ = ["Answer", "estimates"]
 
 NO_VARIANCE = 1e-10
 """Jackknife variances up to here are taken for none."""
@@ -69,31 +64,36 @@ class _Parts:
         return float(np.clip(found, 1, sum(sizes) - 2))
 
 
-def estimate(sets: LearningSets, placed: Placed, *, exact: bool) -> Answer:
-    """The estimate and its variances; `exact` if the rows are all learning sets, each once."""
-    sums = Moments.of(sets, placed)
-    whole = first_order(sets, sums.total(np.arange(N_BLOCKS)), exact=exact)
-    b = contributions(sets, whole)
-    effects = pair_effects(sets, placed, Additive.of(sets, whole))
-    squares = _Squares(sets, sums, effects, b)
-    midpoint = all(2 * g <= n for n, g in zip(sets.sizes, sets.learn_sizes, strict=True))
-    parts = squares.raw() if exact else squares.crossed()
+def estimates(sums: Sums, contrasts: Sequence[Sequence[float]]) -> list[Answer]:
+    """The answers for some linear combinations of learners, each a weight for every learner."""
+    sums.settle()
+    effects = _Effects.of(sums)
+    return [_answer(sums, effects, np.asarray(weights, dtype=float)) for weights in contrasts]
+
+
+def _answer(sums: Sums, effects: "_Effects", weights: np.ndarray) -> Answer:
+    shape = sums.shape
+    squares = _Squares(effects, weights)
+    midpoint = all(2 * g <= n for n, g in shape.by_class)
+    parts = squares.raw() if sums.exact else squares.crossed()
     mc_se, mc_se_variance, mc_se_jackknife = 0.0, 0.0, 0.0
-    if not exact:
-        mc_se = _error_of_mean(effects.rows, sets)
+    if not sums.exact:
+        mc_se = _error_of_mean(sums, weights)
         left_out = [squares.crossed(without=k) for k in range(N_BLOCKS)]
         mc_se_variance = _error_by_blocks([one.variance(midpoint=midpoint) for one in left_out])
         mc_se_jackknife = _error_by_blocks([one.jackknife for one in left_out])
     variance = parts.variance(midpoint=midpoint)
-    scaled = (n * (n - 1) / (n - g - 1) for n, g in zip(sets.sizes, sets.learn_sizes, strict=True))
-    u1, u0 = (each * factor for each, factor in zip(b, scaled, strict=True))
+    u1, u0 = (
+        n * (n - 1) / (n - g - 1) * b
+        for b, (n, g) in zip(shape.split(squares.b), shape.by_class, strict=True)
+    )
     return Answer(
-        auc=whole.auc,
+        auc=float(weights @ effects.whole.auc),
         variance=variance,
         jackknife=parts.jackknife,
         pair_effects=parts.pair_effects,
         u=(u1, u0),
-        df=parts.df(sets.sizes),
+        df=parts.df(shape.sizes),
         mc_se_estimate=mc_se,
         mc_se_variance=mc_se_variance if variance > 0 else np.nan,
         mc_se_jackknife=mc_se_jackknife,
@@ -105,78 +105,98 @@ def _error_by_blocks(left_out: list[float]) -> float:
     return float(np.sqrt((N_BLOCKS - 1) * np.var(left_out)))
 
 
-def _error_of_mean(residuals: np.ndarray, sets: LearningSets) -> float:
+def _error_of_mean(sums: Sums, weights: np.ndarray) -> float:
     """Monte-Carlo standard error of the AUC: its residuals, summed over the rows of each draw.
 
     The fit of n - 1 coefficients makes residuals smaller than errors are, and has its own noise.
     """
-    by_draw = np.bincount(sets.draw, residuals - residuals.mean())
-    n_rows, n_draws = len(residuals), len(by_draw)
-    freedom = 1 - (sum(sets.sizes) - 1) / n_rows
-    squares = (by_draw**2).sum() * n_draws / (n_draws - 1) / freedom**2
-    return float(np.sqrt(squares) / n_rows)
+    freedom = 1 - (sums.shape.n_obs - 1) / sums.n_rows
+    squares = float(weights @ sums.squares @ weights) * sums.n_draws / (sums.n_draws - 1) / freedom
+    return float(np.sqrt(squares) / sums.n_rows)
 
 
 # --------------------------------------------------------------------------- squared lengths
 
 
+@dataclass(frozen=True, eq=False)
+class _Effects:
+    """Effects of every learner: of all rows, of groups of blocks as needed, of pairs by block."""
+
+    sums: Sums
+    whole: FirstOrder
+    pairs: PairEffects
+    weight: np.ndarray
+    group: np.ndarray
+    of_groups: dict[tuple[int, ...], np.ndarray]
+
+    @classmethod
+    def of(cls, sums: Sums) -> "_Effects":
+        shape, n_rows = sums.shape, sums.moments.n_rows.astype(float)
+        n_groups = int(np.clip(sums.n_rows // (ROWS_IN_GROUP * shape.n_obs), 2, MOST_GROUPS))
+        return cls(
+            sums=sums,
+            whole=first_order(shape, sums.moments, np.arange(N_BLOCKS), exact=sums.exact),
+            pairs=PairEffects.of(shape, n_rows, sums.residuals, sums.pairs),
+            weight=n_rows / sums.n_rows,
+            group=np.arange(N_BLOCKS) % n_groups,
+            of_groups={},
+        )
+
+    def single(self, blocks: np.ndarray) -> np.ndarray:
+        """b (D, n) from some blocks."""
+        key = tuple(blocks.tolist())
+        if key not in self.of_groups:
+            first = first_order(self.sums.shape, self.sums.moments, blocks, exact=False)
+            self.of_groups[key] = first.contributions(self.sums.shape)
+        return self.of_groups[key]
+
+
 class _Squares:
     """Squared lengths of single and pair effects, with the factors that make variances of them."""
 
-    def __init__(
-        self,
-        sets: LearningSets,
-        sums: Moments,
-        effects: PairEffects,
-        b: tuple[np.ndarray, np.ndarray],
-    ) -> None:
-        self._sets, self._sums, self._b = sets, sums, b
-        n_obs, n_rows = sum(sets.sizes), int(sums.n_rows.sum())
-        n_groups = int(np.clip(n_rows // (ROWS_IN_GROUP * n_obs), 2, MOST_GROUPS))
-        self._group = np.arange(N_BLOCKS) % n_groups
-        self._of_groups: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
-        sizes = tuple(zip(sets.sizes, sets.learn_sizes, strict=True))
-        self._single = [n * (n - 1) / (n - g - 1) ** 2 for n, g in sizes]
-        factors = [*(_pair_factor(n, g + 1) / 2 for n, g in sizes), np.prod(self._single)]
-        taus = (effects.positives, effects.negatives, effects.across)
+    def __init__(self, effects: _Effects, weights: np.ndarray) -> None:
+        self._effects, self._weights = effects, weights
+        self._shape: Shape = effects.sums.shape
+        self.b = weights @ effects.whole.contributions(self._shape)
+        self._single = [n * (n - 1) / (n - g - 1) ** 2 for n, g in self._shape.by_class]
+        pair = [_pair_factor(n, g + 1) / 2 for n, g in self._shape.by_class]
+        factors = (*pair, self._single[0] * self._single[1])
         # Inner products of blocks are all that is needed of the pair effects from here on.
         self._inner = np.zeros((N_BLOCKS, N_BLOCKS))
-        weight = sums.n_rows / n_rows
-        for factor, tau in zip(factors, taus, strict=True):
-            of_block = (tau * weight[:, None, None]).reshape(N_BLOCKS, -1)
+        for factor, tau in zip(factors, vars(effects.pairs).values(), strict=True):
+            of_block = np.einsum("d,dkij->kij", weights, tau).reshape(N_BLOCKS, -1)
+            of_block *= effects.weight[:, None]
             self._inner += factor * np.einsum("ki,li->kl", of_block, of_block)
-        self._weight = weight
 
     def raw(self) -> _Parts:
         """Squares as they are, of a complete design."""
-        j1, j0 = (
-            float(factor * (b**2).sum()) for factor, b in zip(self._single, self._b, strict=True)
-        )
+        j1, j0 = self._squares_by_class(self.b)
         return _Parts((j1, j0), float(self._inner.sum()))
 
     def crossed(self, without: int | None = None) -> _Parts:
         """Products of different blocks only, one block left out where wanted."""
+        effects = self._effects
         kept = np.arange(N_BLOCKS) != (-1 if without is None else without)
-        inner, weight = self._inner[np.ix_(kept, kept)], self._weight[kept]
+        inner, weight = self._inner[np.ix_(kept, kept)], effects.weight[kept]
         pairs = (inner.sum() - np.trace(inner)) / (weight.sum() ** 2 - (weight**2).sum())
-        groups = [np.flatnonzero(kept & (self._group == k)) for k in np.unique(self._group)]
+        groups = [np.flatnonzero(kept & (effects.group == k)) for k in np.unique(effects.group)]
         groups = [blocks for blocks in groups if len(blocks)]
-        weight = np.array([self._weight[blocks].sum() for blocks in groups])
-        singles = [self._single_effects(blocks) for blocks in groups]
-        by_class = []
-        for c, (factor, whole) in enumerate(zip(self._single, self._b, strict=True)):
-            weighted = weight[:, None] * np.array([b[c] for b in singles])
-            total = (weighted.sum(axis=0) ** 2).sum() - (weighted**2).sum()
-            found = total / (weight.sum() ** 2 - (weight**2).sum())
-            by_class.append(factor * float(found if found > 0 else (whole**2).sum()))
+        weight = np.array([effects.weight[blocks].sum() for blocks in groups])
+        singles = np.stack([self._weights @ effects.single(blocks) for blocks in groups])
+        weighted = weight[:, None] * singles
+        total = self._squares_by_class(weighted.sum(axis=0))
+        same = self._squares_by_class(weighted)
+        different = weight.sum() ** 2 - (weight**2).sum()
+        by_class = [
+            (x - y) / different if x > y else whole
+            for x, y, whole in zip(total, same, self._squares_by_class(self.b), strict=True)
+        ]
         return _Parts((by_class[0], by_class[1]), max(0.0, float(pairs)))
 
-    def _single_effects(self, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        key = tuple(blocks.tolist())
-        if key not in self._of_groups:
-            first = first_order(self._sets, self._sums.total(blocks), exact=False)
-            self._of_groups[key] = contributions(self._sets, first)
-        return self._of_groups[key]
+    def _squares_by_class(self, b: np.ndarray) -> tuple[float, float]:
+        parts = zip(self._single, self._shape.split(b), strict=True)
+        j1, j0 = (float(factor * (part**2).sum()) for factor, part in parts)
+        return j1, j0
 
 
 def _pair_factor(n: int, m: int) -> float:

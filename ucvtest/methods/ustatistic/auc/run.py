@@ -3,15 +3,15 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 
 from ucvtest.designs.draws import all_learning_sets, draw_orders, learning_sets
 from ucvtest.evaluation.source import LossSource
-from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed
+from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets
 from ucvtest.kernels.auc_ustatistic.status import status
-from ucvtest.kernels.auc_ustatistic.variances import Answer, estimate
+from ucvtest.kernels.auc_ustatistic.sums import Sums
+from ucvtest.kernels.auc_ustatistic.variances import Answer, estimates
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes, GivenSplits
 from ucvtest.methods.ustatistic.plan import Options
 from ucvtest.methods.ustatistic.run import in_parts
@@ -19,7 +19,10 @@ from ucvtest.methods.ustatistic.run import in_parts
 __all__ = ["ROWS_FOR_EACH", "Found", "Sampler", "estimated"]
 
 STAGE_CELLS = 500_000
-"""Scores of a learner that are in memory at a time; placements are kept, as small integers."""
+"""Scores of a learner that are in memory at a time."""
+
+STAGE_PLACEMENTS = 4_000_000
+"""Placements of a learner, of two bytes, that are in memory at a time."""
 
 FEWEST_ROWS, FEWEST_FOR_EACH = 600, 10
 """Learning sets that "auto" draws at least: altogether, and for each observation."""
@@ -86,13 +89,17 @@ class Sampler:
 
 
 class Rankings:
-    """Rankings of what was tested, by the learning sets so far."""
+    """Sums over the rankings of what was tested, by the learning sets so far."""
 
-    def __init__(self, sampler: Sampler) -> None:
+    def __init__(self, sampler: Sampler, *, exact: bool) -> None:
         self._sampler = sampler
-        self._sets: list[LearningSets] = []
-        self._placed: list[list[Placed]] = []
-        self.n_rows = self._n_draws = 0
+        self._sums = Sums(exact=exact)
+        self._waiting = self._n_draws = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Learning sets so far."""
+        return self._sums.n_rows
 
     def draw(self, n_pairs: int) -> None:
         """Draw pairs, some at a time, and fit."""
@@ -103,52 +110,46 @@ class Rankings:
 
     def add(self, learning: np.ndarray, draw: np.ndarray) -> None:
         """Fit to the learning sets (R, n); `draw` numbers those that were drawn together."""
-        members = self._sampler.sizes.members
-        by_class = (learning[:, members[0]], learning[:, members[1]])
-        sets = LearningSets(by_class, self._n_draws + draw)
-        placed = []
-        for scores in self._sampler.scores(learning):
-            values = scores.astype(float, copy=False)
-            placed.append(Placed.of(sets, (values[:, members[0]], values[:, members[1]])))
-        self._sets.append(sets)
-        self._placed.append(placed)
-        self.n_rows += len(learning)
+        positives, negatives = self._sampler.sizes.members
+        sets = LearningSets((learning[:, positives], learning[:, negatives]), self._n_draws + draw)
+        scores = [each.astype(float, copy=False) for each in self._sampler.scores(learning)]
+        self._sums.rank(sets, [(each[:, positives], each[:, negatives]) for each in scores])
         self._n_draws += int(draw.max()) + 1
+        self._waiting += len(learning)
+        if self._waiting >= self._rows_of_fit:
+            self.settle()
 
-    def answers(self, *, exact: bool, own: bool) -> tuple[Answer, tuple[Answer, ...], str]:
+    @property
+    def _rows_of_fit(self) -> int:
+        """Rows whose placements are in memory; the additive fit to fewer would be noisy."""
+        n_obs = self._sampler.sizes.n_obs
+        return max(FEWEST_FOR_EACH * n_obs, STAGE_PLACEMENTS // n_obs)
+
+    def settle(self) -> None:
+        """Turn placements into sums."""
+        self._sums.settle()
+        self._waiting = 0
+
+    def answers(self, *, own: bool) -> tuple[Answer, tuple[Answer, ...], str]:
         """For the learner or the difference of two, with `own` for each of two, and the status."""
-        self._join()
-        sets, placed = self._sets[0], self._placed[0]
-        difference = placed[0].minus(placed[1]) if len(placed) == 2 else placed[0]
-        enough = exact or (
+        sums = self._sums
+        enough = sums.exact or (
             self.n_rows >= ROWS_FOR_EACH * self._sampler.sizes.n_obs and self._n_draws >= N_BLOCKS
         )
-        asked = [difference, *(placed if own and len(placed) == 2 else ())]
+        contrasts: list[tuple[int, ...]] = [(1,)]
+        if self._sampler.source.paired:
+            contrasts = [(1, -1), (1, 0), (0, 1)] if own else [(1, -1)]
         if not enough:
-            alone = [_plain_mean(sets, each) for each in asked]
+            alone = [_plain_mean(sums, weights) for weights in contrasts]
             return alone[0], tuple(alone[1:]), "ok"
-        found = [estimate(sets, each, exact=exact) for each in asked]
-        return found[0], tuple(found[1:]), status(sets, placed, found[0])
-
-    def _join(self) -> None:
-        """Make one of the parts, so that nothing is kept twice."""
-        if len(self._sets) == 1:
-            return
-        kinds = range(2)
-        learnt = [np.concatenate([each.learnt[c] for each in self._sets]) for c in kinds]
-        draw = np.concatenate([each.draw for each in self._sets])
-        placed = []
-        for parts in zip(*self._placed, strict=True):
-            counts = [np.concatenate([each.counts[c] for each in parts]) for c in kinds]
-            pairs = reduce(np.add, [each.pairs for each in parts])
-            placed.append(Placed((counts[0], counts[1]), pairs))
-        self._sets = [LearningSets((learnt[0], learnt[1]), draw)]
-        self._placed = [placed]
+        self.settle()
+        found = estimates(sums, contrasts)
+        return found[0], tuple(found[1:]), status(sums, found[0])
 
 
 def estimated(sampler: Sampler, options: Options) -> Found:
     """From random pairs, from all learning sets, or from the scores of given ones."""
-    rankings = Rankings(sampler)
+    rankings = Rankings(sampler, exact=options.n_pairs == "exact")
     converged = True
     if isinstance(options.given, GivenSplits):
         _add_given(rankings, sampler, options.given)
@@ -159,7 +160,7 @@ def estimated(sampler: Sampler, options: Options) -> Found:
             rankings.add(learning, np.arange(len(learning)))
     else:
         converged = _until_precise(rankings, sampler, options)
-    answer, own, why = rankings.answers(exact=options.n_pairs == "exact", own=True)
+    answer, own, why = rankings.answers(own=True)
     return Found(answer, own, rankings.n_rows, why, converged)
 
 
@@ -171,7 +172,7 @@ def _until_precise(rankings: Rankings, sampler: Sampler, options: Options) -> bo
     n_pairs = added = max(1, min(most, n_pairs))
     while True:
         rankings.draw(added)
-        answer, _, _ = rankings.answers(exact=False, own=False)
+        answer, _, _ = rankings.answers(own=False)
         excess = _excess(answer, options)
         if excess <= 1 or n_pairs >= most:
             return excess <= 1
@@ -201,11 +202,12 @@ def _mc_se(answer: Answer, name: str) -> float:
     return answer.mc_se_jackknife if name == "jackknife" else answer.mc_se_variance
 
 
-def _plain_mean(sets: LearningSets, placed: Placed) -> Answer:
+def _plain_mean(sums: Sums, weights: tuple[int, ...]) -> Answer:
     """The mean AUC of too few rows for anything else."""
-    n_pairs = math.prod(n - g for n, g in zip(sets.sizes, sets.learn_sizes, strict=True))
-    auc = float(placed.pairs.sum()) / (2 * n_pairs * len(sets.draw))
-    n1, n0 = sets.sizes
+    n_pairs = math.prod(sums.shape.tested)
+    psi = sums.pairs.sum(axis=(1, 2, 3))
+    auc = float(np.dot(weights, psi)) / (2 * n_pairs * sums.n_rows)
+    n1, n0 = sums.shape.sizes
     return Answer(
         auc=auc,
         variance=math.nan,

@@ -1,0 +1,127 @@
+"""Sums over learning sets, by block, from which estimates and their variances follow.
+
+They grow with the rows, but are never larger than a number for each pair of observations, learner
+and block. Placements are kept only until the residuals of an additive fit are taken from them.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ucvtest.kernels.auc_ustatistic.effects import Additive, Moments, Residuals, first_order
+from ucvtest.kernels.auc_ustatistic.jitted import residual_sums
+from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed, Shape, rank
+
+__all__ = ["Sums"]
+
+T = TypeVar("T", Moments, Residuals)
+
+
+class Sums:
+    """Sums over the rows so far, of one learner or of several; `exact` if they will be all.
+
+    `moments` and `residuals`; `pairs` (D, K, n1, n0), twice the sums of psi; `squares` (D, D),
+    products of residual AUCs, each summed over the rows of a draw; `alike`, whether all learners
+    placed every observation alike.
+    """
+
+    moments: Moments
+    residuals: Residuals
+    pairs: np.ndarray
+    shape: Shape
+
+    def __init__(self, *, exact: bool = False) -> None:
+        self.exact, self.alike = exact, True
+        self.n_rows = self.n_draws = 0
+        self.squares: Any = 0.0
+        self._waiting: list[tuple[Placed, Moments]] = []
+
+    def rank(self, sets: LearningSets, scores: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
+        """Rank the next rows, which have draws of their own."""
+        first = not self.n_rows
+        self.shape = sets.shape
+        for placed, sums in rank(sets, scores):
+            pairs = sums.pop("pairs")
+            self.pairs = pairs.astype(np.int64) if first else self.pairs + pairs
+            self.alike &= all(bool((each == each[:1]).all()) for each in placed.counts)
+            self._waiting.append((placed, Moments(**sums)))
+            first = False
+        self.n_rows += len(sets.draw)
+
+    def settle(self) -> None:
+        """Sum the residuals of the rows that wait for it, from the additive fit to all so far."""
+        if not self._waiting:
+            return
+        shape, waiting = self.shape, [placed for placed, _ in self._waiting]
+        new = reduce(_plus, [sums for _, sums in self._waiting])
+        self.moments = _plus(self.moments, new) if self.n_draws else new
+        fit = self._fit()
+        rows, draw = [], []
+        for placed in waiting:
+            sums = residual_sums(
+                placed.counts,
+                placed.learnt,
+                placed.there,
+                tuple(map(float, shape.tested)),
+                (fit.centre, fit.learning, fit.testing),
+            )
+            rows.append(sums.pop("rows")[:, placed.there])
+            draw.append(placed.draw[placed.there])
+            self._add(_residuals(shape, sums))
+        self.residuals.across[...] -= _fitted(shape, fit, new)
+        self._add_squares(np.concatenate(rows, axis=1), np.concatenate(draw))
+        self._waiting = []
+
+    def _fit(self) -> Additive:
+        if self.exact:
+            return Additive.none(self.shape, len(self.pairs))
+        first = first_order(self.shape, self.moments, np.arange(N_BLOCKS), exact=False)
+        return Additive.of(self.shape, first)
+
+    def _add(self, found: Residuals) -> None:
+        self.residuals = _plus(self.residuals, found) if hasattr(self, "residuals") else found
+
+    def _add_squares(self, rows: np.ndarray, draw: np.ndarray) -> None:
+        """Residuals are smaller than errors, by as many coefficients as there are in the fit."""
+        centred = rows - rows.mean(axis=1, keepdims=True)
+        by_draw = np.stack([np.bincount(draw - draw.min(), each) for each in centred])
+        self.n_draws += by_draw.shape[1]
+        left = self.n_rows - (self.shape.n_obs - 1)
+        factor = self.n_rows / left if left > 0 else np.nan
+        self.squares = self.squares + factor * np.einsum("dm,em->de", by_draw, by_draw)
+
+
+def _plus(one: T, other: T) -> T:
+    parts = zip(vars(one).values(), vars(other).values(), strict=True)
+    return type(one)(*(x + y for x, y in parts))
+
+
+def _residuals(shape: Shape, sums: dict[str, np.ndarray]) -> Residuals:
+    """From the products of learning sets with residuals, to the sums about pairs."""
+    (n1, n0), n_cells = shape.sizes, float(np.prod(shape.tested))
+    ours, theirs = sums["of_positives"], sums["of_negatives"]
+    within = [ours[..., :n1], theirs[..., :n0]]
+    learnt_fit = shape.split(sums["learnt_fit"])
+    # Fits of rows that test a pair: of all rows, without those that learn from one or the other;
+    # of_positives has those that learn from both.
+    alone = sums["fit"][..., None, None] - learnt_fit[0][..., :, None] - learnt_fit[1][..., None, :]
+    positives, negatives = (each + np.swapaxes(each, -1, -2) for each in within)
+    across = ours[..., n1:] + np.swapaxes(theirs[..., n0:], -1, -2) - alone / n_cells
+    return Residuals(sums["xbar"], sums["own"], positives, negatives, across)
+
+
+def _fitted(shape: Shape, fit: Additive, new: Moments) -> np.ndarray:
+    """Sums of d_i + d_j over the rows that test both."""
+    n1 = shape.sizes[0]
+    learnt = shape.split(new.learnt)
+    both = (
+        np.asarray(new.n_rows, dtype=float)[:, None, None]
+        - learnt[0][:, :, None]
+        - learnt[1][:, None, :]
+        + new.together[:, :n1, n1:]
+    )
+    d = fit.testing[0][:, :, None] + fit.testing[1][:, None, :]
+    product: np.ndarray = both * d[:, None] / float(np.prod(shape.tested))
+    return product
