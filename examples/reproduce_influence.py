@@ -168,7 +168,7 @@ def simulate_column(
     for _ in range(n_sets):
         X, y = uv.simulate.normal_classes(n, n, p, SHIFT[p], rng=rng)
         test = uv.InfluenceFunctionTest(X, y, learner, n_folds=k)
-        found = test.fit(n_repeats=n_repeats, rng=rng)
+        found = test.fit(n_repeats, variance="influence", rng=rng)
         row = {
             "auc": true_auc(learner, X, y, rng),
             "estimate": found.estimate,
@@ -179,8 +179,8 @@ def simulate_column(
             "adhoc_monte_carlo": found.diagnostics["variance_adhoc_monte_carlo"],
         }
         for scheme, prefix in (("kfold", "kfold "), ("repeated", "")):
-            repeats = n_kfold if scheme == "repeated" else None
-            found = test.fit(repeats, scheme=scheme, rng=rng)
+            repeats = n_kfold if scheme == "repeated" else "auto"
+            found = test.fit(repeats, scheme, "influence", rng=rng)
             for name in (*AD_HOC, "adhoc_3"):
                 row[prefix + name] = found.diagnostics[f"variance_{name}"]
             row[f"{scheme} estimate"] = found.estimate
@@ -199,7 +199,8 @@ def simulate_bootstrap(n: int, n_sets: int, n_samples: int) -> tuple[pd.DataFram
     while len(rows) < n_sets:
         X, y = uv.simulate.normal_classes(n, n, 2, SHIFT[2], rng=rng)
         try:
-            found = uv.InfluenceFunctionTest(X, y, "qda").fit(n_samples, "bootstrap", rng=rng)
+            test = uv.InfluenceFunctionTest(X, y, "qda")
+            found = test.fit(n_samples, "bootstrap", "influence", rng=rng)
         except ValueError as error:
             if "singular" not in str(error):
                 raise

@@ -39,7 +39,7 @@ TESTS = {
     "UStatisticTest, ridge:1.0": 'UStatisticTest(X, y, "ridge:1.0").fit(n_pairs=500, rng=0)',
     "UStatisticTest, logistic:0.1": 'UStatisticTest(X, y, "logistic:0.1").fit(n_pairs=500, rng=0)',
     "UStatisticTest, lasso:0.05": 'UStatisticTest(X, y, "lasso:0.05").fit(n_pairs=500, rng=0)',
-    "InfluenceFunctionTest, lda": 'InfluenceFunctionTest(X, y, "lda").fit(rng=0)',
+    "InfluenceFunctionTest, lda": 'InfluenceFunctionTest(X, y, "lda").fit(1000, rng=0)',
     "FoldCovarianceTest, lda": 'FoldCovarianceTest(X, y, "lda").fit(rng=0)',
     "LeavePairOutTest, ridge:1.0": 'LeavePairOutTest(X, y, "ridge:1.0").fit(rng=0)',
     "PermutationComplexityTest, lda": 'PermutationComplexityTest(X, y, "lda").fit(rng=0)',

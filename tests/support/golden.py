@@ -31,7 +31,10 @@ CASES = [
     ("ustat_test", 'learner="lda", n_pairs=400, null_value=0.5, alternative="less"'),
     ("ustat_test", 'learner="knn:5", learn_size=15, loss="log", n_pairs=200, variance="unbiased"'),
     ("ustat_test", 'learner="ridge:1.0", other="majority", loss="squared", tol=0.2'),
-    ("influence_test", 'learner="lda", other="knn:5", n_repeats=100'),
+    (
+        "influence_test",
+        'learner="lda", other="knn:5", n_repeats=100, variance="influence"',
+    ),
     ("influence_test", 'learner="lda", metric="error", n_folds=4, n_repeats=50'),
     ("fold_covariance_test", 'learner="lda", other="knn:1"'),
     ("fold_covariance_test", 'learner="knn:3", n_folds=6, rho=0.3, n_repeats=2, null_value=0.5'),
@@ -39,6 +42,8 @@ CASES = [
     ("leave_pair_out_test", 'learner="knn:3", pvalue="wmw"'),
     ("permutation_complexity_test", 'learner="knn:3", n_permutations=50'),
     ("permutation_complexity_test", 'learner="ridge:1.0", loss="squared", sampling="bootstrap"'),
+    ("influence_test", 'learner="lda", other="knn:5"'),
+    ("influence_test", 'learner="lda", scheme="repeated"'),
 ]
 
 NUMBERS = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high")

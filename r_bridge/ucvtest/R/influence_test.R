@@ -1,8 +1,8 @@
 influence_test <- function(x, ...) UseMethod("influence_test")
 
 influence_test.default <- function(x, y, learner, other = NULL, n_folds = 5, metric = "auc",
-                                   n_repeats = NULL, scheme = "monte_carlo",
-                                   variance = "influence", null_value = NULL,
+                                   n_repeats = "auto", scheme = "monte_carlo",
+                                   variance = "auto", null_value = NULL,
                                    alternative = c("two.sided", "less", "greater"),
                                    conf.level = 0.95, pos_label = NULL, ...) {
   refuse_unknown("influence_test.default", ...)

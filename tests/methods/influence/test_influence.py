@@ -21,6 +21,7 @@ from ucvtest.common.runtime import Execution
 from ucvtest.designs.design import Design
 from ucvtest.evaluation.source import FittedLosses
 from ucvtest.kernels.influence.sums import repeats_needed
+from ucvtest.methods.influence.plan import Layout
 from ucvtest.methods.influence.resamples import draw_bootstrap, draw_folds
 from ucvtest.methods.influence.run import draw_resamples, run
 
@@ -95,7 +96,7 @@ class TestDefinition:
         X, y = mixed(6, 9, seed=4)
         n_repeats = {"monte_carlo": 100, "repeated": 12, "bootstrap": 60}[scheme]
         result = uv.InfluenceFunctionTest(X, y, learner, metric=metric, n_folds=3).fit(
-            n_repeats, scheme, rng=7
+            n_repeats, scheme, "influence", rng=7
         )
         rng, classes = np.random.default_rng(7), classes_of(y, metric)
         if scheme == "bootstrap":
@@ -281,7 +282,7 @@ class TestPaired:
 class TestOptions:
     X, y = mixed(15, 12, seed=3)
 
-    def run(self, *learners, n_repeats=None, scheme="monte_carlo", variance="influence", **options):
+    def run(self, *learners, n_repeats="auto", scheme=None, variance="auto", **options):
         test = uv.InfluenceFunctionTest(self.X, self.y, *(learners or ("lda",)), **options)
         return test.fit(n_repeats, scheme, variance, rng=0)
 
@@ -347,7 +348,9 @@ class TestOptions:
         )
         assert above.pvalue == pytest.approx(two.pvalue / 2)
         assert below.pvalue == pytest.approx(1 - above.pvalue)
-        assert above.conf_int()[1] == math.inf
+        assert above.conf_int()[1] == 1
+        paper = self.run(alternative="greater", variance="influence")
+        assert paper.conf_int()[1] == math.inf
 
     def test_the_positive_class(self):
         result = self.run(pos_label=0)
@@ -366,8 +369,16 @@ class TestOptions:
 
     def test_repeats(self):
         assert self.run(n_repeats=300).n_fits == 300
-        assert self.run().n_fits == 1000
-        assert self.run(scheme="repeated").n_fits == 100 * 25
+        assert self.run().n_fits == self.run(n_repeats="auto", scheme="monte_carlo").n_fits == 4000
+        assert self.run("lda", "knn:3").n_fits == 8000
+        assert self.run(scheme="bootstrap").n_fits == 4000
+        assert self.run(scheme="repeated").n_fits == 160 * 25
+        assert self.run(scheme="repeated", metric="error").n_fits == 800 * 5
+        assert self.run(scheme="repeated", n_folds=12).n_fits == 27 * 12**2
+        large = Layout((np.arange(40), np.arange(40, 80)), 30)
+        assert large.n_repeats("repeated", []) == 20
+        assert self.run(first_feature).n_fits == 2000
+        assert self.run(first_feature, "lda").n_fits == 2 * 2000
         assert self.run(scheme="repeated", n_repeats=20, metric="error").n_fits == 100
         few, many = self.run(n_repeats=300), self.run(n_repeats=3000)
         ratio = few.diagnostics["mc_se_estimate"] / many.diagnostics["mc_se_estimate"]
@@ -403,10 +414,13 @@ class TestOptions:
 
     def test_few_training_sets_are_noted(self):
         X, y = mixed(10, 10)
-        few = uv.InfluenceFunctionTest(X, y, "lda", n_folds=5).fit(300, rng=0)
+        test = uv.InfluenceFunctionTest(X, y, "lda", n_folds=5)
+        few = test.fit(300, variance="influence", rng=0)
         assert "Only 81 training sets are possible for each pair" in " ".join(few.notes)
-        many = uv.InfluenceFunctionTest(X, y, "lda", n_folds=2).fit(300, rng=0)
+        test = uv.InfluenceFunctionTest(X, y, "lda", n_folds=2)
+        many = test.fit(300, variance="influence", rng=0)
         assert "training sets are possible" not in " ".join(many.notes)
+        assert "training sets are possible" not in " ".join(test.fit(300, rng=0).notes)
 
 
 class TestReproducible:
@@ -481,19 +495,19 @@ class TestSummary:
             "estimand = 0.5",
             "adhoc_monte_carlo",
             "Monte-Carlo s.e.",
-            "influence *",
+            "jackknife *",
         ):
             assert words in text
         assert result.verdict.startswith(
             "The AUC at learning-set size 48 is above 0.5 at the 5% level"
         )
         assert "Loss:" not in text
-        assert any(note.startswith("Liberal in small samples") for note in result.notes)
+        assert not any("Liberal in small samples" in note for note in result.notes)
 
     def test_plot_shows_all_variances(self):
         result = uv.InfluenceFunctionTest(self.X, self.y, "lda").fit(scheme="repeated", rng=0)
         labels = [text.get_text() for text in result.plot().get_yticklabels()]
-        assert labels[0] == "influence, 95%"
+        assert labels[:2] == ["jackknife, 95%", "influence, 95%"]
         assert "adhoc_2, 95%" in labels
 
     def test_error_rate(self):
@@ -533,7 +547,7 @@ class TestCompareVariances:
         ]
         counts = frame.groupby("scheme", sort=False).size().to_dict()
         assert counts == {"monte_carlo": 4, "repeated": 7, "kfold": 6, "bootstrap": 2}
-        expected = test.fit(100, rng=0)
+        expected = test.fit(100, variance="influence", rng=0)
         assert frame["sd"][0] == pytest.approx(np.sqrt(expected.variance))
         assert (frame["conf_low"] < frame["estimate"]).all()
 
@@ -632,13 +646,16 @@ class TestStatus:
 
     def test_too_noisy_a_variance(self):
         test = uv.InfluenceFunctionTest(self.X, self.y, "knn:1", "knn:3", n_folds=2)
-        result = test.fit(12, rng=0)
-        assert "is above a quarter of it" in result.status
-        assert test.fit(3000, rng=0).status == "ok"
+        for variance, words in (("jackknife", "half"), ("influence", "a quarter")):
+            result = test.fit(12, variance=variance, rng=0)
+            assert f"is above {words} of it" in result.status
+            assert result.status.endswith("raise n_repeats")
+            assert math.isnan(result.pvalue)
+            assert test.fit(3000, variance=variance, rng=0).status == "ok"
 
     def test_noise_is_noted(self):
         test = uv.InfluenceFunctionTest(self.X, self.y, "knn:1", n_folds=2)
-        few, many = test.fit(30, rng=0), test.fit(3000, rng=0)
+        few, many = (test.fit(n, variance="influence", rng=0) for n in (30, 3000))
         assert any("is Monte-Carlo noise of the influence values" in note for note in few.notes)
         assert not any("Monte-Carlo noise" in note for note in many.notes)
         assert few.diagnostics["mc_bias_variance"] > many.diagnostics["mc_bias_variance"]
@@ -686,22 +703,22 @@ class TestRefused:
             ),
             (
                 {"scheme": "kfold", "n_repeats": True},
-                "n_repeats must be an integer, got True",
+                "n_repeats must be an integer or 'auto', got True",
             ),
             (
                 {"scheme": "kfold", "n_repeats": 5},
                 "scheme='kfold' has one repeat, got n_repeats=5: use scheme='repeated' for more",
             ),
             ({"n_repeats": 0}, "n_repeats must be at least 1, got 0"),
-            ({"n_repeats": "all"}, "n_repeats must be an integer, got 'all'"),
+            ({"n_repeats": "all"}, "n_repeats must be an integer or 'auto', got 'all'"),
             (
                 {"variance": "adhoc_1"},
                 "variance='adhoc_1' does not exist for scheme='monte_carlo', metric='auc': use one "
-                "of influence, jackknife, term_1, adhoc_monte_carlo",
+                "of auto, influence, jackknife, term_1, adhoc_monte_carlo",
             ),
             (
                 {"variance": "naive"},
-                "variance='naive' is unknown: use one of influence, jackknife, term_1, "
+                "variance='naive' is unknown: use one of auto, influence, jackknife, term_1, "
                 "adhoc_monte_carlo",
             ),
             ({"n_jobs": 0}, "n_jobs must not be 0: use 1 for one worker, -1 for all processors"),
@@ -837,11 +854,11 @@ def drawn_by(test, scheme, n_repeats):
     ("metric", "scheme", "n_repeats"),
     [
         ("auc", "monte_carlo", 400),
-        ("auc", "leave_one_out", None),
+        ("auc", "leave_one_out", "auto"),
         ("error", "monte_carlo", 60),
         ("error", "repeated", 20),
-        ("error", "kfold", None),
-        ("error", "leave_one_out", None),
+        ("error", "kfold", "auto"),
+        ("error", "leave_one_out", "auto"),
     ],
 )
 def test_given_losses_are_tested_as_those_of_its_own_fits(metric, scheme, n_repeats, other):
@@ -901,11 +918,19 @@ def test_stratified_random_splits_are_monte_carlo_cross_validation():
     X = rng.normal(size=(35, 2)) + 0.6 * y[:, None]
     splitter = StratifiedShuffleSplit(n_splits=800, test_size=7)
     losses = uv.evaluate("lda", X, y, splitter, "auc", rng=0)
-    result = uv.InfluenceFunctionTest.from_losses(losses).fit()
-    assert (result.settings["scheme"], result.settings["n_folds"]) == ("monte_carlo", 5)
-    assert (result.null_value, result.status) == (0.5, "ok")
-    own = uv.InfluenceFunctionTest(X, y, "lda", n_folds=5).fit(800, rng=1)
+    for variance in ("jackknife", "influence"):
+        result = uv.InfluenceFunctionTest.from_losses(losses).fit(variance=variance)
+        assert (result.settings["scheme"], result.settings["n_folds"]) == ("monte_carlo", 5)
+        assert (result.null_value, result.status) == (0.5, "ok")
+        test = uv.InfluenceFunctionTest(X, y, "lda", n_folds=5)
+        own = test.fit(800, variance=variance, rng=1)
+        error = np.hypot(*(each.diagnostics["mc_se_variance"] for each in (result, own)))
+        assert abs(result.variance - own.variance) < 4 * error
     assert abs(result.se / own.se - 1) < 0.1
+    default = uv.InfluenceFunctionTest.from_losses(losses).fit()
+    assert default.settings["variance"] == "jackknife"
+    assert uv.InfluenceFunctionTest.from_losses(losses).fit("auto").pvalue == default.pvalue
+    assert uv.InfluenceFunctionTest.from_losses(losses).fit(800).pvalue == default.pvalue
 
 
 def test_given_losses_that_are_no_use_are_refused():

@@ -5,11 +5,17 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import ucvtest as uv
 from tests.oracles import auc_ustatistic as oracle
+from ucvtest.common.runtime import Execution
+from ucvtest.inference.studentise import Hypothesis
 from ucvtest.kernels.influence.estimate import Rows
 from ucvtest.kernels.influence.sums import LossCounts, PairCounts
+from ucvtest.methods.influence.plan import Layout, Options, resampled_classes
+from ucvtest.methods.influence.run import draw_resamples, fitted_losses, run
+from ucvtest.methods.influence.variances import study_variances
 
 
 class Rule:
@@ -147,7 +153,7 @@ def mixed(n_negative, n_positive, shift=0.7, seed=0):
 @pytest.mark.parametrize("scheme", ["monte_carlo", "repeated"])
 @pytest.mark.parametrize("metric", ["auc", "error"])
 class TestTheClass:
-    def fit(self, metric, scheme, n_repeats=None, other=None):
+    def fit(self, metric, scheme, n_repeats="auto", other=None):
         X, y = mixed(20, 15)
         test = uv.InfluenceFunctionTest(X, y, "lda", other, metric=metric)
         return test.fit(n_repeats, scheme, "jackknife", rng=0)
@@ -181,7 +187,8 @@ class TestTheClass:
         else:
             assert 14 <= result.df <= 33
         low, high = result.conf_int()
-        assert (high - low) / 2 > 1.98 * result.se
+        if metric == "error":
+            assert (high - low) / 2 > 1.98 * result.se
         table = result.tables["Variances"]
         assert table["variance"][:3] == ("influence", "jackknife", "term_1")
         assert table["conf_low"][1] == pytest.approx(low)
@@ -198,15 +205,109 @@ class TestTheClass:
         assert result.diagnostics["variance_jackknife"] > result.diagnostics["variance_influence"]
 
 
-def test_the_default_is_the_papers():
+@pytest.mark.parametrize(
+    ("sizes", "scheme", "metric", "chosen", "why"),
+    [
+        ((20, 15), "monte_carlo", "auc", "jackknife", ""),
+        ((20, 15), "repeated", "auc", "jackknife", ""),
+        ((20, 13), "monte_carlo", "auc", "jackknife", ""),
+        ((20, 13), "repeated", "auc", "influence", "it needs folds of one size"),
+        ((20, 9), "monte_carlo", "auc", "influence", "a fold of one observation is empty"),
+        ((20, 15), "bootstrap", "auc", "influence", ""),
+        ((20, 15), "kfold", "auc", "influence", ""),
+        ((20, 15), "leave_one_out", "auc", "influence", ""),
+        ((20, 15), "monte_carlo", "error", "influence", ""),
+        ((20, 15), "repeated", "error", "influence", ""),
+    ],
+)
+def test_the_default(sizes, scheme, metric, chosen, why):
+    X, y = mixed(*sizes)
+    test = uv.InfluenceFunctionTest(X, y, "lda", metric=metric, null_value=0.5)
+    result = test.fit(scheme=scheme, rng=0)
+    asked = test.fit(scheme=scheme, variance=chosen, rng=0)
+    assert result.settings["variance"] == result.diagnostics["variance"] == chosen
+    assert result.variance == result.diagnostics[f"variance_{chosen}"]
+    assert (result.pvalue, result.conf_int(), result.notes) == (
+        asked.pvalue,
+        asked.conf_int(),
+        asked.notes,
+    )
+    notes = " ".join(result.notes)
+    assert ("Liberal in small samples" in notes) == (chosen == "influence")
+    assert (f"There is no jackknife variance: {why}" in notes) == bool(why)
+
+
+def test_the_papers_own_stays_with_its_warning():
     X, y = mixed(20, 15)
     test = uv.InfluenceFunctionTest(X, y, "lda")
-    result = test.fit(200, rng=0)
-    assert result.settings["variance"] == "influence"
+    result = test.fit(variance="influence", rng=0)
     assert result.variance == result.diagnostics["variance_influence"]
+    assert (result.reference, result.counts) == ("normal", None)
+    low, high = result.conf_int()
+    assert (low + high) / 2 == pytest.approx(result.estimate)
+    notes = " ".join(result.notes)
+    assert "Liberal in small samples" in notes
+    assert "variance='jackknife' is not too small" in notes
     frame = test.compare_variances(50, rng=0).set_index(["scheme", "variance"])
     offered = {scheme for scheme, name in frame.index if name == "jackknife"}
     assert offered == {"monte_carlo", "repeated"}
+
+
+@pytest.mark.parametrize("scheme", ["monte_carlo", "repeated"])
+def test_one_auc_is_tested_on_the_logit_scale(scheme):
+    X, y = mixed(20, 15, shift=1.6)
+    test = uv.InfluenceFunctionTest(X, y, "lda")
+    result = test.fit(scheme=scheme, rng=0)
+    share, quantile = result.estimate, stats.t.ppf(0.975, result.df)
+    centre, se = np.log(share / (1 - share)), result.se / (share * (1 - share))
+    limits = 1 / (1 + np.exp(-(centre + se * quantile * np.array([-1, 1]))))
+    np.testing.assert_allclose(result.conf_int(), limits)
+    assert 0.85 < share < result.conf_int()[1] < 1
+    assert result.statistic == pytest.approx(centre / se)
+    assert result.pvalue == pytest.approx(2 * stats.t.sf(centre / se, result.df))
+    # The limits of the interval are the values that are just not rejected.
+    at_limit = uv.InfluenceFunctionTest(X, y, "lda", null_value=result.conf_int()[0])
+    assert at_limit.fit(scheme=scheme, rng=0).pvalue == pytest.approx(0.05)
+    assert result.se == pytest.approx(
+        np.hypot(np.sqrt(result.variance), result.diagnostics["mc_se_estimate"])
+    )
+    table = result.tables["Variances"]
+    assert table["conf_high"][table["variance"].index("jackknife")] == result.conf_int()[1]
+
+
+@pytest.mark.parametrize("scheme", ["monte_carlo", "repeated"])
+def test_a_difference_of_aucs_is_not(scheme):
+    X, y = mixed(20, 15)
+    result = uv.InfluenceFunctionTest(X, y, "lda", "knn:5").fit(scheme=scheme, rng=0)
+    assert result.counts is None
+    half = stats.t.ppf(0.975, result.df) * result.se
+    limits = (result.estimate - half, result.estimate + half)
+    np.testing.assert_allclose(result.conf_int(), limits)
+
+
+def test_squares_are_products_of_groups():
+    X, y = mixed(20, 15)
+    layout = Layout(resampled_classes(35, y), 5)
+    options = Options(300, "monte_carlo", "jackknife")
+    rng = np.random.default_rng(0)
+    resamples = draw_resamples(layout, options, rng)
+    problem = uv.InfluenceFunctionTest(X, y, "lda")._problem
+    source = fitted_losses(problem, resamples, Execution.of(0, None, None))
+    found = run(layout, resamples, source, rng)
+    sizes = np.repeat([4, 3], [20, 15])
+    repaired = found.influence.repaired(sizes)
+    k, expected = len(repaired.by_group), 0.0
+    assert k == 16
+    for members in layout.classes:
+        of_class = repaired.of_class(members)
+        # What each group says by itself: the whole, and what it deviates, k times as much.
+        noise = of_class.by_group - of_class.by_group.mean(axis=0)
+        alone = (of_class.values + k * noise) / of_class.divisor
+        total = alone.sum(axis=0)
+        expected += (total @ total - (alone**2).sum()) / (k * (k - 1))
+    hypothesis = Hypothesis(0.5, "two-sided")
+    studied = study_variances(hypothesis, layout, "monte_carlo", found)["jackknife"]
+    assert studied.test.variance == pytest.approx(expected, rel=1e-12)
 
 
 def test_learners_that_rank_alike_have_no_variance():
@@ -264,7 +365,7 @@ def test_refused_with_the_reason(scheme, options, sizes, reason):
     start = (
         f"variance='jackknife' does not exist for scheme='{scheme}', metric='{test.metric}', as "
     )
-    with pytest.raises(ValueError, match="or use one of influence, term_1") as error:
+    with pytest.raises(ValueError, match="or use one of auto, influence, term_1") as error:
         test.fit(scheme=scheme, variance="jackknife")
     assert str(error.value).startswith(start)
     assert reason in str(error.value)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import folds_of, pairs_of
-from ucvtest.methods.influence.plan import Layout, Options, check_variance
+from ucvtest.methods.influence.plan import Layout, Options
 from ucvtest.methods.influence.resamples import Folds, Resamples, WholeFolds, single_folds
 
 __all__ = ["GivenLayout", "read_design"]
@@ -47,17 +47,16 @@ class GivenLayout(Layout):
 
     def options(self, n_repeats: Any, scheme: Any, variance: Any) -> Options:
         """The options of a fit; the design leaves nothing open but the variance."""
-        for name, value, own in (
-            ("n_repeats", n_repeats, self.resamples.n_repeats),
-            ("scheme", scheme, self.scheme),
+        for name, value, unset, own in (
+            ("n_repeats", n_repeats, "auto", self.resamples.n_repeats),
+            ("scheme", scheme, None, self.scheme),
         ):
-            if value is not None and value != own:
+            if value not in (unset, own):
                 raise ValueError(
                     f"{name}={value!r}, but the design of the given losses has {own!r}: leave it "
                     "out"
                 )
-        check_variance(self, self.scheme, variance)
-        return Options(self.resamples.n_repeats, self.scheme, variance)
+        return Options(self.resamples.n_repeats, self.scheme, self.chosen(self.scheme, variance))
 
 
 def read_design(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayout:

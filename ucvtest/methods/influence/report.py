@@ -11,8 +11,9 @@ from ucvtest.methods.influence.variances import Studied, mc_se_of_estimate
 
 __all__ = ["diagnostics_of", "estimand", "method_in_words", "notes", "option_settings", "records"]
 
-FEW_IN_CLASS = 10
-"""With fewer observations than this in a class, tests reject several times too often."""
+FEW_IN_CLASS, FEW_FOR_JACKKNIFE = 10, 8
+"""With fewer observations than this in a class, tests with the influence variance reject several
+times too often, and those with the jackknife variance are rough."""
 
 FEW_TRAINING_SETS = 1000
 """With fewer training sets than this for each pair the variance is known to be too small: with
@@ -122,13 +123,7 @@ def notes(layout: Layout, options: Options, found: Found, *, tested: bool) -> tu
         listed.append(JACKKNIFE)
     elif tested:
         listed.append(LIBERAL)
-    smallest = min(map(len, layout.classes))
-    if layout.metric == "auc" and smallest < FEW_IN_CLASS:
-        listed.append(
-            f"The smaller class has {smallest} observations: with so few, trust neither the "
-            "standard error nor the p-value. Against an AUC of 1/2 LeavePairOutTest has an exact "
-            "test."
-        )
+    listed += _class_notes(layout, options)
     listed += _scheme_notes(layout, options, found)
     listed += _variance_notes(options.variance)
     added = found.resamples.n_repeats - options.n_repeats
@@ -144,6 +139,32 @@ def notes(layout: Layout, options: Options, found: Found, *, tested: bool) -> tu
             "Monte-Carlo noise of the influence values, which makes it too large: raise n_repeats."
         )
     return (*listed, *one_class_and_tie_notes(found.source.counts))
+
+
+def _class_notes(layout: Layout, options: Options) -> list[str]:
+    """Whether classes are too small, and why an AUC has the paper's variance, if it has."""
+    if layout.metric != "auc":
+        return []
+    listed = []
+    jackknife, smallest = options.variance == "jackknife", min(map(len, layout.classes))
+    if smallest < (FEW_FOR_JACKKNIFE if jackknife else FEW_IN_CLASS):
+        words = (
+            "the standard error is rough, and so is all that rests on it"
+            if jackknife
+            else "trust neither the standard error nor the p-value"
+        )
+        listed.append(
+            f"The smaller class has {smallest} observations: with so few, {words}. Against an AUC "
+            "of 1/2 LeavePairOutTest has an exact test."
+        )
+    if options.variance == "influence" and options.scheme in ("monte_carlo", "repeated"):
+        why = layout.no_jackknife(options.scheme)
+        listed.append(
+            f"There is no jackknife variance: {why}."
+            if why
+            else "variance='jackknife' is not too small, as the influence variance is."
+        )
+    return listed
 
 
 def _scheme_notes(layout: Layout, options: Options, found: Found) -> list[str]:

@@ -23,6 +23,7 @@ from ucvtest.methods.influence.plan import (
     SINGLE,
     Layout,
     Metric,
+    NumberOfRepeats,
     Options,
     Scheme,
     Variance,
@@ -84,7 +85,9 @@ class InfluenceFunctionTest(FromLosses):
     -----
     Assumes independent observations and learners that do not depend on the order of rows. The
     reference is the normal distribution; with variance "jackknife" it is Student's t, with Welch's
-    degrees of freedom from the two classes (n - 1 for the error rate).
+    degrees of freedom from the two classes (n - 1 for the error rate), and one AUC is tested on the
+    logit scale, where its interval stays between 0 and 1. Whether an AUC beats 1/2 is better left
+    to the permutation tests.
 
     The influence variance is biased down for small samples, most where few training sets are
     possible: by 25% of the standard deviation on average with 10 observations in a class, 16% with
@@ -96,13 +99,15 @@ class InfluenceFunctionTest(FromLosses):
     25%, 24%, 26% and 26%
     (examples/reproduce_influence_size.py).
 
-    Variance "jackknife" repairs this. Terms II and III move the draws of a learning set as if they
-    were with replacement; what they say of the training sets is 1 - g_c/n_c of what it should be
-    (1/5 with five folds, 1/25 of its variance), where g_c of n_c observations are learnt from. With
+    Variance "jackknife", the default for the AUC, repairs this. Terms II and III move the draws of
+    a learning set as if they were with replacement; what they say of the training sets is
+    1 - g_c/n_c of what it should be (1/5 with five folds, 1/25 of its variance), where g_c of n_c
+    observations are learnt from. With
     the factor (n_c - 1)/(n_c - g_c - 1) on II - III and the divisor n_c (n_c - 1) the variance is,
     if the repeats are all there can be, exactly that of the jackknife, which leaves out
     observations one by one. Its expectation is not below the true variance of the estimate from
-    all learning sets. It is freed of the Monte-Carlo noise of the influence values.
+    all learning sets. The repeats are dealt to up to 16 groups, and squares of influence values are
+    products of different groups: the Monte-Carlo noise of the values does not add to them.
 
     Cost: one fit of each learner for each learning set, and
     O(M n1K n0K) for M learning sets that test n1K and n0K observations.
@@ -142,7 +147,7 @@ class InfluenceFunctionTest(FromLosses):
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> test = uv.InfluenceFunctionTest(X[50:, :2], y[50:], "lda", "knn:5")
-    >>> result = test.fit(n_repeats=500, rng=0)
+    >>> result = test.fit(rng=0)
     >>> result.status
     'ok'
     >>> bool(abs(result.estimate) < 0.1)
@@ -234,9 +239,9 @@ class InfluenceFunctionTest(FromLosses):
 
     def fit(
         self,
-        n_repeats: int | None = None,
+        n_repeats: NumberOfRepeats = "auto",
         scheme: Scheme | None = None,
-        variance: Variance = "influence",
+        variance: Variance = "auto",
         *,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
@@ -247,10 +252,11 @@ class InfluenceFunctionTest(FromLosses):
 
         Parameters
         ----------
-        n_repeats : int, optional
-            By default 1000 (repeated: 100); one for "kfold" and "leave_one_out". With
-            "monte_carlo" and "bootstrap" more are drawn if some pair (observation) has
-            never been tested, up to so many that this has a chance of one in a million.
+        n_repeats : int or "auto"
+            "auto": as many as 4000 fits of each learner make, 2000 where learners are not all
+            jitted, 20 at least; one for "kfold" and "leave_one_out". With "monte_carlo" and
+            "bootstrap" more are drawn if some pair (observation) has never been tested, up to so
+            many that this has a chance of one in a million.
         scheme : {"monte_carlo", "repeated", "bootstrap", "kfold", "leave_one_out"}, optional
             What is drawn in each repeat; by default "monte_carlo", or what the design of given
             losses is. "monte_carlo": one fold of each class is tested.
@@ -262,10 +268,12 @@ class InfluenceFunctionTest(FromLosses):
             rate).
         variance : str
             The variance estimate to studentise with; all that exist for the scheme are
-            reported. "influence", the paper's; "jackknife", the paper's with the part of the
+            reported. "jackknife", the paper's with the part of the
             training sets in full (see the notes of the class), for "monte_carlo", and for
             "repeated" where the folds of a class have one size, with two observations in a
-            fold at least; "term_1", without the part of the training sets;
+            fold at least; "influence", the paper's, too small in small samples; "auto",
+            "jackknife" for the AUC where it exists, else "influence"; "term_1", without the part
+            of the training sets;
             "adhoc_1", "adhoc_2", "adhoc_3", "adhoc_3_mle" (8a-8c, averaged over repeats, for
             "repeated", "kfold" and "leave_one_out"; for the error rate "adhoc_1" is (6),
             the others but the last equal it); "adhoc_monte_carlo" (10) for "monte_carlo".
@@ -286,9 +294,9 @@ class InfluenceFunctionTest(FromLosses):
 
     def _options(
         self,
-        n_repeats: int | None = None,
+        n_repeats: NumberOfRepeats = "auto",
         scheme: Scheme | None = None,
-        variance: Variance = "influence",
+        variance: Variance = "auto",
     ) -> Options:
         """The options of `fit`, validated."""
         if isinstance(self._layout, GivenLayout):
@@ -298,7 +306,7 @@ class InfluenceFunctionTest(FromLosses):
 
     def compare_variances(
         self,
-        n_repeats: int | None = None,
+        n_repeats: NumberOfRepeats = "auto",
         schemes: Sequence[Scheme] = ("monte_carlo", "repeated", "kfold", "bootstrap"),
         *,
         rng: int | np.random.Generator | None = None,
@@ -310,8 +318,8 @@ class InfluenceFunctionTest(FromLosses):
 
         Parameters
         ----------
-        n_repeats : int, optional
-            For each scheme that has repeats; by default as in `fit`.
+        n_repeats : int or "auto"
+            For each scheme that has repeats; "auto" as in `fit`.
         schemes : sequence of str
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
@@ -350,7 +358,7 @@ class InfluenceFunctionTest(FromLosses):
         import pandas as pd
 
         listed = [
-            self._options_for_fits(None if scheme in SINGLE else n_repeats, scheme, "influence")
+            self._options_for_fits("auto" if scheme in SINGLE else n_repeats, scheme, "auto")
             for scheme in schemes
         ]
         execution = Execution.of(rng, n_jobs, batch_size)
@@ -363,8 +371,14 @@ class InfluenceFunctionTest(FromLosses):
         return pd.DataFrame(rows)
 
     def _options_for_fits(self, n_repeats: Any, scheme: Any, variance: Any) -> Options:
-        response = self._problem.sample.response
-        return Options.checked(self._layout, response, n_repeats, scheme, variance)
+        return Options.checked(
+            self._layout,
+            self._problem.sample.response,
+            self.learners,
+            n_repeats=n_repeats,
+            scheme=scheme,
+            variance=variance,
+        )
 
     def _found(self, options: Options, execution: Execution) -> Found:
         """Estimate and influence values, from fits or from the losses that were given."""

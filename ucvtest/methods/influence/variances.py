@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.inference.studentise import Hypothesis, Studentised, studentise
+from ucvtest.inference.studentise import Hypothesis, Studentised, on_logit_scale, studentise
 from ucvtest.kernels.influence.ad_hoc import ad_hoc_by_repetition
 from ucvtest.kernels.influence.estimate import Influence
 from ucvtest.methods.influence.plan import SINGLE, Layout, Options
@@ -20,6 +20,10 @@ __all__ = ["Studied", "mc_se_of_estimate", "own_values", "study_variances"]
 
 ROUNDING = 1e-12
 """Standard errors that are taken for rounding."""
+
+ROUGH, ROUGH_JACKKNIFE = 0.25, 0.5
+"""Monte-Carlo error, as a share of a variance, above which there is no answer. The jackknife
+variance is free of the bias that such noise adds to squares, and has t's wider tails."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,12 @@ class Studied:
 def study_variances(
     hypothesis: Hypothesis, layout: Layout, scheme: str, found: Found
 ) -> dict[str, Studied]:
-    """The test with each of the variances that exist for the scheme, by their names."""
+    """The test with each of the variances that exist for the scheme, by their names.
+
+    One AUC has the interval and the p-value of the logit scale, where its variance is made for
+    small samples.
+    """
+    one_auc = layout.metric == "auc" and not found.source.paired
     studied = {}
     for name, one in _estimates(layout, scheme, found).items():
         test = studentise(
@@ -55,9 +64,10 @@ def study_variances(
             mc_se=mc_se_of_estimate(scheme, found),
             reference="normal" if math.isnan(one.df) else "t",
             df=one.df,
-            status=_status(layout, scheme, found, one),
+            status=_status(layout, scheme, found, name, one),
         )
-        studied[name] = Studied(test, one.mc_se)
+        on_logits = one_auc and name == "jackknife"
+        studied[name] = Studied(on_logit_scale(test) if on_logits else test, one.mc_se)
     return studied
 
 
@@ -154,7 +164,7 @@ def _ad_hoc_estimates(
 # ---------------------------------------------------------------------------------- status
 
 
-def _status(layout: Layout, scheme: str, found: Found, one: _Estimate) -> str:
+def _status(layout: Layout, scheme: str, found: Found, name: str, one: _Estimate) -> str:
     if found.source.identical:
         return (
             "degenerate: the two learners gave the same scores (or labels) to every tested "
@@ -169,10 +179,11 @@ def _status(layout: Layout, scheme: str, found: Found, one: _Estimate) -> str:
         )
     if not one.variance > ROUNDING**2:
         return f"degenerate: the variance estimate is zero, {_why_zero(layout, found)}"
-    if sampled and not one.mc_se <= one.variance / 4:
+    rough, share = (ROUGH_JACKKNIFE, "half") if name == "jackknife" else (ROUGH, "a quarter")
+    if sampled and not one.mc_se <= rough * one.variance:
         return (
             f"too few resamples: the Monte-Carlo standard error of the variance ({one.mc_se:.2g}) "
-            f"is above a quarter of it ({one.variance:.2g}); raise n_repeats"
+            f"is above {share} of it ({one.variance:.2g}); raise n_repeats"
         )
     return "ok"
 

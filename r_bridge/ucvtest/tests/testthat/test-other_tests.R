@@ -13,10 +13,10 @@ test_that("influence_test has both interfaces, R functions, and every option", {
   set.seed(7)
   by_formula <- influence_test(Species ~ ., two, "lda", n_repeats = 60)
   expect_equal(numbers(by_formula), default)
-  expect_named(by_formula$statistic, "z")
+  expect_named(by_formula$statistic, "t")
   expect_equal(unname(by_formula$null.value), 0.5)
   for (changed in list(run(n_folds = 3), run(metric = "error"), run(scheme = "repeated"),
-                       run(variance = "term_1"), run(null_value = 0.6),
+                       run(variance = "term_1"), run(variance = "influence"), run(null_value = 0.6),
                        run(alternative = "greater"), run(conf.level = 0.9),
                        run(other = "knn:5"), run(seed = 8)))
     expect_false(identical(changed, default))
