@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ucvtest.autologging import autolog
     from ucvtest.common.exceptions import UcvtestWarning
     from ucvtest.comparison.comparison import Comparison
+    from ucvtest.comparison.given import compare_losses
     from ucvtest.comparison.run import compare
     from ucvtest.comparison.specs import TestSpec
     from ucvtest.evaluation.evaluate import evaluate
@@ -72,6 +73,7 @@ __all__ = [
     "autolog",
     "codes",
     "compare",
+    "compare_losses",
     "designs",
     "evaluate",
     "hooks",
@@ -113,6 +115,7 @@ _HOME = {
     "advise": "ucvtest.advice.advise",
     "autolog": "ucvtest.autologging",
     "compare": "ucvtest.comparison.run",
+    "compare_losses": "ucvtest.comparison.given",
     "evaluate": "ucvtest.evaluation.evaluate",
     "resamples_for_precision": "ucvtest.methods.ustatistic.precision",
     "select_model": "ucvtest.methods.permutation.model_selection",

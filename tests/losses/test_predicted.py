@@ -225,8 +225,8 @@ def test_bool_and_categorical_labels_are_labels():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"rules": A}, "predictions must map names of rules to their predictions, or be a DataF"),
-        ({"rules": {}}, "predictions is empty: pass those of at least one rule"),
+        ({"rules": A}, "predictions must map names to columns, or be a DataFrame, got ndarray"),
+        ({"rules": {}}, "predictions is empty: pass at least one"),
         ({"rules": {1: A}}, "predictions has the key 1: names must be different strings"),
         ({"rules": {" ": A}}, "names must be different strings with text"),
         ({"rules": {"a": A[:59]}, "loss": "auc"}, r"predictions\['a'\] has 59 values, where 60"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import check_format, check_written, from_plain, reading, to_plain
 
-__all__ = ["ComparisonFields", "Correction", "Fits", "Pair"]
+__all__ = ["ComparisonFields", "Correction", "Fits", "Pair", "check_correction"]
 
 
 Correction = Literal[
@@ -39,7 +39,8 @@ class Fits:
     learn_sizes : tuple of int
         Sizes of the learning sets.
     n_resamples : int or None
-        Learning sets; None where the tests draw their own for each pair of learners.
+        Learning sets; None where the tests draw their own for each pair of learners, 0 where rules
+        are fixed.
     n_fits : int
         Model fits, each learner and each learning set counted once.
     tests : tuple of str
@@ -267,6 +268,16 @@ class ComparisonFields(ByValue):
                 settings=from_plain(data["settings"]),
                 joint={test: JointResult.from_dict(each) for test, each in data["joint"].items()},
             )
+
+
+def check_correction(correction: Any) -> None:
+    """Refuse what is no way to adjust p-values."""
+    known = isinstance(correction, str) and correction in get_args(Correction)
+    if correction is not None and not known:
+        raise ValueError(
+            f"correction={correction!r:.60} is unknown: use one of "
+            f"{', '.join(get_args(Correction))}, or None"
+        )
 
 
 def _adjusted(pvalues: np.ndarray, correction: str | None) -> list[float]:

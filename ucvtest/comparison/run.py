@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from ucvtest import hooks
 from ucvtest.common.checks import check_workers
 from ucvtest.common.runtime import Execution, Stopwatch, make_generator, progress_bar
 from ucvtest.comparison.comparison import Comparison
-from ucvtest.comparison.fields import Correction, Fits, Pair
+from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.plan import Group, Plan, Planned, Question, naming_test
 from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.problem import named_learners
@@ -115,7 +115,7 @@ def compare(
     """
     stopwatch = Stopwatch()
     checked_alternative(alternative)
-    _check_correction(correction)
+    check_correction(correction)
     check_workers(n_jobs, batch_size)
     named = _several(learners)
     generator, seed = make_generator(rng)
@@ -137,15 +137,6 @@ def compare(
     )
     hooks.announce_comparison(plan.first, comparison)
     return comparison
-
-
-def _check_correction(correction: Any) -> None:
-    known = isinstance(correction, str) and correction in get_args(Correction)
-    if correction is not None and not known:
-        raise ValueError(
-            f"correction={correction!r:.60} is unknown: use one of "
-            f"{', '.join(get_args(Correction))}, or None"
-        )
 
 
 def _several(learners: Any) -> dict[str, Learner]:

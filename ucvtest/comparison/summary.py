@@ -312,6 +312,8 @@ def _fit_lines(comparison: ComparisonFields) -> list[str]:
 
 def _of_fits(fits: Fits) -> str:
     sizes = " or ".join(map(str, fits.learn_sizes))
+    if fits.n_resamples == 0:
+        return f"{fits.design}: nothing was fitted, for {', '.join(fits.tests)}"
     if fits.n_resamples is None:
         learnt = f"learning sets{' of ' if sizes else ''}{sizes}, {fits.design}"
     else:

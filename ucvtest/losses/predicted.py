@@ -19,6 +19,7 @@ from ucvtest.data.sample import (
 from ucvtest.designs.design import Design
 from ucvtest.losses.loss import LOSSES, Loss, as_loss, losses_where_tested, output_of
 from ucvtest.losses.means import AUC, resample_means
+from ucvtest.losses.named import by_name
 
 __all__ = ["SCORE", "SCORE_IN_WORDS", "of_predictions"]
 
@@ -35,7 +36,7 @@ def of_predictions(
     y: Any, predictions: Any, loss: Any, *, groups: Any, pos_label: Any
 ) -> dict[str, Any]:
     """The fields of `Losses` from predictions; see `Losses.from_predictions`."""
-    rules = _rules(predictions)
+    rules = by_name("predictions", predictions)
     known = _known_loss(loss)
     if known == SCORE:
         found = _scores(y, rules, pos_label)
@@ -56,26 +57,6 @@ def of_predictions(
         "groups": None if clusters is None else clusters.index,
         **found,
     }
-
-
-def _rules(predictions: Any) -> dict[str, Any]:
-    """The predictions by the names of their rules."""
-    table = hasattr(predictions, "columns") and hasattr(predictions, "items")
-    if not isinstance(predictions, Mapping) and not table:
-        raise ValueError(
-            "predictions must map names of rules to their predictions, or be a DataFrame, got "
-            f"{type(predictions).__name__}: use {{'name': ...}}"
-        )
-    pairs = list(predictions.items())
-    names = [name for name, _ in pairs]
-    for name in names:
-        if not isinstance(name, str) or not name.strip() or names.count(name) > 1:
-            raise ValueError(
-                f"predictions has the key {name!r:.60}: names must be different strings with text"
-            )
-    if not pairs:
-        raise ValueError("predictions is empty: pass those of at least one rule")
-    return dict(pairs)
 
 
 def _known_loss(loss: Any) -> Loss | str | Any:

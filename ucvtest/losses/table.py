@@ -12,7 +12,7 @@ import numpy as np
 
 from ucvtest.common.checks import is_integer
 from ucvtest.designs.design import Design
-from ucvtest.losses import files, predicted, readers
+from ucvtest.losses import files, predicted, readers, scores
 from ucvtest.losses.checking import check_parts
 from ucvtest.losses.means import AUC
 from ucvtest.losses.readers import as_names
@@ -25,8 +25,8 @@ SCORES_ONLY = (
 )
 
 MEANS_ONLY = (
-    "these losses hold only the mean of each resample (from_sklearn): use uv.evaluate, or "
-    "Losses.from_arrays, where every observation's loss is needed"
+    "these losses hold only the mean of each resample (from_sklearn, from_scores): use "
+    "uv.evaluate, or Losses.from_arrays, where every observation's loss is needed"
 )
 
 
@@ -34,8 +34,8 @@ MEANS_ONLY = (
 class Losses:
     """Losses of learners on every tested observation of every resample of one design.
 
-    Made by `evaluate`, `Losses.from_predictions`, `Losses.from_arrays` or
-    `Losses.from_sklearn`; tests take it by their ``from_losses``, and say which designs they
+    Made by `evaluate`, `Losses.from_predictions`, `Losses.from_arrays`, `Losses.from_sklearn` or
+    `Losses.from_scores`; tests take it by their ``from_losses``, and say which designs they
     admit.
 
     Parameters
@@ -375,6 +375,69 @@ class Losses:
         (2, 10)
         """
         return cls(**readers.of_sklearn(results, n_obs, score, test_score))
+
+    @classmethod
+    def from_scores(
+        cls,
+        fold_scores: Mapping[str, Any],
+        *,
+        n_learn: int,
+        n_test: int,
+        design: str = "kfold",
+        n_folds: int | None = None,
+        greater_is_better: bool = True,
+    ) -> "Losses":
+        """The scores of resamples alone, such as those that ``cross_val_score`` returned.
+
+        They suffice for the tests that need no more than a number for each resample: corrected,
+        naive and Bayesian t test, and those of 5x2 cross-validation where the design is that.
+        Estimates stay in the units of the scores, with their sign; `greater_is_better` decides
+        what verdicts say, and no number.
+
+        Parameters
+        ----------
+        fold_scores : mapping or DataFrame
+            Name of each learner and its scores, in the order of the splits, which must be the same
+            for all; of repeated cross-validation one repetition after the other.
+        n_learn, n_test : int
+            Observations that a split learns from and tests, to within one.
+        design : {"kfold", "repeated_kfold", "splits"}
+            What the splits are; "splits" are random ones of the whole sample.
+        n_folds : int, optional
+            Needed for "repeated_kfold".
+        greater_is_better : bool
+            Whether a good learner has high scores; False for errors and losses.
+
+        Raises
+        ------
+        ValueError
+            If learners have different numbers of scores, a score is missing, or sizes and numbers
+            of folds do not fit.
+
+        Notes
+        -----
+        Which observations were tested is not known, and `design` has their numbers alone. Where
+        the indices are known, `from_sklearn` takes these too.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+        >>> from sklearn.model_selection import KFold, cross_val_score
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> import ucvtest as uv
+        >>> X, y = load_iris(return_X_y=True)
+        >>> folds = KFold(10, shuffle=True, random_state=0)
+        >>> models = {"lda": LinearDiscriminantAnalysis(), "knn": KNeighborsClassifier()}
+        >>> scores = {name: cross_val_score(each, X, y, cv=folds) for name, each in models.items()}
+        >>> losses = uv.Losses.from_scores(scores, n_learn=135, n_test=15)
+        >>> uv.CorrectedTTest.from_losses(losses).fit().estimand
+        'difference of unconditional expected scores at learning-set size 135'
+        """
+        fields = scores.of_scores(
+            *(fold_scores, n_learn, n_test, design, n_folds, greater_is_better)
+        )
+        return cls(**fields)
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary that `json.dumps` accepts: 0/1 matrices as lists of row numbers."""

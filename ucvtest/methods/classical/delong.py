@@ -126,19 +126,16 @@ class DeLongTest(ResamplingTest):
 
         Examples
         --------
-        Scores of three rules for eight new observations (the first two were learnt from):
+        Scores of three rules for eight new observations:
 
-        >>> import numpy as np
         >>> import ucvtest as uv
-        >>> y = [0, 1, 0, 1, 0, 1, 0, 1, 0, 1]
-        >>> scores = [
-        ...     [0, 0, 0.1, 0.9, 0.2, 0.8, 0.6, 0.5, 0.3, 0.7],
-        ...     [0, 0, 0.4, 0.3, 0.1, 0.9, 0.7, 0.8, 0.2, 0.6],
-        ...     [0, 0, 0.5, 0.6, 0.8, 0.2, 0.3, 0.9, 0.4, 0.1],
-        ... ]
-        >>> learnt = np.array([[1, 1, 0, 0, 0, 0, 0, 0, 0, 0]])
-        >>> table = np.array(scores)[:, None]
-        >>> losses = uv.Losses.from_arrays(table, learnt, learners=["a", "b", "c"], loss="auc", y=y)
+        >>> y = [0, 1, 0, 1, 0, 1, 0, 1]
+        >>> scores = {
+        ...     "a": [0.1, 0.9, 0.2, 0.8, 0.6, 0.5, 0.3, 0.7],
+        ...     "b": [0.4, 0.3, 0.1, 0.9, 0.7, 0.8, 0.2, 0.6],
+        ...     "c": [0.5, 0.6, 0.8, 0.2, 0.3, 0.9, 0.4, 0.1],
+        ... }
+        >>> losses = uv.Losses.from_predictions(y, scores, loss="auc")
         >>> found = uv.DeLongTest.joint(losses)
         >>> found.estimates
         (0.9375, 0.8125, 0.4375)

@@ -1,0 +1,150 @@
+"""`compare_losses`: the results of the tests themselves, on losses that exist."""
+
+import json
+
+import numpy as np
+import pytest
+
+import ucvtest as uv
+from ucvtest import hooks
+from ucvtest.methods.registry import TESTS
+
+PLACE = np.arange(60)
+Y = (PLACE * 7 % 11 < 5).astype(int)
+SCORES = {"a": PLACE * 37 % 61 + 20 * Y, "b": PLACE * 23 % 59 + 10 * Y, "c": PLACE * 31 % 53}
+RULES = {name: (row > 36).astype(int) for name, row in SCORES.items()}
+FOLDS = {"a": [0.9, 0.9, 0.8, 0.9], "b": [0.5, 0.6, 0.5, 0.6], "c": [0.6, 0.7, 0.8, 0.6]}
+
+
+def of_rules(**options):
+    return uv.Losses.from_predictions(Y, RULES, **options)
+
+
+def of_folds(scores=FOLDS, **options):
+    return uv.Losses.from_scores(scores, n_learn=15, n_test=5, **options)
+
+
+def kept(result):
+    return {name: each for name, each in result.to_dict().items() if name != "elapsed"}
+
+
+def test_results_are_those_of_the_tests_themselves():
+    losses = of_rules()
+    found = uv.compare_losses(losses, ["mcnemar", uv.HoldOutTest], alternative="less")
+    assert found.pairs == (("a", "b"), ("a", "c"), ("b", "c"))
+    for (test, *pair), result in found.results.items():
+        expected = TESTS[test].from_losses(losses, *pair, alternative="less").fit()
+        assert kept(result) == kept(expected)
+    assert (found.n_fits, found.n_obs, found.correction) == (0, 60, "holm")
+    assert found.settings["tests"] == {"mcnemar": "mcnemar", "hold_out": "hold_out"}
+    assert found.settings["source"] == "predictions"
+    text = found.summary().as_text()
+    assert "A: fixed rules, one test set: nothing was fitted, for mcnemar, hold_out" in text
+    assert found.fits_frame["n_fits"].tolist() == [0]
+    assert uv.Comparison.from_dict(json.loads(found.to_json())) == found
+
+
+def test_all_are_compared_with_a_baseline():
+    for baseline in ("b", 1):
+        found = uv.compare_losses(of_folds(), "corrected_t", baseline=baseline)
+        assert found.pairs == (("a", "b"), ("c", "b"))
+        assert found.result(learner="a").estimate == pytest.approx(0.325)
+        assert found.settings["baseline"] == "b"
+    assert "a is better than b" in found.verdict
+
+
+@pytest.mark.parametrize(
+    ("losses", "expected"),
+    [
+        (of_rules(), {"hold_out", "mcnemar"}),
+        (uv.Losses.from_predictions(Y, SCORES, loss="auc"), {"delong"}),
+        (uv.Losses.from_predictions(None, SCORES, loss="score"), {"hold_out"}),
+        (of_folds(), {"bayesian_t", "corrected_t"}),
+    ],
+)
+def test_by_default_all_valid_tests_that_admit_the_losses(losses, expected):
+    assert set(uv.compare_losses(losses).tests) == expected
+
+
+def test_options_of_fit_are_passed_on_and_checked_first():
+    spec = uv.TestSpec("bayesian_t", fit={"rope": 0.3})
+    found = uv.compare_losses(of_folds(), {"mine": spec, "naive": "naive_t"})
+    assert found.tests == ("mine", "naive")
+    assert found.result("mine", "a", "b").posterior.rope == 0.3
+    assert "naive" in found.verdict
+    with pytest.raises(ValueError, match="test 'bayesian_t': rope must be a finite number"):
+        uv.compare_losses(of_folds(), uv.TestSpec("bayesian_t", fit={"rope": -1}))
+
+
+def test_delong_has_a_joint_test():
+    losses = uv.Losses.from_predictions(Y, SCORES, loss="auc")
+    joint = uv.compare_losses(losses).joint_test()
+    assert tuple(joint) == tuple(uv.DeLongTest.joint(losses))
+
+
+def test_losses_of_evaluate_give_what_compare_gives():
+    X = np.random.default_rng(0).normal(size=(60, 2)) + Y[:, None]
+    expected = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "mcnemar"], rng=0)
+    losses = uv.evaluate(["lda", "knn:3"], X, Y, 10, rng=0)
+    found = uv.compare_losses(losses, ["corrected_t", "mcnemar"])
+    assert found.result("corrected_t").pvalue == expected.result("corrected_t").pvalue
+    assert (found.n_fits, found.settings["rng"]) == (20, 0)
+    assert "10-fold cross-validation, 10 learning sets of 54: 20 fits" in str(found)
+
+
+def test_hooks_are_told_of_the_comparison_as_a_whole():
+    told = []
+
+    class Hook:
+        def fitting(self, test):
+            raise AssertionError("nothing is fitted")
+
+        def fitted(self, test, result):
+            told.append(result)
+
+        def compared(self, test, comparison):
+            told.append((test.method_name, comparison))
+
+    hook = Hook()
+    hooks.add_hook(hook)
+    try:
+        found = uv.compare_losses(of_folds(), "corrected_t")
+    finally:
+        hooks.remove_hook(hook)
+    assert told == [("corrected_t", found)]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: uv.compare_losses(FOLDS), "losses must be uv.Losses, got dict"),
+        (
+            lambda: uv.compare_losses(of_folds({"a": FOLDS["a"]})),
+            "losses has one learner, and a co",
+        ),
+        (lambda: uv.compare_losses(of_folds(), []), "tests is empty"),
+        (lambda: uv.compare_losses(of_folds(), "no such"), "test 'no such' is unknown"),
+        (lambda: uv.compare_losses(of_folds(), baseline="d"), "learner 'd' is none of a, b, c"),
+        (lambda: uv.compare_losses(of_folds(), alternative="up"), "alternative='up' is unknown"),
+        (lambda: uv.compare_losses(of_folds(), correction="no"), "correction='no' is unknown"),
+        (
+            lambda: uv.compare_losses(of_rules(), "corrected_t"),
+            "test 'corrected_t': the losses are of fixed rules, which have learnt nothing",
+        ),
+        (
+            lambda: uv.compare_losses(of_folds(), uv.TestSpec("naive_t", {"design": 5})),
+            "test 'naive_t': design has no use where losses are given, which decide it",
+        ),
+        (
+            lambda: uv.compare_losses(of_rules(groups=PLACE // 2)),
+            "groups= is not supported: the test assumes independent observations",
+        ),
+        (
+            lambda: uv.compare_losses(of_folds({"a": [0.1], "b": [0.2]}, design="splits")),
+            r"no test admits these losses: test 'bayesian_t': design has one resample.*; test",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_refused_before_the_first_test(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
