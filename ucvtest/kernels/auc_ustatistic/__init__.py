@@ -10,7 +10,7 @@ from ucvtest.data.groups import refuse_groups
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets
 from ucvtest.kernels.auc_ustatistic.status import status
 from ucvtest.kernels.auc_ustatistic.sums import Sums
-from ucvtest.kernels.auc_ustatistic.variances import estimates
+from ucvtest.kernels.auc_ustatistic.variances import Effects, estimate
 
 __all__ = ["from_scores"]
 
@@ -117,7 +117,7 @@ def from_scores(
         shown.append(_scores("other", other, sets, by_class))
     sums = Sums(exact=bool(exact))
     sums.rank(sets, shown)
-    (found,) = estimates(sums, [(1, -1)[: len(shown)]])
+    found = estimate(Effects.of(sums), (1, -1)[: len(shown)])
     return {
         "auc": found.auc,
         "variance": found.variance,

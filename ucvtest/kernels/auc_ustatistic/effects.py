@@ -16,14 +16,11 @@ psi: effects of a difference are differences of effects.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
 
+from ucvtest.kernels.auc_ustatistic.jitted import least_squares
 from ucvtest.kernels.auc_ustatistic.placed import Shape
 
 __all__ = ["Additive", "FirstOrder", "Moments", "PairEffects", "Residuals", "first_order"]
-
-MOST_BY_ELIMINATION = 190
-"""Above, LAPACK has threads, which would go on spinning in the way of JAX's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +161,8 @@ def first_order(shape: Shape, sums: Moments, blocks: np.ndarray, *, exact: bool)
         factors = [n * (n - 1) / (g * (n - g)) if g else 0.0 for n, g in shape.by_class]
         eta = response * np.repeat(factors, shape.sizes)
     else:
-        gram = sums.together[blocks].sum(axis=0) / count - np.outer(mean, mean)
-        eta = _regressed(shape, gram, response)
+        gram = sums.together[blocks].sum(axis=0, dtype=float) / count - np.outer(mean, mean)
+        eta = least_squares(gram, response)
     eta = _centred(shape, eta)
     scale = np.repeat([2.0 * r0, 2.0 * r1], shape.sizes)
     placed, tested = sums.placed[:, blocks].sum(axis=1) / scale, count - learnt
@@ -177,22 +174,3 @@ def first_order(shape: Shape, sums: Moments, blocks: np.ndarray, *, exact: bool)
 def _centred(shape: Shape, values: np.ndarray) -> np.ndarray:
     parts = [part - part.mean(axis=-1, keepdims=True) for part in shape.split(values)]
     return np.concatenate(parts, axis=-1)
-
-
-def _regressed(shape: Shape, gram: np.ndarray, response: np.ndarray) -> np.ndarray:
-    """Least squares (D, n), of smallest length: learning sets of one size leave directions open."""
-    n = len(gram)
-    if n <= MOST_BY_ELIMINATION:
-        scale = np.trace(gram) / n
-        # Response has no part in the open directions, so what is put there changes nothing.
-        filled = gram + 1e-10 * scale * np.eye(n)
-        start = 0
-        for size in shape.sizes:
-            filled[start : start + size, start : start + size] += scale / size
-            start += size
-        solution: np.ndarray = np.linalg.solve(filled, response.T).T
-        return solution
-    # Well conditioned otherwise, so conjugate gradients. Without BLAS: its threads would go on
-    # spinning for a tenth of a second, in the way of JAX's.
-    operator = LinearOperator((n, n), lambda x: np.einsum("ij,j->i", gram, x))
-    return np.stack([cg(operator, each, rtol=1e-12)[0] for each in response])

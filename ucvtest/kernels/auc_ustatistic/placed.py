@@ -110,10 +110,25 @@ def rank(
     sets: LearningSets, scores: Sequence[tuple[np.ndarray, np.ndarray]]
 ) -> Iterator[tuple[Placed, dict[str, np.ndarray]]]:
     """Rank the scores of D learners, looked at only where tested; with the sums of `Sums`."""
+    chosen = [_tested(learnt) for learnt in sets.learnt]
     for index in sets.calls():
         there = index >= 0
         learnt = (sets.learnt[0][index], sets.learnt[1][index])
-        rows = tuple(np.stack([each[c][index] for each in scores]) for c in (0, 1))
-        sums = rank_sums(rows, learnt, there)
-        counts = (sums.pop("counts1"), sums.pop("counts0"))
-        yield Placed(np.where(there, sets.draw[index], -1), learnt, counts), sums
+        rows = [np.stack([each[c][index] for each in scores]) for c in (0, 1)]
+        places = [part[index][None] for part in chosen]
+        tested = [np.take_along_axis(*each, axis=-1) for each in zip(rows, places, strict=True)]
+        sums = rank_sums((rows[0], rows[1]), learnt, there, (tested[0], tested[1]))
+        counts = []
+        for few, place, part in zip(
+            (sums.pop("counts1"), sums.pop("counts0")), places, rows, strict=True
+        ):
+            counts.append(np.zeros(part.shape, few.dtype))
+            np.put_along_axis(counts[-1], place, few, axis=-1)
+        sums["placed"] = np.concatenate([part.sum(axis=2) for part in counts], axis=-1)
+        draw = np.where(there, sets.draw[index], -1)
+        yield Placed(draw, learnt, (counts[0], counts[1])), sums
+
+
+def _tested(learnt: np.ndarray) -> np.ndarray:
+    """Who is tested in each row, (M, r)."""
+    return np.nonzero(~learnt)[1].reshape(len(learnt), -1)

@@ -9,7 +9,7 @@ from ucvtest.kernels.auc_ustatistic.effects import FirstOrder, PairEffects, firs
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, Shape
 from ucvtest.kernels.auc_ustatistic.sums import Sums
 
-__all__ = ["Answer", "estimates"]
+__all__ = ["Answer", "Effects", "estimate"]
 
 NO_VARIANCE = 1e-10
 """Jackknife variances up to here are taken for none."""
@@ -64,22 +64,18 @@ class _Parts:
         return float(np.clip(found, 1, sum(sizes) - 2))
 
 
-def estimates(sums: Sums, contrasts: Sequence[Sequence[float]]) -> list[Answer]:
-    """The answers for some linear combinations of learners, each a weight for every learner."""
-    sums.settle()
-    effects = _Effects.of(sums)
-    return [_answer(sums, effects, np.asarray(weights, dtype=float)) for weights in contrasts]
-
-
-def _answer(sums: Sums, effects: "_Effects", weights: np.ndarray) -> Answer:
+def estimate(effects: "Effects", contrast: Sequence[float]) -> Answer:
+    """The answer for a linear combination of learners, with a weight for each of them."""
+    weights, sums = np.asarray(contrast, dtype=float), effects.sums
     shape = sums.shape
-    squares = _Squares(effects, weights)
+    squares = _Squares(shape, effects, weights)
     midpoint = all(2 * g <= n for n, g in shape.by_class)
-    parts = squares.raw() if sums.exact else squares.crossed()
     mc_se, mc_se_variance, mc_se_jackknife = 0.0, 0.0, 0.0
-    if not sums.exact:
+    if sums.exact:
+        parts = squares.raw()
+    else:
+        parts, *left_out = squares.crossed()
         mc_se = _error_of_mean(sums, weights)
-        left_out = [squares.crossed(without=k) for k in range(N_BLOCKS)]
         mc_se_variance = _error_by_blocks([one.variance(midpoint=midpoint) for one in left_out])
         mc_se_jackknife = _error_by_blocks([one.jackknife for one in left_out])
     variance = parts.variance(midpoint=midpoint)
@@ -119,47 +115,68 @@ def _error_of_mean(sums: Sums, weights: np.ndarray) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class _Effects:
-    """Effects of every learner: of all rows, of groups of blocks as needed, of pairs by block."""
+class _Groups:
+    """Single effects b from G groups of blocks, and from the group of each block without it.
+
+    `singles` (G, D, n) and `left` (K, D, n) are times `weight` (G,) and `left_weight` (K,), shares
+    of the rows; `of_block` (K,) is the group of each block.
+    """
+
+    singles: np.ndarray
+    weight: np.ndarray
+    left: np.ndarray
+    left_weight: np.ndarray
+    of_block: np.ndarray
+
+    @classmethod
+    def of(cls, sums: Sums) -> "_Groups":
+        shape, moments = sums.shape, sums.moments
+        n_groups = int(np.clip(sums.n_rows // (ROWS_IN_GROUP * shape.n_obs), 2, MOST_GROUPS))
+        blocks = np.arange(N_BLOCKS)
+        of_block = blocks % n_groups
+        members = [np.flatnonzero(of_block == k) for k in range(n_groups)]
+        members += [blocks[(of_block == of_block[k]) & (blocks != k)] for k in blocks]
+        weight = np.array([moments.n_rows[part].sum() for part in members]) / sums.n_rows
+        b = np.zeros((len(members), len(sums.pairs), shape.n_obs))
+        for k, part in enumerate(members):
+            if weight[k] > 0:
+                first = first_order(shape, moments, part, exact=False)
+                b[k] = weight[k] * first.contributions(shape)
+        return cls(b[:n_groups], weight[:n_groups], b[n_groups:], weight[n_groups:], of_block)
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """Effects of every learner: of all rows, of groups of blocks, and of pairs by block."""
 
     sums: Sums
     whole: FirstOrder
+    groups: _Groups | None
     pairs: PairEffects
     weight: np.ndarray
-    group: np.ndarray
-    of_groups: dict[tuple[int, ...], np.ndarray]
 
     @classmethod
-    def of(cls, sums: Sums) -> "_Effects":
+    def of(cls, sums: Sums) -> "Effects":
+        """From the sums so far."""
+        sums.settle()
         shape, n_rows = sums.shape, sums.moments.n_rows.astype(float)
-        n_groups = int(np.clip(sums.n_rows // (ROWS_IN_GROUP * shape.n_obs), 2, MOST_GROUPS))
         return cls(
             sums=sums,
             whole=first_order(shape, sums.moments, np.arange(N_BLOCKS), exact=sums.exact),
+            groups=None if sums.exact else _Groups.of(sums),
             pairs=PairEffects.of(shape, n_rows, sums.residuals, sums.pairs),
             weight=n_rows / sums.n_rows,
-            group=np.arange(N_BLOCKS) % n_groups,
-            of_groups={},
         )
-
-    def single(self, blocks: np.ndarray) -> np.ndarray:
-        """b (D, n) from some blocks."""
-        key = tuple(blocks.tolist())
-        if key not in self.of_groups:
-            first = first_order(self.sums.shape, self.sums.moments, blocks, exact=False)
-            self.of_groups[key] = first.contributions(self.sums.shape)
-        return self.of_groups[key]
 
 
 class _Squares:
     """Squared lengths of single and pair effects, with the factors that make variances of them."""
 
-    def __init__(self, effects: _Effects, weights: np.ndarray) -> None:
-        self._effects, self._weights = effects, weights
-        self._shape: Shape = effects.sums.shape
-        self.b = weights @ effects.whole.contributions(self._shape)
-        self._single = [n * (n - 1) / (n - g - 1) ** 2 for n, g in self._shape.by_class]
-        pair = [_pair_factor(n, g + 1) / 2 for n, g in self._shape.by_class]
+    def __init__(self, shape: Shape, effects: Effects, weights: np.ndarray) -> None:
+        self._shape, self._effects, self._weights = shape, effects, weights
+        self.b = weights @ effects.whole.contributions(shape)
+        self._single = [n * (n - 1) / (n - g - 1) ** 2 for n, g in shape.by_class]
+        pair = [_pair_factor(n, g + 1) / 2 for n, g in shape.by_class]
         factors = (*pair, self._single[0] * self._single[1])
         # Inner products of blocks are all that is needed of the pair effects from here on.
         self._inner = np.zeros((N_BLOCKS, N_BLOCKS))
@@ -170,33 +187,59 @@ class _Squares:
 
     def raw(self) -> _Parts:
         """Squares as they are, of a complete design."""
-        j1, j0 = self._squares_by_class(self.b)
+        j1, j0 = self._by_class(self.b**2).tolist()
         return _Parts((j1, j0), float(self._inner.sum()))
 
-    def crossed(self, without: int | None = None) -> _Parts:
-        """Products of different blocks only, one block left out where wanted."""
-        effects = self._effects
-        kept = np.arange(N_BLOCKS) != (-1 if without is None else without)
-        inner, weight = self._inner[np.ix_(kept, kept)], effects.weight[kept]
-        pairs = (inner.sum() - np.trace(inner)) / (weight.sum() ** 2 - (weight**2).sum())
-        groups = [np.flatnonzero(kept & (effects.group == k)) for k in np.unique(effects.group)]
-        groups = [blocks for blocks in groups if len(blocks)]
-        weight = np.array([effects.weight[blocks].sum() for blocks in groups])
-        singles = np.stack([self._weights @ effects.single(blocks) for blocks in groups])
-        weighted = weight[:, None] * singles
-        total = self._squares_by_class(weighted.sum(axis=0))
-        same = self._squares_by_class(weighted)
-        different = weight.sum() ** 2 - (weight**2).sum()
-        by_class = [
-            (x - y) / different if x > y else whole
-            for x, y, whole in zip(total, same, self._squares_by_class(self.b), strict=True)
+    def crossed(self) -> list[_Parts]:
+        """Products of different blocks only: of all blocks, and without each of them."""
+        raw = self._by_class(self.b**2)
+        single = self._crossed_singles()
+        # Of a class whose products are negative, the squares as they are.
+        single = np.where(single > 0, single, raw)
+        pairs = np.maximum(self._crossed_pairs(), 0.0)
+        return [
+            _Parts((j1, j0), m2)
+            for (j1, j0), m2 in zip(single.tolist(), pairs.tolist(), strict=True)
         ]
-        return _Parts((by_class[0], by_class[1]), max(0.0, float(pairs)))
 
-    def _squares_by_class(self, b: np.ndarray) -> tuple[float, float]:
-        parts = zip(self._single, self._shape.split(b), strict=True)
-        j1, j0 = (float(factor * (part**2).sum()) for factor, part in parts)
-        return j1, j0
+    def _crossed_singles(self) -> np.ndarray:
+        groups = self._effects.groups
+        assert groups is not None
+        of_groups, left = (
+            np.einsum("d,kdi->ki", self._weights, part) for part in (groups.singles, groups.left)
+        )
+        total = of_groups.sum(axis=0)
+        same, left_same = self._by_class(of_groups**2), self._by_class(left**2)
+        gone = groups.of_block
+        totals = np.vstack([total, total - of_groups[gone] + left])
+        sames = np.vstack([same.sum(axis=0), same.sum(axis=0) - same[gone] + left_same])
+        weight, left_weight = groups.weight, groups.left_weight
+        different = [
+            one.sum() ** 2 - (one**2).sum()
+            for one in (
+                weight,
+                *(
+                    np.append(np.delete(weight, g), w)
+                    for g, w in zip(gone, left_weight, strict=True)
+                ),
+            )
+        ]
+        found: np.ndarray = (self._by_class(totals**2) - sames) / np.array(different)[:, None]
+        return found
+
+    def _crossed_pairs(self) -> np.ndarray:
+        inner, weight = self._inner, self._effects.weight
+        different = inner - np.diag(np.diag(inner))
+        shares = np.outer(weight, weight)
+        np.fill_diagonal(shares, 0.0)
+        found = [part.sum() - np.append(0.0, 2 * part.sum(axis=0)) for part in (different, shares)]
+        ratio: np.ndarray = found[0] / found[1]
+        return ratio
+
+    def _by_class(self, squares: np.ndarray) -> np.ndarray:
+        """Sums over the observations of each class, (..., 2), as parts of a variance."""
+        parts = zip(self._single, self._shape.split(squares), strict=True)
+        return np.stack([factor * part.sum(axis=-1) for factor, part in parts], axis=-1)
 
 
 def _pair_factor(n: int, m: int) -> float:

@@ -11,7 +11,7 @@ from ucvtest.evaluation.source import LossSource
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets
 from ucvtest.kernels.auc_ustatistic.status import status
 from ucvtest.kernels.auc_ustatistic.sums import Sums
-from ucvtest.kernels.auc_ustatistic.variances import Answer, estimates
+from ucvtest.kernels.auc_ustatistic.variances import Answer, Effects, estimate
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes, GivenSplits
 from ucvtest.methods.ustatistic.plan import Options
 from ucvtest.methods.ustatistic.run import in_parts
@@ -95,6 +95,7 @@ class Rankings:
         self._sampler = sampler
         self._sums = Sums(exact=exact)
         self._waiting = self._n_draws = 0
+        self._effects: Effects | None = None
 
     @property
     def n_rows(self) -> int:
@@ -116,19 +117,16 @@ class Rankings:
         self._sums.rank(sets, [(each[:, positives], each[:, negatives]) for each in scores])
         self._n_draws += int(draw.max()) + 1
         self._waiting += len(learning)
+        self._effects = None
         if self._waiting >= self._rows_of_fit:
-            self.settle()
+            self._sums.settle()
+            self._waiting = 0
 
     @property
     def _rows_of_fit(self) -> int:
         """Rows whose placements are in memory; the additive fit to fewer would be noisy."""
         n_obs = self._sampler.sizes.n_obs
         return max(FEWEST_FOR_EACH * n_obs, STAGE_PLACEMENTS // n_obs)
-
-    def settle(self) -> None:
-        """Turn placements into sums."""
-        self._sums.settle()
-        self._waiting = 0
 
     def answers(self, *, own: bool) -> tuple[Answer, tuple[Answer, ...], str]:
         """For the learner or the difference of two, with `own` for each of two, and the status."""
@@ -142,8 +140,9 @@ class Rankings:
         if not enough:
             alone = [_plain_mean(sums, weights) for weights in contrasts]
             return alone[0], tuple(alone[1:]), "ok"
-        self.settle()
-        found = estimates(sums, contrasts)
+        if self._effects is None:
+            self._effects, self._waiting = Effects.of(sums), 0
+        found = [estimate(self._effects, weights) for weights in contrasts]
         return found[0], tuple(found[1:]), status(sums, found[0])
 
 
