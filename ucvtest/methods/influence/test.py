@@ -112,6 +112,10 @@ class InfluenceFunctionTest(FromLosses):
     Cost: one fit of each learner for each learning set, and
     O(M n1K n0K) for M learning sets that test n1K and n0K observations.
 
+    The leave-one-out bootstrap of R's riskRegression (``Score``, ``split.method = "loob"``) draws
+    from the whole sample and otherwise has the same estimates; its standard error is that of
+    variance "term_1" times sqrt(n/(n - 1)): how training sets vary is not in it.
+
     K-fold and leave-one-out cross-validation are not smooth: each observation is tested by one
     rule only, and the influence variance is the naive one, of values taken for independent.
 
