@@ -910,6 +910,7 @@ def test_repeated_stratified_folds_of_any_number():
     result = uv.InfluenceFunctionTest.from_losses(losses).fit()
     assert result.tables["Variances"]["variance"] == ("influence", "term_1")
     assert result.diagnostics["n_repeats"] == 100
+    assert "make 3 folds of two sizes: use losses of random splits" in " ".join(result.notes)
 
 
 def test_stratified_random_splits_are_monte_carlo_cross_validation():

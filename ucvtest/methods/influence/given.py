@@ -22,6 +22,8 @@ class GivenLayout(Layout):
     of the design behind each row of `resamples`, where their orders differ.
     """
 
+    smooth = one_size = "use losses of random splits, with as many of each class in every test set"
+
     design: Design
     scheme: str
     resamples: Resamples

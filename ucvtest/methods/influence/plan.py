@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -74,6 +74,10 @@ def resampled_classes(n_obs: int, target: np.ndarray | None) -> tuple[np.ndarray
 class Layout:
     """The classes resampled by themselves (see `resampled_classes`), and the number of folds."""
 
+    smooth: ClassVar[str] = "use scheme='monte_carlo' or 'repeated'"
+    one_size: ClassVar[str] = "use scheme='monte_carlo', or another n_folds"
+    """What to do for a jackknife variance."""
+
     classes: tuple[np.ndarray, ...]
     n_folds: int
 
@@ -126,14 +130,14 @@ class Layout:
         if scheme in SINGLE:
             return (
                 f"every {self.unit} is tested by one rule only, which does not show how other "
-                "learning sets would move it: use scheme='monte_carlo' or 'repeated'"
+                f"learning sets would move it: {self.smooth}"
             )
         n_tested = self.n_tested(scheme)
         if n_tested is None:
             sizes = " and ".join(str(len(members)) for members in self.classes)
             return (
                 f"it needs folds of one size, and {sizes} observations make {self.n_folds} folds "
-                "of two sizes: use scheme='monte_carlo', or another n_folds"
+                f"of two sizes: {self.one_size}"
             )
         if min(n_tested) < 2:
             return "a fold of one observation is empty once that one is left out: use fewer folds"
