@@ -1,5 +1,6 @@
 """Samples from the problems, all tests on each, and the true values of what they estimate."""
 
+import time
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
@@ -28,6 +29,9 @@ CHUNK = 20
 BLOCK = 1000
 """Observations drawn at a time for the learning sets of the true values."""
 
+MANY_FEATURES = 100
+"""With more, rules are slow to learn about on a population."""
+
 TARGETS = {"difference": (0, 1), "error": (0, None)}
 """What is estimated: first learner minus second, and the first learner's expected loss."""
 
@@ -37,8 +41,10 @@ EVERY = {
     "ustatistic": (1, 4),
     "ustatistic_jackknife": (3, 8),
     "influence_error": (3, 0),
-    "influence_auc": (6, 0),
-    "corrected_t_auc": (2, 2),
+    "influence_auc": (3, 3),
+    "influence_auc_jackknife": (4, 4),
+    "delong": (3, 3),
+    "delong_folds": (3, 3),
     "permutation": (2, 0),
 }
 """Costly tests are run on every so many samples: for learners that are quick to fit, and for
@@ -48,6 +54,12 @@ FURTHER = ("nested", "bayesian_t")
 
 HALF = ("ustatistic", "ustatistic_jackknife")
 """One learner alone on every other sample, since that needs fits of its own."""
+
+SAME_FIT = {
+    "ustatistic": {"ustatistic_paper": "unbiased"},
+    "ustatistic_auc": {"ustatistic_auc_jackknife": "jackknife"},
+}
+"""Tests that are read off the fit of another: their variance is in its table."""
 
 SLOW_FITS = 3000
 """`max_fits` of `UStatisticTest` for learners that are slow to fit."""
@@ -65,13 +77,20 @@ class SampleRun:
     problem: Problem
     n_obs: int
     number: int
+    within_classes: bool = False
+    """Whether as many of each class are drawn as there are in the population, as for the AUC."""
 
     def __post_init__(self) -> None:
-        self.members = self.problem.draw(np.random.default_rng(self._seeds("")), self.n_obs)
+        rng = np.random.default_rng(self._seeds(""))
+        if self.within_classes:
+            self.members = self.problem.draw_classes(rng, self.problem.class_sizes(self.n_obs))
+        else:
+            self.members = self.problem.draw(rng, self.n_obs)
         self.X = self.problem.features[self.members]
         self.y = self.problem.response[self.members]
         self._losses: dict[tuple[NamedDesign, str], uv.Losses] = {}
         self._conditional: dict[tuple[NamedDesign, str], np.ndarray] = {}
+        self._seconds: dict[tuple[NamedDesign, str], float] = {}
 
     def _seeds(self, use: str) -> list[int]:
         # Names and not places, so that problems and tests may be added without changing others.
@@ -90,8 +109,14 @@ class SampleRun:
     def losses(self, design: NamedDesign, loss: str) -> uv.Losses:
         """Losses of both learners on this sample, on a design or part of a larger one."""
         if (design, loss) not in self._losses:
+            start = time.perf_counter()
             self._losses[design, loss] = self._evaluated(design, loss)
+            self._seconds[design, loss] = time.perf_counter() - start
         return self._losses[design, loss]
+
+    def seconds(self, design: NamedDesign, loss: str) -> float:
+        """How long the losses took, which several tests share."""
+        return self._seconds[design, loss]
 
     def _evaluated(self, design: NamedDesign, loss: str) -> uv.Losses:
         if design == KFold(10):
@@ -134,38 +159,39 @@ def _first_rows(losses: uv.Losses, count: int) -> uv.Losses:
 def rows_of_sample(
     problem: Problem, n_obs: int, number: int, group: str | None = None
 ) -> list[dict[str, Any]]:
-    """What every test of a group says of one sample."""
+    """What every test of a group says of one sample; without a group, what all say."""
     with warnings.catch_warnings():
         # "No interval" is counted here, and so needs no warning.
         warnings.simplefilter("ignore", uv.UcvtestWarning)
-        return _rows(SampleRun(problem, n_obs, number), group)
+        groups = GROUPS if group is None else (group,)
+        return [row for each in groups for row in _rows(problem, n_obs, number, each)]
 
 
 def group_of(procedure: Procedure) -> str:
     """What is run, and kept on file, together: tests that share fits, or do their own."""
+    if procedure.auc:
+        return "auc"
     if procedure.name in FURTHER:
         return "further"
     return "own_fits" if procedure.design is None else "losses"
 
 
-def _rows(run: SampleRun, group: str | None) -> list[dict[str, Any]]:
+def _rows(problem: Problem, n_obs: int, number: int, group: str) -> list[dict[str, Any]]:
+    run = SampleRun(problem, n_obs, number, within_classes=group == "auc")
     rows: list[dict[str, Any]] = []
-    problem = run.problem
+    read_off = {name for each in SAME_FIT.values() for name in each}
     for procedure in usable(problem):
-        if group not in (None, group_of(procedure)):
+        if group != group_of(procedure) or procedure.name in read_off:
             continue
         if procedure.name in EVERY and not run.due(procedure.name):
             continue
-        if procedure.name == "ustatistic_paper":
-            continue  # one fit serves both
         for target, (_, other) in TARGETS.items():
             if other is None and not procedure.single:
                 continue
             if other is None and procedure.name in HALF and run.number % 2:
                 continue
             rows += _tested(run, procedure, target)
-    own = group in (None, "own_fits") and problem.no_signal
-    if own and run.due("permutation") and run.n_obs <= 100:
+    if group == "own_fits" and problem.no_signal and run.due("permutation") and n_obs <= 100:
         rows += _independence(run)
     return rows
 
@@ -173,7 +199,7 @@ def _rows(run: SampleRun, group: str | None) -> list[dict[str, Any]]:
 def usable(problem: Problem) -> Iterator[Procedure]:
     """The tests that suit the loss of a problem, of those that are there."""
     for procedure in PROCEDURES.values():
-        suits = problem.auc if procedure.auc else True
+        suits = problem.auc if procedure.auc else problem.loss != "auc"
         if procedure.zero_one and problem.loss != "zero_one":
             suits = False
         if suits and procedure.test in uv.__all__:
@@ -181,34 +207,81 @@ def usable(problem: Problem) -> Iterator[Procedure]:
 
 
 def _tested(run: SampleRun, procedure: Procedure, target: str) -> list[dict[str, Any]]:
-    first, other = TARGETS[target]
     cls = getattr(uv, procedure.test)
-    loss = "auc" if procedure.auc else run.problem.loss
-    truth, learn_size = nan, 0
+    run_test = _on_losses if procedure.design is not None else _on_data
     try:
-        if procedure.design is not None:
-            losses = run.losses(procedure.design, loss)
-            learn_size = int(losses.design.learning[0].sum())
-            if procedure.about == "rules":
-                both = run.conditional(procedure.design, loss)
-                truth = both[0] if other is None else both[0] - both[1]
-            result = cls.from_losses(losses, first, other).fit(**procedure.options)
-            # Nested cross-validation corrects its estimate to learning from all observations.
-            stated = result.settings["learn_size"]
-            learn_size = stated if isinstance(stated, int) else learn_size
-        else:
-            test, options = _from_data(run, cls, procedure, other)
-            learn_size = _learn_size(test)
-            result = test.fit(**options, rng=run.seed(procedure.name))
+        about, result = run_test(run, cls, procedure, target)
     except ValueError as error:
         # A sample that a test refuses: no answer. Anything else is an error of ours.
         if not _is_refusal(str(error)):
             raise
-        return [_row(run, procedure.name, target, learn_size, truth, None)]
-    rows = [_row(run, procedure.name, target, learn_size, truth, result)]
-    if procedure.name == "ustatistic":
-        rows.append(_paper_row(rows[0], result))
-    return rows
+        about, result = About(), None
+    names = SAME_FIT.get(procedure.name, {})
+    first = _row(run, procedure.name, target, about, result)
+    return [first, *(_read_off(first, name, result, names[name]) for name in names)]
+
+
+@dataclass(frozen=True)
+class About:
+    """What a test learns from, what it estimates where that depends on the sample, and its time."""
+
+    learn_size: int = 0
+    learn_positive: int = 0
+    """Of a learning set, where they are drawn within the classes."""
+    truth: float = nan
+    seconds: float = nan
+
+
+def _on_losses(
+    run: SampleRun, cls: Any, procedure: Procedure, target: str
+) -> tuple[About, TestResult]:
+    first, other = TARGETS[target]
+    design = procedure.design
+    assert design is not None
+    loss = "auc" if procedure.auc else run.problem.loss
+    losses = run.losses(design, loss)
+    truth = nan
+    if procedure.about == "rules":
+        both = run.conditional(design, loss)
+        truth = both[0] if other is None else both[0] - both[1]
+    start = time.perf_counter()
+    result = cls.from_losses(losses, first, other).fit(**procedure.options)
+    seconds = run.seconds(design, loss) + time.perf_counter() - start
+    # Nested cross-validation corrects its estimate to learning from all observations.
+    stated = result.settings["learn_size"]
+    learning = losses.design.learning
+    learn_size = stated if isinstance(stated, int) else int(learning[0].sum())
+    positive = 0
+    if procedure.auc:
+        learnt = learning[:, run.y == run.problem.sample.classes[1]]
+        learn_size = round(float(learning.sum(axis=1).mean()))
+        positive = round(float(learnt.sum(axis=1).mean()))
+    return About(learn_size, positive, truth, seconds), result
+
+
+def _on_data(
+    run: SampleRun, cls: Any, procedure: Procedure, target: str
+) -> tuple[About, TestResult]:
+    start = time.perf_counter()
+    test, options = _from_data(run, cls, procedure, TARGETS[target][1])
+    result = test.fit(**options, rng=run.seed(procedure.name))
+    seconds = time.perf_counter() - start
+    learn_size, positive = _learn_size(test), 0
+    if procedure.auc:
+        learn_size, positive = _learn_sizes_of_classes(run, result)
+    return About(learn_size, positive, seconds=seconds), result
+
+
+def _learn_sizes_of_classes(run: SampleRun, result: TestResult) -> tuple[int, int]:
+    """All that are learnt from, and the positives among them."""
+    counts = run.problem.class_sizes(run.n_obs)
+    n_folds = result.settings.get("n_folds")
+    negatives, positives = (
+        result.settings["learn_size_by_class"]
+        if n_folds is None
+        else (count - count // n_folds for count in counts)
+    )
+    return int(negatives + positives), int(positives)
 
 
 REFUSALS = (
@@ -225,7 +298,7 @@ def _is_refusal(message: str) -> bool:
 
 def _from_data(run: SampleRun, cls: type, procedure: Procedure, other: int | None):
     settings = dict(procedure.settings(run.n_obs))
-    if procedure.test != "InfluenceFunctionTest":
+    if procedure.test != "InfluenceFunctionTest" and not procedure.auc:
         settings["loss"] = run.problem.loss
     second = None if other is None else run.problem.learners[other]
     options = dict(procedure.options)
@@ -243,34 +316,36 @@ def _learn_size(test: Any) -> int:
 
 
 def _row(
-    run: SampleRun,
-    name: str,
-    target: str,
-    learn_size: int,
-    truth: float,
-    result: TestResult | None,
+    run: SampleRun, name: str, target: str, about: About, result: TestResult | None
 ) -> dict[str, Any]:
     low, high = (nan, nan) if result is None else result.conf_int(ALPHA)
     return {
         "number": run.number,
         "procedure": name,
         "target": target,
-        "learn_size": learn_size,
-        "truth": truth,
+        "learn_size": about.learn_size,
+        "learn_positive": about.learn_positive,
+        "truth": about.truth,
         "estimate": nan if result is None else result.estimate,
         "low": low,
         "high": high,
         "pvalue": nan if result is None else result.pvalue,
         "n_fits": 0 if result is None else result.n_fits,
+        "seconds": about.seconds,
     }
 
 
-def _paper_row(row: dict[str, Any], result: TestResult) -> dict[str, Any]:
-    """The paper's variance, which every result shows beside the chosen one."""
-    table = result.tables["Variances"]
-    place = table["variance"].index("unbiased")
-    found = {"low": "conf_low", "high": "conf_high", "pvalue": "pvalue"}
-    return row | {"procedure": "ustatistic_paper"} | {k: table[v][place] for k, v in found.items()}
+def _read_off(
+    row: dict[str, Any], name: str, result: TestResult | None, variance: str
+) -> dict[str, Any]:
+    """Another variance of the same fit, which every result shows beside the chosen one."""
+    found: dict[str, Any] = dict.fromkeys(("low", "high", "pvalue"), nan)
+    table: Any = {"variance": ()} if result is None else result.tables["Variances"]
+    if variance in table["variance"]:
+        place = table["variance"].index(variance)
+        columns = {"low": "conf_low", "high": "conf_high", "pvalue": "pvalue"}
+        found = {name: table[column][place] for name, column in columns.items()}
+    return {**row, "procedure": name, **found}
 
 
 def _independence(run: SampleRun) -> Iterator[dict[str, Any]]:
@@ -282,17 +357,15 @@ def _independence(run: SampleRun) -> Iterator[dict[str, Any]]:
     for name, test in found.items():
         seed = run.seed(name)
         result = test.fit(n_permutations=PERMUTATIONS, rng=seed)
-        row = _row(run, name, "independence", run.n_obs, nan, None)
+        row = _row(run, name, "independence", About(run.n_obs), None)
         yield row | {"pvalue": result.pvalue, "estimate": result.estimate, "n_fits": result.n_fits}
 
 
 # ---------------------------------------------------------------------------------- truth
 
 
-def true_values(
-    problem: Problem, learn_size: int, n_sets: int, *, auc: bool = False
-) -> dict[str, float]:
-    """Expected loss (AUC) at a learning-set size, from independent learning sets.
+def true_values(problem: Problem, learn_size: int, n_sets: int) -> dict[str, float]:
+    """Expected loss at a learning-set size, from independent learning sets.
 
     Each rule is judged on all of the population that it has not learnt from; sets that come
     from one block of the population do not overlap.
@@ -313,10 +386,36 @@ def true_values(
         n_parts = min(size // learn_size, n_sets)
         learning = np.repeat(np.eye(n_parts, dtype=bool), learn_size, axis=1)
         learning = np.pad(learning, ((0, 0), (0, size - learning.shape[1])))
-        rules = population_rules(problem, members)
-        judged = [(each.aucs if auc else each.risks)(learning) for each in rules]
+        judged = [rules.risks(learning) for rules in population_rules(problem, members)]
         found.append(np.column_stack(judged))
-    first, second = np.concatenate(found).T
+    return _means(np.concatenate(found))
+
+
+def true_aucs(problem: Problem, learn_sizes: tuple[int, int], n_sets: int) -> dict[str, float]:
+    """As `true_values`, of the AUC where so many negatives and positives are learnt from."""
+    code = zlib.crc32(problem.name.encode())
+    rng = np.random.default_rng([SEED, code, *learn_sizes, 8])
+    shares = zip(learn_sizes, problem.class_sizes(problem.n_population), strict=True)
+    most = max(1, min(there // (2 * wanted) for wanted, there in shares))
+    n_parts = min(most, max(1, BLOCK // sum(learn_sizes)))
+    if any(_one_by_one(learner) for learner in problem.fitted):
+        n_parts = 1
+    part = np.repeat(np.arange(n_parts), sum(learn_sizes))
+    learning = part == np.arange(n_parts)[:, None]
+    found: list[np.ndarray] = []
+    while sum(len(each) for each in found) < n_sets:
+        counts = (n_parts * learn_sizes[0], n_parts * learn_sizes[1])
+        members = problem.draw_classes(rng, counts)
+        positive = problem.sample.target[members] == 1
+        by_class = [members[kind].reshape(n_parts, -1) for kind in (~positive, positive)]
+        members = np.hstack(by_class).ravel()
+        judged = [rules.aucs(learning) for rules in population_rules(problem, members)]
+        found.append(np.column_stack(judged))
+    return _means(np.concatenate(found))
+
+
+def _means(judged: np.ndarray) -> dict[str, float]:
+    first, second = judged.T
     values = {"difference": first - second, "error": first}
     return {
         f"{target}{suffix}": float(number)
@@ -339,10 +438,17 @@ def truth_sets(problem: Problem, learn_size: int) -> int:
     return wanted // 2 if any(map(_one_by_one, problem.fitted)) else wanted
 
 
+def auc_truth_sets(problem: Problem, learn_size: int) -> int:
+    """As `truth_sets`: the standard error is a few per cent of the estimates' deviation."""
+    wanted = int(np.clip(12_000 // learn_size, 200, 500))
+    slow = problem.features.shape[1] > MANY_FEATURES or any(map(_one_by_one, problem.fitted))
+    return wanted // 2 if slow else wanted
+
+
 # --------------------------------------------------------------------- running, continuing
 
 
-GROUPS = ("own_fits", "losses", "further")
+GROUPS = ("own_fits", "losses", "further", "auc")
 
 
 def run_chunk(problem: Problem, n_obs: int, chunk: int, group: str, folder: Path) -> bool:
@@ -356,21 +462,26 @@ def run_chunk(problem: Problem, n_obs: int, chunk: int, group: str, folder: Path
     return True
 
 
+KEYS = ["learn_size", "learn_positive", "auc"]
+
+
 def true_values_of_cells(
     problem: Problem, needed: pd.DataFrame, folder: Path, progress: Callable[[str], None]
 ) -> pd.DataFrame:
     """True values at the learning-set sizes that tests need, those on file read."""
     path = folder / f"truth-{problem.name}.csv"
     known = pd.read_csv(path) if path.exists() else pd.DataFrame()
-    have = set() if known.empty else set(zip(known["learn_size"], known["auc"], strict=True))
-    for learn_size, auc in sorted(set(zip(needed["learn_size"], needed["auc"], strict=True))):
-        if (learn_size, auc) in have:
+    have = set() if known.empty else set(known[KEYS].itertuples(index=False, name=None))
+    for size, positive, auc in sorted(set(needed[KEYS].itertuples(index=False, name=None))):
+        if (size, positive, auc) in have:
             continue
-        progress(f"{problem.name}: truth at learning-set size {learn_size}")
-        n_sets = truth_sets(problem, learn_size)
-        n_sets = n_sets // 2 if auc else n_sets
-        values = true_values(problem, int(learn_size), n_sets, auc=bool(auc))
-        row = {"learn_size": learn_size, "auc": auc, **values}
+        progress(f"{problem.name}: truth at learning-set size {size}")
+        if auc:
+            n_sets = auc_truth_sets(problem, int(size))
+            values = true_aucs(problem, (int(size - positive), int(positive)), n_sets)
+        else:
+            values = true_values(problem, int(size), truth_sets(problem, int(size)))
+        row = {"learn_size": size, "learn_positive": positive, "auc": auc, **values}
         known = pd.concat([known, pd.DataFrame([row])], ignore_index=True)
         _write(known, path)
     return known

@@ -37,7 +37,13 @@ COLUMNS = (
     "rejected_low",
     "rejected_high",
     "width",
+    "sd",
+    "missed_below",
+    "missed_above",
+    "seconds",
+    "smaller_class",
 )
+"""The last five are missing in rows from before they were counted."""
 
 
 def read_samples(problem: Problem, folder: Path) -> pd.DataFrame:
@@ -55,14 +61,21 @@ def table_of(problem: Problem, folder: Path, progress=print) -> pd.DataFrame:
     rows = read_samples(problem, folder)
     if rows.empty:
         return pd.DataFrame(columns=list(COLUMNS))
+    return cells_of(problem, rows, truths_of(problem, rows, folder, progress))
+
+
+def truths_of(problem: Problem, rows: pd.DataFrame, folder: Path, progress=print) -> dict:
+    """True values by what is learnt from and whether they are AUCs, found where not on file."""
     needed = rows[_about_learner(rows) & (rows["learn_size"] > 0) & rows["low"].notna()]
     truths = true_values_of_cells(problem, needed.assign(auc=_auc(needed)), folder, progress)
-    known = {(row["learn_size"], bool(row["auc"])): row for row in truths.to_dict("records")}
-    return cells_of(problem, rows, known)
+    return {
+        (row["learn_size"], row["learn_positive"], bool(row["auc"])): row
+        for row in truths.to_dict("records")
+    }
 
 
 def cells_of(problem: Problem, rows: pd.DataFrame, known: dict) -> pd.DataFrame:
-    """What the samples of a problem give; `known` are true values by (learning size, AUC)."""
+    """What the samples of a problem give; `known` as from `truths_of`."""
     of_learner, auc = _about_learner(rows), _auc(rows)
     found = [
         _cell(problem, key, cell, bool(of_learner[cell.index[0]]), bool(auc[cell.index[0]]), known)
@@ -92,13 +105,14 @@ def _cell(
     n_obs, target, procedure = key
     learn_size = int(cell["learn_size"].max())
     truth, truth_se = cell["truth"], 0.0
-    entry = known.get((learn_size, auc))
+    entry = known.get((learn_size, int(cell["learn_positive"].max()), auc))
     if of_learner and _null_holds(problem, str(target)):
         truth = 0.0  # by construction
     elif of_learner and entry is not None:
         truth, truth_se = entry[target], entry[f"{target}_se"]
     answered = cell["low"].notna() & cell["high"].notna()
-    covered = answered & (cell["low"] <= truth) & (truth <= cell["high"])
+    below, above = answered & (cell["high"] < truth), answered & (cell["low"] > truth)
+    covered = answered & ~below & ~above
     tested = cell["pvalue"].notna()
     rejected = tested & (cell["pvalue"] <= ALPHA)
     counts = {"answered": answered, "covered": covered, "tested": tested, "rejected": rejected}
@@ -122,6 +136,11 @@ def _cell(
         "rejected_low": rejected_low,
         "rejected_high": rejected_high,
         "width": (cell["high"] - cell["low"])[answered].median(),
+        "sd": cell["estimate"].std(ddof=1),
+        "missed_below": int(below.sum()),
+        "missed_above": int(above.sum()),
+        "seconds": cell["seconds"].median(),
+        "smaller_class": min(problem.class_sizes(int(n_obs))) if auc else np.nan,
     }
 
 
@@ -135,6 +154,13 @@ def _interval(count: int, total: int) -> tuple[float, float]:
         return np.nan, np.nan
     low, high = proportion_confint(count, total, method="beta")
     return float(low), float(high)
+
+
+def renewed(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+    """The old rows, replaced by new ones of the same problem, size, target and procedure."""
+    keys = ["problem", "n_obs", "target", "procedure"]
+    kept = ~pd.MultiIndex.from_frame(old[keys]).isin(pd.MultiIndex.from_frame(new[keys]))
+    return pd.concat([old.reindex(columns=list(COLUMNS))[kept], new], ignore_index=True)
 
 
 def write_table(table: pd.DataFrame, problems: dict[str, Problem], folder: Path) -> None:
@@ -163,6 +189,7 @@ def write_table(table: pd.DataFrame, problems: dict[str, Problem], folder: Path)
                 "words": problem.words,
                 "loss": problem.loss,
                 "population": problem.n_population,
+                "held_out": problem.held_out,
             }
             for name, problem in problems.items()
             if name in set(table["problem"])

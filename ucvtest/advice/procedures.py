@@ -107,6 +107,8 @@ class Procedure:
             return _first_learn_size(self.design, n_obs)
         if "n_folds" in settings:
             return n_obs - n_obs // settings["n_folds"]
+        if self.auc:
+            return n_obs // 2 - 2  # half of each class, less one
         return int(settings["learn_size"])
 
 
@@ -126,6 +128,9 @@ PRECISE = {"tol": 0.2, "max_fits": 50_000}
 
 OF_THE_PAPER = {"variance": "influence", "n_repeats": 1000}
 """For `InfluenceFunctionTest`: the variance that the table shows beside the better ones."""
+
+PRECISE_AUC = {"tol": 0.3}
+"""For `UStatisticTest` of an AUC, of which a result needs an error below 50%."""
 
 _TEN_FOLDS = KFold(10)
 
@@ -181,6 +186,19 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 "InfluenceFunctionTest",
                 arguments={"n_folds": 5, "metric": "auc"},
                 options=OF_THE_PAPER,
+                auc=True,
+            ),
+            Procedure(
+                "influence_auc_jackknife",
+                "InfluenceFunctionTest",
+                arguments={"n_folds": 5, "metric": "auc"},
+                auc=True,
+            ),
+            Procedure("ustatistic_auc", "UStatisticTest", options=PRECISE_AUC, auc=True),
+            Procedure(
+                "ustatistic_auc_jackknife",
+                "UStatisticTest",
+                options={**PRECISE_AUC, "variance": "jackknife"},
                 auc=True,
             ),
         )

@@ -1,0 +1,108 @@
+"""What is promised of the calibration table, number by number, and whether it holds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ucvtest.advice.calibration import calibration_settings
+
+BEST_AUC, REFERENCE_AUC = "ustatistic_auc", "corrected_t_auc"
+
+BINOMIAL_ERRORS = 2.5
+"""A cell may be below its bound by so many binomial standard errors."""
+
+LARGE_CLASS = 8
+"""Observations of the smaller class from which on one learner's AUC is promised."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A number of the table, and the bound that it keeps."""
+
+    words: str
+    value: float
+    bound: float
+    at_least: bool = True
+    where: str = ""
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is on the right side; a number that is missing is not."""
+        return self.value >= self.bound if self.at_least else self.value <= self.bound
+
+    def __str__(self) -> str:
+        sign = ">=" if self.at_least else "<="
+        where = f" ({self.where})" if self.where else ""
+        verdict = "ok    " if self.kept else "BROKEN"
+        return f"{verdict} {self.value:8.4f} {sign} {self.bound:.4g}  {self.words}{where}"
+
+
+def promises_kept(table: pd.DataFrame) -> list[Promise]:
+    """Everything that is promised, in the order of the study."""
+    return list(_of_auc(table))
+
+
+def _of_auc(table: pd.DataFrame) -> Iterator[Promise]:
+    rows = table[table["procedure"].isin((BEST_AUC, REFERENCE_AUC)) & table["sd"].notna()]
+    best = rows[rows["procedure"] == BEST_AUC]
+    pairs = best[best["target"] == "difference"]
+    alone = best[(best["target"] == "error") & (best["smaller_class"] >= LARGE_CLASS)]
+    problems = pairs["problem"].nunique()
+    yield Promise("AUC: problems studied", problems, 12)
+    fewest = pairs["samples"].min() if len(pairs) else np.nan
+    yield Promise("AUC: samples in the cell with fewest", fewest, 300)
+    yield from _coverage("AUC, difference", pairs)
+    yield from _coverage(f"AUC, one learner, {LARGE_CLASS} of each class or more", alone)
+    held_out = pairs["problem"].isin(_held_out())
+    nulls = pairs["equal"] == 1
+    yield _size("AUC: true nulls rejected", pairs[nulls], 0.05)
+    yield _size("AUC: true nulls rejected, problems held out", pairs[nulls & held_out], 0.06)
+    reference = rows[(rows["procedure"] == REFERENCE_AUC) & (rows["target"] == "difference")]
+    yield Promise(
+        "AUC, difference: mean width relative to corrected t on folds",
+        mean_ratio(pairs, reference),
+        0.6,
+        at_least=False,
+    )
+
+
+def _held_out() -> set[str]:
+    known = calibration_settings()["problems"]
+    return {name for name, each in known.items() if each.get("held_out")}
+
+
+def _coverage(words: str, cells: pd.DataFrame) -> Iterator[Promise]:
+    """The mean, and the cell that is lowest relative to what chance explains."""
+    share = (cells["covered"] / cells["answered"]).to_numpy(dtype=float)
+    yield Promise(f"{words}: mean coverage", float(share.mean()) if len(share) else np.nan, 0.95)
+    if not len(share):
+        return
+    bound = cell_bound(0.92, cells["answered"].to_numpy(dtype=float))
+    lowest = int(np.argmin(share - bound))
+    cell = cells.iloc[lowest]
+    yield Promise(
+        f"{words}: coverage in the worst cell, 92% less {BINOMIAL_ERRORS:g} standard errors",
+        float(share[lowest]),
+        float(bound[lowest]),
+        where=f"{cell['problem']}, n = {cell['n_obs']}, {int(cell['answered'])} samples",
+    )
+
+
+def cell_bound(level: float, count: np.ndarray) -> np.ndarray:
+    """What a cell with so many answers may fall to by chance where this level holds."""
+    return level - BINOMIAL_ERRORS * np.sqrt(level * (1 - level) / count)
+
+
+def _size(words: str, cells: pd.DataFrame, bound: float) -> Promise:
+    tested = cells["tested"].sum()
+    share = cells["rejected"].sum() / tested if tested else np.nan
+    return Promise(words, share, bound, at_least=False, where=f"{int(tested)} samples")
+
+
+def mean_ratio(cells: pd.DataFrame, reference: pd.DataFrame) -> float:
+    """Widths over those of the reference, mean over the cells that both have."""
+    keys = ["problem", "n_obs"]
+    both = cells.merge(reference, on=keys, suffixes=("", "_reference"))
+    return float((both["width"] / both["width_reference"]).mean())
