@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 import ucvtest as uv
 from ucvtest.comparison.fields import Fits
 from ucvtest.methods.registry import TESTS
+from ucvtest.results.joint import JointResult
 from ucvtest.results.pictures import Layer, Picture
 
 HOSTILE = (
@@ -163,6 +164,22 @@ class TestEveryField:
     def test_summary_of_a_result(self, name):
         check_summary(hostile_result(name).summary(), (name,))
 
+    def test_notebook_pages(self, name):
+        result = hostile_result(name)
+        check_html(result._repr_html_(), (name,))
+        learners = (name, f"{name} 2")
+        joint = JointResult(learners, (0.6, 0.7), np.eye(2), 1.0, 1, 0.3, name, name, name)
+        check_html(joint._repr_html_(), learners)
+        scores = {key: [0.1, 0.2] for key in learners}
+        for losses in (
+            uv.Losses.from_scores(scores, n_learn=1, n_test=1),
+            uv.Losses.from_predictions(None, scores, loss="score"),
+        ):
+            shown = replace(losses, in_words=name, settings={"design": name})
+            check_html(shown._repr_html_(), learners)
+        advice = replace(uv.advise(60), reasons=(name,), settings={"design": name})
+        check_html(advice._repr_html_())
+
     def test_pictures_of_a_result(self, name):
         result = hostile_result(name)
         for kind in result.plot_kinds:
@@ -179,6 +196,7 @@ class TestEveryField:
         settings = {"loss": name, "alternative": name}
         comparison = uv.Comparison(learners, results, fits, "holm", 0.1, settings)
         check_summary(comparison.summary(), learners)
+        check_html(comparison._repr_html_(), learners)
         drawn(comparison.plot)
         check_html(comparison.frame.to_html())
         check_html(comparison.fits_frame.to_html())
@@ -215,4 +233,5 @@ def test_a_selection_of_hostile_learners():
         chosen, learners=hostile, settings={"complexity": HOSTILE[5], "loss_in_words": HOSTILE[5]}
     )
     check_html(shown.table.to_html(), HOSTILE[:2])
+    check_html(shown._repr_html_(), HOSTILE[:2])
     drawn(shown.plot)

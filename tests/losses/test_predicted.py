@@ -267,3 +267,11 @@ def test_what_cannot_be_used_is_refused(arguments, message):
 def test_results_are_json():
     result = uv.McNemarTest.from_losses(made()).fit()
     assert uv.TestResult.from_dict(json.loads(result.to_json())) == result
+
+
+def test_notebooks_show_the_means_of_all_rules():
+    page = made()._repr_html_()
+    assert "fixed rules, one test set" in page
+    assert all(f"{mean:.4f}" in page for mean in made().means[:, 0])
+    several = uv.Losses.from_scores({"a": [0.25, 0.75]}, n_learn=5, n_test=5)._repr_html_()
+    assert all(text in several for text in ("least", "0.2500", "greatest", "0.7500", "0.5000"))

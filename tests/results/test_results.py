@@ -152,3 +152,11 @@ def test_a_result_written_before_there_were_pictures_can_be_read():
     data = RESULT.to_dict()
     del data["pictures"]
     assert dict(TestResult.from_dict(data).pictures) == {}
+
+
+def test_the_representation_has_the_interval_where_there_is_one():
+    result = sample_result()
+    low, high = result.conf_int()
+    shown = f"estimate={result.estimate:.6g}, conf_int=({low:.6g}, {high:.6g}), se="
+    assert shown in repr(result)
+    assert "conf_int" not in repr(replace(result, se=math.nan))

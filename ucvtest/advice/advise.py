@@ -120,6 +120,11 @@ class Advice(ByValue):
         test: Any = class_named(self.test)
         return test(X, y, *learners, **{**self.settings, **arguments})
 
+    def _repr_html_(self) -> str:
+        from ucvtest.results.grids import page
+
+        return page([line.strip() for line in str(self).split("\n")], [])
+
     def __str__(self) -> str:
         promise = "" if self.promises else " (cannot promise: see the reasons)"
         settings = [f"{name}={value!r}" for name, value in self.settings.items()]

@@ -46,6 +46,9 @@ class Comparison(ComparisonFields):
     def __str__(self) -> str:
         return str(self.summary().as_text())
 
+    def _repr_html_(self) -> str:
+        return str(self.summary().as_html())
+
     @property
     def verdict(self) -> str:
         """The answer in words, at the 5% level."""

@@ -119,6 +119,11 @@ class Losses:
             f"n_resamples={self.design.n_resamples})"
         )
 
+    def _repr_html_(self) -> str:
+        from ucvtest.losses.shown import page_of
+
+        return page_of(self)
+
     @property
     def n_fits(self) -> int:
         """Model fits behind the losses: each learner and each learning set counted; 0 of rules."""

@@ -104,9 +104,11 @@ class ResultFields(ByValue):
         return iter((self.statistic, self.pvalue))
 
     def __repr__(self) -> str:
+        low, high = quiet_interval(self, 0.05)
+        interval = "" if math.isnan(low) else f"conf_int=({low:.6g}, {high:.6g}), "
         return (
             f"{type(self).__name__}("
-            f"method={self.method!r}, estimate={self.estimate:.6g}, se={self.se:.6g}, "
+            f"method={self.method!r}, estimate={self.estimate:.6g}, {interval}se={self.se:.6g}, "
             f"statistic={self.statistic:.6g}, pvalue={self.pvalue:.6g}, status={self.status!r})"
         )
 

@@ -22,6 +22,7 @@ __all__ = [
     "in_two_columns",
     "number_column",
     "number_text",
+    "page",
     "wrapped_rows",
 ]
 
@@ -62,11 +63,7 @@ class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
 
     def as_html(self) -> str:
         """Tables and text as HTML."""
-        paragraphs = (f"<p>{html.escape(text)}</p>" for text in self._paragraphs())
-        # Or notebooks would read what stands between dollar signs as a formula.
-        start = '<div class="tex2jax_ignore mathjax_ignore">'
-        tables = (table.as_html() for table in self.tables)
-        return "\n".join([start, *tables, *paragraphs, "</div>"])
+        return _html([], self.tables, self._paragraphs())
 
     def as_latex(self) -> str:
         """Tables and text as LaTeX; needs the package booktabs."""
@@ -173,6 +170,18 @@ class Grid:
         lines = [header, sides, *self.rows]
         cells = ([escape_markdown(cell) for cell in line] for line in lines)
         return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+
+def page(above: Sequence[str], grids: Sequence[Grid], below: Sequence[str] = ()) -> str:
+    """Paragraphs, tables and paragraphs as HTML for notebooks; names stay text."""
+    return _html(above, [grid.table(grid.width) for grid in grids], below)
+
+
+def _html(above: Iterable[str], tables: Iterable[Any], below: Iterable[str]) -> str:
+    first, last = ([f"<p>{html.escape(text)}</p>" for text in texts] for texts in (above, below))
+    # Or notebooks would read what stands between dollar signs as a formula.
+    start = '<div class="tex2jax_ignore mathjax_ignore">'
+    return "\n".join([start, *first, *(table.as_html() for table in tables), *last, "</div>"])
 
 
 def hanging(text: str, width: int) -> list[str]:

@@ -65,6 +65,14 @@ class JointResult(ByValue):
             f"df={self.df}, pvalue={self.pvalue:.6g}, status={self.status!r})"
         )
 
+    def _repr_html_(self) -> str:
+        from ucvtest.results.grids import Grid, number_column, page
+
+        errors = np.sqrt(np.diag(self.covariance)).tolist()
+        columns = (number_column(self.estimates), number_column(errors))
+        rows = [list(cells) for cells in zip(self.learners, *columns, strict=True)]
+        return page([self.verdict], [Grid(rows, ["", "estimate", "std err"], self.method)])
+
     @property
     def in_words(self) -> str:
         """Statistic, degrees of freedom and p-value, or why there are none."""

@@ -96,6 +96,9 @@ class TestResult(ResultFields):
 
         return verdict(self)
 
+    def _repr_html_(self) -> str:
+        return str(self.summary().as_html())
+
     def summary(self, alpha: float = 0.05, *, with_verdict: bool = True) -> "Summary":
         """Summary tables with ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels.
 

@@ -73,6 +73,21 @@ class ModelSelection(ByValue):
         )
         return f"{self.table.to_string(index=False)}\n\nChosen by {chosen}"
 
+    def _repr_html_(self) -> str:
+        from ucvtest.results.grids import Grid, number_column, page
+
+        columns = {"complexity": self.complexity, **self.columns}
+        chosen: dict[int, list[str]] = {}
+        for name, place in self.choices.items():
+            chosen.setdefault(place, []).append(name)
+        cells = zip(*(number_column(each.tolist()) for each in columns.values()), strict=True)
+        rows = [
+            [learner.name, *row, ", ".join(chosen.get(place, []))]
+            for place, (learner, row) in enumerate(zip(self.learners, cells, strict=True))
+        ]
+        chosen_by = f"Chosen by {NAMES.get(self.criterion, self.criterion)}: {self.best.name}"
+        return page([chosen_by], [Grid(rows, ["", *columns, "chosen by"])])
+
     @property
     def criteria(self) -> tuple[str, ...]:
         """The criteria that were computed."""
