@@ -194,6 +194,18 @@ OTHERS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             "y": Y,
         },
     ),
+    "Losses.from_scores": (
+        uv.Losses.from_scores,
+        {
+            "fold_scores": {"a": [0.1, 0.2], "b": [0.3, 0.1]},
+            "n_learn": 5,
+            "n_test": 5,
+            "design": "kfold",
+            "n_folds": None,
+            "greater_is_better": True,
+        },
+    ),
+    "Design.of_fixed_rules": (uv.designs.Design.of_fixed_rules, {"n_obs": 24}),
     "knn": (uv.learners.knn, {"k": 3}),
     "lda": (uv.learners.lda, {"priors": "empirical"}),
     "qda": (uv.learners.qda, {"priors": "empirical"}),
@@ -309,6 +321,26 @@ METHODS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 }
 
 WORKING: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "Losses.from_predictions": (
+        uv.Losses.from_predictions,
+        {
+            "y": Y,
+            "predictions": {"a": Y, "b": 1 - Y},
+            "loss": "squared",
+            "groups": np.arange(24) // 2,
+            "pos_label": 1,
+        },
+    ),
+    "compare_losses": (
+        uv.compare_losses,
+        {
+            "losses": LOSSES,
+            "tests": ["naive_t"],
+            "baseline": 1,
+            "alternative": "less",
+            "correction": "holm",
+        },
+    ),
     "fold_covariance": (
         uv.simulate.fold_covariance,
         {

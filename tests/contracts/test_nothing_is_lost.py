@@ -167,6 +167,8 @@ def masked(values):
         lambda lost: kernels.permutation.generalization(lost(X.T), X.T, X[:, 0]),
         lambda lost: kernels.permutation.effective_degrees(lost(np.eye(3))),
         lambda lost: uv.Losses.from_arrays(lost(X.T), np.eye(40)[:2]),
+        lambda lost: uv.Losses.from_predictions(Y, {"a": lost(X[:, 0])}, loss="auc"),
+        lambda lost: uv.Losses.from_scores({"a": lost(X[:, 0])}, n_learn=3, n_test=1),
         lambda lost: uv.learners.smoother(lost(np.eye(3))),
         lambda lost: uv.learners.hat_matrix(uv.learners.ridge(1.0), lost(X)),
     ],

@@ -75,6 +75,7 @@ class Design:
             If `n_obs` is no positive integer.
         """
         n_obs = at_least("n_obs", n_obs, 1)
+        check_number("n_obs", n_obs, high=1e9)
         return cls(np.zeros((1, n_obs), dtype=bool), np.ones((1, n_obs), dtype=bool))
 
     @classmethod
