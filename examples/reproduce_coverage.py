@@ -68,7 +68,7 @@ def main() -> None:
         for seed in range(n_sets):
             X, y = draw_sample(rng, n)
             test = uv.UStatisticTest(X, y, *learners, learn_size=g)
-            result = test.fit(n_pairs=n_pairs, rng=seed)
+            result = test.fit(n_pairs=n_pairs, interval="wald", rng=seed)
             runs.append({"estimate": result.estimate} | covers(result, truth))
         frame = pd.DataFrame(runs)
         row = {"problem": title, "truth": f"{truth:.4f} +- {truth_se:.4f}"}

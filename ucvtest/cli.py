@@ -35,10 +35,12 @@ CorrectionName = Literal[
     "none",
 ]
 VarianceName = Literal["auto", "clipped", "jackknife", "unbiased", "asymptotic"]
+IntervalName = Literal["auto", "wald", "plus_four", "hall", "hall_floor", "logit"]
 
 OWN_OPTIONS = {
     "--learn-size": ("constructor", "learn_size", None),
     "--variance": ("fit", "variance", "auto"),
+    "--interval": ("fit", "interval", "auto"),
     "--n-pairs": ("fit", "n_pairs", "auto"),
     "--tol": ("fit", "tol", 0.05),
     "--max-fits": ("fit", "max_fits", None),
@@ -131,6 +133,10 @@ def compare(
     variance: Annotated[
         VarianceName, typer.Option(help="Variance estimate of ustatistic.")
     ] = "auto",
+    interval: Annotated[
+        IntervalName,
+        typer.Option(help="Interval of ustatistic; for one learner it goes by the loss."),
+    ] = "auto",
     n_pairs: Annotated[
         str,
         typer.Option(
@@ -216,6 +222,7 @@ def compare(
         own = {
             "--learn-size": learn_size,
             "--variance": variance,
+            "--interval": interval,
             "--n-pairs": _parse_pairs(n_pairs),
             "--tol": tol,
             "--max-fits": max_fits,

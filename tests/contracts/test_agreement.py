@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ucvtest as uv
-from tests.contracts.test_tests import CASES, GIVEN, losses_for
+from tests.contracts.test_tests import CASES, GIVEN, X, Y, losses_for
 from ucvtest.inference.from_losses import FromLosses
 from ucvtest.losses.means import resample_means
 
@@ -53,6 +53,46 @@ def test_pvalue_and_interval_agree(name):
                 assert (result.pvalue <= alpha) == outside, (result, alpha)
                 n_checked += 1
     assert n_checked > 0 or name in WITHOUT_INTERVAL or name == "bayesian_t"
+
+
+@pytest.mark.parametrize("side", ["two-sided", "less", "greater"])
+@pytest.mark.parametrize(
+    ("loss", "rule"),
+    [
+        ("zero_one", "plus_four"),
+        ("zero_one", "wald"),
+        ("log", "hall"),
+        ("squared", "hall"),
+        ("squared", "hall_floor"),
+        ("absolute", "hall_floor"),
+    ],
+)
+def test_intervals_of_one_learner_agree(loss, rule, side):
+    rng = np.random.default_rng(3)
+    target = Y.astype(float) if loss in ("squared", "absolute") else Y
+    learner = "ridge:1.0" if loss in ("squared", "absolute") else "lda"
+    losses = uv.evaluate(learner, X, target, uv.designs.DisjointSets(20, 300), loss, rng=0)
+    observation = np.nonzero(losses.design.testing)[1]
+    n_checked = 0
+    for _ in range(40):
+        # Other losses of some observations, in all resamples: skewed, and with few errors too.
+        weight = np.where(rng.uniform(size=len(Y)) < rng.uniform(), 0.0, rng.lognormal(size=len(Y)))
+        weight = (weight > 0) * 1.0 if loss == "zero_one" else weight
+        values = losses.values * weight[observation]
+        moved = replace(losses, values=values, means=resample_means(values, losses.design))
+        null = float(moved.values.mean() * rng.uniform(0.5, 1.8))
+        test = uv.UStatisticTest.from_losses(moved, null_value=null, alternative=side)
+        result = test.fit(variance="jackknife", interval=rule)
+        if math.isnan(result.pvalue):
+            assert result.status != "ok"
+            continue
+        assert result.diagnostics["interval"] == rule
+        for alpha in (result.pvalue * (1 - 1e-6), result.pvalue * (1 + 1e-6), 0.05, rng.uniform()):
+            if 0 < alpha < 1:
+                low, high = result.conf_int(alpha)
+                assert (result.pvalue <= alpha) == (not low <= null <= high), (result, alpha)
+                n_checked += 1
+    assert n_checked > 20
 
 
 def _interval(result: uv.TestResult, alpha: float) -> tuple[float, float]:

@@ -46,7 +46,7 @@ RESULT = uv.TestResult(
     null_hypothesis="labels mean nothing",
     assumption="rho = 0.1",
     posterior=Posterior(0.7, 0.2, 0.1, rope=0.01, rope_center=0.0),
-    counts=PairedCounts(3, 7, 40),
+    rule=PairedCounts(3, 7, 40),
 )
 
 OTHERS = {
@@ -75,7 +75,7 @@ OTHERS = {
     "null_hypothesis": "labels and features are independent",
     "assumption": None,
     "posterior": None,
-    "counts": BinomialCounts(3, 40),
+    "rule": BinomialCounts(3, 40),
 }
 """Another value of every field."""
 
@@ -109,7 +109,7 @@ def before_typed_fields(result: uv.TestResult) -> dict[str, Any]:
         value = written.pop(name)
         written["diagnostics"] |= {} if value is None else {name: value}
     written["diagnostics"] |= written.pop("posterior") or {}
-    written.pop("counts")
+    written.pop("rule")
     return {**written, "version": 1}
 
 
@@ -140,9 +140,9 @@ def test_every_field_is_shown(name):
 @pytest.mark.parametrize(
     "result",
     [
-        replace(RESULT, counts=None, diagnostics={"rho": 0.1, **vars(RESULT.posterior)}),
-        replace(RESULT, **OTHERS | {"counts": None}),
-        replace(RESULT, counts=None, null_hypothesis=None, assumption=None, posterior=None),
+        replace(RESULT, rule=None, diagnostics={"rho": 0.1, **vars(RESULT.posterior)}),
+        replace(RESULT, **OTHERS | {"rule": None}),
+        replace(RESULT, rule=None, null_hypothesis=None, assumption=None, posterior=None),
     ],
 )
 def test_results_of_version_1_are_lifted(result):
@@ -158,7 +158,7 @@ def test_results_of_version_1_are_lifted(result):
 
 def test_a_posterior_that_version_1_could_not_give_is_none():
     numbers = dict.fromkeys(("p_left", "p_rope", "p_right"), math.nan)
-    data = before_typed_fields(replace(RESULT, posterior=None, counts=None, diagnostics=numbers))
+    data = before_typed_fields(replace(RESULT, posterior=None, rule=None, diagnostics=numbers))
     assert uv.TestResult.from_dict(data).posterior is None
 
 

@@ -78,7 +78,7 @@ def test_results(name):
     before = read(name)
     result = uv.TestResult.from_dict(before)
     now = json.loads(result.to_json())
-    assert (before["version"], now["version"]) == (1, 3)
+    assert (before["version"], now["version"]) == (1, 4)
     assert lost(before, where_they_were(now)) == []
     assert now["diagnostics"].keys().isdisjoint(("better", "interval_name"))
     text = result.summary().as_text()
@@ -86,6 +86,18 @@ def test_results(name):
     assert result.verdict.split()[0] in text
     assert result.plot_kinds
     assert len(result.summary_frame()) == 1
+
+
+@pytest.mark.parametrize("name", ["auc", "hold_out", "mcnemar"])
+def test_what_version_3_called_counts_is_the_rule(name):
+    before = read(f"version_3_{name}.json")
+    assert before["version"] == 3
+    result = uv.TestResult.from_dict(before)
+    now = json.loads(result.to_json())
+    assert lost(before, {**now, "counts": now["rule"]}) == []
+    kind = {"auc": "logit t", "hold_out": "binomial", "mcnemar": "paired binomial"}[name]
+    assert (now["version"], now["rule"]["kind"]) == (4, kind)
+    assert result.conf_int() == result.rule.interval("two-sided", 0.05)
 
 
 def test_comparison():

@@ -112,7 +112,7 @@ def test_immutable():
         (lambda d: {}, "data is not a result written by TestResult.to_dict"),
         (
             lambda d: d | {"version": 99},
-            "data has format version 99, this ucvtest reads up to 3: upgrade ucvtest",
+            "data has format version 99, this ucvtest reads up to 4: upgrade ucvtest",
         ),
         (
             lambda d: {key: d[key] for key in d if key not in ("se", "notes")},

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from tests.oracles import resampling_wald as oracle
-from ucvtest.stats.exact import BinomialCounts, PairedCounts, counts_from_dict, counts_to_dict
+from ucvtest.stats.exact import BinomialCounts, PairedCounts
+from ucvtest.stats.rules import rule_from_dict, rule_to_dict
 
 SIDES = ("two-sided", "less", "greater")
 
@@ -113,6 +114,6 @@ class TestBinomial:
 
 @pytest.mark.parametrize("counts", [BinomialCounts(3, 20), PairedCounts(1, 2, 9)])
 def test_written_and_read(counts):
-    assert counts_from_dict(counts_to_dict(counts)) == counts
+    assert rule_from_dict(rule_to_dict(counts)) == counts
     with pytest.raises(ValueError, match="kind 'other', which is unknown here"):
-        counts_from_dict({"kind": "other"})
+        rule_from_dict({"kind": "other"})

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import expit, logit
 from scipy.stats import t as student
 
-from ucvtest.stats.exact import counts_from_dict, counts_to_dict
 from ucvtest.stats.logit import LogitT
+from ucvtest.stats.rules import rule_from_dict, rule_to_dict
 
 SIDES = ("two-sided", "less", "greater")
 
@@ -55,5 +55,5 @@ def test_without_a_value_that_can_be_tested():
 
 def test_written_and_read():
     counts = LogitT(0.7, 0.1, 20.0, 0.5)
-    assert counts_from_dict(counts_to_dict(counts)) == counts
-    assert np.isfinite(counts_from_dict(counts_to_dict(counts)).interval("less", 0.1)).all()
+    assert rule_from_dict(rule_to_dict(counts)) == counts
+    assert np.isfinite(rule_from_dict(rule_to_dict(counts)).interval("less", 0.1)).all()

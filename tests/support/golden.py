@@ -28,7 +28,10 @@ CLASSES = {
 CASES = [
     ("ustat_test", 'learner="lda", other="nearest_centroid", learn_size=20, n_pairs=400'),
     ("ustat_test", 'learner="knn:3", other="lda", n_pairs=400, variance="jackknife"'),
-    ("ustat_test", 'learner="lda", n_pairs=400, null_value=0.5, alternative="less"'),
+    (
+        "ustat_test",
+        'learner="lda", n_pairs=400, null_value=0.5, alternative="less", interval="wald"',
+    ),
     ("ustat_test", 'learner="knn:5", learn_size=15, loss="log", n_pairs=200, variance="unbiased"'),
     ("ustat_test", 'learner="ridge:1.0", other="majority", loss="squared", tol=0.2'),
     (
@@ -44,6 +47,8 @@ CASES = [
     ("permutation_complexity_test", 'learner="ridge:1.0", loss="squared", sampling="bootstrap"'),
     ("influence_test", 'learner="lda", other="knn:5"'),
     ("influence_test", 'learner="lda", scheme="repeated"'),
+    ("ustat_test", 'learner="lda", n_pairs=400, null_value=0.5'),
+    ("ustat_test", 'learner="ridge:1.0", loss="squared", n_pairs=400, null_value=0.2'),
 ]
 
 NUMBERS = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high")

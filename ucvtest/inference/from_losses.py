@@ -113,7 +113,7 @@ class FromLosses(HypothesisTest):
         test = cls.__new__(cls)
         auc = header.loss == AUC
         test._set_hypothesis(null_value, alternative, paired=header.paired, auc=auc)
-        test.loss, test._header = loss, header
+        test.loss, test._header = loss or LOSSES.get(header.loss), header
         test._take(header)
         return test
 

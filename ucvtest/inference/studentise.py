@@ -5,14 +5,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ucvtest.stats.exact import Counts
 from ucvtest.stats.logit import LogitT
+from ucvtest.stats.rules import Rule, StudentRule
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
 
 __all__ = [
     "TABLE_ALPHA",
     "Hypothesis",
     "Studentised",
+    "by_rule",
     "on_logit_scale",
     "studentise",
     "variance_table",
@@ -44,12 +45,12 @@ class Studentised:
     status: str
     null_value: float
     alternative: Alternative
-    counts: Counts | None = None
+    rule: Rule | None = None
 
     def interval(self, alpha: float = TABLE_ALPHA) -> tuple[float, float]:
         """The interval that belongs to the p-value."""
-        if self.counts is not None:
-            return self.counts.interval(self.alternative, alpha)
+        if self.rule is not None:
+            return self.rule.interval(self.alternative, alpha)
         return wald_interval(
             self.estimate, self.se, self.reference, self.df, self.alternative, alpha
         )
@@ -96,9 +97,19 @@ def on_logit_scale(one: Studentised) -> Studentised:
     """The same test of an AUC or another share, with an interval that stays between 0 and 1."""
     if one.reference == "none" or not one.se > 0:
         return one
-    counts = LogitT(one.estimate, one.se, one.df, one.null_value)
-    pvalue = counts.pvalue(one.null_value, one.alternative)
-    return replace(one, statistic=counts.statistic, pvalue=pvalue, counts=counts)
+    return by_rule(one, LogitT(one.estimate, one.se, one.df, one.null_value))
+
+
+def by_rule(one: Studentised, rule: StudentRule) -> Studentised:
+    """The same estimate, tested by another rule that refers to Student's t."""
+    return replace(
+        one,
+        statistic=rule.statistic,
+        pvalue=rule.pvalue(one.null_value, one.alternative),
+        df=rule.df,
+        reference="t",
+        rule=rule,
+    )
 
 
 def variance_table(

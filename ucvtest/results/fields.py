@@ -18,7 +18,7 @@ from ucvtest.results.serialising import (
     reading,
     to_plain,
 )
-from ucvtest.stats.exact import Counts, counts_from_dict
+from ucvtest.stats.rules import Rule, rule_from_dict
 from ucvtest.stats.wald import Alternative, wald_interval
 
 if TYPE_CHECKING:
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Posterior", "ResultFields", "check_alpha", "quiet_interval"]
 
-FORMAT_VERSION = 3
-"""2 had no counts; 1 kept in `diagnostics` what has fields of its own since: see `_lifted`."""
+FORMAT_VERSION = 4
+"""3 called `rule` counts; 2 had none; 1 kept in `diagnostics` what has fields of its own since: see
+`_lifted`."""
 
 SINCE_VERSION_2 = ("better", "interval_name", "null_hypothesis", "assumption", "posterior")
 
@@ -94,7 +95,7 @@ class ResultFields(ByValue):
     # What the verdict states in the place of a test.
     posterior: Posterior | None = None
     # What p-value and interval come from, where these are no plain studentised ones.
-    counts: Counts | None = None
+    rule: Rule | None = None
 
     def __post_init__(self) -> None:
         for name in ("settings", "diagnostics", "tables", "pictures"):
@@ -194,10 +195,10 @@ class ResultFields(ByValue):
             If `data` was not written by `to_dict`, or by a newer version of it.
         """
         check_format(data, cls, "result", FORMAT_VERSION)
-        # Results written before pictures or counts existed have none.
+        # Results written before pictures or rules existed have none.
         data = {"pictures": {}, **data}
-        if data.get("version", 0) < 3:
-            data = {"counts": None, **data}
+        if data.get("version", 0) < 4:
+            data = {"rule": data.get("counts"), **data}
         is_old = data.get("version", 0) < 2
         if is_old:
             data = {**dict.fromkeys(SINCE_VERSION_2), **data}
@@ -208,8 +209,8 @@ class ResultFields(ByValue):
                 values |= _lifted(values["diagnostics"])
             elif values["posterior"] is not None:
                 values["posterior"] = Posterior(**values["posterior"])
-            if values["counts"] is not None:
-                values["counts"] = counts_from_dict(values["counts"])
+            if values["rule"] is not None:
+                values["rule"] = rule_from_dict(values["rule"])
             values["pictures"] = {
                 kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
             }
@@ -224,8 +225,8 @@ class ResultFields(ByValue):
 def quiet_interval(result: ResultFields, alpha: float) -> tuple[float, float]:
     """The interval of `conf_int` without its warning, for what shows the status beside it."""
     check_alpha(alpha)
-    if result.counts is not None:
-        return result.counts.interval(result.alternative, alpha)
+    if result.rule is not None:
+        return result.rule.interval(result.alternative, alpha)
     return wald_interval(
         result.estimate, result.se, result.reference, result.df, result.alternative, alpha
     )

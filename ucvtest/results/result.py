@@ -69,9 +69,10 @@ class TestResult(ResultFields):
         What p-value and interval rest on beyond the data, in words.
     posterior : Posterior, optional
         Posterior probabilities, which Bayesian tests give in the place of a p-value.
-    counts : BinomialCounts, PairedCounts or LogitT, optional
+    rule : BinomialCounts, PairedCounts, LogitT, PlusFour, HallT or LogT, optional
         What p-value and interval come from where these are no plain studentised ones: the counts of
-        an exact test, or an AUC on the logit scale.
+        an exact test, an AUC on the logit scale, an error rate with four observations added, a mean
+        loss with its skewness taken out, or the logarithm of a ratio.
 
     Examples
     --------

@@ -16,8 +16,7 @@ import numpy as np
 from ucvtest.common.checks import as_integer
 from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.results.pictures import Picture
-from ucvtest.stats.exact import BinomialCounts, PairedCounts, counts_to_dict
-from ucvtest.stats.logit import LogitT
+from ucvtest.stats.rules import TYPES, rule_to_dict
 
 __all__ = ["check_format", "check_written", "freeze", "from_plain", "reading", "to_plain"]
 
@@ -68,8 +67,8 @@ def to_plain(value: Any) -> Any:
     """The value as JSON knows it; NaN, infinity and labels that JSON lacks become strings."""
     if isinstance(value, Picture):
         return to_plain(value.to_dict())
-    if isinstance(value, (BinomialCounts, PairedCounts, LogitT)):
-        return to_plain(counts_to_dict(value))
+    if isinstance(value, TYPES):
+        return to_plain(rule_to_dict(value))
     if is_dataclass(value):
         return {item.name: to_plain(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Mapping):

@@ -135,7 +135,7 @@ def _main_grid(result: ResultFields, alpha: float) -> Grid:
     level = percent(1 - alpha)
     symbol = {"t": "t", "normal": "z"}.get(result.reference, "statistic")
     # A count stays one.
-    statistic = result.statistic if result.counts is None else result.counts.statistic
+    statistic = result.statistic if result.rule is None else result.rule.statistic
     errors = [
         result.diagnostics.get(f"mc_se_{name}") for name in ("estimate", "variance", "pvalue")
     ]

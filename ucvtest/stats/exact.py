@@ -1,50 +1,21 @@
 """p-values and intervals from counts, exact under the binomial distribution."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, betaln
 
-from ucvtest.stats.logit import LogitT
 from ucvtest.stats.wald import Alternative
 
-__all__ = [
-    "KINDS",
-    "BinomialCounts",
-    "Counts",
-    "PairedCounts",
-    "counts_from_dict",
-    "counts_to_dict",
-]
+__all__ = ["BinomialCounts", "PairedCounts"]
 
 NEGLIGIBLE = 1e-14
 """Probability at either end that integrals over a beta distribution leave out."""
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
-
-
-class Counts(Protocol):
-    """What p-value and interval come from, where these are no plain studentised ones.
-
-    Counts, for exact tests; or an estimate on another scale. The p-value is at most alpha exactly
-    when the interval leaves out the null value.
-    """
-
-    kind: ClassVar[str]
-
-    @property
-    def statistic(self) -> float:
-        """What has a known distribution under the null hypothesis; a count is an integer."""
-
-    def pvalue(self, null_value: float, alternative: Alternative) -> float:
-        """The p-value; NaN where this value of the estimand cannot be tested."""
-
-    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
-        """The interval that belongs to the p-value, one-sided where that is."""
 
 
 @dataclass(frozen=True)
@@ -173,31 +144,3 @@ def _at_least(count: int, trials: int, chance: float) -> float:
     from scipy.stats import binom
 
     return float(binom.sf(count - 1, trials, chance))
-
-
-KINDS: dict[str, type[BinomialCounts | PairedCounts | LogitT]] = {
-    one.kind: one for one in (BinomialCounts, PairedCounts, LogitT)
-}
-"""What can stand in the field `counts` of a result, by the names that files have for it."""
-
-
-def counts_to_dict(counts: Counts) -> dict[str, Any]:
-    """The counts with the name of their kind, for JSON."""
-    return {"kind": counts.kind, **asdict(counts)}  # type: ignore[call-overload]
-
-
-def counts_from_dict(data: Mapping[str, Any]) -> Counts:
-    """The counts that `counts_to_dict` was called on.
-
-    Raises
-    ------
-    ValueError
-        If `data` names no kind of counts.
-    """
-    rest = dict(data)
-    kind = rest.pop("kind", None)
-    if kind not in KINDS:
-        raise ValueError(
-            f"data has counts of kind {kind!r}, which is unknown here: upgrade ucvtest"
-        )
-    return KINDS[kind](**rest)

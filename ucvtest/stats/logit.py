@@ -17,7 +17,7 @@ CLIPPED = 0.001
 
 @dataclass(frozen=True)
 class LogitT:
-    """Student's t on the logit scale: the AUC of one learner. See `ucvtest.stats.exact.Counts`."""
+    """Student's t on the logit scale: the AUC of one learner. See `ucvtest.stats.rules.Rule`."""
 
     kind: ClassVar[str] = "logit t"
 

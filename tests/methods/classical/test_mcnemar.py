@@ -148,7 +148,7 @@ class TestCases:
     def test_predictions_left_open(self):
         result = fit(losses_of([0.5, 1, 0, 0], [1, 0, 0, 1]))
         assert math.isnan(result.pvalue)
-        assert result.counts is None
+        assert result.rule is None
         assert result.status.startswith("1 predictions were left open between two classes")
 
     def test_k_folds(self):

@@ -220,7 +220,7 @@ def test_difference_by_hand(data):
     assert result.pvalue == pytest.approx(2 * student.sf(abs(result.statistic), result.df))
     assert result.null_value == 0
     assert result.better == "higher"
-    assert result.counts is None
+    assert result.rule is None
     first_value, other_value = result.tables["Learners"]["estimate"]
     assert first_value - other_value == pytest.approx(result.estimate, abs=1e-9)
 
@@ -248,7 +248,7 @@ def test_one_learner_by_hand(data, side):
         low, high = result.conf_int(alpha)
         assert (result.pvalue <= alpha) == (not low <= 0.8 <= high)
     again = uv.TestResult.from_dict(json.loads(result.to_json()))
-    assert again.counts == result.counts
+    assert again.rule == result.rule
     assert again.conf_int() == result.conf_int()
     rows = result.tables["Variances"]
     assert (rows["conf_low"][0], rows["conf_high"][0]) == result.conf_int()

@@ -1,7 +1,7 @@
 """Estimates and variances from sums over pairs of learning sets, and the formulas behind them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -27,10 +27,14 @@ which these are (V, K), to an estimate (V,)."""
 
 @dataclass(frozen=True)
 class MonteCarloEstimates:
-    """Estimates by name, and the Monte-Carlo standard error of each."""
+    """Estimates by name, the Monte-Carlo standard error of each, and first-order effects b (n,).
+
+    The jackknife is no square of these effects, whose own Monte-Carlo noise that would add.
+    """
 
     values: Mapping[str, float]
     mc_se: Mapping[str, float]
+    effects: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +76,8 @@ class Sums:
         }
         if "clipped" in full:
             errors["clipped"] = max(errors["clipped"], _error_of_clipping(full, errors["unbiased"]))
-        return MonteCarloEstimates(values=full, mc_se=errors)
+        effects = self.totals["b"].sum(axis=0) / self.totals["count"].sum()
+        return MonteCarloEstimates(values=full, mc_se=errors, effects=effects)
 
     def pair_effects(self) -> np.ndarray:
         """Sums of the residual pair effects tau_ij over the sets of each group, (K, n, n)."""

@@ -32,8 +32,8 @@ from ucvtest.losses.means import AUC
 from ucvtest.losses.table import SCORES_ONLY, LossDifference, Losses
 from ucvtest.results.pictures import Picture
 from ucvtest.results.result import TestResult
-from ucvtest.stats.exact import Counts
 from ucvtest.stats.own_values import OwnValues
+from ucvtest.stats.rules import Rule
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["THESE_RULES", "Estimator", "ResamplingTest", "mean_with_variance", "of_these_rules"]
@@ -266,27 +266,28 @@ class ResamplingTest(FromLosses):
         pictures: Mapping[str, Picture] | None = None,
         interval_name: str = "interval",
         assumption: str | None = None,
-        counts: Counts | None = None,
+        rule: Rule | None = None,
     ) -> TestResult:
         """The result of a studentised statistic; no test where `status` is not "ok".
 
-        An exact test of `counts` needs no variance, and answers whatever the losses are. Without
-        `has_se` the variance only says whether the losses vary: it is not that of the estimate.
+        An exact test, which `rule` is, needs no variance, and answers whatever the losses are.
+        Without `has_se` the variance only says whether the losses vary: it is not that of the
+        estimate.
         """
         losses = observed.losses
         estimate, variance = estimator(observed)
-        if counts is None:
+        if rule is None:
             status = _status(observed, estimate, variance, status)
         # What cannot be used shows no statistic either.
         shown = reference if status == "ok" else "none"
         one = studentise(self.hypothesis, estimate, variance, reference=shown, df=df, status=status)
-        if counts is not None:
+        if rule is not None:
             one = replace(
                 one,
-                statistic=float(counts.statistic),
-                pvalue=counts.pvalue(self.null_value, self.alternative),
+                statistic=float(rule.statistic),
+                pvalue=rule.pvalue(self.null_value, self.alternative),
                 reference=reference,
-                counts=counts,
+                rule=rule,
             )
         if not has_se:
             one = replace(one, se=math.nan, variance=math.nan)

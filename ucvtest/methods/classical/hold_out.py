@@ -113,7 +113,7 @@ class HoldOutTest(ResamplingTest):
             reference="exact binomial" if exact else "t",
             df=math.nan if exact else n_tested - 1.0,
             status="ok" if exact else _status(observed),
-            counts=_binomial(values) if exact else None,
+            rule=_binomial(values) if exact else None,
             settings={"test_size": n_tested},
             diagnostics={"n_tested": n_tested, **_counts(observed)},
             notes=_notes(observed),

@@ -103,7 +103,7 @@ class McNemarTest(ResamplingTest):
             estimator=mean_with_variance,
             reference="exact binomial" if n_folds == 1 else "binomial",
             status=_status(n_open),
-            counts=None if n_open else found.counts,
+            rule=None if n_open else found.counts,
             diagnostics={**found.diagnostics, "n_tested": len(first)},
             notes=_notes(n_folds, found.note(exact=n_folds == 1)),
             tables={"Observations": found.table},

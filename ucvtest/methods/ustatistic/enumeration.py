@@ -67,7 +67,7 @@ class CompleteSums:
         n, m = self.n_obs, self.learn_size + 1
         n_terms = self._n_sets * (n - self.learn_size)
         estimate = self._total / n_terms
-        b = self._effect / n_terms - m / n * estimate
+        b = self.effects
         jackknife = n * (n - 1) / (n - m) ** 2 * float(b @ b)
         out = {"estimate": estimate, "jackknife": jackknife}
         if self.disjoint:
@@ -81,6 +81,13 @@ class CompleteSums:
             out["clipped"] = clipped(out["unbiased"], out["geometric"], jackknife)
             out["theta_squared"] = estimate**2 - out["unbiased"]
         return out
+
+    @property
+    def effects(self) -> np.ndarray:
+        """The first-order effects b, (n,)."""
+        n, m = self.n_obs, self.learn_size + 1
+        n_terms = self._n_sets * (n - self.learn_size)
+        return self._effect / n_terms - m / n * (self._total / n_terms)
 
     def kappas(self) -> np.ndarray:
         """kappa_c for c = 0, ..., g + 1; c = 0 is Theta^2."""

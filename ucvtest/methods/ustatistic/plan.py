@@ -11,6 +11,7 @@ from ucvtest.designs.structure import disjoint_sets_of
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.learners.base import Learner
 from ucvtest.methods.ustatistic.enumeration import MAX_SUBSETS
+from ucvtest.methods.ustatistic.interval import Interval
 
 __all__ = [
     "DEFAULT_TOL",
@@ -177,6 +178,7 @@ class Options:
     asked: str
     tol: float
     max_fits: int
+    interval: Interval
     given: Given | None = None
 
     @classmethod
@@ -189,6 +191,7 @@ class Options:
         variance: Any,
         tol: Any,
         max_fits: Any,
+        interval: Interval,
     ) -> Self:
         """Check the options of a test that fits learners."""
         if max_fits is None:
@@ -198,15 +201,22 @@ class Options:
         if not isinstance(tol, (int, float)) or not 0 < tol < 1:
             raise ValueError(f"tol must lie between 0 and 1, got {tol!r}: use 0.05 for 5%")
         number = _n_pairs(n_pairs)
-        chosen = sizes.chosen(variance)
+        chosen = sizes.chosen(interval.variance(variance))
         if number == "exact":
             remedy = "raise max_fits, or use n_pairs='auto'"
             sizes.check_enumeration(len(learners), max_fits, remedy)
-        return cls(number, chosen, variance, float(tol), int(max_fits))
+        return cls(number, chosen, variance, float(tol), int(max_fits), interval)
 
     @classmethod
     def for_losses(
-        cls, sizes: SetSizes, given: Given, *, n_pairs: Any, variance: Any, tol: Any
+        cls,
+        sizes: SetSizes,
+        given: Given,
+        *,
+        n_pairs: Any,
+        variance: Any,
+        tol: Any,
+        interval: Interval,
     ) -> Self:
         """Check the options of a test whose losses are given: only the variance can be chosen."""
         if n_pairs not in ("auto", given.n_pairs):
@@ -216,13 +226,13 @@ class Options:
             )
         if tol != DEFAULT_TOL:
             raise ValueError(f"tol={tol!r} has no use where losses are given: leave it out")
-        chosen = sizes.chosen(variance)
+        chosen = sizes.chosen(interval.variance(variance))
         if chosen == "asymptotic":
             raise ValueError(
                 "variance='asymptotic' needs further fits, and losses are given: use 'clipped' or "
                 "'jackknife'"
             )
-        return cls(given.n_pairs, chosen, variance, DEFAULT_TOL, 0, given)
+        return cls(given.n_pairs, chosen, variance, DEFAULT_TOL, 0, interval, given)
 
     @property
     def fallback(self) -> bool:
@@ -235,6 +245,7 @@ class Options:
             "learn_size": learn_size,
             "n_pairs": self.n_pairs,
             "variance": self.asked,
+            "interval": self.interval.asked,
         }
         if self.given is None:
             settings |= {"tol": self.tol, "max_fits": self.max_fits, "rng": seed}

@@ -12,6 +12,7 @@ from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.losses.loss import Loss
 from ucvtest.methods.ustatistic.plan import VARIANCES, Options
 from ucvtest.methods.ustatistic.run import ROUNDING, Found, only_rounding, reliable
+from ucvtest.stats.intervals import Shape
 from ucvtest.stats.own_values import OwnValues
 
 __all__ = [
@@ -46,20 +47,22 @@ def studentised(
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none."""
     values, mc_se = found.estimates.values, found.estimates.mc_se
+    shape = Shape.of(found.estimates.effects)
     tested = {}
     for name in VARIANCES:
         if name not in values:
             continue
         normal = name in ("unbiased", "asymptotic")
-        tested[name] = studentise(
+        one = studentise(
             hypothesis,
             float(values["estimate"]),
-            float(values[name]),
+            0.0 if only_rounding(found.estimates, name) else float(values[name]),
             mc_se=mc_se["estimate"],
             reference="normal" if normal else "t",
             df=math.nan if normal else n_obs - 1.0,
             status=_status(options, found, name, identical=source.identical),
         )
+        tested[name] = options.interval.applied(one, shape, name)
     return tested
 
 
@@ -159,6 +162,8 @@ def _status(options: Options, found: Found, name: str, *, identical: bool) -> st
             f"Monte-Carlo error, which takes {MIN_PAIRS}; {remedy}"
         )
     if only_rounding(found.estimates, name):
+        if options.interval.answers_without_spread:
+            return "ok"
         return "degenerate: the variance estimate is zero, the loss did not vary"
     if variance < 0 and name in ("unbiased", "asymptotic"):
         other = "clipped" if "clipped" in found.estimates.values else "jackknife"

@@ -276,14 +276,15 @@ def _from_given(sampler: Sampler, options: Options, given: GivenPairs) -> Found:
     values, mc_se = ({**each} for each in (found.values, found.mc_se))
     for each in (values, mc_se):
         del each["asymptotic"]
-    estimates = MonteCarloEstimates(values, mc_se)
+    estimates = MonteCarloEstimates(values, mc_se, found.effects)
     return Found(estimates, _chosen(estimates, options), given.n_pairs)
 
 
 def _complete(sampler: Sampler, options: Options) -> Found:
     """Estimates from all learning sets."""
-    values = complete_sums(sampler).estimates()
-    estimates = MonteCarloEstimates(values, dict.fromkeys(values, 0.0))
+    sums = complete_sums(sampler)
+    values = sums.estimates()
+    estimates = MonteCarloEstimates(values, dict.fromkeys(values, 0.0), sums.effects)
     n_pairs = comb(sampler.sizes.n_obs, sampler.sizes.learn_size) // 2
     return Found(estimates, options.variance, n_pairs)
 

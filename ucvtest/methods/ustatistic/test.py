@@ -20,6 +20,7 @@ from ucvtest.methods.ustatistic import report, run
 from ucvtest.methods.ustatistic.auc import report as auc_report
 from ucvtest.methods.ustatistic.auc import run as auc_run
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes, GivenSplits
+from ucvtest.methods.ustatistic.interval import Interval, IntervalName
 from ucvtest.methods.ustatistic.kappa import KappaProfile, complete_profile, sampled_profile
 from ucvtest.methods.ustatistic.plan import (
     DEFAULT_TOL,
@@ -32,6 +33,7 @@ from ucvtest.methods.ustatistic.plan import (
     Variance,
 )
 from ucvtest.results.result import TestResult
+from ucvtest.stats.intervals import Shape
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["UStatisticTest"]
@@ -96,6 +98,24 @@ class UStatisticTest(FromLosses):
     each pair, and O(n^2) operations for each fit, which is what takes the time from some hundred
     observations on (minutes with 1000; `max_fits` bounds it); at most 2000 observations.
 
+    Intervals of one learner are not symmetric (`fit(interval=)`):
+
+    - "plus_four", for error rates, adds two errors and two correct predictions to the estimate and
+      to its variance (Agresti and Coull 1998); Student's t with n - 1 degrees of freedom, cut to
+      [0, 1]. It answers where no loss varied too. In 40 simulated cells it covered 96% with
+      "clipped", 93% in the worst, at the width of "wald", which covered 94%, and 83% in the worst.
+    - "hall" takes the skewness of the jackknife's pseudo-values out of the studentised estimate by
+      the cubic of Hall (1992); Student's t with the degrees of freedom that their kurtosis leaves.
+      For log losses it covered 92%, "wald" 89%.
+    - "hall_floor" is the same with a skewness of at least 6 in the upper limit, for squared and
+      absolute losses without a largest value: sample skewness cannot exceed about the root of n, so
+      that a tail from which nothing was drawn cannot be estimated. "hall" covered 94% of squared
+      losses, and 87% in the worst cell, with the floor more at a greater width; "wald" 83 and 66%.
+
+    With "hall" and "hall_floor" the variance "auto" is "jackknife". None of these is for the
+    tests on K folds: "hall" needs pseudo-values, which K folds do not have, and "plus_four" has not
+    been tried with variances that rest on K - 1 degrees of freedom.
+
     `from_losses` admits the loss of every observation under disjoint learning sets of one size
     drawn in pairs, each tested on all others (`uv.designs.DisjointSets`). Their number is that of
     the design: nothing is added where it is too small, and the status says so. There is no
@@ -106,7 +126,9 @@ class UStatisticTest(FromLosses):
     M. Fuchs, R. Hornung, R. De Bin, A.-L. Boulesteix (2013), A U-statistic estimator for
     the variance of resampling-based error estimators: (10), (15), Theorem 4.1. Erratum:
     the second case of Theorem 4.1 is biased down, not up. B. Efron, C. Stein (1981), The
-    jackknife estimate of variance.
+    jackknife estimate of variance. A. Agresti, B. A. Coull (1998), Approximate is better than
+    "exact" for interval estimation of binomial proportions. P. Hall (1992), On the removal of
+    skewness by transformation.
 
     Examples
     --------
@@ -223,6 +245,7 @@ class UStatisticTest(FromLosses):
         n_jobs: int | None = None,
         batch_size: int | None = None,
         progress: bool | None = None,
+        interval: IntervalName = "auto",
     ) -> TestResult:
         """Estimate, studentise and test.
 
@@ -244,6 +267,12 @@ class UStatisticTest(FromLosses):
         max_fits : int, optional
             Model fits after which "auto" stops in any case, and that "exact" may need at
             most; by default 200 000 where every learner is jitted, else 20 000.
+        interval : {"auto", "wald", "plus_four", "hall", "hall_floor", "logit"}
+            Where interval and p-value come from; the p-value inverts the interval. "wald" is the
+            estimate plus and minus its standard error times a quantile, and what "auto" is for two
+            learners. For one learner "auto" is "plus_four" for error rates; "hall" for losses of
+            labels and probabilities and those with bounds; "hall_floor" for other losses of
+            numbers; "logit" for the AUC. See Notes of the class.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -256,7 +285,7 @@ class UStatisticTest(FromLosses):
         ValueError
             If an argument cannot be used, or a learner fails on a split.
         """
-        options = self._options(n_pairs, variance, tol, max_fits)
+        options = self._options(n_pairs, variance, tol, max_fits, interval)
         return self._fit(options, rng, n_jobs, batch_size, progress)
 
     def _options(
@@ -265,12 +294,21 @@ class UStatisticTest(FromLosses):
         variance: Variance = "auto",
         tol: float = DEFAULT_TOL,
         max_fits: int | None = None,
+        interval: IntervalName = "auto",
     ) -> Options:
         """The options of `fit`, validated."""
+        loss = None if self._classes is not None else self._mean_loss()
+        rule = Interval.of(interval, loss, paired=self.paired, variance=variance)
+        rule.check_null(self.null_value)
         if self._pairs is not None:
             refuse_arguments(max_fits=max_fits)
             return Options.for_losses(
-                self._set_sizes, self._pairs, n_pairs=n_pairs, variance=variance, tol=tol
+                self._set_sizes,
+                self._pairs,
+                n_pairs=n_pairs,
+                variance=variance,
+                tol=tol,
+                interval=rule,
             )
         return Options.for_fits(
             self._set_sizes,
@@ -279,6 +317,7 @@ class UStatisticTest(FromLosses):
             variance=variance,
             tol=tol,
             max_fits=max_fits,
+            interval=rule,
         )
 
     def _answer(self, options: Options, execution: Execution) -> TestResult:
@@ -310,11 +349,17 @@ class UStatisticTest(FromLosses):
         found = run.estimated(run.Sampler(self._sizes, source, execution.generator), options)
         tested = report.studentised(self.hypothesis, self.n_obs, options, found, source)
         own = report.own_values(found, settings)
+        chosen, shape = tested[found.variance], Shape.of(found.estimates.effects)
         return {
-            **vars(tested[found.variance]),
+            **vars(chosen),
             "method": "U-statistic test of the complete error estimate",
-            "diagnostics": report.diagnostics(found, source) | own_diagnostics(own),
-            "notes": report.notes(options, found, source, self._mean_loss(), self._question),
+            "diagnostics": report.diagnostics(found, source)
+            | options.interval.diagnostics(shape)
+            | own_diagnostics(own),
+            "notes": (
+                *report.notes(options, found, source, self._mean_loss(), self._question),
+                *options.interval.notes(shape, chosen, source.one_class_fits),
+            ),
             "tables": {**own_tables(own), "Variances": report.table(found, tested)},
         }
 

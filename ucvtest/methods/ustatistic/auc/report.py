@@ -11,7 +11,6 @@ from ucvtest.inference.report import own_diagnostics, own_tables, tie_notes
 from ucvtest.inference.studentise import (
     Hypothesis,
     Studentised,
-    on_logit_scale,
     studentise,
     variance_table,
 )
@@ -56,8 +55,13 @@ def parts(
     return {
         **vars(tested[options.variance]),
         "method": "U-statistic test of the AUC",
-        "diagnostics": _diagnostics(sizes, options, found, source) | own_diagnostics(own),
-        "notes": tuple(_notes(hypothesis, sizes, options, found, source)),
+        "diagnostics": _diagnostics(sizes, options, found, source)
+        | options.interval.diagnostics(None)
+        | own_diagnostics(own),
+        "notes": (
+            *_notes(hypothesis, sizes, options, found, source),
+            *options.interval.notes(None, tested[options.variance]),
+        ),
         "tables": {**own_tables(own), "Variances": table},
         "better": "higher",
     }
@@ -80,7 +84,7 @@ def _studentised(
             df=found.answer.df,
             status=_status(sizes, options, found, name),
         )
-        tested[name] = one if found.own else on_logit_scale(one)
+        tested[name] = options.interval.applied(one, None, name)
     return tested
 
 

@@ -1,0 +1,282 @@
+"""Intervals of one learner: which rule, its numbers from the learning sets, and where it shows."""
+
+import json
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import ucvtest as uv
+from tests.oracles import intervals as oracle
+from ucvtest.losses.loss import LOSSES, Loss
+from ucvtest.methods.ustatistic.interval import NAMES, Interval
+from ucvtest.stats.intervals import HallT, PlusFour
+
+BRIER = Loss("brier", lambda y, p: (p - y) ** 2, "probability", bounds=(0.0, 1.0))
+
+
+def regression(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, X[:, 0] + rng.lognormal(size=n)
+
+
+def classes(n, seed, shift=1.0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return rng.normal(size=(n, 2)) + shift * y[:, None], y
+
+
+def nearest_mean(X_train, y_train, X_test):
+    means = np.array(
+        [
+            X_train[y_train == label].mean(axis=0) if (y_train == label).any() else [9.0, 9.0]
+            for label in (0, 1)
+        ]
+    )
+    return ((X_test[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+
+
+def train_mean(X_train, y_train, X_test):
+    return np.full(len(X_test), y_train.mean())
+
+
+def effects(X, y, g, loss):
+    """U and b_i = E[D 1{i in S}] - (m/n) U, by going through all learning sets."""
+    n, m = len(y), g + 1
+    total, inside, count = 0.0, np.zeros(n), 0
+    for learning in map(list, combinations(range(n), g)):
+        for i in set(range(n)) - set(learning):
+            value = loss(X, y, learning, i)
+            total, count = total + value, count + 1
+            inside[[*learning, i]] += value
+    estimate = total / count
+    return estimate, inside / count - m / n * estimate
+
+
+@pytest.mark.parametrize("side", oracle.SIDES)
+@pytest.mark.parametrize("name", ["hall", "hall_floor"])
+def test_hall_is_that_of_all_learning_sets(name, side):
+    X, y = regression(10, 3)
+    result = uv.UStatisticTest(
+        X, y, train_mean, learn_size=4, null_value=1.5, alternative=side
+    ).fit("exact", interval=name)
+    estimate, b = effects(X, y, 4, lambda X, y, L, i: (y[L].mean() - y[i]) ** 2)
+    h = oracle.pseudo_values(b, 4)
+    gamma, df = oracle.moments(h)
+    se = math.sqrt((h**2).sum() / 90)
+    floor = 6.0 if name == "hall_floor" else gamma
+    low, high = oracle.hall(estimate, se, df, 10, gamma, side, 0.05, gamma_above=max(gamma, floor))
+    assert result.estimate == pytest.approx(estimate)
+    assert (result.se, result.df) == pytest.approx((se, df))
+    expected = (0.0 if low is None else max(low, 0.0), math.inf if high is None else high)
+    assert result.conf_int() == pytest.approx(expected, rel=1e-9)
+    assert result.diagnostics["skewness"] == pytest.approx(gamma)
+    assert result.diagnostics["df_kurtosis"] == pytest.approx(df)
+    assert result.diagnostics["interval"] == name
+    assert result.diagnostics["variance"] == "jackknife"
+
+
+@pytest.mark.parametrize("side", oracle.SIDES)
+def test_plus_four_is_that_of_all_learning_sets(side):
+    X, y = classes(10, 0, 0.3)
+    test = uv.UStatisticTest(X, y, nearest_mean, learn_size=4, null_value=0.5, alternative=side)
+    result = test.fit("exact", variance="jackknife")
+    estimate, b = effects(
+        X, y, 4, lambda X, y, L, i: float(nearest_mean(X[L], y[L], X[[i]])[0] != y[i])
+    )
+    v = (oracle.pseudo_values(b, 4) ** 2).sum() / 90
+    assert result.variance == pytest.approx(v)
+    moved = (10 * estimate + 2) / 14
+    se = math.sqrt((100 * v + 1 + 40 * (estimate - 0.5) ** 2 / 14) / 14**2)
+    low, high = oracle.quantiles(side, 0.05, 9)
+    expected = (
+        0.0 if low is None else max(0.0, moved - low * se),
+        1.0 if high is None else min(1.0, moved - high * se),
+    )
+    assert result.conf_int() == pytest.approx(expected)
+    assert result.statistic == pytest.approx((moved - 0.5) / se)
+    assert (result.reference, result.df) == ("t", 9.0)
+
+
+@pytest.mark.parametrize("shift", [50.0, -50.0])
+def test_without_any_error_or_without_any_success(shift):
+    """Far apart every rule is right; learnt with the labels exchanged, every one is wrong."""
+    X, y = classes(24, 1, abs(shift))
+
+    def learner(X_train, y_train, X_test):
+        found = (X_test[:, 0] > 25).astype(int)
+        return found if shift > 0 else 1 - found
+
+    result = uv.UStatisticTest(X, y, learner, null_value=0.5).fit(200, rng=0)
+    assert (result.status, result.variance, result.se) == ("ok", 0.0, 0.0)
+    assert result.estimate == (0.0 if shift > 0 else 1.0)
+    expected = PlusFour(result.estimate, 0.0, 24).interval("two-sided", 0.05)
+    assert result.conf_int() == expected
+    assert 0 < expected[1 if shift > 0 else 0] < 1
+    assert result.pvalue < 0.001
+    assert any("four observations that are added" in note for note in result.notes)
+    wald = uv.UStatisticTest(X, y, learner, null_value=0.5).fit(200, interval="wald", rng=0)
+    assert wald.status.startswith("degenerate")
+    assert math.isnan(wald.pvalue)
+    assert "95% interval" in result.verdict
+    result.plot(Figure().subplots())
+
+
+def test_a_variance_below_zero_has_no_answer():
+    X, y = classes(16, 4, 0.0)
+    rule = Interval.of("plus_four", LOSSES["zero_one"], paired=False, variance="unbiased")
+    found = [
+        uv.UStatisticTest(X, y, "knn:1", learn_size=2).fit(
+            100, variance="unbiased", interval="plus_four", rng=seed
+        )
+        for seed in range(8)
+    ]
+    negative = [each for each in found if each.variance < 0]
+    assert rule.answers_without_spread
+    assert negative
+    for each in negative:
+        assert each.status.startswith("negative variance")
+        assert each.rule is None
+
+
+@pytest.mark.parametrize(
+    ("loss", "name", "word"),
+    [
+        (LOSSES["zero_one"], "plus_four", "share"),
+        (LOSSES["log"], "hall", "skewed"),
+        (LOSSES["squared"], "hall_floor", "without a largest value"),
+        (LOSSES["absolute"], "hall_floor", "without a largest value"),
+        (BRIER, "hall", "skewed"),
+        (uv.losses.matrix_loss([[0, 1], [5, 0]]), "hall", "skewed"),
+        (Loss("huber", np.subtract, "number"), "hall_floor", "without a largest value"),
+        (None, "logit", "between 0 and 1"),
+    ],
+)
+def test_the_default_goes_by_loss_and_number_of_learners(loss, name, word):
+    one = Interval.of("auto", loss, paired=False, variance="auto")
+    assert one.name == name
+    assert word in one.reason
+    assert Interval.of("auto", loss, paired=True, variance="auto").name == "wald"
+    if loss is not None:
+        assert Interval.of("auto", loss, paired=False, variance="unbiased").name == "wald"
+
+
+@pytest.mark.parametrize(
+    ("loss", "paired", "refused"),
+    [
+        ("zero_one", False, {"logit"}),
+        ("squared", False, {"logit", "plus_four"}),
+        ("zero_one", True, {"logit", "plus_four", "hall_floor"}),
+        (None, False, {"plus_four", "hall", "hall_floor"}),
+        (None, True, {"plus_four", "hall", "hall_floor", "logit"}),
+    ],
+)
+def test_rules_for_something_else_are_refused(loss, paired, refused):
+    for name in NAMES:
+        arguments = name, None if loss is None else LOSSES[loss]
+        if name in refused:
+            with pytest.raises(ValueError, match=f"interval='{name}' is for .*interval='auto'"):
+                Interval.of(*arguments, paired=paired, variance="auto")
+        else:
+            Interval.of(*arguments, paired=paired, variance="auto")
+
+
+def test_odd_arguments_are_refused_before_the_first_fit():
+    X, y = classes(20, 0)
+
+    def never(*_):
+        raise AssertionError("fitted")
+
+    test = uv.UStatisticTest(X, y, never, null_value=1.5)
+    with pytest.raises(ValueError, match="interval='waldo' is unknown: use one of auto, wald"):
+        test.fit(interval="waldo")
+    with pytest.raises(ValueError, match=r"null_value=1.5 is no value .* between 0 and 1: change"):
+        test.fit()
+    with pytest.raises(ValueError, match=r"null_value=-1 is no value .* between 0 and inf"):
+        uv.UStatisticTest(X, y * 1.0, never, loss="squared", null_value=-1).fit()
+
+
+def test_every_rule_changes_the_interval():
+    X, y = regression(30, 1)
+    test = uv.UStatisticTest(X, y, "ridge:1.0")
+    found = {
+        name: test.fit(100, "jackknife", interval=name, rng=0)
+        for name in ("wald", "hall", "hall_floor")
+    }
+    assert len({each.conf_int() for each in found.values()}) == 3
+    assert len({each.estimate for each in found.values()}) == 1
+    assert len({each.se for each in found.values()}) == 1
+    assert found["hall"].conf_int()[0] == found["hall_floor"].conf_int()[0]
+    zero_one = uv.UStatisticTest(*classes(30, 1), "lda")
+    plain, moved = (zero_one.fit(100, interval=name, rng=0) for name in ("wald", "plus_four"))
+    assert plain.conf_int() != moved.conf_int()
+    assert plain.estimate == moved.estimate
+
+
+def test_settings_repeat_the_fit():
+    X, y = regression(24, 2)
+    test = uv.UStatisticTest(X, y, "ridge:1.0")
+    result = test.fit(60, interval="hall", rng=5)
+    assert result.settings["interval"] == "hall"
+    again = test.fit(60, interval=result.settings["interval"], rng=result.settings["rng"])
+    assert again.conf_int() == result.conf_int()
+
+
+@pytest.mark.parametrize("kind", ["squared", "zero_one"])
+def test_the_result_names_its_rule_and_is_kept(kind):
+    data = regression(24, 2) if kind == "squared" else classes(24, 2)
+    learner = "ridge:1.0" if kind == "squared" else "lda"
+    result = uv.UStatisticTest(*data, learner).fit(60, rng=0)
+    name = {"squared": "hall_floor", "zero_one": "plus_four"}[kind]
+    (note,) = [note for note in result.notes if note.startswith("Interval")]
+    assert note.startswith(f"Interval '{name}': ")
+    assert isinstance(result.rule, {"squared": HallT, "zero_one": PlusFour}[kind])
+    again = uv.TestResult.from_dict(json.loads(result.to_json()))
+    assert again == result
+    assert again.conf_int(0.2) == result.conf_int(0.2)
+    frame = result.summary_frame()
+    assert (frame.conf_low[0], frame.conf_high[0]) == result.conf_int()
+    table = result.tables["Variances"]
+    at = table["variance"].index(result.diagnostics["variance"])
+    assert (table["conf_low"][at], table["conf_high"][at]) == result.conf_int()
+    low, high = result.conf_int()
+    assert high - result.estimate != pytest.approx(result.estimate - low, rel=0.01)
+    lines = result.plot(Figure().subplots()).get_lines()
+    assert any(np.allclose(line.get_xdata(), (low, high)) for line in lines)
+
+
+def test_one_class_learning_sets_leave_log_losses_open():
+    X, y = classes(16, 0)
+    result = uv.UStatisticTest(X, y, "logistic:0.5", loss="log", learn_size=3).fit("exact")
+    assert result.diagnostics["one_class_fits"]
+    assert any("Coverage is not ensured" in note for note in result.notes)
+    result = uv.UStatisticTest(X, y, "lda", learn_size=3).fit("exact")
+    assert not any("Coverage is not ensured" in note for note in result.notes)
+
+
+def test_few_observations_that_carry_the_variance_are_said():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = X[:, 0] + rng.choice([-1.0, 1.0], 40)
+    calm = uv.UStatisticTest(X, y, "ridge:1.0").fit(100, rng=0)
+    y[3] += 40
+    wild = uv.UStatisticTest(X, y, "ridge:1.0").fit(100, rng=0)
+    for result, flagged in ((calm, False), (wild, True)):
+        said = any(note.startswith("A few observations carry") for note in result.notes)
+        assert said == flagged
+    assert wild.diagnostics["df_kurtosis"] == 4.0
+    assert wild.diagnostics["skewness"] > 5
+
+
+def test_given_losses_have_the_same_interval():
+    X, y = classes(24, 2)
+    losses = uv.evaluate("lda", X, y, uv.designs.DisjointSets(11, 200), rng=0)
+    result = uv.UStatisticTest.from_losses(losses).fit(variance="jackknife")
+    expected = PlusFour(result.estimate, result.se**2, 24).interval("two-sided", 0.05)
+    assert result.conf_int() == expected
+    wald = uv.UStatisticTest.from_losses(losses).fit(variance="jackknife", interval="wald")
+    assert wald.rule is None
+    assert wald.conf_int() != expected

@@ -1,0 +1,224 @@
+r"""Intervals that are not symmetric around the estimate, with the p-values that invert them.
+
+Pseudo-values are what the delete-one jackknife says of every observation,
+:math:`h_i = n(n-1)/(n-m)\,b_i`; their skewness and kurtosis say how far the estimate is from
+normal, and how well its variance is known.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from ucvtest.stats.wald import (
+    Alternative,
+    ReferenceDistribution,
+    wald_interval,
+    wald_pvalue,
+)
+
+__all__ = ["HallT", "LogT", "PlusFour", "Shape"]
+
+LEAST_DF = 4.0
+"""Degrees of freedom that a kurtosis, itself estimated, does not go below."""
+
+FEW_DF, LARGE_SKEWNESS = 10, 0.35
+"""Degrees of freedom below, and skewness over the root of n above which few observations carry
+most of the variance."""
+
+ROUNDING = 1e-12
+"""Differences, as a share of what differs, that are no more than rounding error."""
+
+FAR = 1e30
+"""Standard errors beyond which nothing changes, and cubes would overflow."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Skewness of n pseudo-values, and the degrees of freedom that their kurtosis leaves."""
+
+    n_obs: int
+    skewness: float
+    df: float
+
+    @classmethod
+    def of(cls, effects: np.ndarray) -> Self:
+        """From numbers in proportion to the pseudo-values; values that are all alike are normal."""
+        n = len(effects)
+        moved = effects - effects.mean()
+        largest = float(np.abs(moved).max())
+        if not largest > ROUNDING * float(np.abs(effects).max()):
+            return cls(n, 0.0, n - 1.0)
+        second, third, fourth = (float(((moved / largest) ** k).mean()) for k in (2, 3, 4))
+        skewness = third / second**1.5 * math.sqrt(n * (n - 1)) / (n - 2)
+        # Satterthwaite's: twice the squared variance over the variance of its estimate.
+        df = 2 * n / max(fourth / second**2 - 1, 1e-9)
+        return cls(n, skewness, min(max(df, LEAST_DF), n - 1.0))
+
+    @property
+    def flagged(self) -> bool:
+        """Whether a few observations carry most of the variance."""
+        return self.df < FEW_DF or abs(self.skewness) / math.sqrt(self.n_obs) > LARGE_SKEWNESS
+
+
+@dataclass(frozen=True)
+class PlusFour:
+    """An error rate with two errors and two correct predictions added (Agresti and Coull 1998).
+
+    They are added to the estimate and to its variance, which may be 0. Student's t with n - 1
+    degrees of freedom; the interval is cut to what an error rate can be.
+    """
+
+    kind: ClassVar[str] = "plus four"
+
+    estimate: float
+    variance: float
+    n_obs: int
+    null_value: float = math.nan
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom."""
+        return self.n_obs - 1.0
+
+    @property
+    def statistic(self) -> float:
+        """The moved estimate less the null value, over its standard error."""
+        return self._statistic(self.null_value)
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Of a value from 0 to 1, else NaN; it inverts the interval."""
+        return wald_pvalue(self._statistic(null_value), "t", self.df, alternative)
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """The interval around the moved estimate, from 0 to 1 at most."""
+        low, high = wald_interval(*self._moved(), "t", self.df, alternative, alpha)
+        return max(low, 0.0), min(high, 1.0)
+
+    def _moved(self) -> tuple[float, float]:
+        """The estimate and its standard error with the four observations added."""
+        n, more = self.n_obs, self.n_obs + 4
+        spread = n**2 * self.variance + 1 + 4 * n * (self.estimate - 0.5) ** 2 / more
+        return (n * self.estimate + 2) / more, math.sqrt(spread) / more
+
+    def _statistic(self, null_value: float) -> float:
+        if not 0 <= null_value <= 1:
+            return math.nan
+        centre, se = self._moved()
+        return (centre - null_value) / se
+
+
+@dataclass(frozen=True)
+class HallT:
+    r"""Hall's (1992) transformation, which takes the skewness out of a studentised estimate.
+
+    With T the estimate less its expectation over the standard error and k = gamma/sqrt(n),
+    :math:`g(T) = T + kT^2/3 + k^2T^3/27 + k/6` is compared with Student's t. It is a cubic that
+    rises, and cube roots invert it exactly. The upper limit takes a skewness of at least
+    `least_above`: sample skewness cannot exceed about sqrt(n), so that of a tail from which nothing
+    was drawn cannot be estimated. `least` and `most` are what the estimand can be.
+    """
+
+    kind: ClassVar[str] = "hall"
+
+    estimate: float
+    se: float
+    df: float
+    n_obs: int
+    skewness: float
+    least_above: float = -math.inf
+    least: float = -math.inf
+    most: float = math.inf
+    null_value: float = math.nan
+
+    @property
+    def statistic(self) -> float:
+        """The transformed distance between the estimate and the null value.
+
+        By the skewness of the end on whose side the null value is.
+        """
+        if not self.least <= self.null_value <= self.most:
+            return math.nan
+        below, above = self._transformed(self.null_value)
+        return above if self.null_value > self.estimate else below
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Of a value that the estimand can have, else NaN; it inverts the interval."""
+        if not self.least <= null_value <= self.most:
+            return math.nan
+        student = ReferenceDistribution(self.df)
+        below, above = self._transformed(null_value)
+        if alternative == "greater":
+            return student.sf(below)
+        if alternative == "less":
+            return student.cdf(above)
+        return min(1.0, 2 * min(student.sf(below), student.cdf(above)))
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """The interval from the inverse transformation, within what the estimand can be."""
+        t = ReferenceDistribution(self.df).isf(alpha / 2 if alternative == "two-sided" else alpha)
+        k_below, k_above = self._skewnesses()
+        low = -math.inf if alternative == "less" else self.estimate - self.se * _inverse(t, k_below)
+        high = (
+            math.inf
+            if alternative == "greater"
+            else self.estimate - self.se * _inverse(-t, k_above)
+        )
+        return max(low, self.least), min(high, self.most)
+
+    def _skewnesses(self) -> tuple[float, float]:
+        """k of the lower and of the upper end."""
+        root = math.sqrt(self.n_obs)
+        return self.skewness / root, max(self.skewness, self.least_above) / root
+
+    def _transformed(self, null_value: float) -> tuple[float, float]:
+        """What the lower end, and the upper end, compare with Student's t."""
+        t = min(max((self.estimate - null_value) / self.se, -FAR), FAR)
+        below, above = (
+            t + k * t * t / 3 + k * k * t * t * t / 27 + k / 6 for k in self._skewnesses()
+        )
+        return below, above
+
+
+def _inverse(x: float, k: float) -> float:
+    """T with T + k T^2/3 + k^2 T^3/27 + k/6 = x; of k = 0 too."""
+    moved = x - k / 6
+    root = math.cbrt(1 + k * moved)
+    return 3 * moved / (root * root + root + 1)
+
+
+@dataclass(frozen=True)
+class LogT:
+    """Student's t on the log scale: a ratio, `se` being that of its logarithm."""
+
+    kind: ClassVar[str] = "log t"
+
+    estimate: float
+    se: float
+    df: float
+    null_value: float = math.nan
+
+    @property
+    def statistic(self) -> float:
+        """The logarithm of the estimate over the null value, over its standard error."""
+        return self._statistic(self.null_value)
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Of a positive ratio, else NaN; it inverts the interval."""
+        return wald_pvalue(self._statistic(null_value), "t", self.df, alternative)
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """The interval of the logarithm, transformed back."""
+        centre = math.log(self.estimate)
+        low, high = wald_interval(centre, self.se, "t", self.df, alternative, alpha)
+        return _exp(low), _exp(high)
+
+    def _statistic(self, null_value: float) -> float:
+        if not null_value > 0:
+            return math.nan
+        return (math.log(self.estimate) - math.log(null_value)) / self.se
+
+
+def _exp(value: float) -> float:
+    return float(np.exp(min(value, 709.0))) if value < math.inf else math.inf
