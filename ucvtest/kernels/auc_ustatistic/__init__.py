@@ -59,11 +59,13 @@ def from_scores(
         the difference of two; variance: of U over samples, without the Monte-Carlo error: the
         midpoint of the jackknife J and its lower bound J^2/(J + M2), but M2/2 at least; J where
         more than half of a class is learnt from; jackknife: J, that of U when observations are
-        left out one by one; pair_effects: M2; u1, u0: influence values of positives and
-        negatives, J = sum u1^2/(n1 (n1 - 1)) + sum u0^2/(n0 (n0 - 1)) up to Monte-Carlo noise;
-        df: Welch's degrees of freedom for Student's t; mc_se_estimate, mc_se_variance:
-        Monte-Carlo standard errors, 0 with `exact`; status: "ok", or why variance and df are
-        NaN.
+        left out one by one; unbiased: the unbiased variance, and clipped: the same, but not outside
+        J^2/(J + M2) and J, both NaN unless rows come in disjoint pairs that `cluster` names (or
+        `exact`) and leave two of each class to both; pair_effects: M2; u1, u0: influence values of
+        positives and negatives, J = sum u1^2/(n1 (n1 - 1)) + sum u0^2/(n0 (n0 - 1)) up to
+        Monte-Carlo noise; df: Welch's degrees of freedom for Student's t; mc_se_estimate,
+        mc_se_variance, mc_se_clipped, mc_se_unbiased: Monte-Carlo standard errors, 0 with `exact`;
+        status: "ok", or why variance and df are NaN.
 
     Raises
     ------
@@ -118,16 +120,21 @@ def from_scores(
     sums = Sums(exact=bool(exact))
     sums.rank(sets, shown)
     found = estimate(Effects.of(sums), (1, -1)[: len(shown)])
+    default = "midpoint" if all(2 * g <= n for n, g in sets.shape.by_class) else "jackknife"
     return {
         "auc": found.auc,
-        "variance": found.variance,
+        "variance": found.values[default],
         "jackknife": found.jackknife,
+        "clipped": found.values["clipped"],
+        "unbiased": found.values["unbiased"],
         "pair_effects": found.pair_effects,
         "u1": found.u[0],
         "u0": found.u[1],
         "df": found.df,
         "mc_se_estimate": found.mc_se_estimate,
-        "mc_se_variance": found.mc_se_variance,
+        "mc_se_variance": found.mc_se[default],
+        "mc_se_clipped": found.mc_se["clipped"],
+        "mc_se_unbiased": found.mc_se["unbiased"],
         "status": status(sums, found),
     }
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from ucvtest.common.float64 import in_float64, jit
 
-__all__ = ["least_squares", "rank_sums", "residual_sums"]
+__all__ = ["least_squares", "rank_sums", "residual_sums", "row_residuals"]
 
 Pair = tuple[jax.Array, jax.Array]
 """An array for the positives, and one for the negatives."""
@@ -153,6 +153,39 @@ def residual_sums(
             [jnp.einsum("dkb,kbi->dki", fit, part) for part in w], axis=-1
         ),
     }
+
+
+@in_float64
+@jit
+def row_residuals(
+    counts: Pair, learnt: Pair, tested: Pair, fit: tuple[jax.Array, Pair, Pair, Pair], b: Pair
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Of each row: A without what is tested, mean X (D, K, B), and (D, D, K, B) b of A times X.
+
+    `fit` holds U (K, D), and by class eta, lambda and d, (K, D, n_c), of a fit for each block. The
+    last are b (K, D, n_c) times w_i Xbar + XP_i/r, summed over observations.
+    """
+    centre, eta, learning, testing = fit
+    w = [part.astype(float) for part in learnt]
+
+    def learnt_sum(parts: Pair) -> jax.Array:
+        first, second = (jnp.einsum("kbi,kdi->dkb", x, y) for x, y in zip(w, parts, strict=True))
+        return first + second
+
+    start = centre.T[..., None]
+    xbar = counts[0].sum(-1) / (2.0 * tested[0] * tested[1]) - start - learnt_sum(eta)
+    found = start + learnt_sum(learning)
+    products = jnp.zeros(())
+    for c in (0, 1):
+        # As b and d sum to zero, sums over what is tested are minus those over what is learnt from.
+        of_other = jnp.einsum("kbi,kdi->dkb", w[1 - c], testing[1 - c]) / tested[1 - c]
+        of_b = jnp.einsum("kbi,kei->ekb", w[c], b[c])
+        both = b[c][:, :, None] * testing[c][:, None]
+        placed = jnp.einsum("dkbi,kei->edkb", counts[c] / (2.0 * tested[1 - c]), b[c])
+        placed -= jnp.einsum("kedi,kbi->edkb", both, 1.0 - w[c])
+        placed += of_b[:, None] * (found - of_other)
+        products += of_b[:, None] * xbar + placed / tested[c]
+    return found, xbar, products
 
 
 def _product(left: jax.Array, right: jax.Array) -> jax.Array:

@@ -90,19 +90,19 @@ class LearningSets:
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """The rows of a call: their draws, -1 where there is no row, learning sets and placements.
+    """The rows of a call: their numbers, -1 where there is none, learning sets and placements.
 
     `counts` (D, K, B, n1) and (D, K, B, n0) are twice the sums of psi over the other class.
     """
 
-    draw: np.ndarray
+    rows: np.ndarray
     learnt: tuple[np.ndarray, np.ndarray]
     counts: tuple[np.ndarray, np.ndarray]
 
     @property
     def there(self) -> np.ndarray:
         """Which rows there are, (K, B)."""
-        found: np.ndarray = self.draw >= 0
+        found: np.ndarray = self.rows >= 0
         return found
 
 
@@ -125,8 +125,7 @@ def rank(
             counts.append(np.zeros(part.shape, few.dtype))
             np.put_along_axis(counts[-1], place, few, axis=-1)
         sums["placed"] = np.concatenate([part.sum(axis=2) for part in counts], axis=-1)
-        draw = np.where(there, sets.draw[index], -1)
-        yield Placed(draw, learnt, (counts[0], counts[1])), sums
+        yield Placed(index, learnt, (counts[0], counts[1])), sums
 
 
 def _tested(learnt: np.ndarray) -> np.ndarray:

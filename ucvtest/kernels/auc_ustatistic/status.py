@@ -10,7 +10,7 @@ __all__ = ["status"]
 
 def status(sums: Sums, found: Answer) -> str:
     """Why there is no variance, if there is none; of one learner, or the difference of two."""
-    if not math.isnan(found.variance):
+    if not math.isnan(found.values["jackknife"]):
         return "ok"
     n1 = sums.shape.sizes[0]
     moments = sums.moments

@@ -5,11 +5,13 @@ and block. Placements are kept only until the residuals of an additive fit are t
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ucvtest.kernels.auc_ustatistic.disjoint import CompletePairs, Rest, Stage, pairs_of
 from ucvtest.kernels.auc_ustatistic.effects import Additive, Moments, Residuals, first_order
 from ucvtest.kernels.auc_ustatistic.jitted import residual_sums
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed, Shape, rank
@@ -19,12 +21,24 @@ __all__ = ["Sums"]
 T = TypeVar("T", Moments, Residuals)
 
 
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """Rows that were ranked, with their sums, draws, and where they come in pairs, the rest."""
+
+    calls: list[Placed]
+    sums: Moments
+    draw: np.ndarray
+    rest: Rest | None
+    residuals: list[np.ndarray] = field(default_factory=list)
+
+
 class Sums:
     """Sums over the rows so far, of one learner or of several; `exact` if they will be all.
 
     `moments` and `residuals`; `pairs` (D, K, n1, n0), twice the sums of psi; `squares` (D, D),
     products of residual AUCs, each summed over the rows of a draw; `alike`, whether all learners
-    placed every observation alike.
+    placed every observation alike. For the unbiased variance, where there is one: `stages` of pairs
+    of learning sets, or `complete`.
     """
 
     moments: Moments
@@ -36,42 +50,71 @@ class Sums:
         self.exact, self.alike = exact, True
         self.n_rows = self.n_draws = 0
         self.squares: Any = 0.0
-        self._waiting: list[tuple[Placed, Moments]] = []
+        self.complete: CompletePairs | None = None
+        self.stages: list[Stage] | None = []
+        self._waiting: list[_Batch] = []
 
     def rank(self, sets: LearningSets, scores: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
         """Rank the next rows, which have draws of their own."""
-        first = not self.n_rows
-        self.shape = sets.shape
+        if not self.n_rows:
+            self._start(sets, len(scores))
+        if self.complete is not None:
+            self.complete.add(sets, scores)
+        pairs = None if self.stages is None else pairs_of(sets)
+        rest = None if pairs is None else Rest.of(sets, scores, pairs)
+        if rest is None:
+            self.stages = None
+        calls, new = [], []
         for placed, sums in rank(sets, scores):
-            pairs = sums.pop("pairs")
-            self.pairs = pairs.astype(np.int64) if first else self.pairs + pairs
+            self.pairs += sums.pop("pairs")
             self.alike &= all(bool((each == each[:1]).all()) for each in placed.counts)
-            self._waiting.append((placed, Moments(**sums)))
-            first = False
+            calls.append(placed)
+            new.append(Moments(**sums))
+        self._waiting.append(_Batch(calls, reduce(_plus, new), sets.draw, rest))
         self.n_rows += len(sets.draw)
+
+    def _start(self, sets: LearningSets, n_learners: int) -> None:
+        shape = self.shape = sets.shape
+        self.pairs = np.zeros((n_learners, N_BLOCKS, *shape.sizes), dtype=np.int64)
+        if self.exact:
+            self.stages = None
+            if CompletePairs.exists(shape):
+                self.complete = CompletePairs(shape, n_learners)
 
     def settle(self) -> None:
         """Sum the residuals of the rows that wait for it, from the additive fit to all so far."""
         if not self._waiting:
             return
-        shape, waiting = self.shape, [placed for placed, _ in self._waiting]
-        new = reduce(_plus, [sums for _, sums in self._waiting])
+        shape, waiting = self.shape, self._waiting
+        new = reduce(_plus, [each.sums for each in waiting])
         self.moments = _plus(self.moments, new) if self.n_draws else new
         fit = self._fit()
-        rows, draw = [], []
-        for placed in waiting:
-            sums = residual_sums(
-                placed.counts,
-                placed.learnt,
-                placed.there,
-                tuple(map(float, shape.tested)),
-                (fit.centre, fit.learning, fit.testing),
-            )
-            rows.append(sums.pop("rows")[:, placed.there])
-            draw.append(placed.draw[placed.there])
-            self._add(_residuals(shape, sums))
+        for batch in waiting:
+            rows = np.zeros((len(self.pairs), len(batch.draw)))
+            for placed in batch.calls:
+                sums = residual_sums(
+                    placed.counts,
+                    placed.learnt,
+                    placed.there,
+                    tuple(map(float, shape.tested)),
+                    (fit.centre, fit.learning, fit.testing),
+                )
+                rows[:, placed.rows[placed.there]] = sums.pop("rows")[:, placed.there]
+                self._add(_residuals(shape, sums))
+            batch.residuals.append(rows)
         self.residuals.across[...] -= _fitted(shape, fit, new)
-        self._add_squares(np.concatenate(rows, axis=1), np.concatenate(draw))
+        self._add_squares(
+            np.concatenate([each.residuals[0] for each in waiting], axis=1),
+            np.concatenate([each.draw for each in waiting]),
+        )
+        if self.stages is not None:
+            self.stages.append(
+                Stage.of(
+                    shape,
+                    self.moments,
+                    [(each.rest, each.draw, each.calls) for each in waiting if each.rest],
+                )
+            )
         self._waiting = []
 
     def _fit(self) -> Additive:

@@ -1,15 +1,16 @@
 """From effects to variances: squared lengths by products of blocks, and what follows from them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ucvtest.kernels.auc_ustatistic.disjoint import unbiased
 from ucvtest.kernels.auc_ustatistic.effects import FirstOrder, PairEffects, first_order
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, Shape
 from ucvtest.kernels.auc_ustatistic.sums import Sums
 
-__all__ = ["Answer", "Effects", "estimate"]
+__all__ = ["VARIANCES", "Answer", "Effects", "estimate"]
 
 NO_VARIANCE = 1e-10
 """Jackknife variances up to here are taken for none."""
@@ -19,41 +20,53 @@ MOST_GROUPS, ROWS_IN_GROUP = 8, 4
 there are as many: coefficients from fewer rows are noisy."""
 
 
+VARIANCES = ("midpoint", "clipped", "jackknife", "unbiased")
+
+
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The complete AUC (difference) with its variances; `u` holds u1 and u0.
+    """The complete AUC (difference) with its variances by name, NaN where there is none.
 
-    `variance` and `df` are NaN where the jackknife is zero.
+    `mc_se` are their Monte-Carlo errors; `u` holds u1 and u0; `df` is NaN where the jackknife is
+    zero.
     """
 
     auc: float
-    variance: float
+    values: Mapping[str, float]
+    mc_se: Mapping[str, float]
     jackknife: float
     pair_effects: float
     u: tuple[np.ndarray, np.ndarray]
     df: float
     mc_se_estimate: float
-    mc_se_variance: float
-    mc_se_jackknife: float
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """The jackknife of each class, and the pair effects M2."""
+    """The jackknife of each class, the pair effects M2, and the unbiased variance or NaN."""
 
     by_class: tuple[float, float]
     pair_effects: float
+    unbiased: float
 
     @property
     def jackknife(self) -> float:
         return sum(self.by_class)
 
-    def variance(self, *, midpoint: bool) -> float:
-        """The midpoint of the jackknife and its lower bound, not below M2/2; or the jackknife."""
+    @property
+    def variances(self) -> dict[str, float]:
+        """The variances by name.
+
+        "midpoint" is that of the jackknife and its lower bound, not below M2/2; "clipped" the
+        unbiased one within these two.
+        """
         j, m2 = self.jackknife, self.pair_effects
         if not j > NO_VARIANCE:
-            return np.nan
-        return max((j + j**2 / (j + m2)) / 2, m2 / 2) if midpoint else j
+            return dict.fromkeys(VARIANCES, np.nan)
+        low = j**2 / (j + m2)
+        clipped = float(np.clip(self.unbiased, low, j))
+        found = (max((j + low) / 2, m2 / 2), clipped, j, self.unbiased)
+        return dict(zip(VARIANCES, found, strict=True))
 
     def df(self, sizes: tuple[int, int]) -> float:
         """Welch's degrees of freedom."""
@@ -69,30 +82,28 @@ def estimate(effects: "Effects", contrast: Sequence[float]) -> Answer:
     weights, sums = np.asarray(contrast, dtype=float), effects.sums
     shape = sums.shape
     squares = _Squares(shape, effects, weights)
-    midpoint = all(2 * g <= n for n, g in shape.by_class)
-    mc_se, mc_se_variance, mc_se_jackknife = 0.0, 0.0, 0.0
+    mc_se, mc_se_estimate = dict.fromkeys(VARIANCES, 0.0), 0.0
     if sums.exact:
         parts = squares.raw()
     else:
         parts, *left_out = squares.crossed()
-        mc_se = _error_of_mean(sums, weights)
-        mc_se_variance = _error_by_blocks([one.variance(midpoint=midpoint) for one in left_out])
-        mc_se_jackknife = _error_by_blocks([one.jackknife for one in left_out])
-    variance = parts.variance(midpoint=midpoint)
+        mc_se_estimate = _error_of_mean(sums, weights)
+        without = [one.variances for one in left_out]
+        mc_se = {name: _error_by_blocks([each[name] for each in without]) for name in VARIANCES}
     u1, u0 = (
         n * (n - 1) / (n - g - 1) * b
         for b, (n, g) in zip(shape.split(squares.b), shape.by_class, strict=True)
     )
+    values = parts.variances
     return Answer(
         auc=float(weights @ effects.whole.auc),
-        variance=variance,
+        values=values,
+        mc_se={name: mc_se[name] if value == value else np.nan for name, value in values.items()},
         jackknife=parts.jackknife,
         pair_effects=parts.pair_effects,
         u=(u1, u0),
         df=parts.df(shape.sizes),
-        mc_se_estimate=mc_se,
-        mc_se_variance=mc_se_variance if variance > 0 else np.nan,
-        mc_se_jackknife=mc_se_jackknife,
+        mc_se_estimate=mc_se_estimate,
     )
 
 
@@ -154,19 +165,32 @@ class Effects:
     groups: _Groups | None
     pairs: PairEffects
     weight: np.ndarray
+    unbiased: np.ndarray
 
     @classmethod
     def of(cls, sums: Sums) -> "Effects":
         """From the sums so far."""
         sums.settle()
         shape, n_rows = sums.shape, sums.moments.n_rows.astype(float)
+        whole = first_order(shape, sums.moments, np.arange(N_BLOCKS), exact=sums.exact)
         return cls(
             sums=sums,
-            whole=first_order(shape, sums.moments, np.arange(N_BLOCKS), exact=sums.exact),
+            whole=whole,
             groups=None if sums.exact else _Groups.of(sums),
             pairs=PairEffects.of(shape, n_rows, sums.residuals, sums.pairs),
             weight=n_rows / sums.n_rows,
+            unbiased=_unbiased(sums, whole),
         )
+
+
+def _unbiased(sums: Sums, whole: FirstOrder) -> np.ndarray:
+    """The unbiased variance (D, D) of all rows, and without each block; NaN where there is none."""
+    if sums.complete is not None:
+        return sums.complete.unbiased(whole.auc)[None]
+    if sums.stages is None:
+        return np.full((N_BLOCKS + 1, len(whole.auc), len(whole.auc)), np.nan)
+    left = [np.arange(N_BLOCKS) != k for k in range(-1, N_BLOCKS)]
+    return np.stack([unbiased(sums.stages, kept) for kept in left])
 
 
 class _Squares:
@@ -174,6 +198,7 @@ class _Squares:
 
     def __init__(self, shape: Shape, effects: Effects, weights: np.ndarray) -> None:
         self._shape, self._effects, self._weights = shape, effects, weights
+        self._unbiased = np.einsum("d,kde,e->k", weights, effects.unbiased, weights).tolist()
         self.b = weights @ effects.whole.contributions(shape)
         self._single = [n * (n - 1) / (n - g - 1) ** 2 for n, g in shape.by_class]
         pair = [_pair_factor(n, g + 1) / 2 for n, g in shape.by_class]
@@ -188,7 +213,7 @@ class _Squares:
     def raw(self) -> _Parts:
         """Squares as they are, of a complete design."""
         j1, j0 = self._by_class(self.b**2).tolist()
-        return _Parts((j1, j0), float(self._inner.sum()))
+        return _Parts((j1, j0), float(self._inner.sum()), self._unbiased[0])
 
     def crossed(self) -> list[_Parts]:
         """Products of different blocks only: of all blocks, and without each of them."""
@@ -197,10 +222,8 @@ class _Squares:
         # Of a class whose products are negative, the squares as they are.
         single = np.where(single > 0, single, raw)
         pairs = np.maximum(self._crossed_pairs(), 0.0)
-        return [
-            _Parts((j1, j0), m2)
-            for (j1, j0), m2 in zip(single.tolist(), pairs.tolist(), strict=True)
-        ]
+        found = zip(single.tolist(), pairs.tolist(), self._unbiased, strict=True)
+        return [_Parts((j1, j0), m2, other) for (j1, j0), m2, other in found]
 
     def _crossed_singles(self) -> np.ndarray:
         groups = self._effects.groups

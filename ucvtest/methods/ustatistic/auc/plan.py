@@ -10,11 +10,10 @@ from ucvtest.common.checks import as_integer, is_integer
 from ucvtest.designs.design import Design
 from ucvtest.designs.draws import class_shares
 from ucvtest.designs.structure import folds_of
+from ucvtest.kernels.auc_ustatistic.variances import VARIANCES
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 
-__all__ = ["VARIANCES", "ClassSizes", "GivenSplits"]
-
-VARIANCES = ("midpoint", "jackknife")
+__all__ = ["ClassSizes", "GivenSplits"]
 
 LEAST_IN_CLASS = 3
 """One observation to learn from, two to test."""
@@ -22,10 +21,14 @@ LEAST_IN_CLASS = 3
 
 @dataclass(frozen=True, eq=False)
 class ClassSizes:
-    """Who is a positive, and how many positives and negatives a rule learns from, in this order."""
+    """Who is a positive, and how many positives and negatives a rule learns from, in this order.
+
+    `in_pairs` says whether learning sets come in disjoint pairs where they can.
+    """
 
     positive: np.ndarray
     learn_sizes: tuple[int, int]
+    in_pairs: bool = True
 
     @classmethod
     def checked(cls, target: np.ndarray, response: np.ndarray, learn_size: Any) -> Self:
@@ -84,6 +87,14 @@ class ClassSizes:
         return all(2 * (g + 1) <= n for n, g in self.by_class)
 
     @property
+    def variances(self) -> tuple[str, ...]:
+        """The variances that there are."""
+        missing = set() if self.paired else {"midpoint"}
+        if not (self.disjoint and self.in_pairs):
+            missing |= {"clipped", "unbiased"}
+        return tuple(name for name in VARIANCES if name not in missing)
+
+    @property
     def complete(self) -> int:
         """The number of all learning sets."""
         return prod(comb(n, g) for n, g in self.by_class)
@@ -103,6 +114,13 @@ class ClassSizes:
                 f"variance='midpoint' needs at most half of each class to learn from, got {g0} of "
                 f"{n0} negatives and {g1} of {n1} positives: use a smaller learn_size, or "
                 "variance='jackknife'"
+            )
+        if variance not in self.variances:
+            other = self.variances[0]
+            raise ValueError(
+                f"variance={variance!r} needs disjoint pairs of learning sets, with two of each "
+                f"class in neither: use variance={other!r}"
+                + (" or a smaller learn_size" if self.in_pairs else "")
             )
         return variance
 
@@ -181,7 +199,8 @@ class GivenSplits:
             raise ValueError(
                 f"the design of the losses never tests {untested} observations: use more splits"
             )
-        return cls(design, ClassSizes(positive, (learnt[0], learnt[1])), _draws_of(design))
+        draw, in_pairs = _draws_of(design)
+        return cls(design, ClassSizes(positive, (learnt[0], learnt[1]), in_pairs), draw)
 
     @property
     def n_pairs(self) -> int:
@@ -194,10 +213,10 @@ def _range(sizes: np.ndarray) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _draws_of(design: Design) -> np.ndarray:
+def _draws_of(design: Design) -> tuple[np.ndarray, bool]:
     """Rows of one repetition of K-fold cross-validation, or disjoint neighbours, belong together.
 
-    All others are taken for independent.
+    All others are taken for independent. Also whether rows are disjoint neighbours.
     """
     rows = np.arange(design.n_resamples)
     try:
@@ -205,5 +224,5 @@ def _draws_of(design: Design) -> np.ndarray:
     except ValueError:
         first, second = design.learning[0::2], design.learning[1::2]
         disjoint = len(first) == len(second) and not (first & second).any()
-        return rows // 2 if disjoint else rows
-    return rows // (design.n_resamples // n_repeats)
+        return (rows // 2 if disjoint else rows), disjoint
+    return rows // (design.n_resamples // n_repeats), False

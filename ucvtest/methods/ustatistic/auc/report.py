@@ -15,7 +15,7 @@ from ucvtest.inference.studentise import (
     variance_table,
 )
 from ucvtest.kernels.auc_ustatistic.variances import Answer
-from ucvtest.methods.ustatistic.auc.plan import VARIANCES, ClassSizes
+from ucvtest.methods.ustatistic.auc.plan import ClassSizes
 from ucvtest.methods.ustatistic.auc.run import ROWS_FOR_EACH, Found
 from ucvtest.methods.ustatistic.plan import Options
 from ucvtest.methods.ustatistic.report import ORDER, REMEDY_PAIRS, max_fits_notes
@@ -72,9 +72,7 @@ def _studentised(
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none."""
     tested = {}
-    for name in VARIANCES:
-        if name == "midpoint" and not sizes.paired:
-            continue
+    for name in sizes.variances:
         one = studentise(
             hypothesis,
             found.answer.auc,
@@ -100,6 +98,12 @@ def _status(sizes: ClassSizes, options: Options, found: Found, name: str) -> str
             f"too few resamples: {found.n_rows} learning sets do not suffice for the variance, "
             f"which takes {needed} of them, drawn at least 10 times; {remedy}"
         )
+    if variance < 0:
+        return (
+            f"negative variance estimate ({variance:.3g}, Monte-Carlo standard error "
+            f"{mc_se:.2g}), which an unbiased estimate can be at this sample size: use "
+            "variance='clipped'"
+        )
     if not mc_se <= ROUGH * variance:
         return (
             f"too few resamples: the Monte-Carlo standard error of the variance ({mc_se:.2g}) "
@@ -120,13 +124,9 @@ def _own_values(
 
 def _own_variance(one: Answer, name: str) -> float:
     """With its Monte-Carlo part; 0 where all is ranked alike, NaN where it is too rough."""
-    if math.isnan(one.variance):
+    value, mc_se = one.values[name], one.mc_se[name]
+    if math.isnan(value):
         return 0.0 if one.jackknife == one.jackknife else math.nan
-    value, mc_se = (
-        (one.jackknife, one.mc_se_jackknife)
-        if name == "jackknife"
-        else (one.variance, one.mc_se_variance)
-    )
     return value + one.mc_se_estimate**2 if mc_se <= ROUGH * value else math.nan
 
 
@@ -146,11 +146,7 @@ def _diagnostics(
         "converged": found.converged,
         "n_positive": sizes.sizes[0],
         "n_negative": sizes.sizes[1],
-        **{
-            f"variance_{name}": found.variance(name)
-            for name in VARIANCES
-            if sizes.paired or name != "midpoint"
-        },
+        **{f"variance_{name}": found.variance(name) for name in sizes.variances},
         "pair_effects": answer.pair_effects,
         "influence": influence,
         **source.counts,

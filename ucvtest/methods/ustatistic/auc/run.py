@@ -11,7 +11,7 @@ from ucvtest.evaluation.source import LossSource
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets
 from ucvtest.kernels.auc_ustatistic.status import status
 from ucvtest.kernels.auc_ustatistic.sums import Sums
-from ucvtest.kernels.auc_ustatistic.variances import Answer, Effects, estimate
+from ucvtest.kernels.auc_ustatistic.variances import VARIANCES, Answer, Effects, estimate
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes, GivenSplits
 from ucvtest.methods.ustatistic.plan import Options
 from ucvtest.methods.ustatistic.run import in_parts
@@ -46,11 +46,11 @@ class Found:
 
     def variance(self, name: str) -> float:
         """The variance by its name; NaN where there is none."""
-        return _variance(self.answer, name)
+        return self.answer.values[name]
 
     def mc_se(self, name: str) -> float:
         """The Monte-Carlo error of a variance."""
-        return _mc_se(self.answer, name)
+        return self.answer.mc_se[name]
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,29 +176,21 @@ def _until_precise(rankings: Rankings, sampler: Sampler, options: Options) -> bo
         if excess <= 1 or n_pairs >= most:
             return excess <= 1
         # Few different numbers, as those of rows are compiled for.
-        added = n_pairs if excess**2 > 1.4 else n_pairs // 2
+        added = 3 * n_pairs if excess**2 > 6 else n_pairs if excess**2 > 1.4 else n_pairs // 2
         added = min(added, most - n_pairs)
         n_pairs += added
 
 
 def _excess(answer: Answer, options: Options) -> float:
     """The larger Monte-Carlo error as a multiple of the one allowed; 0 if nothing varies."""
-    variance = _variance(answer, options.variance)
+    variance = answer.values[options.variance]
     if math.isnan(variance):
         # Nothing to be had from further draws, unless there were too few for any variance.
         return 0.0 if answer.jackknife == answer.jackknife else math.inf
-    of_variance = _mc_se(answer, options.variance) / (options.tol * variance)
+    of_variance = answer.mc_se[options.variance] / (options.tol * abs(variance))
+    if variance < 0:
+        return of_variance
     return max(of_variance, answer.mc_se_estimate / (options.tol * math.sqrt(variance)))
-
-
-def _variance(answer: Answer, name: str) -> float:
-    if name == "jackknife":
-        return answer.jackknife if answer.variance > 0 else math.nan
-    return answer.variance
-
-
-def _mc_se(answer: Answer, name: str) -> float:
-    return answer.mc_se_jackknife if name == "jackknife" else answer.mc_se_variance
 
 
 def _plain_mean(sums: Sums, weights: tuple[int, ...]) -> Answer:
@@ -209,14 +201,13 @@ def _plain_mean(sums: Sums, weights: tuple[int, ...]) -> Answer:
     n1, n0 = sums.shape.sizes
     return Answer(
         auc=auc,
-        variance=math.nan,
+        values=dict.fromkeys(VARIANCES, math.nan),
+        mc_se=dict.fromkeys(VARIANCES, math.nan),
         jackknife=math.nan,
         pair_effects=math.nan,
         u=(np.full(n1, math.nan), np.full(n0, math.nan)),
         df=math.nan,
         mc_se_estimate=math.nan,
-        mc_se_variance=math.nan,
-        mc_se_jackknife=math.nan,
     )
 
 
