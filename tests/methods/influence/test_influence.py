@@ -298,7 +298,7 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("scheme", "metric", "names"),
         [
-            ("monte_carlo", "auc", "influence jackknife term_1 adhoc_monte_carlo"),
+            ("monte_carlo", "auc", "influence jackknife share term_1 adhoc_monte_carlo"),
             ("monte_carlo", "error", "influence jackknife term_1 adhoc_monte_carlo"),
             ("repeated", "auc", "influence term_1 adhoc_1 adhoc_2 adhoc_3 adhoc_3_mle"),
             ("repeated", "error", "influence term_1 adhoc_1 adhoc_3_mle"),
@@ -714,12 +714,12 @@ class TestRefused:
             (
                 {"variance": "adhoc_1"},
                 "variance='adhoc_1' does not exist for scheme='monte_carlo', metric='auc': use one "
-                "of auto, influence, jackknife, term_1, adhoc_monte_carlo",
+                "of auto, influence, jackknife, share, term_1, adhoc_monte_carlo",
             ),
             (
                 {"variance": "naive"},
-                "variance='naive' is unknown: use one of auto, influence, jackknife, term_1, "
-                "adhoc_monte_carlo",
+                "variance='naive' is unknown: use one of auto, influence, jackknife, share, "
+                "term_1, adhoc_monte_carlo",
             ),
             ({"n_jobs": 0}, "n_jobs must not be 0: use 1 for one worker, -1 for all processors"),
             ({"batch_size": 0}, "batch_size must be at least 1, got 0"),

@@ -40,6 +40,10 @@ class GivenLayout(Layout):
         first = self.design.testing[0]
         return tuple(int(first[members].sum()) for members in self.classes)
 
+    def no_share(self, scheme: str) -> str:
+        """See `Layout`."""
+        return "it needs further fits, and losses are given"
+
     def ad_hoc(self, scheme: str) -> tuple[str, ...]:
         """See `Layout`."""
         if scheme == "monte_carlo" or isinstance(self.resamples, WholeFolds):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from ucvtest.common.checks import at_least, check_choice, is_integer
+from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.learners.base import Learner
 
 __all__ = [
@@ -31,6 +32,7 @@ Variance = Literal[
     "auto",
     "influence",
     "jackknife",
+    "share",
     "term_1",
     "adhoc_1",
     "adhoc_2",
@@ -161,17 +163,36 @@ class Layout:
             return variance
         known = isinstance(variance, str) and variance in VARIANCES
         problem = f"does not exist for scheme={scheme!r}, metric={self.metric!r}"
-        why = self.no_jackknife(scheme) if known and variance == "jackknife" else ""
+        reasons = {"jackknife": self.no_jackknife, "share": self.no_share}
+        why = reasons[variance](scheme) if known and variance in reasons else ""
         raise ValueError(
             f"variance={variance!r:.60} {problem if known else 'is unknown'}"
             + (f", as {why}; or use " if why else ": use ")
             + f"one of auto, {', '.join(offered)}"
         )
 
+    @property
+    def half_sizes(self) -> tuple[int, ...]:
+        """How many of each class two disjoint learning sets hold, with two left to be tested."""
+        return tuple(len(members) // 2 - 1 for members in self.classes)
+
+    def no_share(self, scheme: str) -> str:
+        """Why there is no share of the jackknife variance; empty if there is one."""
+        if self.metric != "auc":
+            return "it is about the AUC"
+        if why := self.no_jackknife(scheme):
+            return why
+        if self.n_folds < 3:
+            return "it is for learning sets of more than half: use more folds, or 'jackknife'"
+        if self.n_obs > MAX_OBS_PAIR_EFFECTS:
+            return f"it needs n <= {MAX_OBS_PAIR_EFFECTS}, where it hardly differs from 'jackknife'"
+        return ""
+
     def variances(self, scheme: str) -> tuple[str, ...]:
         """The variances that exist for a scheme."""
         jackknife = () if self.no_jackknife(scheme) else ("jackknife",)
-        return ("influence", *jackknife, "term_1", *self.ad_hoc(scheme))
+        share = () if self.no_share(scheme) else ("share",)
+        return ("influence", *jackknife, *share, "term_1", *self.ad_hoc(scheme))
 
     def ad_hoc(self, scheme: str) -> tuple[str, ...]:
         """The ad-hoc variances of a scheme."""

@@ -7,7 +7,7 @@ from typing import Any
 from ucvtest.inference.report import one_class_and_tie_notes
 from ucvtest.methods.influence.plan import SCHEME_WORDS, SINGLE, Layout, Options
 from ucvtest.methods.influence.run import Found
-from ucvtest.methods.influence.variances import Studied, mc_se_of_estimate
+from ucvtest.methods.influence.variances import JACKKNIFES, Studied, mc_se_of_estimate
 
 __all__ = ["diagnostics_of", "estimand", "method_in_words", "notes", "option_settings", "records"]
 
@@ -30,6 +30,15 @@ LIBERAL = (
 JACKKNIFE = (
     "The jackknife variance is the influence variance with the effect of the learning sets in "
     "full. Its expectation is not below the variance of the estimate from all learning sets."
+)
+
+SHARE = (
+    " of the jackknife variance, which is too large by the effects of pairs of observations: the "
+    "share that the midpoint variance is of it with learning sets of half of each class."
+)
+NO_SHARE = (
+    "All of the jackknife variance: with learning sets of half of each class the midpoint variance "
+    "is not below it."
 )
 
 
@@ -121,6 +130,9 @@ def notes(layout: Layout, options: Options, found: Found, *, tested: bool) -> tu
     ]
     if options.variance == "jackknife":
         listed.append(JACKKNIFE)
+    elif options.variance == "share":
+        share = found.shares[0].value
+        listed.append(f"{share:.0%}{SHARE}" if share < 1 else NO_SHARE)
     elif tested:
         listed.append(LIBERAL)
     listed += _class_notes(layout, options)
@@ -146,7 +158,7 @@ def _class_notes(layout: Layout, options: Options) -> list[str]:
     if layout.metric != "auc":
         return []
     listed = []
-    jackknife, smallest = options.variance == "jackknife", min(map(len, layout.classes))
+    jackknife, smallest = options.variance in JACKKNIFES, min(map(len, layout.classes))
     if smallest < (FEW_FOR_JACKKNIFE if jackknife else FEW_IN_CLASS):
         words = (
             "the standard error is rough, and so is all that rests on it"

@@ -21,6 +21,7 @@ from ucvtest.methods.influence.resamples import (
     draw_folds,
     single_folds,
 )
+from ucvtest.methods.influence.share import Share
 
 __all__ = ["MIN_REPEATS", "Found", "draw_resamples", "fitted_losses", "run"]
 
@@ -125,7 +126,8 @@ def _copied(sample: Sample, copies: int) -> Sample:
 class Found:
     """What one pass of resampling found: `influence` for the difference, `each` by learner.
 
-    `all_tied` says whether every rule gave one value to all that it was tested on.
+    `all_tied` says whether every rule gave one value to all that it was tested on; `shares` are
+    those of the jackknife variance, if they were asked for: of the difference, then by learner.
     """
 
     influence: Influence
@@ -133,6 +135,7 @@ class Found:
     resamples: Resamples
     source: LossSource
     all_tied: bool
+    shares: tuple[Share, ...] = ()
 
 
 def run(

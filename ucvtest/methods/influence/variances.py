@@ -16,7 +16,7 @@ from ucvtest.methods.influence.run import MIN_REPEATS, Found
 from ucvtest.stats.monte_carlo import mean_error
 from ucvtest.stats.own_values import OwnValues
 
-__all__ = ["Studied", "mc_se_of_estimate", "own_values", "study_variances"]
+__all__ = ["JACKKNIFES", "Studied", "mc_se_of_estimate", "own_values", "study_variances"]
 
 ROUNDING = 1e-12
 """Standard errors that are taken for rounding."""
@@ -24,6 +24,9 @@ ROUNDING = 1e-12
 ROUGH, ROUGH_JACKKNIFE = 0.25, 0.5
 """Monte-Carlo error, as a share of a variance, above which there is no answer. The jackknife
 variance is free of the bias that such noise adds to squares, and has t's wider tails."""
+
+JACKKNIFES = ("jackknife", "share")
+"""Variances made for small samples."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ def study_variances(
             df=one.df,
             status=_status(layout, scheme, found, name, one),
         )
-        on_logits = one_auc and name == "jackknife"
+        on_logits = one_auc and name in JACKKNIFES
         studied[name] = Studied(on_logit_scale(test) if on_logits else test, one.mc_se)
     return studied
 
@@ -79,8 +82,13 @@ def own_values(
         return None
     hypothesis = Hypothesis(math.nan, "two-sided")
     alone = [
-        study_variances(hypothesis, layout, options.scheme, replace(found, influence=one))
-        for one in found.each
+        study_variances(
+            hypothesis,
+            layout,
+            options.scheme,
+            replace(found, influence=one, shares=found.shares[k : k + 1]),
+        )
+        for k, one in enumerate(found.each, start=1)
     ]
     tests = [studied[options.variance].test for studied in alone]
     (a, b), (error_a, error_b) = ([t.estimate for t in tests], [t.se for t in tests])
@@ -100,7 +108,10 @@ def _estimates(layout: Layout, scheme: str, found: Found) -> dict[str, _Estimate
     estimates = {"influence": _Estimate(influence.variance, influence.mc_se_variance)}
     n_tested = layout.n_tested(scheme)
     if n_tested is not None and not layout.no_jackknife(scheme):
-        estimates["jackknife"] = _jackknife(layout, n_tested, influence)
+        jackknife = estimates["jackknife"] = _jackknife(layout, n_tested, influence)
+        for share in found.shares[:1]:
+            less, mc_se = share.of_variance(jackknife.variance, jackknife.mc_se)
+            estimates["share"] = _Estimate(less, mc_se, jackknife.df)
     estimates["term_1"] = _Estimate(influence.term_1_variance, influence.mc_se_term_1_variance)
     ad_hoc = layout.ad_hoc(scheme)
     if scheme == "monte_carlo":
@@ -179,7 +190,7 @@ def _status(layout: Layout, scheme: str, found: Found, name: str, one: _Estimate
         )
     if not one.variance > ROUNDING**2:
         return f"degenerate: the variance estimate is zero, {_why_zero(layout, found)}"
-    rough, share = (ROUGH_JACKKNIFE, "half") if name == "jackknife" else (ROUGH, "a quarter")
+    rough, share = (ROUGH_JACKKNIFE, "half") if name in JACKKNIFES else (ROUGH, "a quarter")
     if sampled and not one.mc_se <= rough * one.variance:
         return (
             f"too few resamples: the Monte-Carlo standard error of the variance ({one.mc_se:.2g}) "
