@@ -37,6 +37,8 @@ CorrectionName = Literal[
 VarianceName = Literal["auto", "clipped", "jackknife", "unbiased", "asymptotic"]
 IntervalName = Literal["auto", "wald", "plus_four", "hall", "hall_floor", "logit"]
 
+ContrastName = Literal["difference", "ratio"]
+
 OWN_OPTIONS = {
     "--learn-size": ("constructor", "learn_size", None),
     "--variance": ("fit", "variance", "auto"),
@@ -124,8 +126,18 @@ def compare(
     ] = None,
     null_value: Annotated[
         float | None,
-        typer.Option(help="Value to test against. [default: 0 for two learners, none for one]"),
+        typer.Option(
+            help="Value to test against. [default: 0 for two learners, 1 for their ratio, none "
+            "for one]"
+        ),
     ] = None,
+    contrast: Annotated[
+        ContrastName,
+        typer.Option(
+            help="Compare expected losses by their difference or, with ustatistic, by their ratio "
+            "(squared, absolute and log losses), which is 1 for equal learners."
+        ),
+    ] = "difference",
     alternative: Annotated[
         AlternativeName,
         typer.Option(help="What to show; less: the first learner has the smaller loss."),
@@ -228,6 +240,8 @@ def compare(
             "--max-fits": max_fits,
         }
         named = _named_tests(test, tests, own)
+        if contrast == "ratio":
+            named = _of_ratios(named, learners=1 + len(other or []))
         X, y = _read(data, target, drop or [])
 
         import ucvtest as uv
@@ -236,6 +250,8 @@ def compare(
             uv.autolog()
         learners = [learner, *(other or [])]
         common = {"loss": loss, "alternative": alternative, "pos_label": _as_label(pos_label, y)}
+        if contrast != "difference":
+            common["contrast"] = contrast
         as_table = tests is not None or len(learners) > 2
         _check_together(as_table, learners, null_value, correction)
         outcome: TestResult | Comparison
@@ -373,6 +389,18 @@ def _named_tests(test: str, tests: str | None, own: dict[str, Any]) -> "dict[str
         label: TestSpec("ustatistic", **parts) if label == "ustatistic" else spec
         for label, spec in chosen.items()
     }
+
+
+def _of_ratios(named: "dict[str, TestSpec]", learners: int) -> "dict[str, TestSpec]":
+    """The tests that can be about ratios: by default the only one."""
+    from ucvtest.comparison.specs import as_specs
+
+    if learners == 1:
+        raise ValueError("--contrast ratio compares learners: name another in --other")
+    for label, spec in named.items():
+        if "ratio" not in spec.cls.contrasts:
+            raise ValueError(f"--contrast ratio is for the test ustatistic, not for {label}")
+    return named or as_specs("ustatistic")
 
 
 def _parse_pairs(pairs: str) -> Any:

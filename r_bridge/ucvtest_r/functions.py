@@ -110,6 +110,7 @@ def compare_learners(
             "elapsed": comparison.elapsed,
             "loss": comparison.settings["loss"],
             "correction": comparison.correction,
+            "contrast": comparison.contrast,
             "verdict": comparison.verdict,
             "json": comparison.to_json(),
         }

@@ -47,6 +47,7 @@ RESULT = uv.TestResult(
     assumption="rho = 0.1",
     posterior=Posterior(0.7, 0.2, 0.1, rope=0.01, rope_center=0.0),
     rule=PairedCounts(3, 7, 40),
+    contrast="ratio",
 )
 
 OTHERS = {
@@ -76,8 +77,12 @@ OTHERS = {
     "assumption": None,
     "posterior": None,
     "rule": BinomialCounts(3, 40),
+    "contrast": "difference",
 }
 """Another value of every field."""
+
+OLD: dict[str, Any] = {"rule": None, "contrast": "difference"}
+"""What fields that came later are in old files."""
 
 NAMES = [item.name for item in fields(uv.TestResult)]
 
@@ -110,6 +115,7 @@ def before_typed_fields(result: uv.TestResult) -> dict[str, Any]:
         written["diagnostics"] |= {} if value is None else {name: value}
     written["diagnostics"] |= written.pop("posterior") or {}
     written.pop("rule")
+    written.pop("contrast")
     return {**written, "version": 1}
 
 
@@ -140,9 +146,9 @@ def test_every_field_is_shown(name):
 @pytest.mark.parametrize(
     "result",
     [
-        replace(RESULT, rule=None, diagnostics={"rho": 0.1, **vars(RESULT.posterior)}),
+        replace(RESULT, **OLD, diagnostics={"rho": 0.1, **vars(RESULT.posterior)}),
         replace(RESULT, **OTHERS | {"rule": None}),
-        replace(RESULT, rule=None, null_hypothesis=None, assumption=None, posterior=None),
+        replace(RESULT, **OLD, null_hypothesis=None, assumption=None, posterior=None),
     ],
 )
 def test_results_of_version_1_are_lifted(result):
@@ -158,7 +164,7 @@ def test_results_of_version_1_are_lifted(result):
 
 def test_a_posterior_that_version_1_could_not_give_is_none():
     numbers = dict.fromkeys(("p_left", "p_rope", "p_right"), math.nan)
-    data = before_typed_fields(replace(RESULT, posterior=None, rule=None, diagnostics=numbers))
+    data = before_typed_fields(replace(RESULT, posterior=None, **OLD, diagnostics=numbers))
     assert uv.TestResult.from_dict(data).posterior is None
 
 

@@ -20,6 +20,7 @@ from ucvtest.results.axes import (
     known_axes,
     label_intervals,
     save_figure,
+    use_ratio_axis,
 )
 from ucvtest.results.drawing import name_sides
 from ucvtest.results.fields import quiet_interval
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 
 __all__ = ["plot_comparison", "save_comparison"]
+
+
+NO_INTERVAL = (math.nan, math.nan)
+"""Of a heading."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +52,14 @@ def plot_comparison(
     """Draw every estimate with its interval, as `ucvtest.Comparison.plot` says."""
     rows = _rows(comparison)
     # Before a figure is opened, because this refuses a level that is none.
-    ends = [(0.0, 0.0) if row.result is None else quiet_interval(row.result, alpha) for row in rows]
+    ends = [quiet_interval(row.result, alpha) if row.result else NO_INTERVAL for row in rows]
     ax = known_axes(ax, _size(rows))
-    ax.axvline(0, color=NULL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    same = next(row.result.same for row in rows if row.result is not None)
+    if comparison.contrast == "ratio":
+        use_ratio_axis(ax)
+    ax.axvline(same, color=NULL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     estimates = [row.result.estimate for row in rows if row.result is not None]
-    frame_intervals(ax, [0.0, *estimates, *chain(*ends)], len(rows), margin=0.08)
+    frame_intervals(ax, [same, *estimates, *chain(*ends)], len(rows), margin=0.08)
     for place, (row, interval) in enumerate(zip(rows, ends, strict=True)):
         if row.result is not None:
             _draw(ax, row.result, interval, -place)
@@ -90,7 +98,7 @@ def _draw(ax: "Axes", result: TestResult, interval: tuple[float, float], height:
     draw_interval(ax, result.estimate, interval, height, colour=colour, sizes=(2, 6, 5.5))
     if not known:
         text = "no interval" if math.isfinite(result.estimate) else "no estimate"
-        place = result.estimate if math.isfinite(result.estimate) else 0.0
+        place = result.estimate if math.isfinite(result.estimate) else result.same
         ax.annotate(
             text,
             (place, height),
@@ -115,6 +123,8 @@ def _label(ax: "Axes", comparison: ComparisonFields, rows: Sequence[_Row], alpha
     # Narrower than the picture, of which long labels on the left take up to a third.
     ax.set_xlabel(textwrap.fill(f"{words}, {percent(1 - alpha)} intervals", 56), **PLAIN)
     several = len(comparison.pairs) > 1
-    title = "Differences of learners" if several else " minus ".join(comparison.learners)
+    ratio = comparison.contrast == "ratio"
+    kind, link = ("Ratios", " over ") if ratio else ("Differences", " minus ")
+    title = f"{kind} of learners" if several else link.join(comparison.learners)
     ax.set_title(textwrap.shorten(title, 90), loc="left", fontsize="medium", pad=18, **PLAIN)
     name_sides(ax, results[0])

@@ -13,6 +13,7 @@ import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
 from ucvtest.common.values import ByValue
+from ucvtest.results.fields import Contrast
 from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import check_format, check_written, from_plain, reading, to_plain
@@ -96,6 +97,11 @@ class ComparisonFields(ByValue):
     def pairs(self) -> tuple[Pair, ...]:
         """The pairs of learners, first and second."""
         return tuple(dict.fromkeys((first, second) for _, first, second in self.results))
+
+    @property
+    def contrast(self) -> Contrast:
+        """What all estimates are: differences, or ratios."""
+        return next(iter(self.results.values())).contrast
 
     @property
     def n_obs(self) -> int:

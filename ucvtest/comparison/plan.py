@@ -25,6 +25,7 @@ from ucvtest.inference.from_losses import LossesHeader
 from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import Losses
+from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["Group", "Plan", "Planned", "Question", "naming_test"]
@@ -42,6 +43,7 @@ class Question:
     pos_label: Any
     groups: Any
     backend: Any
+    contrast: Contrast = "difference"
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -58,6 +60,13 @@ class Question:
     def test(self, spec: TestSpec, pair: Pair) -> HypothesisTest:
         """The test of one pair of learners, from the data."""
         cls: Any = spec.cls
+        if self.contrast not in cls.contrasts:
+            raise ValueError(
+                f"{cls.method_name} tests no {self.contrast}: use the test 'ustatistic', or "
+                "contrast='difference'"
+            )
+        # Tests of differences alone have no such argument.
+        contrast = {} if len(cls.contrasts) == 1 else {"contrast": self.contrast}
         return cls(
             self.X,
             self.y,
@@ -66,6 +75,7 @@ class Question:
             pos_label=self.pos_label,
             groups=self.groups,
             backend=self.backend,
+            **contrast,
             **cls._loss_arguments(self.loss),
             **spec.own,
         )
@@ -117,7 +127,9 @@ class Planned:
     def from_losses(self, losses: Losses, pair: Pair) -> HypothesisTest:
         """The test of one pair of learners, from losses."""
         cls: Any = self.spec.cls
-        return cls.from_losses(losses, *pair, alternative=self.first.alternative)
+        first: Any = self.first
+        contrast = {} if len(cls.contrasts) == 1 else {"contrast": first.contrast}
+        return cls.from_losses(losses, *pair, alternative=first.alternative, **contrast)
 
 
 @dataclass(frozen=True)
@@ -146,8 +158,10 @@ class Plan:
         self.question, self.seed = question, seed
         self.default: Recommended | None = None
         if isinstance(tests, str) and tests == RECOMMENDED:
-            self.default = question.recommended()
-            tests = self.default.spec
+            tests = "ustatistic"
+            if question.contrast == "difference":
+                self.default = question.recommended()
+                tests = self.default.spec
         self.specs = _with_designs(as_specs(tests), question)
         planned = []
         for label, spec in self.specs.items():

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import check_workers
+from ucvtest.common.checks import check_choice, check_workers
 from ucvtest.common.runtime import Execution, Stopwatch, make_generator, progress_bar
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
@@ -18,6 +18,7 @@ from ucvtest.inference.hypothesis_test import checked_alternative
 from ucvtest.inference.report import sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
+from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
@@ -45,6 +46,7 @@ def compare(
     n_jobs: int | None = None,
     batch_size: int | None = None,
     progress: bool | None = None,
+    contrast: Contrast = "difference",
 ) -> Comparison:
     """Compare two learners by several tests, or several learners in pairs.
 
@@ -82,6 +84,9 @@ def compare(
         Learning sets evaluated at once: bounds the memory, changes no result.
     progress : bool, optional
         Show progress bars; by default on terminals, after three seconds.
+    contrast : {"difference", "ratio"}
+        "ratio" compares expected losses by their ratio, 1 under H0, for losses that are never
+        negative; "ustatistic" has it, and is run where no test is named.
 
     Returns
     -------
@@ -116,11 +121,12 @@ def compare(
     stopwatch = Stopwatch()
     checked_alternative(alternative)
     check_correction(correction)
+    check_choice("contrast", contrast, CONTRASTS)
     check_workers(n_jobs, batch_size)
     named = _several(learners)
     generator, seed = make_generator(rng)
     seed = int(generator.integers(2**32)) if seed is None else seed
-    question = Question(X, y, named, loss, alternative, pos_label, groups, backend)
+    question = Question(X, y, named, loss, alternative, pos_label, groups, backend, contrast)
     plan = Plan(question, tests, seed)
     run = _Run(plan, n_jobs, batch_size, progress)
     results = run.results()
@@ -161,6 +167,7 @@ def _settings(plan: Plan, correction: str | None) -> dict[str, Any]:
         "correction": correction,
         "pos_label": problem.positive,
         "backend": question.backend,
+        **({} if question.contrast == "difference" else {"contrast": question.contrast}),
         "rng": plan.seed,
     }
 

@@ -138,7 +138,8 @@ def _finding(result: TestResult, pvalue: float, pair: Sequence[str], alpha: floa
 
 def pair_text(comparison: ComparisonFields, pair: Sequence[str]) -> str:
     """Two learners as their difference; a long name is cut, and told by its place."""
-    return " - ".join(_short(comparison, name) for name in pair)
+    sign = " / " if comparison.contrast == "ratio" else " - "
+    return sign.join(_short(comparison, name) for name in pair)
 
 
 def _short(comparison: ComparisonFields, name: str) -> str:
@@ -212,7 +213,10 @@ def _title(comparison: ComparisonFields) -> str:
 def _words(comparison: ComparisonFields) -> list[tuple[str, str]]:
     words = [("Learners", _listed(comparison))]
     if len(comparison.pairs) == 1:
-        words.append(("Estimates", "the first learner minus the second"))
+        ratio = comparison.contrast == "ratio"
+        link = "over that of the second" if ratio else "minus the second"
+        what = "the loss of the first learner" if ratio else "the first learner"
+        words.append(("Estimates", f"{what} {link}"))
     estimands: dict[str, list[str]] = {}
     for (test, _, _), result in comparison.results.items():
         tests = estimands.setdefault(result.estimand, [])

@@ -24,6 +24,7 @@ from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss
 from ucvtest.losses.table import Losses
+from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
@@ -91,6 +92,8 @@ class HypothesisTest(ABC):
     """Whether there must be two learners."""
     valid: ClassVar[bool] = True
     """Whether its answer is to be relied on; comparisons show others, and do not count them."""
+    contrasts: ClassVar[tuple[Contrast, ...]] = ("difference",)
+    """How two learners can be compared."""
     only_loss: ClassVar[str | None] = None
     """The loss, of tests about one loss alone."""
     admits: ClassVar[str] = ""

@@ -26,6 +26,7 @@ __all__ = [
     "label_intervals",
     "pyplot_axes",
     "save_figure",
+    "use_ratio_axis",
 ]
 
 MIN_DPI, MAX_DPI = 10, 2400
@@ -94,10 +95,25 @@ def frame_intervals(ax: "Axes", values: Iterable[float], n_lines: int, *, margin
 
     One-sided intervals reach the edge, so the edge must lie beyond all that is finite.
     """
-    points = [value for value in values if math.isfinite(value)] or [0.0]
-    spare = margin * (max(points) - min(points)) or 0.1 * abs(points[0]) or 0.1
-    ax.set_xlim(min(points) - spare, max(points) + spare)
+    if ax.get_xscale() == "log":
+        powers = [math.log(value) for value in values if 0 < value < math.inf] or [0.0]
+        spare = margin * (max(powers) - min(powers)) or 0.1
+        ax.set_xlim(math.exp(min(powers) - spare), math.exp(max(powers) + spare))
+    else:
+        points = [value for value in values if math.isfinite(value)] or [0.0]
+        spare = margin * (max(points) - min(points)) or 0.1 * abs(points[0]) or 0.1
+        ax.set_xlim(min(points) - spare, max(points) + spare)
     ax.set_ylim(-n_lines + 0.4, 0.6)
+
+
+def use_ratio_axis(ax: "Axes") -> None:
+    """A logarithmic axis with plain numbers: half as large and twice as large are equally far."""
+    from matplotlib.ticker import MaxNLocator, NullLocator, ScalarFormatter
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    ax.xaxis.set_major_formatter(ScalarFormatter())
+    ax.xaxis.set_minor_locator(NullLocator())
 
 
 def draw_interval(
@@ -119,7 +135,8 @@ def draw_interval(
         ends = (max(interval[0], left), min(interval[1], right))
         ax.plot(ends, (height, height), color=colour, linewidth=width)
         for end, value, arrow in zip(ends, interval, "<>", strict=True):
-            ax.plot(end, height, color=colour, marker=arrow if math.isinf(value) else "|", ms=cap)
+            open_end = math.isinf(value) or (value == 0 and ax.get_xscale() == "log")
+            ax.plot(end, height, color=colour, marker=arrow if open_end else "|", ms=cap)
     if not math.isnan(estimate):
         ax.plot(estimate, height, "o", color=colour, markersize=dot)
 

@@ -20,6 +20,7 @@ from ucvtest.results.axes import (
     known_axes,
     label_intervals,
     save_figure,
+    use_ratio_axis,
 )
 from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
 from ucvtest.results.pictures import Layer, Mark, Picture, Role
@@ -77,6 +78,8 @@ def _known_kind(result: ResultFields, kind: str | None) -> str:
 
 def _draw_intervals(ax: "Axes", result: ResultFields, alpha: float) -> "Axes":
     lines = _lines(result, alpha)
+    if result.contrast == "ratio":
+        use_ratio_axis(ax)
     if not math.isnan(result.null_value):
         ax.axvline(result.null_value, color=NULL, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     ends = [end for line in lines for end in line.ends]
@@ -205,21 +208,22 @@ def _label(ax: "Axes", result: ResultFields, lines: Sequence[_Interval]) -> None
 def _title(result: ResultFields) -> str:
     names = [result.settings.get(key) for key in ("learner", "other")]
     known = [textwrap.shorten(str(name), 60, placeholder=" ...") for name in names if name]
-    return textwrap.fill(" minus ".join(known) or result.method, 70)
+    link = " over " if result.contrast == "ratio" else " minus "
+    return textwrap.fill(link.join(known) or result.method, 70)
 
 
 def name_sides(ax: "Axes", result: ResultFields) -> None:
-    """Say on which side of zero which learner is better."""
-    sides = direction(result)
+    """Say on which side of no contrast which learner is better."""
+    sides, middle = direction(result), result.same
     left, right = ax.get_xlim()
-    if sides is None or result.null_value != 0 or not left < 0 < right:
+    if sides is None or result.null_value != middle or not left < middle < right:
         return
     style: dict[str, Any] = {"fontsize": "small", "color": NULL, "va": "bottom", **PLAIN}
     place: dict[str, Any] = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
     below = f"{sides.below} better \N{LEFTWARDS ARROW}"
     above = f"\N{RIGHTWARDS ARROW} {sides.above} better"
-    ax.annotate(below, (0, 1), xytext=(-5, 2), ha="right", **place, **style)
-    ax.annotate(above, (0, 1), xytext=(5, 2), ha="left", **place, **style)
+    ax.annotate(below, (middle, 1), xytext=(-5, 2), ha="right", **place, **style)
+    ax.annotate(above, (middle, 1), xytext=(5, 2), ha="left", **place, **style)
 
 
 def _note_status(ax: "Axes", status: str) -> None:

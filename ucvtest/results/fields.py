@@ -24,7 +24,7 @@ from ucvtest.stats.wald import Alternative, wald_interval
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Posterior", "ResultFields", "check_alpha", "quiet_interval"]
+__all__ = ["CONTRASTS", "Contrast", "Posterior", "ResultFields", "check_alpha", "quiet_interval"]
 
 FORMAT_VERSION = 4
 """3 called `rule` counts; 2 had none; 1 kept in `diagnostics` what has fields of its own since: see
@@ -33,6 +33,9 @@ FORMAT_VERSION = 4
 SINCE_VERSION_2 = ("better", "interval_name", "null_hypothesis", "assumption", "posterior")
 
 Better = Literal["lower", "higher"]
+
+Contrast = Literal["difference", "ratio"]
+CONTRASTS: tuple[Contrast, ...] = ("difference", "ratio")
 
 
 class ConfidenceInterval(NamedTuple):
@@ -96,6 +99,8 @@ class ResultFields(ByValue):
     posterior: Posterior | None = None
     # What p-value and interval come from, where these are no plain studentised ones.
     rule: Rule | None = None
+    # What a comparison of two learners estimates; of a ratio `se` is that of the logarithm.
+    contrast: Contrast = "difference"
 
     def __post_init__(self) -> None:
         for name in ("settings", "diagnostics", "tables", "pictures"):
@@ -170,6 +175,11 @@ class ResultFields(ByValue):
         return pd.DataFrame([row])
 
     @property
+    def same(self) -> float:
+        """What the contrast is where two learners are equally good."""
+        return 1.0 if self.contrast == "ratio" else 0.0
+
+    @property
     def plot_kinds(self) -> tuple[str, ...]:
         """The kinds of picture that `plot` can draw, its default first."""
         kinds = ("interval", *self.pictures)
@@ -198,7 +208,7 @@ class ResultFields(ByValue):
         # Results written before pictures or rules existed have none.
         data = {"pictures": {}, **data}
         if data.get("version", 0) < 4:
-            data = {"rule": data.get("counts"), **data}
+            data = {"rule": data.get("counts"), "contrast": "difference", **data}
         is_old = data.get("version", 0) < 2
         if is_old:
             data = {**dict.fromkeys(SINCE_VERSION_2), **data}

@@ -73,6 +73,9 @@ class TestResult(ResultFields):
         What p-value and interval come from where these are no plain studentised ones: the counts of
         an exact test, an AUC on the logit scale, an error rate with four observations added, a mean
         loss with its skewness taken out, or the logarithm of a ratio.
+    contrast : {"difference", "ratio"}
+        What a comparison of two learners estimates. Of a ratio `se` and `variance` are those of its
+        logarithm.
 
     Examples
     --------

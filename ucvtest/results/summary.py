@@ -145,7 +145,9 @@ def _main_grid(result: ResultFields, alpha: float) -> Grid:
     columns = {
         "estimate": number_column([result.estimate, errors[0]], units),
         "variance": number_column([result.variance, errors[1]]),
-        "std err": number_column([result.se, None], units),
+        "std err" if result.contrast == "difference" else "se of log": number_column(
+            [result.se, None], units
+        ),
         symbol: number_column([statistic, None], 3),
         "p-value": number_column([result.pvalue, errors[2]], 4),
         f"{level} low": number_column([low, None], units),
@@ -156,7 +158,8 @@ def _main_grid(result: ResultFields, alpha: float) -> Grid:
     if not is_studentised(result):
         shown = ("estimate", symbol, "p-value")
         columns = {name: cells for name, cells in columns.items() if name in shown}
-    names = ["first - second" if direction(result) else "learner", "Monte-Carlo s.e."]
+    sign = "/" if result.contrast == "ratio" else "-"
+    names = [f"first {sign} second" if direction(result) else "learner", "Monte-Carlo s.e."]
     rows = [list(cells) for cells in zip(names, *columns.values(), strict=True)]
     return Grid(rows if simulated else rows[:1], ["", *columns])
 

@@ -117,7 +117,7 @@ def _claim(result: ResultFields, *, rejected: bool) -> str | None:
     sides = direction(result)
     below = is_below(result)
     undecided = result.alternative == "two-sided" and not rejected
-    if sides is not None and null == 0:
+    if sides is not None and null == result.same:
         if undecided:
             return "the two learners differ"
         return f"the {_named(result, sides.below if below else sides.above)} is better"
@@ -152,7 +152,19 @@ def _estimate_clause(result: ResultFields, alpha: float) -> str:
     if brackets and result.assumption:
         brackets.append(f"assuming {result.assumption}")
     added = f" ({', '.join(brackets)})" if brackets else ""
-    return f"the {result.estimand} is {text(result.estimate)}{added}"
+    return f"the {result.estimand} is {text(result.estimate)}{_in_percent(result)}{added}"
+
+
+def _in_percent(result: ResultFields) -> str:
+    """What a ratio says of the first learner's loss."""
+    if result.contrast != "ratio" or not 0 < result.estimate < math.inf:
+        return ""
+    change = 100 * abs(result.estimate - 1)
+    digits = 0 if change >= 9.95 else 1
+    if round(change, digits) == 0:
+        return ", the same for both"
+    relation = "less" if result.estimate < 1 else "more"
+    return f", {change:.{digits}f}% {relation} for the first learner"
 
 
 def is_studentised(result: ResultFields) -> bool:
@@ -176,9 +188,10 @@ def _interval_words(
 
 def _fixed_by(result: ResultFields, low: float, high: float) -> Callable[[float], str]:
     """A formatter with so many decimals that rounding costs less than a tenth of the error."""
-    if not (math.isfinite(result.se) and 1e-6 < result.se < 1e6):
+    se = result.se * result.estimate if result.contrast == "ratio" else result.se
+    if not (math.isfinite(se) and 1e-6 < se < 1e6):
         return lambda value: f"{value:.3g}"
-    decimals = max(0, math.ceil(-math.log10(result.se / 5)))
+    decimals = max(0, math.ceil(-math.log10(se / 5)))
     ends = [end for end in (low, high) if math.isfinite(end)]
     null = result.null_value
     # An end close to the null value keeps the digits that tell on which side of it it lies.

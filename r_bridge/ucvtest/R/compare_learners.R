@@ -5,7 +5,7 @@ compare_learners <- function(x, ...) UseMethod("compare_learners")
 compare_learners.default <- function(x, y, learners, tests = "recommended", loss = NULL,
                                      alternative = c("two.sided", "less", "greater"),
                                      correction = "holm", conf.level = 0.95,
-                                     pos_label = NULL, ...) {
+                                     pos_label = NULL, contrast = "difference", ...) {
   refuse_unknown("compare_learners.default", ...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
@@ -20,7 +20,7 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
               "use ustat_test() or another test for the error of one")
   arguments <- list(loss = as_loss(loss, y), correction = correction,
                     alternative = sub(".", "-", alternative, fixed = TRUE),
-                    pos_label = sample$pos_label, rng = draw_seed())
+                    pos_label = sample$pos_label, contrast = contrast, rng = draw_seed())
   fields <- call_python("compare_learners", x = sample$x, y = sample$y,
                         learners = named$learners, names = named$names,
                         tests = as_tests(tests), arguments = arguments,
@@ -85,8 +85,8 @@ new_comparison <- function(fields, data_name, conf_level) {
     alternative = sub("-", ".", table$alternative, fixed = TRUE), method = table$method,
     n_fits = table$n_fits, status = table$status, estimand = table$estimand)
   structure(frame, class = c("ucvtest_comparison", "data.frame"),
-            about = c(fields[c("n_obs", "n_fits", "elapsed", "loss", "correction", "verdict",
-                               "json")],
+            about = c(fields[c("n_obs", "n_fits", "elapsed", "loss", "correction", "contrast",
+                               "verdict", "json")],
                       list(fits = as.data.frame(fields$fits), data.name = data_name)))
 }
 
@@ -145,21 +145,25 @@ glance.ucvtest_comparison <- function(x, ...) {
 
 plot.ucvtest_comparison <- function(x, xlab = NULL, main = NULL, ...) {
   several <- nrow(unique(as.data.frame(x)[c("learner", "other")])) > 1L
-  labels <- if (several) paste0(x$test, ": ", x$learner, " - ", x$other) else x$test
+  ratio <- identical(about(x)$contrast, "ratio")
+  sign <- if (ratio) " / " else " - "
+  labels <- if (several) paste0(x$test, ": ", x$learner, sign, x$other) else x$test
   ends <- cbind(x$conf.low, x$conf.high)
-  shown <- c(0, x$estimate, ends)
+  same <- if (ratio) 1 else 0
+  shown <- c(same, x$estimate, ends)
   shown <- range(shown[is.finite(shown)])
   places <- rev(seq_len(nrow(x)))
   room <- par(mar = c(4.1, min(20, 1 + max(nchar(labels)) * 0.5), 2.6, 1.1))
   on.exit(par(room))
-  title <- if (several) "Differences of learners"
-           else paste(x$learner[1L], "minus", x$other[1L])
+  link <- if (ratio) "over" else "minus"
+  title <- if (several) paste(if (ratio) "Ratios" else "Differences", "of learners")
+           else paste(x$learner[1L], link, x$other[1L])
   graphics::plot(shown + c(-0.06, 0.06) * max(diff(shown), 0.01), c(0.4, nrow(x) + 0.6),
                  type = "n", yaxt = "n", ylab = "", bty = "n",
-                 xlab = or_else(xlab, paste0("first minus second, ", 100 * x$conf.level[1L],
+                 xlab = or_else(xlab, paste0("first ", link, " second, ", 100 * x$conf.level[1L],
                                              "% intervals")),
                  main = or_else(main, title), ...)
-  abline(v = 0, lty = 2L)
+  abline(v = same, lty = 2L)
   axis(2L, places, labels, las = 1L, tick = FALSE)
   border <- par("usr")[1:2]
   for (row in which(!is.na(ends[, 1L]))) draw_interval(ends[row, ], border, places[row])

@@ -7,7 +7,7 @@ import numpy as np
 
 from ucvtest.kernels.ustatistic.variances import crossed_product, first_order_factor
 
-__all__ = ["FirstOrder", "FirstOrderEstimate"]
+__all__ = ["Combined", "FirstOrder", "FirstOrderEstimate"]
 
 N_GROUPS = 8
 """Groups of draws, of whose products the jackknife consists: a square would add its own noise."""
@@ -26,6 +26,13 @@ class FirstOrderEstimate(NamedTuple):
     jackknife: float
     mc_se: float
     mc_se_jackknife: float
+
+
+class Combined(NamedTuple):
+    """A weighted sum of mean losses, and its first-order effects b (n,)."""
+
+    estimate: FirstOrderEstimate
+    effects: np.ndarray
 
 
 class FirstOrder:
@@ -89,17 +96,30 @@ class FirstOrder:
 
     def estimates(self) -> tuple[FirstOrderEstimate, ...]:
         """The estimates of each learner from what has been added so far."""
-        return tuple(self._estimate(learner) for learner in range(len(self._totals)))
+        return tuple(self.combined(weights).estimate for weights in np.eye(len(self._totals)))
 
-    def _estimate(self, learner: int) -> FirstOrderEstimate:
+    @property
+    def means(self) -> np.ndarray:
+        """The mean loss of each learner."""
+        return self._totals / (self._n_sets * (self._n - self._g))
+
+    def combined(self, weights: np.ndarray) -> Combined:
+        """The sum of the mean losses, each times its weight."""
         n, g = self._n, self._g
         m, total = g + 1, self._count.sum()
-        mean = float(self._totals[learner] / (self._n_sets * (n - g)))
+        mean = float(weights @ self.means)
+        means = np.einsum("l,lk->k", weights, self._means)
+        effects = np.einsum("l,lkn->kn", weights, self._effects)
         # Effects do not depend on the level of the losses; around zero they are less noisy.
-        centre = self._means[learner].sum() / total
-        moved = self._means[learner] - centre * self._count
+        centre = means.sum() / total
+        moved = means - centre * self._count
         held = self._learnt + (self._count[:, None] - self._learnt) / (n - g)
-        b = self._effects[learner] - centre * held - m / n * moved[:, None]
+        b = effects - centre * held - m / n * moved[:, None]
+        return Combined(self._estimate(mean, b, moved), b.sum(axis=0) / total)
+
+    def _estimate(self, mean: float, b: np.ndarray, moved: np.ndarray) -> FirstOrderEstimate:
+        """From the effects (K, n) and the sums (K,) of the groups, both around their mean."""
+        n, m, total = self._n, self._g + 1, self._count.sum()
         if self._complete:
             jackknife = first_order_factor(n, m) * float((b[0] ** 2).sum()) / float(total) ** 2
             return FirstOrderEstimate(mean, jackknife, 0.0, 0.0)

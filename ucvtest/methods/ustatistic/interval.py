@@ -11,7 +11,7 @@ from ucvtest.losses.loss import Loss
 from ucvtest.stats.intervals import HallT, PlusFour, Shape
 from ucvtest.stats.rules import StudentRule
 
-__all__ = ["Interval", "IntervalName"]
+__all__ = ["Interval", "IntervalName", "never_negative"]
 
 IntervalName = Literal["auto", "wald", "plus_four", "hall", "hall_floor", "logit"]
 NAMES: tuple[str, ...] = get_args(IntervalName)
@@ -35,6 +35,7 @@ WORDS = {
         f"{LEAST_SKEWNESS:g}"
     ),
     "logit": "Student's t on the logit scale",
+    "log": "Student's t on the log scale",
 }
 
 
@@ -60,6 +61,21 @@ class Interval:
             return cls(asked, asked, "it was asked for", loss, paired)
         return cls(asked, *_suited(loss, variance, paired=paired), loss, paired)
 
+    @classmethod
+    def of_ratio(cls, asked: Any, loss: Loss, *, variance: Any) -> Self:
+        """The rule for ratios, which has no other beside it."""
+        check_choice("interval", asked, NAMES)
+        if asked != "auto":
+            raise ValueError(
+                f"interval={asked!r} is not for ratios, whose interval is on the log scale: leave "
+                "it out"
+            )
+        if not isinstance(variance, str) or variance not in ("auto", "jackknife"):
+            raise ValueError(
+                f"variance={variance!r:.60} is not for ratios, which have 'jackknife': leave it out"
+            )
+        return cls(asked, "log", "it is the one for ratios", loss, paired=True)
+
     def check_null(self, null_value: float) -> None:
         """Refuse a null value that the estimand cannot have, where the rule knows what it can."""
         low, high = self.range
@@ -81,7 +97,8 @@ class Interval:
 
     def variance(self, asked: Any) -> Any:
         """The variance to be estimated: the jackknife for skewness, with which it was tried."""
-        return "jackknife" if asked == "auto" and self.name.startswith("hall") else asked
+        with_jackknife = self.name in ("hall", "hall_floor", "log")
+        return "jackknife" if asked == "auto" and with_jackknife else asked
 
     @property
     def answers_without_spread(self) -> bool:
@@ -139,7 +156,18 @@ class Interval:
                 "that it is poorly known. A sample without this note is not safe for that: where a "
                 "tail was not drawn, nothing shows it."
             )
+            if self.paired and self.name != "log" and never_negative(self.loss):
+                listed.append(
+                    "Differences of losses with tails are covered too seldom: 95% intervals "
+                    "covered 88% in simulations, and 95% where the same expected losses were "
+                    "compared by their ratio (contrast='ratio')."
+                )
         return listed
+
+
+def never_negative(loss: Loss) -> bool:
+    """Whether a loss is known to be zero or more."""
+    return loss.name in POSITIVE or (loss.bounds is not None and loss.bounds[0] >= 0)
 
 
 def _suited(loss: Loss | None, variance: Any, *, paired: bool) -> tuple[str, str]:

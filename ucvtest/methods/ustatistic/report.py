@@ -1,7 +1,7 @@
 """The parts of a result: statistics, status, table, notes and diagnostics."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ucvtest.evaluation.problem import Problem
@@ -22,8 +22,10 @@ __all__ = [
     "max_fits_notes",
     "notes",
     "own_values",
+    "shared_notes",
     "studentised",
     "table",
+    "too_few_pairs",
 ]
 
 ORDER = "Assumes independent observations and learners that do not depend on the order of rows."
@@ -95,11 +97,11 @@ def diagnostics(found: Found, source: LossSource) -> dict[str, Any]:
     return known
 
 
-def own_values(found: Found, settings: Mapping[str, Any]) -> OwnValues | None:
+def own_values(own: Sequence[FirstOrderEstimate], settings: Mapping[str, Any]) -> OwnValues | None:
     """The mean losses of two learners, with the jackknife's standard errors."""
-    if not found.own:
+    if not own:
         return None
-    values = [(one.mean, _own_variance(one)) for one in found.own]
+    values = [(one.mean, _own_variance(one)) for one in own]
     return OwnValues.of_variances((settings["learner"], settings["other"]), values)
 
 
@@ -120,8 +122,22 @@ def notes(
         *_variance_notes(options, found),
         *_outside_notes(found),
         *_own_notes(found),
-        *_feature_notes(problem),
+        *shared_notes(options, source, loss, problem, converged=found.converged),
     ]
+    if options.given is not None:
+        listed.append(
+            "The estimate is not the plain mean of the given losses: their additive part serves "
+            "as a control variate, which removes its chance variation between draws and leaves "
+            "the expectation as it is."
+        )
+    return listed
+
+
+def shared_notes(
+    options: Options, source: LossSource, loss: Loss, problem: Problem | None, *, converged: bool
+) -> list[str]:
+    """Notes on features, learning sets with one class, ties, and a fit that was stopped."""
+    listed = [*_feature_notes(problem)]
     if source.one_class_fits:
         log_loss = loss.output == "probability"
         listed.append(
@@ -129,13 +145,7 @@ def notes(
             + (", with probability 0 or 1: a wrong one costs 36." if log_loss else ".")
         )
     listed.extend(tie_notes(source.ties))
-    listed.extend(max_fits_notes(options, converged=found.converged))
-    if options.given is not None:
-        listed.append(
-            "The estimate is not the plain mean of the given losses: their additive part serves "
-            "as a control variate, which removes its chance variation between draws and leaves "
-            "the expectation as it is."
-        )
+    listed.extend(max_fits_notes(options, converged=converged))
     return listed
 
 
@@ -156,11 +166,8 @@ def _status(options: Options, found: Found, name: str, *, identical: bool) -> st
         return SAME_LOSSES
     if math.isnan(variance):
         return f"the {name} variance could not be estimated: {remedy}"
-    if found.n_pairs < MIN_PAIRS and options.n_pairs != "exact":
-        return (
-            f"too few resamples: {found.n_pairs} pairs do not suffice to estimate their "
-            f"Monte-Carlo error, which takes {MIN_PAIRS}; {remedy}"
-        )
+    if (few := too_few_pairs(options, found.n_pairs, remedy)) is not None:
+        return few
     if only_rounding(found.estimates, name):
         if options.interval.answers_without_spread:
             return "ok"
@@ -179,6 +186,16 @@ def _status(options: Options, found: Found, name: str, *, identical: bool) -> st
             + ("" if name == "jackknife" else ", or use variance='jackknife'")
         )
     return "ok"
+
+
+def too_few_pairs(options: Options, n_pairs: int, remedy: str) -> str | None:
+    """The status where pairs do not suffice for their own Monte-Carlo error."""
+    if n_pairs >= MIN_PAIRS or options.n_pairs == "exact":
+        return None
+    return (
+        f"too few resamples: {n_pairs} pairs do not suffice to estimate their "
+        f"Monte-Carlo error, which takes {MIN_PAIRS}; {remedy}"
+    )
 
 
 def _variance_notes(options: Options, found: Found) -> Iterator[str]:

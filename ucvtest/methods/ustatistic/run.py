@@ -98,12 +98,17 @@ class Sampler:
 
         `draw` (R,) numbers the draws that the first R sets came in.
         """
+        each = self.losses(learning, draw)
+        return each[0] - each[1] if self.source.paired else each[0]
+
+    def losses(self, learning: np.ndarray, draw: np.ndarray) -> list[np.ndarray]:
+        """The same of each learner."""
         # Always drawn, so that the splits do not depend on which learners want a seed.
         seeds = self.generator.integers(2**31 - 1, size=len(learning))
         each = self.source.each(learning, ~learning, seeds)
         if self.own is not None:
             self.own.add(each, learning, draw)
-        return each[0] - each[1] if self.source.paired else each[0]
+        return each
 
     def overlapping(self, n_draws: int, overlap: int) -> Draws:
         """One set on each side of every draw, with `overlap` observations in common."""

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from ucvtest import hooks
+from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.evaluation.problem import check_two_classes, is_auc
 from ucvtest.evaluation.source import LossSource
@@ -16,7 +17,8 @@ from ucvtest.inference.report import own_diagnostics, own_tables, reuse_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss
 from ucvtest.losses.means import AUC
-from ucvtest.methods.ustatistic import report, run
+from ucvtest.losses.table import Losses
+from ucvtest.methods.ustatistic import ratio, report, run
 from ucvtest.methods.ustatistic.auc import report as auc_report
 from ucvtest.methods.ustatistic.auc import run as auc_run
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes, GivenSplits
@@ -32,6 +34,7 @@ from ucvtest.methods.ustatistic.plan import (
     Sizes,
     Variance,
 )
+from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
 from ucvtest.stats.intervals import Shape
 from ucvtest.stats.wald import Alternative
@@ -65,6 +68,11 @@ class UStatisticTest(FromLosses):
         for which every variance exists. With ``loss="auc"`` as many of each class are in every
         learning set: a pair says how many, negatives first; a number is shared out in proportion
         to the classes; by default floor(n_c/2) - 1 of class c.
+    contrast : {"difference", "ratio"}
+        How two learners are compared: "ratio" is the expected loss of the first over that of the
+        second, for losses that are never negative (squared, absolute, log, or with such bounds;
+        not zero_one). `estimate`, `null_value` (by default 1) and the interval are ratios; `se` and
+        `variance` are those of the logarithm.
     null_value, alternative, loss, pos_label, groups, backend
         See `HypothesisTest`. ``loss="auc"`` needs two classes, and learners with scores. The AUC of
         one learner is only tested against a `null_value` that is given.
@@ -112,6 +120,12 @@ class UStatisticTest(FromLosses):
       that a tail from which nothing was drawn cannot be estimated. "hall" covered 94% of squared
       losses, and 87% in the worst cell, with the floor more at a greater width; "wald" 83 and 66%.
 
+    With ``contrast="ratio"`` the logarithm of the ratio of the two mean losses is studentised with
+    the jackknife of its linear part, the kernel L1/U1 - L2/U2, and Student's t with the degrees of
+    freedom that the kurtosis leaves; its interval is transformed back. Over simulated squared and
+    log losses it covered 95% (85% in the worst cell, log losses with learning sets of one class),
+    differences 88 to 92%, and it has more power where noise is skewed.
+
     With "hall" and "hall_floor" the variance "auto" is "jackknife". None of these is for the
     tests on K folds: "hall" needs pseudo-values, which K folds do not have, and "plus_four" has not
     been tried with variances that rest on K - 1 degrees of freedom.
@@ -144,6 +158,7 @@ class UStatisticTest(FromLosses):
     """
 
     method_name = "ustatistic"
+    contrasts = CONTRASTS
     admits = (
         "disjoint learning sets of one size drawn in pairs (DisjointSets), with the loss of every "
         "other observation; scores under random splits with as many of each class in every "
@@ -152,6 +167,7 @@ class UStatisticTest(FromLosses):
     default_auc = math.nan
 
     learn_size: int
+    contrast: Contrast = "difference"
     _classes: ClassSizes | None = None
     """Of a test about the AUC."""
     _pairs: GivenPairs | GivenSplits | None = None
@@ -171,13 +187,14 @@ class UStatisticTest(FromLosses):
         pos_label: Any = None,
         groups: None = None,
         backend: Backend = "auto",
+        contrast: Contrast = "difference",
     ) -> None:
         super().__init__(
             X,
             y,
             learner,
             other,
-            null_value=null_value,
+            null_value=_null_value(contrast, null_value),
             alternative=alternative,
             loss=None if is_auc(loss) else loss,
             output="score" if is_auc(loss) else None,
@@ -192,7 +209,49 @@ class UStatisticTest(FromLosses):
             self.learn_size = sum(self._classes.learn_sizes)
         else:
             self.learn_size = Sizes.checked(self.n_obs, learn_size).learn_size
+        self._take_contrast(contrast)
         self._check_learners(self.learn_size)
+
+    @classmethod
+    def from_losses(
+        cls,
+        losses: Losses,
+        learner: str | int | None = None,
+        other: str | int | None = None,
+        *,
+        null_value: float | None = None,
+        alternative: Alternative = "two-sided",
+        contrast: Contrast = "difference",
+    ) -> Self:
+        """The test on losses that exist: `fit` then fits no model.
+
+        Parameters
+        ----------
+        losses : Losses
+        learner, other : str or int, optional
+            Names or places in `losses`; a learner without `other` is tested alone. With neither,
+            the only learner is tested, or two are compared; of more, `learner` must be named.
+        null_value, alternative, contrast
+            See the class.
+
+        Raises
+        ------
+        ValueError
+            If the design of the losses is none that the test admits, or an argument is off.
+        """
+        null_value = _null_value(contrast, null_value)
+        test = super().from_losses(
+            losses, learner, other, null_value=null_value, alternative=alternative
+        )
+        test._take_contrast(contrast)
+        return test
+
+    def _take_contrast(self, contrast: Contrast) -> None:
+        """Keep how two learners are compared, if they can be; the null value is checked before."""
+        if contrast == "ratio":
+            loss = None if self._classes is not None else self._mean_loss()
+            ratio.check_ratio(loss, paired=self.paired)
+        self.contrast = contrast
 
     def _take(self, header: LossesHeader) -> None:
         if header.loss == AUC:
@@ -227,7 +286,7 @@ class UStatisticTest(FromLosses):
         size = f"at learning-set size {self.learn_size}"
         if not self.paired:
             return f"unconditional {loss.in_words} {size}"
-        return f"difference of unconditional {loss.plural} {size}"
+        return f"{self.contrast} of unconditional {loss.plural} {size}"
 
     def _mean_loss(self) -> Loss:
         """The loss of a test that is not about the AUC."""
@@ -298,8 +357,11 @@ class UStatisticTest(FromLosses):
     ) -> Options:
         """The options of `fit`, validated."""
         loss = None if self._classes is not None else self._mean_loss()
-        rule = Interval.of(interval, loss, paired=self.paired, variance=variance)
-        rule.check_null(self.null_value)
+        if loss is not None and self.contrast == "ratio":
+            rule = Interval.of_ratio(interval, loss, variance=variance)
+        else:
+            rule = Interval.of(interval, loss, paired=self.paired, variance=variance)
+            rule.check_null(self.null_value)
         if self._pairs is not None:
             refuse_arguments(max_fits=max_fits)
             return Options.for_losses(
@@ -323,6 +385,8 @@ class UStatisticTest(FromLosses):
     def _answer(self, options: Options, execution: Execution) -> TestResult:
         source = self._source(execution)
         settings = self._settings() | options.settings(self.learn_size, execution.seed)
+        if self.contrast != "difference":
+            settings["contrast"] = self.contrast
         if self._classes is None:
             parts = self._parts(options, execution, source, settings)
         else:
@@ -346,9 +410,21 @@ class UStatisticTest(FromLosses):
         self, options: Options, execution: Execution, source: LossSource, settings: dict[str, Any]
     ) -> dict[str, Any]:
         """What a result says of a mean loss, but for the question and the fits."""
-        found = run.estimated(run.Sampler(self._sizes, source, execution.generator), options)
+        sampler = run.Sampler(self._sizes, source, execution.generator)
+        if self.contrast == "ratio":
+            return ratio.parts(
+                self.hypothesis,
+                self.n_obs,
+                options,
+                ratio.estimated(sampler, options),
+                source,
+                settings,
+                self._question,
+                self._mean_loss(),
+            )
+        found = run.estimated(sampler, options)
         tested = report.studentised(self.hypothesis, self.n_obs, options, found, source)
-        own = report.own_values(found, settings)
+        own = report.own_values(found.own, settings)
         chosen, shape = tested[found.variance], Shape.of(found.estimates.effects)
         return {
             **vars(chosen),
@@ -402,6 +478,10 @@ class UStatisticTest(FromLosses):
         up to g + 2 overlaps, and as many for the control variate.
         """
         self._needs_data("kappa_profile")
+        if self.contrast == "ratio":
+            raise ValueError(
+                "kappa_profile is about a mean of loss differences: use contrast='difference'"
+            )
         if self._classes is not None:
             raise ValueError(
                 "kappa_profile is about a mean of losses, which the AUC is not: use another loss"
@@ -414,3 +494,15 @@ class UStatisticTest(FromLosses):
             if options.n_pairs is None:
                 return complete_profile(sampler, options.c_values)
             return sampled_profile(sampler, options.c_values, options.n_pairs)
+
+
+def _null_value(contrast: Any, null_value: float | None) -> float | None:
+    """By default a ratio is 1 under H0, and it can be no other than positive."""
+    check_choice("contrast", contrast, CONTRASTS)
+    if contrast != "ratio":
+        return null_value
+    if null_value is None:
+        return 1.0
+    if is_number(null_value) and not null_value > 0:
+        raise ValueError(f"null_value must be positive for a ratio, got {null_value:g}: use 1")
+    return null_value

@@ -1,0 +1,269 @@
+"""The ratio of the expected losses of two learners: its logarithm, with the jackknife variance.
+
+log(U1/U2) is studentised with the jackknife of the kernel L1/U1 - L2/U2, its linear part.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ucvtest.designs.draws import all_learning_sets, draw_orders, learning_sets
+from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.source import LossSource
+from ucvtest.inference.report import SAME_LOSSES, own_diagnostics, own_tables
+from ucvtest.inference.studentise import Hypothesis, Studentised, by_rule, studentise
+from ucvtest.kernels.ustatistic.accumulator import Accumulator
+from ucvtest.kernels.ustatistic.combined import combined
+from ucvtest.kernels.ustatistic.first_order import Combined, FirstOrder, FirstOrderEstimate
+from ucvtest.kernels.ustatistic.groups_of_draws import Draws
+from ucvtest.kernels.ustatistic.variances import Sums
+from ucvtest.losses.loss import Loss
+from ucvtest.methods.ustatistic import report
+from ucvtest.methods.ustatistic.interval import never_negative
+from ucvtest.methods.ustatistic.plan import GivenPairs, Options
+from ucvtest.methods.ustatistic.run import (
+    ROUNDING,
+    STAGE_CELLS,
+    Sampler,
+    Steps,
+    in_parts,
+    most_pairs,
+)
+from ucvtest.stats.intervals import LogT, Shape
+
+__all__ = ["check_ratio", "estimated", "parts"]
+
+
+@dataclass(frozen=True)
+class FoundRatio:
+    """Mean losses, and what the logarithm of their ratio rests on; None where one is not positive.
+
+    `own` are the learners alone.
+    """
+
+    own: tuple[FirstOrderEstimate, ...]
+    combined: Combined | None
+    n_pairs: int
+    converged: bool = True
+
+
+def check_ratio(loss: Loss | None, *, paired: bool) -> None:
+    """Refuse a ratio of what is no pair of positive mean losses."""
+    if not paired:
+        raise ValueError("contrast='ratio' compares two learners: pass other, or leave it out")
+    if loss is None:
+        raise ValueError(
+            "contrast='ratio' is about mean losses, and an AUC is none (1/2 is chance): use "
+            "contrast='difference'"
+        )
+    if loss.name == "zero_one":
+        raise ValueError(
+            "contrast='ratio' is not for error rates, which can be 0 and whose differences are "
+            "bounded: use contrast='difference'"
+        )
+    if not never_negative(loss):
+        raise ValueError(
+            f"contrast='ratio' needs a loss that is never negative, such as squared, absolute or "
+            f"log, and of {loss.name!r} nothing says so: give a uv.losses.Loss with bounds, or use "
+            "contrast='difference'"
+        )
+
+
+def estimated(sampler: Sampler, options: Options) -> FoundRatio:
+    """From random pairs of learning sets, from all of them, or from the losses of given ones."""
+    if options.n_pairs == "exact":
+        return _complete(sampler)
+    sizes = sampler.sizes
+    n_draws = Steps(sizes, options, 2).fewest
+    if isinstance(options.given, GivenPairs):
+        n_draws = options.given.n_draws
+    # The first order alone: no products of pairs, and no effects of pairs of observations.
+    sums = [
+        Accumulator(sizes.n_obs, sizes.learn_size, disjoint=False, n_draws=n_draws)
+        for _ in range(2)
+    ]
+    n_pairs = 0
+    for first, second in _stages(sampler, options):
+        for one, draws in zip(sums, (first, second), strict=True):
+            one.add(draws)
+        n_pairs += first[0].shape[0] * first[0].shape[1]
+        found = _found([one.sums() for one in sums], n_pairs)
+        if options.n_pairs == "auto" and _precise(found, options.tol):
+            return found
+    return replace(found, converged=options.n_pairs != "auto")
+
+
+def _stages(sampler: Sampler, options: Options) -> Iterator[tuple[Draws, Draws]]:
+    """The draws of each learner, some at a time."""
+    sizes, number, given = sampler.sizes, options.n_pairs, options.given
+    if isinstance(given, GivenPairs):
+        n_sets = given.n_sets
+        rows = 2 * n_sets * max(2, STAGE_CELLS // (2 * n_sets * sizes.n_obs))
+        for start in range(0, given.design.n_resamples, rows):
+            learning = given.design.learning[start : start + rows]
+            yield _split(sampler, learning, (-1, 2, n_sets, sizes.n_obs))
+    elif isinstance(number, int):
+        for size in in_parts(number, most_pairs(sizes.n_obs)):
+            yield _drawn(sampler, size)
+    else:
+        steps, n_pairs = Steps(sizes, options, 2), 0
+        size = steps.fewest
+        while size >= steps.fewest:
+            n_pairs += size
+            yield _drawn(sampler, size)
+            size = steps.following(n_pairs, sampler.source.n_fits)
+
+
+def _drawn(sampler: Sampler, n_draws: int) -> tuple[Draws, Draws]:
+    """Random pairs of learning sets, disjoint where they can be."""
+    sizes = sampler.sizes
+    n, g = sizes.n_obs, sizes.learn_size
+    orders = draw_orders(sampler.generator, n_draws, n)
+    sides = learning_sets(orders, 0, g), learning_sets(orders, g - sizes.least_overlap, g)
+    return _split(sampler, np.stack(sides, axis=1).reshape(-1, n), (-1, 2, 1, n))
+
+
+def _split(
+    sampler: Sampler, learning: np.ndarray, shape: tuple[int, int, int, int]
+) -> tuple[Draws, Draws]:
+    """Losses of each learner in the order draw, side, set."""
+    sets = learning.reshape(shape)
+    draw = np.arange(len(learning)) // (shape[1] * shape[2])
+    first, second = (each.reshape(shape) for each in sampler.losses(learning, draw))
+    return (
+        (first[:, 0], first[:, 1], sets[:, 0], sets[:, 1]),
+        (second[:, 0], second[:, 1], sets[:, 0], sets[:, 1]),
+    )
+
+
+def _found(sums: Sequence[Sums], n_pairs: int) -> FoundRatio:
+    own = tuple(combined([one], np.ones(1)).estimate for one in sums)
+    return FoundRatio(own, _log_ratio(own, partial(combined, sums)), n_pairs)
+
+
+def _complete(sampler: Sampler) -> FoundRatio:
+    """From all learning sets."""
+    n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
+    sums = FirstOrder(n, g, 2, complete=True)
+    for sets in all_learning_sets(n, g, max(1, min(4096, STAGE_CELLS // n))):
+        draw = np.zeros(len(sets), dtype=int)
+        sums.add(sampler.losses(sets, draw), sets, draw)
+    own = sums.estimates()
+    return FoundRatio(own, _log_ratio(own, sums.combined), math.comb(n, g) // 2)
+
+
+def _log_ratio(
+    own: Sequence[FirstOrderEstimate], weighted: Callable[[np.ndarray], Combined]
+) -> Combined | None:
+    """The linear part of the logarithm, L1/U1 - L2/U2; none where a mean is not positive."""
+    means = np.array([one.mean for one in own])
+    return weighted(np.array([1.0, -1.0]) / means) if (means > 0).all() else None
+
+
+def _precise(found: FoundRatio, tol: float) -> bool:
+    """Whether variance and estimate are as precise as "auto" requires."""
+    if found.combined is None:
+        return True
+    one = found.combined.estimate
+    if _only_rounding(one):
+        return True
+    if not one.mc_se_jackknife <= tol * one.jackknife:
+        return False
+    return one.mc_se <= tol * math.sqrt(one.jackknife)
+
+
+def _only_rounding(one: FirstOrderEstimate) -> bool:
+    """Whether the variance of the logarithm is zero, up to rounding."""
+    return abs(one.jackknife) <= ROUNDING**2
+
+
+def parts(
+    hypothesis: Hypothesis,
+    n_obs: int,
+    options: Options,
+    found: FoundRatio,
+    source: LossSource,
+    settings: Mapping[str, Any],
+    problem: Problem | None,
+    loss: Loss,
+) -> dict[str, Any]:
+    """What a `TestResult` says of a ratio, but for the question and the fits."""
+    effects = np.zeros(n_obs) if found.combined is None else found.combined.effects
+    shape = Shape.of(effects)
+    tested = _studentised(hypothesis, options, found, source, shape)
+    own = report.own_values(found.own, settings)
+    one = None if found.combined is None else found.combined.estimate
+    errors = (math.nan, math.nan) if one is None else (one.mc_se, one.mc_se_jackknife)
+    return {
+        **vars(tested),
+        "method": "U-statistic test of the ratio of complete error estimates",
+        "contrast": "ratio",
+        "diagnostics": {
+            "mc_se_estimate": tested.estimate * errors[0],
+            "mc_se_variance": errors[1],
+            "variance": "jackknife",
+            "variance_jackknife": tested.variance,
+            "n_pairs": found.n_pairs,
+            "converged": found.converged,
+            "one_class_fits": source.one_class_fits,
+            **source.ties,
+            **options.interval.diagnostics(shape),
+            **own_diagnostics(own),
+        },
+        "notes": (
+            report.ORDER,
+            *report.shared_notes(options, source, loss, problem, converged=found.converged),
+            "The standard error and the variance are those of the logarithm of the ratio.",
+            *options.interval.notes(shape, tested, source.one_class_fits),
+        ),
+        "tables": own_tables(own),
+    }
+
+
+def _studentised(
+    hypothesis: Hypothesis, options: Options, found: FoundRatio, source: LossSource, shape: Shape
+) -> Studentised:
+    first, other = (one.mean for one in found.own)
+    status = _status(options, found, source)
+    if found.combined is None:
+        return studentise(hypothesis, math.nan, math.nan, reference="none", status=status)
+    one = found.combined.estimate
+    ratio, null = first / other, hypothesis.null_value
+    log_scale = studentise(
+        replace(hypothesis, null_value=math.log(null)),
+        math.log(ratio),
+        one.jackknife,
+        mc_se=one.mc_se,
+        reference="t",
+        df=shape.df,
+        status=status,
+    )
+    tested = replace(log_scale, estimate=ratio, null_value=null)
+    if status != "ok":
+        return tested
+    return by_rule(tested, LogT(ratio, tested.se, shape.df, null))
+
+
+def _status(options: Options, found: FoundRatio, source: LossSource) -> str:
+    """Whether there is a test: "ok", or the reason why not."""
+    remedy = report.REMEDY_PAIRS if options.given is None else report.REMEDY_LOSSES
+    if source.identical:
+        return SAME_LOSSES
+    if found.combined is None:
+        return "no ratio: the mean loss of a learner is 0; use contrast='difference'"
+    one = found.combined.estimate
+    if _only_rounding(one):
+        return "degenerate: the variance estimate is zero, the losses are in proportion"
+    few = report.too_few_pairs(options, found.n_pairs, remedy)
+    if few is not None:
+        return few
+    if not one.mc_se_jackknife <= one.jackknife / 4:
+        return (
+            "too few resamples: the Monte-Carlo standard error of the variance "
+            f"({one.mc_se_jackknife:.2g}) is above a quarter of it ({one.jackknife:.2g}); {remedy}"
+        )
+    return "ok"
