@@ -157,8 +157,9 @@ def test_what_was_added_stands_behind_all_others(name):
     kept, added = parameters[: -len(ADDED[name])], parameters[-len(ADDED[name]) :]
     assert tuple(each.name for each in added) == ADDED[name]
     assert all(each.default is not each.empty for each in added)
-    bare = [each.replace(annotation=each.empty) for each in kept]
-    assert str(inspect.Signature(bare)) == SNAPSHOT[name]
+    bare = inspect.Signature([each.replace(annotation=each.empty) for each in kept])
+    harmless = [each for each in bare.parameters.values() if not _is_harmless(each, bare)]
+    assert SNAPSHOT[name] in (str(bare), str(inspect.Signature(harmless)))
 
 
 def _reads_alike(before: str, *after: str) -> bool:

@@ -253,7 +253,7 @@ def test_one_class_learning_sets_leave_log_losses_open():
     result = uv.UStatisticTest(X, y, "logistic:0.5", loss="log", learn_size=3).fit("exact")
     assert result.diagnostics["one_class_fits"]
     assert any("Coverage is not ensured" in note for note in result.notes)
-    result = uv.UStatisticTest(X, y, "lda", learn_size=3).fit("exact")
+    result = uv.UStatisticTest(X, y, "nearest_centroid", learn_size=3).fit("exact")
     assert not any("Coverage is not ensured" in note for note in result.notes)
 
 
