@@ -206,8 +206,8 @@ def check_losses(losses: Any) -> None:
     """Refuse what is no table of losses, and groups."""
     if not isinstance(losses, Losses):
         raise ValueError(
-            f"losses must be uv.Losses, got {type(losses).__name__}: see uv.evaluate and "
-            "uv.Losses.from_arrays"
+            f"losses must be uv.Losses, got {type(losses).__name__}: see uv.evaluate, "
+            "uv.Losses.from_predictions and uv.Losses.from_arrays"
         )
     refuse_groups(losses.groups)
 

@@ -141,7 +141,7 @@ class ResamplingTest(FromLosses):
         if cls.only_loss is not None and loss != cls.only_loss:
             raise ValueError(
                 f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}: leave loss "
-                f"out, or use uv.evaluate(..., loss={cls.only_loss!r})"
+                f"out, or make the losses with loss={cls.only_loss!r}"
             )
         if cls.needs_values and cls.only_loss != AUC and loss == AUC:
             raise ValueError(SCORES_ONLY)
