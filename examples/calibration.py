@@ -22,10 +22,8 @@ from calibrating.report import draw_picture, readme_section, summarised, update_
 from calibrating.simulation import CHUNK, GROUPS, rows_of_sample, run_chunk, true_values
 from calibrating.table import (
     cells_of,
-    read_samples,
     renewed,
     table_of,
-    truths_of,
     write_table,
 )
 
@@ -59,9 +57,6 @@ def run_samples(names: list[str], groups: tuple[str, ...], folder: Path) -> None
                 if run_chunk(problem, n_obs, chunk, group, folder):
                     seconds = time.perf_counter() - start
                     print(f"{name} n={n_obs} {group} {chunk}: {seconds:.1f} s", flush=True)
-            rows = read_samples(problem, folder)
-            if len(rows):
-                truths_of(problem, rows, folder)
 
 
 def _wanted(problem: Problem, n_obs: int, group: str) -> int:
