@@ -1,7 +1,7 @@
 """The calibration table in words and as a picture."""
 
-from collections.abc import Iterable
-from itertools import pairwise
+from collections.abc import Callable, Iterable
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from calibrating.table import COLUMNS
 from ucvtest.advice.advise import Advice, advise_from
+from ucvtest.advice.calibration import calibration_settings
 from ucvtest.advice.procedures import PROCEDURES
 
 START, END = (
@@ -22,6 +23,7 @@ START, END = (
 GOOD = 0.93
 """Coverage of nominal 95% intervals below which a test is said to have missed."""
 
+NORMAL = 1.96
 HELD_OUT = 4
 BUDGETS = (30, 1000, 100_000)
 LEAST_MEAN, LEAST = 0.93, 0.88
@@ -33,8 +35,13 @@ SIZE_COLOURS = {40: "#440154", 60: "#3b528b", 100: "#21918c", 200: "#5ec962", 50
 # ----------------------------------------------------------------------------- summaries
 
 
+def about_auc(table: pd.DataFrame) -> pd.Series:
+    """Which rows are about AUCs."""
+    return table["procedure"].isin([each.name for each in PROCEDURES.values() if each.auc])
+
+
 def summarised(table: pd.DataFrame, target: str, fits_at: int = 100) -> pd.DataFrame:
-    """One row for each test: coverage, worst problem, size, width, fits, missing answers."""
+    """One row for each test: coverage, worst problem, size, width, fits, missing answers, ..."""
     rows = table[table["target"] == target]
     found = []
     for name, cells in rows.groupby("procedure", sort=False):
@@ -49,6 +56,9 @@ def summarised(table: pd.DataFrame, target: str, fits_at: int = 100) -> pd.DataF
             rows["procedure"] == ("corrected_t_auc" if procedure.auc else "corrected_t")
         ]
         null = cells[cells["equal"] == 1][["tested", "rejected"]].sum()
+        other = cells[cells["equal"] == 0][["tested", "rejected"]].sum()
+        counted = cells[cells["sd"].notna()]
+        learner = procedure.about == "learner"
         found.append(
             {
                 "procedure": name,
@@ -58,6 +68,11 @@ def summarised(table: pd.DataFrame, target: str, fits_at: int = 100) -> pd.DataF
                 "worst_coverage": coverage.min(),
                 "worst_interval": _limits(*by_problem.loc[worst, ["covered", "answered"]]),
                 "size": (int(null["rejected"]), int(null["tested"])),
+                "power": (int(other["rejected"]), int(other["tested"])),
+                "ideal": _over_ideal(counted) if learner else np.nan,
+                "below": counted["missed_below"].sum() / max(counted["answered"].sum(), 1),
+                "above": counted["missed_above"].sum() / max(counted["answered"].sum(), 1),
+                "seconds": cells[cells["n_obs"] == fits_at]["seconds"].median(),
                 "width": _relative_width(cells, reference),
                 "n_fits": int(cells[cells["n_obs"] == fits_at]["n_fits"].median()),
                 "missing": 1 - by_problem["answered"].sum() / by_problem["samples"].sum(),
@@ -70,6 +85,11 @@ def _relative_width(cells: pd.DataFrame, reference: pd.DataFrame) -> float:
     keys = ["problem", "n_obs"]
     ratios = cells.set_index(keys)["width"] / reference.set_index(keys)["width"]
     return float(np.exp(np.log(ratios[ratios > 0]).mean()))
+
+
+def _over_ideal(cells: pd.DataFrame) -> float:
+    """Widths over those of normal intervals with the true standard deviation."""
+    return float((cells["width"] / (2 * NORMAL * cells["sd"])).mean())
 
 
 def _limits(count: float, total: float) -> tuple[float, float]:
@@ -98,40 +118,68 @@ def missed_cells(table: pd.DataFrame, target: str) -> list[tuple[str, int, str, 
 # ------------------------------------------------------------------- advice, held to account
 
 
-def followed_advice(table: pd.DataFrame, n_draws: int, seed: int = 0) -> pd.DataFrame:
-    """Hold four problems out, take advice from the rest, follow it on those four.
+def kind_of(loss: str) -> str:
+    """Problems of one kind are evidence for one another."""
+    return loss if loss in ("zero_one", "auc") else "other"
+
+
+KINDS = {"zero_one": "zero-one losses", "other": "other losses", "auc": "AUCs"}
+
+
+def questions(table: pd.DataFrame) -> pd.DataFrame:
+    """Problems with the losses that they are asked about, the AUC among them."""
+    auc = about_auc(table)
+    found = table[["problem", "loss"]].assign(loss=np.where(auc, "auc", table["loss"]))
+    return found.drop_duplicates(ignore_index=True)
+
+
+def other_half(table: pd.DataFrame, kind: str) -> list[str]:
+    """Every second problem of a kind: on these advice is followed that the rest gave."""
+    asked = questions(table)
+    return list(asked[asked["loss"].map(kind_of) == kind]["problem"])[1::2]
+
+
+def followed_advice(
+    table: pd.DataFrame, n_draws: int = 0, *, kind: str = "zero_one", seed: int = 0
+) -> pd.DataFrame:
+    """Take advice from some problems of a kind, follow it on others.
+
+    The others are every second one; with draws, four at random in each.
 
     Returns
     -------
     DataFrame
-        One row for each draw, held-out problem, sample size, number of fits, and target.
+        One row for each draw, problem, sample size, number of fits, and target.
     """
     rng = np.random.default_rng(seed)
-    names = np.array(list(dict.fromkeys(table["problem"])))
-    losses = dict(zip(table["problem"], table["loss"], strict=True))
+    asked = questions(table)
+    asked = asked[asked["loss"].map(kind_of) == kind]
+    losses = dict(zip(asked["problem"], asked["loss"], strict=True))
+    rows = table[table["problem"].isin(losses) & (about_auc(table) == (kind == "auc"))]
     by_key = {
         (row.problem, row.n_obs, row.target, row.procedure): row
-        for row in table.itertuples(index=False)
+        for row in rows.itertuples(index=False)
     }
-    sizes = {
-        name: sorted(set(cells["n_obs"])) for name, cells in table.groupby("problem", sort=False)
-    }
+    sizes = {name: sorted(set(cells["n_obs"])) for name, cells in rows.groupby("problem")}
+    names = np.array(list(losses))
     found = []
-    for draw in range(n_draws):
-        held = rng.choice(names, HELD_OUT, replace=False)
-        rest = table[~table["problem"].isin(held)]
-        asked: dict[Any, Advice] = {}
+    for draw in range(max(n_draws, 1)):
+        n_held = min(HELD_OUT, len(names) // 2)
+        held = rng.choice(names, n_held, replace=False) if n_draws else other_half(table, kind)
+        rest = rows[~rows["problem"].isin(held)]
+        known: dict[Any, Advice | None] = {}
         for name in held:
-            for n_obs in sizes[name]:
-                for budget in BUDGETS:
-                    for target, learners in (("difference", 2), ("error", 1)):
-                        key = (losses[name], n_obs, budget, learners)
-                        if key not in asked:
-                            asked[key] = _advice(rest, *key)
-                        if asked[key] is None:
-                            continue
-                        found += _followed(asked[key], by_key, draw, name, n_obs, budget, target)
+            for n_obs, budget, target in product(sizes[name], BUDGETS, TARGETS):
+                key = (losses[name], n_obs, budget, len(TARGETS[target]))
+                if key not in known:
+                    known[key] = _advice(rest, *key)
+                advice = known[key]
+                if advice is not None:
+                    found += _followed(advice, by_key, draw, name, n_obs, budget, target)
     return pd.DataFrame(found)
+
+
+TARGETS = {"difference": ("first", "second"), "error": ("first",)}
 
 
 def _advice(rest: pd.DataFrame, loss: str, n_obs: int, budget: int, learners: int):
@@ -156,6 +204,8 @@ def _followed(advice, by_key, draw, name, n_obs, budget, target) -> list[dict[st
             "promises": advice.promises,
             "answered": int(cell.answered),
             "covered": int(cell.covered),
+            "null_tested": int(cell.tested * cell.equal),
+            "null_rejected": int(cell.rejected * cell.equal),
         }
     ]
 
@@ -178,6 +228,7 @@ def verdict(followed: pd.DataFrame) -> dict[str, Any]:
         "mean": float(coverage.mean()),
         "worst": float(share.min()),
         "worst_problem": " ".join(share.idxmin()),
+        "size": _size(int(cells["null_rejected"].sum()), int(cells["null_tested"].sum())),
         "worst_cell": float(cell_coverage.min()),
         "cells": len(cells),
         "cells_below": int((cell_coverage < LEAST).sum()),
@@ -190,40 +241,83 @@ def verdict(followed: pd.DataFrame) -> dict[str, Any]:
 
 def readme_section(table: pd.DataFrame, n_draws: int) -> str:
     """What the README says, from the table alone."""
+    auc = about_auc(table)
+    losses, areas = table[~auc], table[auc & table["sd"].notna()]
     parts = [
-        _sample_words(table),
-        _markdown("Difference of two learners", summarised(table, "difference")),
-        _markdown("Expected loss (AUC) of one learner", summarised(table, "error"), size=False),
-        _tests_without_interval(table),
-        _missed(table),
-        _advice_words(followed_advice(table, n_draws)),
+        _sample_words(losses),
+        _markdown("Difference of two learners", summarised(losses, "difference"), COMMON),
+        _markdown("Expected loss of one learner", summarised(losses, "error"), WITHOUT_SIZE),
+        _tests_without_interval(losses),
+        _missed(losses),
+        _auc_words(areas),
+        _markdown("Difference of two AUCs", summarised(areas, "difference"), OF_AUC),
+        _markdown("AUC of one learner", summarised(areas, "error"), OF_ONE_AUC),
+        *(_advice_words(table, kind, n_draws) for kind in KINDS),
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _markdown(title: str, rows: pd.DataFrame, *, size: bool = True) -> str:
-    lines = [
-        f"**{title}**",
-        "",
-        "| test | coverage | in the worst problem | "
-        + ("size at a true null | " if size else "")
-        + "width | fits at n = 100 | no answer |",
-        "|---" * (7 if size else 6) + "|",
-    ]
+Column = tuple[str, Callable[[dict[str, Any]], str]]
+
+_COVERAGE: tuple[Column, ...] = (
+    ("coverage", lambda row: f"{_percent(row['coverage'])} {_range(row['interval'])}"),
+    (
+        "in the worst problem",
+        lambda row: (
+            f"{_percent(row['worst_coverage'])} {_range(row['worst_interval'])} {row['worst']}"
+        ),
+    ),
+)
+_SIZE: Column = ("size at a true null", lambda row: _size(*row["size"]))
+_WIDTH: Column = ("width", lambda row: f"{row['width']:.2f}")
+_COST: tuple[Column, ...] = (
+    ("fits at n = 100", lambda row: f"{row['n_fits']}"),
+    ("no answer", lambda row: f"{row['missing']:.1%}"),
+)
+_IDEAL: tuple[Column, ...] = (
+    ("width / ideal", lambda row: _number(row["ideal"], ".2f")),
+    ("too low / too high", lambda row: f"{_percent(row['below'])} / {_percent(row['above'])}"),
+)
+_POWER: Column = ("power", lambda row: _share(*row["power"]))
+_SECONDS: Column = ("seconds at n = 100", lambda row: _number(row["seconds"], ".2g"))
+
+WITHOUT_SIZE: tuple[Column, ...] = (*_COVERAGE, _WIDTH, *_COST)
+COMMON: tuple[Column, ...] = (*_COVERAGE, _SIZE, _WIDTH, *_COST)
+OF_ONE_AUC: tuple[Column, ...] = (*_COVERAGE, _WIDTH, *_IDEAL, _SECONDS, *_COST)
+OF_AUC: tuple[Column, ...] = (*_COVERAGE, _SIZE, _POWER, _WIDTH, *_IDEAL, _SECONDS, *_COST)
+
+
+def _markdown(title: str, rows: pd.DataFrame, columns: tuple[Column, ...]) -> str:
+    if rows.empty:
+        return ""
+    titles = ["test", *(words for words, _ in columns)]
+    lines = [f"**{title}**", "", f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
     for row in rows.to_dict("records"):
-        procedure = PROCEDURES[row["procedure"]]
-        mark = "" if procedure.about == "learner" else " (rules)"
-        cells = [
-            f"`{row['procedure']}`{mark}",
-            f"{_percent(row['coverage'])} {_range(row['interval'])}",
-            f"{_percent(row['worst_coverage'])} {_range(row['worst_interval'])} {row['worst']}",
-            *([_size(*row["size"])] if size else []),
-            f"{row['width']:.2f}",
-            f"{row['n_fits']}",
-            f"{row['missing']:.1%}",
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
+        mark = "" if PROCEDURES[row["procedure"]].about == "learner" else " (rules)"
+        cells = [f"`{row['procedure']}`{mark}", *(words(row) for _, words in columns)]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
+
+
+def _auc_words(areas: pd.DataFrame) -> str:
+    """What the AUC was studied on, and what columns mean that losses do not have."""
+    if areas.empty:
+        return ""
+    known = calibration_settings()["problems"]
+    names = list(dict.fromkeys(areas["problem"]))
+    held_out = [name for name in names if known[name].get("held_out")]
+    cells = areas[(areas["procedure"] == "ustatistic_auc") & (areas["target"] == "difference")]
+    return (
+        f"AUCs: {len(names)} problems, of which {', '.join(held_out) or 'none'} were written down "
+        "before the first run and used for no choice; samples with as many of each class as the "
+        f"population, {cells['samples'].min()} to {cells['samples'].max()} of each problem and "
+        "size for `ustatistic_auc` and the corrected t test, a third or a quarter as many for the "
+        "others. "
+        "The width is relative to the corrected t test, and to the ideal, 2 x 1.96 standard "
+        "deviations of the estimate; intervals miss the true value because they are too low or too "
+        "high; power is the share rejected where the learners differ. Nested cross-validation has "
+        "no AUC.\n"
+    )
 
 
 def _sample_words(table: pd.DataFrame) -> str:
@@ -243,6 +337,14 @@ def _size(rejected: int, tested: int) -> str:
     if not tested:
         return "-"
     return f"{_percent(rejected / tested)} {_range(_limits(rejected, tested))}"
+
+
+def _number(value: float, form: str) -> str:
+    return "-" if np.isnan(value) else format(value, form)
+
+
+def _share(count: int, total: int) -> str:
+    return _percent(count / total) if total else "-"
 
 
 def _percent(share: float) -> str:
@@ -288,18 +390,27 @@ def _missed(table: pd.DataFrame) -> str:
     return "\n".join(parts)
 
 
-def _advice_words(followed: pd.DataFrame) -> str:
-    found = verdict(followed)
-    n_draws = followed["draw"].nunique()
+def _advice_words(table: pd.DataFrame, kind: str, n_draws: int) -> str:
+    half = followed_advice(table, kind=kind)
+    if half.empty:
+        return ""
+    drawn = followed_advice(table, n_draws, kind=kind)
     return (
-        f"`uv.advise`, on problems it was not derived from (four held out, {n_draws} draws, n = 40 "
-        f"to 500, {', '.join(map(str, BUDGETS))} fits): it promises in "
-        f"{found['promised']:.0%} of the cases, and where it does the intervals cover "
-        f"{found['mean']:.1%} on average and {found['worst']:.1%} in the worst problem "
-        f"({found['worst_problem']}). Of {found['cells']} combinations of problem, size and test "
-        f"{found['cells_below']} were measured below 88% "
-        f"({found['cells_clearly_below']} beyond their binomial error), the lowest at "
-        f"{found['worst_cell']:.1%}.\n"
+        f"`uv.advise` about {KINDS[kind]} ({', '.join(map(str, BUDGETS))} fits): "
+        f"{_verdict_words(verdict(half), 'derived from every second problem, on the others')}; "
+        f"{_verdict_words(verdict(drawn), f'with four held out at random, {n_draws} draws,')}.\n"
+    )
+
+
+def _verdict_words(found: dict[str, Any], where: str) -> str:
+    if not found["cells"]:
+        return f"{where} it promises nothing"
+    return (
+        f"{where} it promises in {found['promised']:.0%} of the cases, and where it does the "
+        f"intervals cover {found['mean']:.1%} on average, {found['worst']:.1%} in the worst "
+        f"problem ({found['worst_problem']}) and reject {found['size']} of true nulls; "
+        f"{found['cells_below']} of {found['cells']} combinations of problem, size and test were "
+        f"measured below 88% ({found['cells_clearly_below']} beyond their binomial error)"
     )
 
 
@@ -316,6 +427,8 @@ def update_readme(path: Path, section: str) -> None:
 
 def draw_picture(table: pd.DataFrame, path: Path) -> None:
     """Coverage of every problem, test by test; width, and missing answers beside it."""
+    # Of AUCs, what was studied together.
+    table = table[~about_auc(table) | table["sd"].notna()]
     targets = (("difference", "Difference of two learners"), ("error", "One learner"))
     parts = [(title, table[table["target"] == target]) for target, title in targets]
     counts = [_names(rows) for _, rows in parts]

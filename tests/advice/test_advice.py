@@ -264,13 +264,29 @@ def test_the_table_is_complete_and_consistent():
 
 def test_learning_set_sizes_are_those_of_the_study():
     table = calibration_table()
-    for row in table[table["target"] != "independence"].itertuples():
-        assert row.learn_size == PROCEDURES[row.procedure].learn_size(row.n_obs)
+    rows = table[(table["target"] != "independence") & (table["learn_size"] > 0)]
+    for row in rows.itertuples():
+        procedure = PROCEDURES[row.procedure]
+        # Classes of odd sizes are rounded one by one.
+        rounding = 3 if procedure.auc else 0
+        assert abs(row.learn_size - procedure.learn_size(row.n_obs)) <= rounding
 
 
-def test_advice_holds_on_problems_that_it_was_not_derived_from():
-    """Four problems held out: at least 93% on average, never below 88%, where it promises."""
-    found = verdict(followed_advice(calibration_table(), n_draws=12))
+def test_evidence_must_come_from_both_sides():
+    parts = [
+        make_table({"corrected_t": [0.95] * 4}),
+        make_table({"nested": [0.95] * 4}, sizes=(40,), widths={"nested": 0.5}),
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    assert advise_from(table, 40, 10_000).test == "NestedCrossValidationTest"
+    assert advise_from(table, 60, 10_000).test == "CorrectedTTest"
+
+
+@pytest.mark.parametrize("n_draws", [0, 12])
+@pytest.mark.parametrize("kind", ["zero_one", "auc"])
+def test_advice_holds_on_problems_that_it_was_not_derived_from(kind, n_draws):
+    """At least 93% on average, never below 88%, where it promises."""
+    found = verdict(followed_advice(calibration_table(), n_draws, kind=kind))
     assert found["promised"] > 0
     assert found["mean"] >= LEAST_MEAN
     assert found["worst"] >= LEAST

@@ -302,7 +302,8 @@ def _evidence(
         procedure = PROCEDURES[name]
         near = [cell for cell in cells if cell.n_obs in sizes]
         suits = _suits(procedure, auc, loss, goal, about) and procedure.fits(n)
-        if suits and any(cell.answered for cell in near):
+        # On both sides, where there are two: at one alone it would be taken on trust.
+        if suits and {cell.n_obs for cell in near if cell.answered} == set(sizes):
             everywhere = _coverage(cells)
             found.append(_summary(procedure, near, everywhere, widths, n))
     return found
