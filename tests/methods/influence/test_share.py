@@ -78,7 +78,7 @@ def test_in_the_class(learners, scheme):
     assert abs(share - of_half) < 4 * errors * share
     low, high = result.conf_int()
     assert high - low < np.subtract(*whole.conf_int()[::-1])
-    assert (result.counts is None) == (len(learners) == 2)
+    assert (result.rule is None) == (len(learners) == 2)
 
 
 def test_each_learner_has_its_own_share():

@@ -16,7 +16,7 @@ from ucvtest.designs.draws import draw_orders, learning_sets
 from ucvtest.evaluation.source import LossSource
 from ucvtest.kernels.auc_ustatistic.placed import LearningSets
 from ucvtest.kernels.auc_ustatistic.sums import Sums
-from ucvtest.kernels.auc_ustatistic.variances import Answer, estimates
+from ucvtest.kernels.auc_ustatistic.variances import Answer, Effects, estimate
 from ucvtest.methods.influence.plan import Layout
 
 __all__ = ["Share", "draw_shares"]
@@ -38,12 +38,13 @@ class Share:
     @classmethod
     def of(cls, answer: Answer) -> "Share":
         """Of an AUC or a difference at half the size; 1 where the jackknife finds no variance."""
-        if not answer.variance < answer.jackknife:
+        midpoint = answer.values["midpoint"]
+        if not midpoint < answer.jackknife:
             return cls(1.0, 0.0)
-        value = answer.variance / answer.jackknife
+        value = midpoint / answer.jackknife
         errors = (
-            answer.mc_se_variance / answer.variance,
-            answer.mc_se_jackknife / answer.jackknife,
+            answer.mc_se["midpoint"] / midpoint,
+            answer.mc_se["jackknife"] / answer.jackknife,
         )
         # An upper bound: errors of the two go in the same direction.
         return cls(value, value * math.hypot(*errors))
@@ -66,7 +67,8 @@ def draw_shares(layout: Layout, source: LossSource, rng: np.random.Generator) ->
         sums.rank(sets, [_by_class(layout, each) for each in scores])
         n_drawn += size
     contrasts: Sequence[tuple[int, ...]] = [(1, -1), (1, 0), (0, 1)] if source.paired else [(1,)]
-    return tuple(Share.of(answer) for answer in estimates(sums, contrasts))
+    effects = Effects.of(sums)
+    return tuple(Share.of(estimate(effects, weights)) for weights in contrasts)
 
 
 def _drawn(layout: Layout, n_pairs: int, rng: np.random.Generator) -> np.ndarray:
