@@ -468,3 +468,34 @@ def test_compare(data):
     spec = uv.TestSpec("ustatistic", {"design": design})
     shared = uv.compare(X, y, ["lda", "gaussian_nb"], [spec, "corrected_t"], loss="auc", rng=2)
     assert shared.result("ustatistic").status == "ok"
+
+
+class TestThroughCompare:
+    SPEC = uv.TestSpec("ustatistic", {}, {"n_pairs": 300})
+
+    @pytest.mark.parametrize(
+        ("learners", "moved", "why"),
+        [
+            ((first, exponential), 0, "ranked every tested pair alike"),
+            ((first, constant), 50, "differ by as much for every observation"),
+        ],
+    )
+    def test_the_status_says_why_there_is_no_variance(self, data, learners, moved, why):
+        X, y = data
+        found = uv.compare(X + moved * y[:, None], y, learners, [self.SPEC], loss="auc", rng=0)
+        assert why in found.frame["status"][0]
+        assert math.isnan(found.frame["se"][0])
+
+    def test_missing_scores_name_the_learner(self, data):
+        X, y = data
+        with pytest.raises(ValueError, match="learner missing predicts nan"):
+            uv.compare(X, y, [first, missing], [self.SPEC], loss="auc", rng=0)
+
+    def test_a_small_class_is_noted(self):
+        rng = np.random.default_rng(0)
+        y = np.repeat([0, 1], [40, 7])
+        found = uv.compare(
+            rng.normal(size=(47, 2)), y, ["lda", "gaussian_nb"], [self.SPEC], loss="auc", rng=0
+        )
+        notes = [note for result in found.results.values() for note in result.notes]
+        assert any("The smaller class has 7 observations" in note for note in notes)

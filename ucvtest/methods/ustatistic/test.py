@@ -319,8 +319,9 @@ class UStatisticTest(FromLosses):
         variance : {"auto", "clipped", "jackknife", "unbiased", "asymptotic", "midpoint"}
             The variance estimate to studentise with; all that exist are reported. "auto"
             is "clipped" where n >= 2g + 2 and 20 <= n <= 2000, unless its Monte-Carlo error
-            stays above a quarter of it, else "jackknife". Of the AUC there are "midpoint", which
-            "auto" is where at most half of each class is learnt from, and "jackknife".
+            stays above a quarter of it, else "jackknife". Of the AUC there are all but
+            "asymptotic", and "auto" is "midpoint" where at most half of each class is learnt
+            from, else "jackknife".
         tol : float
             Relative Monte-Carlo error at which "auto" stops.
         max_fits : int, optional
