@@ -256,7 +256,7 @@ def test_the_papers_own_stays_with_its_warning():
     test = uv.InfluenceFunctionTest(X, y, "lda")
     result = test.fit(variance="influence", rng=0)
     assert result.variance == result.diagnostics["variance_influence"]
-    assert (result.reference, result.counts) == ("normal", None)
+    assert (result.reference, result.rule) == ("normal", None)
     low, high = result.conf_int()
     assert (low + high) / 2 == pytest.approx(result.estimate)
     notes = " ".join(result.notes)
@@ -293,7 +293,7 @@ def test_one_auc_is_tested_on_the_logit_scale(scheme):
 def test_a_difference_of_aucs_is_not(scheme):
     X, y = mixed(20, 15)
     result = uv.InfluenceFunctionTest(X, y, "lda", "knn:5").fit(scheme=scheme, rng=0)
-    assert result.counts is None
+    assert result.rule is None
     half = stats.t.ppf(0.975, result.df) * result.se
     limits = (result.estimate - half, result.estimate + half)
     np.testing.assert_allclose(result.conf_int(), limits)
