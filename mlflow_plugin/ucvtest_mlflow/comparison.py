@@ -177,7 +177,7 @@ def _mcnemar(losses: np.ndarray, alternative: Alternative, parts: dict[str, Any]
         "pvalue": found.pvalue(alternative),
         "df": math.nan,
         "reference": "exact binomial",
-        "counts": found.counts,
+        "rule": found.counts,
         "status": "ok",
         "method": "McNemar test of the error rates",
         "diagnostics": parts["diagnostics"] | found.diagnostics,
