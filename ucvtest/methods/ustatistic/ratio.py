@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.common.checks import check_choice, is_number
 from ucvtest.designs.draws import all_learning_sets, draw_orders, learning_sets
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.source import LossSource
@@ -33,9 +34,10 @@ from ucvtest.methods.ustatistic.run import (
     in_parts,
     most_pairs,
 )
+from ucvtest.results.fields import CONTRASTS
 from ucvtest.stats.intervals import LogT, Shape
 
-__all__ = ["check_ratio", "estimated", "parts"]
+__all__ = ["check_ratio", "estimated", "null_value_of", "parts"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,18 @@ def check_ratio(loss: Loss | None, *, paired: bool) -> None:
             f"log, and of {loss.name!r} nothing says so: give a uv.losses.Loss with bounds, or use "
             "contrast='difference'"
         )
+
+
+def null_value_of(contrast: Any, null_value: float | None) -> float | None:
+    """By default a ratio is 1 under H0, and it can be no other than positive."""
+    check_choice("contrast", contrast, CONTRASTS)
+    if contrast != "ratio":
+        return null_value
+    if null_value is None:
+        return 1.0
+    if is_number(null_value) and not null_value > 0:
+        raise ValueError(f"null_value must be positive for a ratio, got {null_value:g}: use 1")
+    return null_value
 
 
 def estimated(sampler: Sampler, options: Options) -> FoundRatio:

@@ -8,7 +8,6 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.evaluation.problem import check_two_classes, is_auc
 from ucvtest.evaluation.source import LossSource
@@ -194,7 +193,7 @@ class UStatisticTest(FromLosses):
             y,
             learner,
             other,
-            null_value=_null_value(contrast, null_value),
+            null_value=ratio.null_value_of(contrast, null_value),
             alternative=alternative,
             loss=None if is_auc(loss) else loss,
             output="score" if is_auc(loss) else None,
@@ -239,7 +238,7 @@ class UStatisticTest(FromLosses):
         ValueError
             If the design of the losses is none that the test admits, or an argument is off.
         """
-        null_value = _null_value(contrast, null_value)
+        null_value = ratio.null_value_of(contrast, null_value)
         test = super().from_losses(
             losses, learner, other, null_value=null_value, alternative=alternative
         )
@@ -495,15 +494,3 @@ class UStatisticTest(FromLosses):
             if options.n_pairs is None:
                 return complete_profile(sampler, options.c_values)
             return sampled_profile(sampler, options.c_values, options.n_pairs)
-
-
-def _null_value(contrast: Any, null_value: float | None) -> float | None:
-    """By default a ratio is 1 under H0, and it can be no other than positive."""
-    check_choice("contrast", contrast, CONTRASTS)
-    if contrast != "ratio":
-        return null_value
-    if null_value is None:
-        return 1.0
-    if is_number(null_value) and not null_value > 0:
-        raise ValueError(f"null_value must be positive for a ratio, got {null_value:g}: use 1")
-    return null_value
