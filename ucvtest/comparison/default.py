@@ -25,6 +25,9 @@ FITS_OF_JITTED, FITS_OF_OTHERS = 10_000, 400
 """Fits that can be afforded: seconds with jitted learners; with others minutes, where a fit takes a
 tenth of a second or so."""
 
+FITS_FOR_EACH = 10
+"""Fits for each observation that the AUC of several classes needs."""
+
 DECIDED = ("loss", "metric")
 """Arguments of the constructor that the question decides."""
 
@@ -34,13 +37,15 @@ class Recommended:
     """A test that was not named but recommended."""
 
     spec: TestSpec
-    advice: Advice
+    advice: Advice | None
     loss: str
 
     @property
     def note(self) -> str:
         """Why this test was run."""
         advice = self.advice
+        if advice is None:
+            return f"No test was named; there is one for {self.loss}."
         doubts = [reason for reason in advice.reasons if reason.startswith("Cannot promise")]
         learners = "one learner" if advice.n_learners == 1 else "two learners"
         return (
@@ -65,8 +70,15 @@ def recommended(
         If data, learners or loss cannot be used.
     """
     # The test that is made then warns of what is striking about the rows.
-    problem = Problem.of_loss_or_auc(Reported(X), y, learners, loss, **arguments)
+    problem = Problem.of_loss_or_auc(
+        Reported(X), y, learners, loss, several_classes=True, **arguments
+    )
     auc = is_auc(loss)
+    if auc and problem.sample.n_classes > 2:
+        # Enough for its variance, however slow the learners are.
+        fits = max(_affordable(problem), n_learners * FITS_FOR_EACH * problem.sample.n_obs)
+        spec = TestSpec(class_named("UStatisticTest"), fit={"max_fits": fits})
+        return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes")
     # Losses of one's own have tails like those that the study calls other than zero-one.
     known = "auc" if auc else problem.loss_name if problem.loss_name in LOSSES else "squared"
     advice = advise(

@@ -67,7 +67,8 @@ def compare(
         labels in the table. "recommended" is the one test that `advise` recommends for this number
         of observations and this loss: for up to 10 000 fits, or 400 where a learner is not jitted.
     loss : str, callable, Loss or matrix, optional
-        One for all tests; "auc" compares areas under the ROC curve.
+        One for all tests; "auc" compares areas under the ROC curve, of more than two classes by
+        "ustatistic" alone.
     alternative : {"two-sided", "less", "greater"}
         H1: the first learner's loss (or AUC) differs from, is below, or is above the second's.
     correction : str or None
@@ -165,7 +166,7 @@ def _settings(plan: Plan, correction: str | None) -> dict[str, Any]:
         "loss": problem.loss_name,
         "alternative": question.alternative,
         "correction": correction,
-        "pos_label": problem.positive,
+        "pos_label": plan.first._settings()["pos_label"],
         "backend": question.backend,
         **({} if question.contrast == "difference" else {"contrast": question.contrast}),
         "rng": plan.seed,

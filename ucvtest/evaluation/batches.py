@@ -101,7 +101,10 @@ class TranslatedBatch:
         predictions = self._jitted.predict(fits, device)
         values, ties = predictions.values, predictions.ties
         if np.isnan(values.sum()):
-            rows = np.flatnonzero((np.isnan(values) & fits.testing).any(axis=1))
+            missing = np.isnan(values)
+            if missing.ndim == 3:
+                missing = missing.any(axis=2)
+            rows = np.flatnonzero((missing & fits.testing).any(axis=1))
             ties["sklearn_fits"] += len(rows)
             if len(rows):
                 # What comes from JAX is read-only.

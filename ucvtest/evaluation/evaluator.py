@@ -202,6 +202,9 @@ class Evaluator:
             # The usual case needs no more than one pass: no NaN or infinity in the sum, so none.
             if jitted and np.isfinite(values.sum()):
                 return
+        if values.ndim == 3:
+            # Of the scores of an observation for several classes, one that cannot be used tells.
+            values = np.where(np.isnan(values).any(axis=2), np.nan, values[:, :, 0])
         tested = np.where(fits.testing, values, 0.0)
         bad = np.isnan(tested)
         if self._output in ("number", "probability"):

@@ -71,12 +71,22 @@ class Problem:
         return cls(sample, named, scored, output, backend)
 
     @classmethod
-    def of_loss_or_auc(cls, X: Any, y: Any, learners: Any, loss: Any, **arguments: Any) -> Self:
+    def of_loss_or_auc(
+        cls,
+        X: Any,
+        y: Any,
+        learners: Any,
+        loss: Any,
+        *,
+        several_classes: bool = False,
+        **arguments: Any,
+    ) -> Self:
         """The same where ``loss="auc"`` asks for areas under the ROC curve."""
         if not is_auc(loss):
             return cls.of(X, y, learners, loss=loss, **arguments)
         problem = cls.of(X, y, learners, output="score", **arguments)
-        check_two_classes(problem.sample)
+        if not several_classes:
+            check_two_classes(problem.sample)
         return problem
 
     def fitting(self, learn_size: int) -> Self:
@@ -143,8 +153,9 @@ def check_two_classes(sample: Sample, argument: str = "loss", instead: str = "ze
     """Refuse the AUC where there are not two classes."""
     if sample.n_classes != 2:
         raise ValueError(
-            f"{argument}='auc' needs two classes, y has {sample.n_classes}: merge classes, or use "
-            f"{argument}={instead!r}"
+            f"{argument}='auc' needs two classes, y has {sample.n_classes}: merge classes, use "
+            f"{argument}={instead!r}, or UStatisticTest, which estimates Hand and Till's AUC of "
+            "several classes"
         )
 
 

@@ -105,8 +105,13 @@ class SplitBatch:
 def _fit_splits(
     learner: SplitLearner, sample: Sample, output: Output, fits: Fits, parent: int
 ) -> np.ndarray:
-    """Fit some splits in a worker, one BLAS thread each: (R, n), NaN if not tested."""
-    values = np.full(fits.testing.shape, np.nan)
+    """Fit some splits in a worker, one BLAS thread each: (R, n), NaN if not tested.
+
+    (R, n, C) for scores of C > 2 classes.
+    """
+    by_class = output == "score" and sample.n_classes > 2
+    shape = (*fits.testing.shape, sample.n_classes) if by_class else fits.testing.shape
+    values = np.full(shape, np.nan)
     learning = np.broadcast_to(fits.learning, fits.testing.shape)
     with nullcontext() if os.getpid() == parent else _ONE_BLAS_THREAD:
         for row, split in enumerate(fits.splits):
@@ -135,6 +140,15 @@ def _fit_split(
         raise ValueError(
             f"learner {learner.name} failed on split {split}: {type(error).__name__}: {error}"
         ) from error
+    if output == "score" and sample.n_classes > 2:
+        if np.shape(predicted) != (len(tested), sample.n_classes):
+            raise ValueError(
+                f"learner {learner.name} returned scores of shape {np.shape(predicted)} on split "
+                f"{split}, which tests {len(tested)} observations of {sample.n_classes} classes: "
+                f"it must return shape {(len(tested), sample.n_classes)}, one column for each "
+                "class in the order of the labels"
+            )
+        return predicted
     # A single column is as good as a vector; some libraries return one.
     if np.shape(predicted) not in ((len(tested),), (len(tested), 1)):
         raise ValueError(

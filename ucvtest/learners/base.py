@@ -12,7 +12,16 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.batching import RESULT_NUMBERS, power_of_two
 
-__all__ = ["JittedLearner", "Learner", "Predictions", "Scale", "SplitLearner", "class_members"]
+__all__ = [
+    "JittedLearner",
+    "Learner",
+    "Predictions",
+    "Scale",
+    "SplitLearner",
+    "class_members",
+    "margins",
+    "no_class_scores",
+]
 
 Scale = Literal["log_odds", "share", "fitted", "discriminant"]
 
@@ -23,7 +32,7 @@ class Predictions:
 
     Parameters
     ----------
-    values : ndarray, shape (R, n)
+    values : ndarray, shape (R, n), or (R, n, C) for scores of C > 2 classes
         Row r holds the predictions of the rule learnt on learning set r: labels 0, 1, ...,
         numbers, probabilities or scores; labels may be small integers.
     ties : Counter
@@ -85,7 +94,8 @@ class SplitLearner(Learner):
         Returns
         -------
         ndarray, shape (len(testing),)
-            Labels 0, 1, ... for "label", otherwise numbers.
+            Labels 0, 1, ... for "label", otherwise numbers; (len(testing), C) for scores of
+            C > 2 classes.
         """
 
 
@@ -184,6 +194,9 @@ class JittedLearner(Learner):
                     f"learner {self.name} needs class labels, but y holds real values: "
                     "use ridge, knn or a scikit-learn regressor"
                 )
+        elif sample.n_classes > 2 and output == "score":
+            if not self.multiclass:
+                raise ValueError(no_class_scores(self.name, sample.n_classes))
         elif sample.n_classes > 2 and not (self.multiclass and output == "label"):
             amounts = ", or pass loss='squared' if y holds amounts" if self.regression else ""
             raise ValueError(
@@ -295,7 +308,32 @@ class JittedLearner(Learner):
     def _number(self, scores: np.ndarray, output: Output) -> np.ndarray:
         if self.scale == "log_odds" and output in ("number", "probability"):
             return expit(scores)
+        return self.class_scores(scores) if scores.ndim == 3 else scores
+
+    def class_scores(self, scores: np.ndarray) -> np.ndarray:
+        """Scores (R, n, C) of several classes that can be compared between observations.
+
+        Scores that choose the class of one observation may have a part in common to all classes,
+        which another observation does not have.
+        """
         return scores
+
+
+def no_class_scores(name: str, n_classes: int) -> str:
+    """What is said of a learner without a score for each of several classes."""
+    return (
+        f"learner {name} has no score for each class, which the AUC of {n_classes} classes needs: "
+        "use lda, qda, gaussian_nb, nearest_centroid, knn, majority or a scikit-learn classifier "
+        "with predict_proba, or merge classes"
+    )
+
+
+def margins(scores: np.ndarray) -> np.ndarray:
+    """By how much the score of each class is above the best of the others, (R, n, C)."""
+    best_two = np.partition(scores, -2, axis=2)[:, :, -2:]
+    is_best = scores == best_two[:, :, 1:]
+    found: np.ndarray = scores - np.where(is_best, best_two[:, :, :1], best_two[:, :, 1:])
+    return found
 
 
 def class_members(sample: Sample) -> np.ndarray:

@@ -264,11 +264,12 @@ def test_a_callable_sees_data_frames_as_the_user_gave_them():
     np.testing.assert_array_equal(found, sample.matrix[testing, 0] < 0)
 
 
-def test_a_callable_with_more_classes_needs_labels():
+def test_a_callable_with_more_classes_has_labels_or_scores():
     learner = CallableLearner(lambda X_train, y_train, X_test: y_train)
     learner.check(iris(), "label", 60)
+    learner.check(iris(), "score", 60)
     with pytest.raises(ValueError) as error:
-        learner.check(iris(), "score", 60)
+        learner.check(iris(), "probability", 60)
     assert str(error.value) == (
         "learner <lambda> with this loss needs two classes, y has 3: use loss='zero_one', or "
         "merge classes"

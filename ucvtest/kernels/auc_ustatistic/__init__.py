@@ -8,6 +8,7 @@ import numpy as np
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.data.groups import refuse_groups
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets
+from ucvtest.kernels.auc_ustatistic.several_scores import from_class_scores
 from ucvtest.kernels.auc_ustatistic.status import status
 from ucvtest.kernels.auc_ustatistic.sums import Sums
 from ucvtest.kernels.auc_ustatistic.variances import Effects, estimate
@@ -32,13 +33,15 @@ def from_scores(
 
     Parameters
     ----------
-    scores : array, shape (M, n)
+    scores : array, shape (M, n), or (M, n, C)
         Decision scores that rise with the positive class; row m by the rule learnt on
-        learning set m. Ignored where a rule has learnt.
+        learning set m. Ignored where a rule has learnt. Scores for each of C classes give Hand
+        and Till's AUC.
     learnt : array of 0/1, shape (M, n)
         The learning sets: in every row g1 positives and g0 negatives, drawn at random within
         the classes. At least two of each class are left; they are what the rule is tested on.
     y : array of 0/1, shape (n,)
+        With scores of C classes their numbers 0, 1, ..., C - 1.
     other : array, shape (M, n), optional
         Scores of another learner from the same learning sets; the estimate is then the first
         AUC minus the second.
@@ -65,7 +68,9 @@ def from_scores(
         positives and negatives, J = sum u1^2/(n1 (n1 - 1)) + sum u0^2/(n0 (n0 - 1)) up to
         Monte-Carlo noise; df: Welch's degrees of freedom for Student's t; mc_se_estimate,
         mc_se_variance, mc_se_clipped, mc_se_unbiased: Monte-Carlo standard errors, 0 with `exact`;
-        status: "ok", or why variance and df are NaN.
+        status: "ok", or why variance and df are NaN. With scores of C classes a tuple u of the
+        influence values of each class stands in the place of u1 and u0, and there are neither
+        unbiased nor clipped.
 
     Raises
     ------
@@ -86,14 +91,20 @@ def from_scores(
     Scores of a fixed rule, which learnt from none of these observations, are one row with `learnt`
     all zero and `exact`: J is then the variance of DeLong, DeLong and Clarke-Pearson (1988).
 
+    Hand and Till's AUC of C classes is the mean over all pairs of classes c and d of the AUC of c
+    above d by the score of c and that of d above c by the score of d. Scores of a class must be
+    comparable between observations, as probabilities are. With C = 2 and scores -s and s it is the
+    AUC of s.
+
     Memory beside the arguments: three bytes an entry (five with `other`), and sums over pairs of
     observations for ten blocks of rows. Cost O(M n^2).
 
     References
     ----------
     Fuchs, Hornung, De Bin and Boulesteix (2013) for the U-statistic of one sample; Efron and
-    Stein (1981) for the jackknife. The influence function of Yousef with the factor
-    (n_c - 1)/(n_c - g_c - 1) on terms II - III gives the same J.
+    Stein (1981) for the jackknife; Hand and Till (2001), A simple generalisation of the area under
+    the ROC curve for multiple class classification problems, Machine Learning 45. The influence
+    function of Yousef with the factor (n_c - 1)/(n_c - g_c - 1) on terms II - III gives the same J.
 
     Examples
     --------
@@ -113,6 +124,8 @@ def from_scores(
     refuse_groups(groups, "the estimator")
     if not isinstance(exact, (bool, np.bool_)):
         raise ValueError(f"exact must be True or False, got {exact!r:.60}")
+    if np.ndim(scores) == 3:
+        return from_class_scores(scores, learnt, y, other, exact=bool(exact), cluster=cluster)
     sets, by_class = _learning_sets(learnt, y, cluster, exact=exact)
     shown = [_scores("scores", scores, sets, by_class)]
     if other is not None:

@@ -27,8 +27,8 @@ VARIANCES = ("midpoint", "clipped", "jackknife", "unbiased")
 class Answer:
     """The complete AUC (difference) with its variances by name, NaN where there is none.
 
-    `mc_se` are their Monte-Carlo errors; `u` holds u1 and u0; `df` is NaN where the jackknife is
-    zero.
+    `mc_se` are their Monte-Carlo errors; `u` holds u1 and u0, or u of each class; `df` is NaN
+    where the jackknife is zero.
     """
 
     auc: float
@@ -36,7 +36,7 @@ class Answer:
     mc_se: Mapping[str, float]
     jackknife: float
     pair_effects: float
-    u: tuple[np.ndarray, np.ndarray]
+    u: tuple[np.ndarray, ...]
     df: float
     mc_se_estimate: float
 

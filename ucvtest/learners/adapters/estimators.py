@@ -11,7 +11,7 @@ import numpy as np
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample, difference_of_indices
-from ucvtest.learners.base import SplitLearner
+from ucvtest.learners.base import SplitLearner, no_class_scores
 
 __all__ = ["CallableLearner", "SklearnLearner"]
 
@@ -32,7 +32,8 @@ class SklearnLearner(SplitLearner):
     Two classes: a regressor gets the numbers 0 and 1, and under a loss for labels its prediction is
     cut at 1/2 (exactly 1/2 is the first class). Probabilities are `predict_proba` of the positive
     class; scores are `decision_function` where there is one, otherwise that probability, otherwise
-    a regressor's prediction.
+    a regressor's prediction. Scores of more classes are `predict_proba`, otherwise
+    `decision_function`: those of discriminants cannot be compared between observations.
     """
 
     backend: ClassVar[str] = "sklearn"
@@ -67,6 +68,9 @@ class SklearnLearner(SplitLearner):
                     "regressor, or a loss for labels such as loss='zero_one'"
                 )
             return
+        if sample.n_classes > 2 and output == "score":
+            self._check_class_scores(sample.n_classes)
+            return
         if sample.n_classes > 2 and (self.regresses or output != "label"):
             what = "is a regressor, which" if self.regresses else "with this loss"
             amounts = ", or pass loss='squared' if y holds amounts" if self.regresses else ""
@@ -89,6 +93,21 @@ class SklearnLearner(SplitLearner):
             f"learner {self.name} has no predict_proba, which this loss needs: use "
             "loss='zero_one', or wrap it in sklearn.calibration.CalibratedClassifierCV"
         )
+
+    def _check_class_scores(self, n_classes: int) -> None:
+        """Refuse estimators without a score for each class."""
+        if self.regresses:
+            raise ValueError(no_class_scores(self.name, n_classes))
+        if hasattr(self.estimator, "predict_proba"):
+            return
+        if not hasattr(self.estimator, "decision_function"):
+            raise ValueError(no_class_scores(self.name, n_classes))
+        for name, value in self.estimator.get_params(deep=True).items():
+            if name.rpartition("__")[2] == "decision_function_shape" and value == "ovo":
+                raise ValueError(
+                    f"learner {self.name} scores pairs of classes ({name}='ovo'), and the AUC of "
+                    f"{n_classes} classes needs a score for each: use {name}='ovr'"
+                )
 
     def fit_predict(
         self,
@@ -115,6 +134,8 @@ class SklearnLearner(SplitLearner):
         if output == "label":
             return _codes(fitted.predict(features), sample)
         positive = np.asarray(sample.classes)[-1]
+        if sample.n_classes > 2:
+            return _class_scores(fitted, features, sample)
         if output == "score" and hasattr(fitted, "decision_function"):
             score = as_numbers(PREDICTIONS, fitted.decision_function(features))
             return score if fitted.classes_[-1] == positive else -score
@@ -156,8 +177,9 @@ class SklearnLearner(SplitLearner):
 class CallableLearner(SplitLearner):
     """A function ``(X_train, y_train, X_test)`` that learns and returns what the loss scores.
 
-    `y_train` holds the user's own labels; numbers where the loss scores numbers. Randomness inside
-    the function is its own: seed it there.
+    `y_train` holds the user's own labels; numbers where the loss scores numbers. Scores of more
+    than two classes are (n_test, C), with columns in the order of ``np.unique(y)``. Randomness
+    inside the function is its own: seed it there.
     """
 
     function: Callable[[Any, np.ndarray, Any], Any]
@@ -169,7 +191,7 @@ class CallableLearner(SplitLearner):
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse only what no function can return."""
-        if sample.n_classes > 2 and output != "label":
+        if sample.n_classes > 2 and output not in ("label", "score"):
             raise ValueError(
                 f"learner {self.name} with this loss needs two classes, y has {sample.n_classes}: "
                 "use loss='zero_one', or merge classes"
@@ -195,7 +217,25 @@ class CallableLearner(SplitLearner):
             )
         if output == "label":
             return _codes(returned, sample)
-        return as_numbers(PREDICTIONS, returned)
+        numbers = as_numbers(PREDICTIONS, returned)
+        n_classes = sample.n_classes
+        if n_classes > 2 and numbers.shape[1:] == (n_classes,):
+            # They come in the order of the labels, which `pos_label` changes here.
+            return numbers[:, np.argsort(np.argsort(np.asarray(sample.classes)))]
+        return numbers
+
+
+def _class_scores(fitted: Any, features: Any, sample: Sample) -> np.ndarray:
+    """One score for each class of the sample, in its order, (n, C)."""
+    method = "predict_proba" if hasattr(fitted, "predict_proba") else "decision_function"
+    scores = as_numbers(PREDICTIONS, getattr(fitted, method)(features))
+    known = list(np.asarray(fitted.classes_))
+    if scores.shape[1:] != (len(known),) or len(known) < sample.n_classes:
+        raise ValueError(
+            f"{method} returned shape {scores.shape} after learning {len(known)} classes, and one "
+            f"column for each of {sample.n_classes} is needed"
+        )
+    return scores[:, [known.index(label) for label in np.asarray(sample.classes)]]
 
 
 def _cut(number: np.ndarray) -> np.ndarray:

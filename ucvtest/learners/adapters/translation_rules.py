@@ -95,6 +95,11 @@ class Case:
         if self.sample.n_classes > 2:
             refuse(f"y has {self.sample.n_classes} classes")
 
+    def needs_no_class_scores(self) -> None:
+        """Refuse scores of more than two classes, which are in other units."""
+        if self.sample.n_classes > 2 and self.output == "score":
+            refuse(f"its scores of {self.sample.n_classes} classes are in other units")
+
     def needs_no_scaler(self) -> None:
         """Refuse a pipeline with a StandardScaler."""
         if self.standardize:
@@ -189,6 +194,7 @@ def _divides_by_n() -> bool:
 
 
 def _lda(case: Case) -> TranslatedLearner:
+    case.needs_no_class_scores()
     # A StandardScaler changes nothing: the rule is the same for all invertible linear maps.
     case.needs(case["solver"] != "svd" or _divides_by_n(), "solver")
     if case["solver"] != "svd":
@@ -199,11 +205,13 @@ def _lda(case: Case) -> TranslatedLearner:
 
 
 def _qda(case: Case) -> TranslatedLearner:
+    case.needs_no_class_scores()
     case.needs(_divides_by_n(), "solver")
     return case.translated(QuadraticDiscriminant(careful=True))
 
 
 def _gaussian_nb(case: Case) -> TranslatedLearner:
+    case.needs_no_class_scores()
     # GaussianNB has no decision function, so its scores are probabilities.
     jitted = GaussianNaiveBayes(standardize=case.standardize)
     return case.translated(jitted, outputs={"score": "probability"})
@@ -283,7 +291,7 @@ def _neighbors(case: Case) -> TranslatedLearner:
     case.needs(is_euclidean, "p" if case["metric"] == "minkowski" else "metric")
     # Equally many votes are for the smallest label, a mean of 1/2 for the first class.
     votes = class_name(case.estimator) == "KNeighborsClassifier"
-    if votes and case.sample.n_classes > 2 and not case.classes_ascend:
+    if votes and case.sample.n_classes > 2 and not case.classes_ascend and case.output == "label":
         refuse("pos_label changes the order of more than two classes")
     ties_to_first = case.classes_ascend or not votes
     if case.standardize:
@@ -298,6 +306,8 @@ def _dummy(case: Case) -> TranslatedLearner:
     case.needs(case["strategy"] in ("prior", "most_frequent"), "strategy")
     if case.sample.n_classes > 2 and not case.classes_ascend:
         refuse("pos_label changes the order of more than two classes")
+    if case["strategy"] == "most_frequent":
+        case.needs_no_class_scores()
     jitted = Majority("first" if case.classes_ascend else "second")
     certain: Mapping[Output, Output] = {
         "number": "label",

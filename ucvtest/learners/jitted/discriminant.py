@@ -13,12 +13,13 @@ from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
+from scipy.special import logsumexp
 
 from ucvtest.common.checks import check_choice
 from ucvtest.common.float64 import in_float64, to_numpy
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
+from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members, margins
 from ucvtest.learners.batching import (
     CACHE_NUMBERS,
     LEAST_ROWS,
@@ -225,6 +226,13 @@ class WithPriors(Discriminant):
         """The method, with the priors unless they are empirical: ``lda`` or ``lda:equal``."""
         return self.method if self.priors == "empirical" else f"{self.method}:{self.priors}"
 
+    def class_scores(self, scores: np.ndarray) -> np.ndarray:
+        """Log-odds of each class against all others, which do not end at 0 and 1."""
+        others = [
+            logsumexp(np.delete(scores, code, axis=2), axis=2) for code in range(scores.shape[2])
+        ]
+        return scores - np.stack(others, axis=2)
+
 
 @dataclass(frozen=True)
 class WithCovariances(WithPriors):
@@ -273,7 +281,7 @@ class WithCovariances(WithPriors):
         found = super().predict(state, learning, output, testing, labels)
         if self.careful or found.values.dtype == np.int8 or not np.isnan(found.values.sum()):
             return found
-        missing = np.isnan(found.values).any(axis=1)
+        missing = np.isnan(found.values.reshape(len(found.values), -1)).any(axis=1)
         if testing is not None:
             # What fills up a call tests nothing.
             missing &= testing.any(axis=1)
@@ -449,6 +457,10 @@ class NearestCentroid(Discriminant):
     def name(self) -> str:
         """``nearest_centroid``."""
         return "nearest_centroid"
+
+    def class_scores(self, scores: np.ndarray) -> np.ndarray:
+        """How much farther the nearest other mean is, in squared distance."""
+        return margins(scores)
 
     def prepare(self, sample: Sample) -> Moments:
         """Columns that all learning sets share."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.runtime import Execution, progress_bar
-from ucvtest.evaluation.problem import check_two_classes, is_auc
+from ucvtest.evaluation.problem import is_auc
 from ucvtest.evaluation.source import LossSource
 from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_arguments
 from ucvtest.inference.report import own_diagnostics, own_tables, reuse_notes
@@ -19,8 +19,9 @@ from ucvtest.losses.means import AUC
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic import ratio, report, run
 from ucvtest.methods.ustatistic.auc import report as auc_report
-from ucvtest.methods.ustatistic.auc import run as auc_run
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes, GivenSplits
+from ucvtest.methods.ustatistic.auc.several_plan import SeveralSizes
+from ucvtest.methods.ustatistic.auc.several_run import estimated_auc
 from ucvtest.methods.ustatistic.interval import Interval, IntervalName
 from ucvtest.methods.ustatistic.kappa import KappaProfile, complete_profile, sampled_profile
 from ucvtest.methods.ustatistic.plan import (
@@ -66,15 +67,17 @@ class UStatisticTest(FromLosses):
         Number of observations to learn from, g; by default floor(n/2) - 1, the largest
         for which every variance exists. With ``loss="auc"`` as many of each class are in every
         learning set: a pair says how many, negatives first; a number is shared out in proportion
-        to the classes; by default floor(n_c/2) - 1 of class c.
+        to the classes; by default floor(n_c/2) - 1 of class c. Of more than two classes a tuple
+        says how many of each, in ascending order with `pos_label` last.
     contrast : {"difference", "ratio"}
         How two learners are compared: "ratio" is the expected loss of the first over that of the
         second, for losses that are never negative (squared, absolute, log, or with such bounds;
         not zero_one). `estimate`, `null_value` (by default 1) and the interval are ratios; `se` and
         `variance` are those of the logarithm.
     null_value, alternative, loss, pos_label, groups, backend
-        See `HypothesisTest`. ``loss="auc"`` needs two classes, and learners with scores. The AUC of
-        one learner is only tested against a `null_value` that is given.
+        See `HypothesisTest`. ``loss="auc"`` needs learners with scores: of more than two classes
+        one for each, and the AUC is Hand and Till's, or that of `pos_label` against the rest. The
+        AUC of one learner is only tested against a `null_value` that is given.
 
     Raises
     ------
@@ -129,6 +132,17 @@ class UStatisticTest(FromLosses):
     tests on K folds: "hall" needs pseudo-values, which K folds do not have, and "plus_four" has not
     been tried with variances that rest on K - 1 degrees of freedom.
 
+    Of C > 2 classes the AUC is that of Hand and Till (2001): the mean over all pairs of classes c
+    and d of the probability that the score of c is higher for c, and that the score of d is higher
+    for d. With `pos_label` it is the probability that the score of this class is higher for it than
+    for another class, these in their shares of the sample. Learning sets are drawn within all
+    classes; "jackknife" is the default variance, "midpoint" exists as above; at most 1000
+    observations. Learners with a score for each class: "lda", "qda" and "gaussian_nb" (log-odds
+    against all other classes), "nearest_centroid" (by how much the nearest other mean is farther
+    off), "knn" and "majority" (shares), all jitted; scikit-learn classifiers by `predict_proba`, or
+    where there is none by `decision_function`; functions that return (n_test, C), columns in the
+    order of ``np.unique(y)``. Others are refused.
+
     `from_losses` admits the loss of every observation under disjoint learning sets of one size
     drawn in pairs, each tested on all others (`uv.designs.DisjointSets`). Their number is that of
     the design: nothing is added where it is too small, and the status says so. There is no
@@ -138,7 +152,9 @@ class UStatisticTest(FromLosses):
     ----------
     M. Fuchs, R. Hornung, R. De Bin, A.-L. Boulesteix (2013), A U-statistic estimator for
     the variance of resampling-based error estimators: (10), (15), Theorem 4.1. Erratum:
-    the second case of Theorem 4.1 is biased down, not up. B. Efron, C. Stein (1981), The
+    the second case of Theorem 4.1 is biased down, not up. D. Hand, R. Till (2001), A simple
+    generalisation of the area under the ROC curve for multiple class classification problems,
+    Machine Learning 45. B. Efron, C. Stein (1981), The
     jackknife estimate of variance. A. Agresti, B. A. Coull (1998), Approximate is better than
     "exact" for interval estimation of binomial proportions. P. Hall (1992), On the removal of
     skewness by transformation.
@@ -154,6 +170,14 @@ class UStatisticTest(FromLosses):
     'ok'
     >>> bool(abs(result.estimate) < 0.1)
     True
+
+    The AUC of three classes:
+
+    >>> found = uv.UStatisticTest(X[:, :2], y, "lda", loss="auc").fit(n_pairs=500, rng=0)
+    >>> found.estimand[:46]
+    'unconditional AUC of 3 classes (Hand and Till)'
+    >>> bool(0.9 < found.estimate < 0.95)
+    True
     """
 
     method_name = "ustatistic"
@@ -167,7 +191,7 @@ class UStatisticTest(FromLosses):
 
     learn_size: int
     contrast: Contrast = "difference"
-    _classes: ClassSizes | None = None
+    _classes: ClassSizes | SeveralSizes | None = None
     """Of a test about the AUC."""
     _pairs: GivenPairs | GivenSplits | None = None
     """Of a test that was made from losses."""
@@ -203,8 +227,11 @@ class UStatisticTest(FromLosses):
         )
         if is_auc(loss):
             sample = self._problem.sample
-            check_two_classes(sample)
-            self._classes = ClassSizes.checked(sample.target, sample.response, learn_size)
+            if sample.n_classes > 2:
+                named = pos_label is not None
+                self._classes = SeveralSizes.checked(sample, learn_size, against_rest=named)
+            else:
+                self._classes = ClassSizes.checked(sample.target, sample.response, learn_size)
             self.learn_size = sum(self._classes.learn_sizes)
         else:
             self.learn_size = Sizes.checked(self.n_obs, learn_size).learn_size
@@ -255,6 +282,12 @@ class UStatisticTest(FromLosses):
     def _take(self, header: LossesHeader) -> None:
         if header.loss == AUC:
             header.check_values()
+            n_classes = len(np.unique(self.target))
+            if n_classes > 2:
+                raise ValueError(
+                    f"the AUC of {n_classes} classes needs learning sets within the classes, which "
+                    "UStatisticTest draws itself: leave design out"
+                )
             self._pairs = splits = GivenSplits.of(header.design, self.target)
             self._classes = splits.sizes
         else:
@@ -390,9 +423,10 @@ class UStatisticTest(FromLosses):
         if self._classes is None:
             parts = self._parts(options, execution, source, settings)
         else:
-            settings |= {"loss": AUC, "learn_size_by_class": self._classes.learn_sizes[::-1]}
-            sampler = auc_run.Sampler(self._classes, source, execution.generator)
-            found = auc_run.estimated(sampler, options)
+            by_class = self._classes.learn_sizes
+            ordered = by_class if isinstance(self._classes, SeveralSizes) else by_class[::-1]
+            settings |= {"loss": AUC, "learn_size_by_class": ordered}
+            found = estimated_auc(self._classes, options, source, execution)
             parts = auc_report.parts(
                 self.hypothesis, self._classes, options, found, source, settings
             )
@@ -405,6 +439,13 @@ class UStatisticTest(FromLosses):
             elapsed=math.nan,
             settings=settings,
         )
+
+    def _settings(self) -> dict[str, Any]:
+        known = super()._settings()
+        if isinstance(self._classes, SeveralSizes):
+            # Without a class that is told from the rest there is no positive one.
+            known["pos_label"] = self._classes.positive
+        return known
 
     def _parts(
         self, options: Options, execution: Execution, source: LossSource, settings: dict[str, Any]

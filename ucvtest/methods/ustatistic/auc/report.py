@@ -17,6 +17,7 @@ from ucvtest.inference.studentise import (
 from ucvtest.kernels.auc_ustatistic.variances import Answer
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
 from ucvtest.methods.ustatistic.auc.run import ROWS_FOR_EACH, Found
+from ucvtest.methods.ustatistic.auc.several_plan import SeveralSizes
 from ucvtest.methods.ustatistic.plan import Options
 from ucvtest.methods.ustatistic.report import ORDER, REMEDY_PAIRS, max_fits_notes
 from ucvtest.stats.own_values import OwnValues
@@ -33,8 +34,13 @@ held from 600 learning sets, where it is .2 to .3 for differences of AUCs."""
 REMEDY_LOSSES = "use scores of more splits"
 
 
-def estimand(sizes: ClassSizes, *, paired: bool) -> str:
+AnySizes = ClassSizes | SeveralSizes
+
+
+def estimand(sizes: AnySizes, *, paired: bool) -> str:
     """What is estimated, in words."""
+    if isinstance(sizes, SeveralSizes):
+        return sizes.estimand(paired=paired)
     (_, positives), (_, negatives) = sizes.by_class
     subject = "difference of unconditional AUCs" if paired else "unconditional AUC"
     return f"{subject} at learning-set size {negatives + positives} ({positives} positive)"
@@ -42,7 +48,7 @@ def estimand(sizes: ClassSizes, *, paired: bool) -> str:
 
 def parts(
     hypothesis: Hypothesis,
-    sizes: ClassSizes,
+    sizes: AnySizes,
     options: Options,
     found: Found,
     source: LossSource,
@@ -68,7 +74,7 @@ def parts(
 
 
 def _studentised(
-    hypothesis: Hypothesis, sizes: ClassSizes, options: Options, found: Found
+    hypothesis: Hypothesis, sizes: AnySizes, options: Options, found: Found
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none."""
     tested = {}
@@ -86,7 +92,7 @@ def _studentised(
     return tested
 
 
-def _status(sizes: ClassSizes, options: Options, found: Found, name: str) -> str:
+def _status(sizes: AnySizes, options: Options, found: Found, name: str) -> str:
     """Whether a variance gives a test: "ok", or the reason why not."""
     remedy = REMEDY_PAIRS if options.given is None else REMEDY_LOSSES
     if found.why != "ok":
@@ -113,7 +119,7 @@ def _status(sizes: ClassSizes, options: Options, found: Found, name: str) -> str
 
 
 def _own_values(
-    sizes: ClassSizes, options: Options, found: Found, settings: Mapping[str, Any]
+    sizes: AnySizes, options: Options, found: Found, settings: Mapping[str, Any]
 ) -> OwnValues | None:
     """The AUCs of two learners, with the standard errors that the same variance gives."""
     if not found.own:
@@ -131,7 +137,7 @@ def _own_variance(one: Answer, name: str) -> float:
 
 
 def _diagnostics(
-    sizes: ClassSizes, options: Options, found: Found, source: LossSource
+    sizes: AnySizes, options: Options, found: Found, source: LossSource
 ) -> dict[str, Any]:
     """Counts, variances, influence values and Monte-Carlo errors behind the result."""
     answer = found.answer
@@ -144,8 +150,7 @@ def _diagnostics(
         "variance": options.variance,
         "n_pairs": found.n_rows // 2,
         "converged": found.converged,
-        "n_positive": sizes.sizes[0],
-        "n_negative": sizes.sizes[1],
+        **_counts(sizes),
         **{f"variance_{name}": found.variance(name) for name in sizes.variances},
         "pair_effects": answer.pair_effects,
         "influence": influence,
@@ -153,9 +158,15 @@ def _diagnostics(
     }
 
 
+def _counts(sizes: AnySizes) -> dict[str, Any]:
+    if isinstance(sizes, SeveralSizes):
+        return {"n_by_class": sizes.sizes}
+    return {"n_positive": sizes.sizes[0], "n_negative": sizes.sizes[1]}
+
+
 def _notes(
     hypothesis: Hypothesis,
-    sizes: ClassSizes,
+    sizes: AnySizes,
     options: Options,
     found: Found,
     source: LossSource,
@@ -165,15 +176,16 @@ def _notes(
     smallest = min(sizes.sizes)
     if smallest < FEW_IN_CLASS:
         yield (
-            f"The smaller class has {smallest} observations: with fewer than {FEW_IN_CLASS} the "
-            "standard error is rough, and so is all that rests on it."
+            f"The {'smaller' if len(sizes.sizes) == 2 else 'smallest'} class has {smallest} "
+            f"observations: with fewer than {FEW_IN_CLASS} the standard error is rough, and so is "
+            "all that rests on it."
         )
     if not sizes.paired:
         yield (
             "Learning sets hold more than half of a class: the variance is the jackknife's, too "
             "large rather than too small on average."
         )
-    if not source.paired and hypothesis.null_value == 0.5:
+    if not source.paired and hypothesis.null_value == 0.5 and isinstance(sizes, ClassSizes):
         yield (
             "Whether an AUC is above 1/2 is better answered by a permutation test: "
             "LeavePairOutTest has an exact one."

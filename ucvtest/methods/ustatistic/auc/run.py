@@ -16,7 +16,14 @@ from ucvtest.methods.ustatistic.auc.plan import ClassSizes, GivenSplits
 from ucvtest.methods.ustatistic.plan import Options
 from ucvtest.methods.ustatistic.run import in_parts
 
-__all__ = ["ROWS_FOR_EACH", "Found", "Sampler", "estimated"]
+__all__ = [
+    "FEWEST_FOR_EACH",
+    "FEWEST_ROWS",
+    "ROWS_FOR_EACH",
+    "Found",
+    "Sampler",
+    "estimated",
+]
 
 STAGE_CELLS = 500_000
 """Scores of a learner that are in memory at a time."""
