@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pandas as pd
 import pytest
 from matplotlib import pyplot
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from typer.testing import CliRunner
 
 import ucvtest as uv
@@ -72,6 +72,22 @@ def test_the_auc_of_one_learner_and_of_two(csv: Path, table: pd.DataFrame) -> No
     outcome = run(csv, "--test", "ustatistic", "--loss", "auc", "--n-pairs", "300")
     assert outcome.exit_code == 0, outcome.output
     assert "unconditional AUC at learning-set size" in " ".join(outcome.stdout.split())
+
+
+def test_the_auc_of_three_classes(tmp_path: Path) -> None:
+    frame = load_iris(as_frame=True).frame.iloc[::3]
+    frame.columns = ["a", "b", "c", "d", "species"]
+    path = tmp_path / "iris.csv"
+    frame.to_csv(path, index=False)
+    auc = ("--test", "ustatistic", "--loss", "auc", "--n-pairs", "120")
+    outcome = run(path, *auc, target="species")
+    assert outcome.exit_code == 0, outcome.output
+    assert "AUC of 3 classes (Hand and Till)" in " ".join(outcome.stdout.split())
+    outcome = run(path, *auc, "--pos-label", "1", target="species", learner="knn:3")
+    assert "AUC of class 1 against the rest" in " ".join(outcome.stdout.split())
+    outcome = run(path, "--test", "delong", "--loss", "auc", "--other", "knn:3", target="species")
+    assert outcome.exit_code == 1
+    assert "UStatisticTest, which estimates Hand and Till's AUC" in outcome.output
 
 
 def test_result_is_that_of_python(csv: Path, table: pd.DataFrame) -> None:

@@ -347,7 +347,10 @@ def _scores(rows: Rows, pos_label: Any) -> Rows:
     """The rows with 0/1 labels and one number for each prediction."""
     classes = np.unique(rows.y)
     if len(classes) != 2:
-        raise ValueError(f"the targets have {len(classes)} classes: loss='log' and 'auc' need two")
+        raise ValueError(
+            f"the targets have {len(classes)} classes: loss='log' and 'auc' need two; the AUC of "
+            "more is estimated from data and learners by uv.UStatisticTest(..., loss='auc')"
+        )
     if pos_label is not None and pos_label not in classes:
         raise ValueError(
             f"pos_label={pos_label!r} is not among the targets, which are "

@@ -86,6 +86,11 @@ class RLearner(SplitLearner):
 
     def check(self, sample: Any, output: str, learn_size: int) -> None:
         """Refuse functions that R does not have, and what no R function could mean."""
+        if sample.n_classes > 2 and output == "score":
+            raise ValueError(
+                f"learner {self.name} has no score for each of {sample.n_classes} classes: use "
+                "lda, knn:5 or another learner of ucvtest, or merge classes"
+            )
         if sample.n_classes > 2 and output != "label":
             raise ValueError(
                 f"learner {self.name} with this loss needs two classes, y has {sample.n_classes}: "

@@ -291,6 +291,8 @@ def test_responses_that_a_learner_cannot_have_are_refused() -> None:
     )
     with pytest.raises(ValueError, match="with this loss needs two classes, y has 3"):
         estimate(RLearner("MASS::lda"), y=np.array(["a", "b", "c"] * 20), loss="log")
+    with pytest.raises(ValueError, match="has no score for each of 3 classes: use lda"):
+        estimate(RLearner("MASS::lda"), y=np.array(["a", "b", "c"] * 20), loss="auc")
     with pytest.raises(ValueError, match="glmnet needs the penalty to predict with"):
         estimate(RLearner("glmnet"))
 
