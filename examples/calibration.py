@@ -36,8 +36,8 @@ FEWER = {200: 100, 500: 40}
 """Samples of each problem, and of those for tests with fits of their own, which take longest; half
 of them where learners are slow to fit."""
 
-AUC_SAMPLES = 300
-"""Samples of each problem about the AUC."""
+CHEAP_SAMPLES = 300
+"""Samples of each problem about the AUC, and for the U-statistic test where fits are quick."""
 
 DRAWS = 100
 """How often four problems are held out to judge the advice."""
@@ -47,10 +47,10 @@ QUICK_SAMPLES = 4
 
 def run_samples(names: list[str], groups: tuple[str, ...], folder: Path) -> None:
     """All chunks of all cells, round by round, so that what is there at any time is balanced."""
-    for chunk in range(max(*SAMPLES.values(), AUC_SAMPLES) // CHUNK):
+    for chunk in range(max(*SAMPLES.values(), CHEAP_SAMPLES) // CHUNK):
         for name, group in product(names, groups):
             problem = problems()[name]
-            for n_obs in problem.auc_sizes if group == "auc" else problem.sizes:
+            for n_obs in _sizes(problem, group):
                 if chunk * CHUNK >= _wanted(problem, n_obs, group):
                     continue
                 start = time.perf_counter()
@@ -59,12 +59,20 @@ def run_samples(names: list[str], groups: tuple[str, ...], folder: Path) -> None
                     print(f"{name} n={n_obs} {group} {chunk}: {seconds:.1f} s", flush=True)
 
 
+def _sizes(problem: Problem, group: str) -> tuple[int, ...]:
+    if group == "auc":
+        return problem.auc_sizes
+    return problem.all_sizes if group == "ustatistic" else problem.sizes
+
+
 def _wanted(problem: Problem, n_obs: int, group: str) -> int:
     if group == "auc":
-        return AUC_SAMPLES
+        return CHEAP_SAMPLES
     if problem.loss == "auc":
         return 0
-    wanted = SAMPLES[n_obs]
+    if group == "ustatistic" and problem.quick:
+        return CHEAP_SAMPLES
+    wanted = SAMPLES.get(n_obs, CHEAP_SAMPLES)
     if group == "own_fits":
         wanted = FEWER.get(n_obs, wanted)
     return wanted if problem.quick else wanted // 2

@@ -13,7 +13,7 @@ from ucvtest.learners.base import JittedLearner, Scale
 
 @dataclass(frozen=True)
 class OnColumns(JittedLearner):
-    """The learner on these columns, for binary classes; made by `on_columns`."""
+    """The learner on these columns, for two classes or numbers; made by `on_columns`."""
 
     learner: JittedLearner
     columns: tuple[int, ...]
@@ -22,6 +22,11 @@ class OnColumns(JittedLearner):
     def scale(self) -> Scale:  # type: ignore[override]
         """That of the learner."""
         return self.learner.scale
+
+    @property
+    def regression(self) -> bool:  # type: ignore[override]
+        """That of the learner."""
+        return self.learner.regression
 
     @property
     def name(self) -> str:

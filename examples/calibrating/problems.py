@@ -23,6 +23,8 @@ from ucvtest.losses.loss import LOSSES, Loss
 
 SIZES = (40, 60, 100, 200, 500)
 AUC_SIZES = (40, 60, 100, 200)
+SMALL_SIZES = (12, 20, 30)
+BENCHMARK_SIZES = (100, 500)
 LARGEST_SHARE = 0.2
 """Of a population in one sample. Without replacement the estimates vary less than those of
 independent observations, by the root of one minus the share: more would flatter every test."""
@@ -51,6 +53,8 @@ class Problem:
         Whether the AUC is studied too; alone where it is the loss.
     held_out : bool
         Whether it was written down before the first run, and no choice rests on it.
+    benchmark : bool
+        Whether it is one of the public benchmark's.
     """
 
     name: str
@@ -63,6 +67,7 @@ class Problem:
     no_signal: bool = False
     auc: bool = False
     held_out: bool = False
+    benchmark: bool = False
 
     @cached_property
     def fitted(self) -> tuple[Learner, Learner]:
@@ -87,7 +92,13 @@ class Problem:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Sample sizes that are no more than a fifth of the population."""
-        return self._small_enough(SIZES)
+        return self._small_enough(BENCHMARK_SIZES if self.benchmark else SIZES)
+
+    @property
+    def all_sizes(self) -> tuple[int, ...]:
+        """Those at which the U-statistic test is studied: small ones too for zero-one losses."""
+        small = self.loss == "zero_one" and self.quick and not self.benchmark
+        return (*SMALL_SIZES, *self.sizes) if small else self.sizes
 
     @property
     def auc_sizes(self) -> tuple[int, ...]:
@@ -101,7 +112,8 @@ class Problem:
     def quick(self) -> bool:
         """Whether fits cost microseconds."""
         jitted = all(isinstance(learner, JittedLearner) for learner in self.fitted)
-        return jitted and not any(learner.name.startswith("lasso") for learner in self.fitted)
+        slow = ("lasso", "logistic") if self.features.shape[1] > 10 else ("lasso",)
+        return jitted and not any(learner.name.startswith(slow) for learner in self.fitted)
 
     def draw(self, rng: np.random.Generator, size: int) -> np.ndarray:
         """Numbers of the observations of one sample."""
@@ -297,8 +309,9 @@ def problems() -> dict[str, Problem]:
     """All problems by name; without the real data sets where their folder is missing."""
     found = {}
     from calibrating.auc_problems import MAKERS as OF_AUC
+    from calibrating.benchmark_problems import MAKERS as OF_BENCHMARK
 
-    for make in (*MAKERS, *OF_AUC):
+    for make in (*MAKERS, *OF_AUC, *OF_BENCHMARK):
         try:
             problem = make()
         except FileNotFoundError as error:

@@ -1,7 +1,7 @@
 """What is promised of the calibration table, number by number, and whether it holds."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,13 @@ BINOMIAL_ERRORS = 2.5
 
 LARGE_CLASS = 8
 """Observations of the smaller class from which on one learner's AUC is promised."""
+
+
+SAMPLES, SMALLEST = 300, 40
+"""Samples of a cell about which something is promised, and the smallest sample for one learner."""
+
+NORMAL = 1.96
+TAILS = ("skewed", "t3_noise", "contaminated", "exponential")
 
 
 @dataclass(frozen=True)
@@ -41,11 +48,18 @@ class Promise:
 
 def promises_kept(table: pd.DataFrame) -> list[Promise]:
     """Everything that is promised, in the order of the study."""
-    return list(_of_auc(table))
+    counted = table[table["sd"].notna()]
+    return [
+        *_of_auc(counted),
+        *_of_error_rates(counted),
+        *_of_differences(counted),
+        *_of_tails(counted),
+        *_of_ratios(counted),
+    ]
 
 
 def _of_auc(table: pd.DataFrame) -> Iterator[Promise]:
-    rows = table[table["procedure"].isin((BEST_AUC, REFERENCE_AUC)) & table["sd"].notna()]
+    rows = table[table["procedure"].isin((BEST_AUC, REFERENCE_AUC))]
     best = rows[rows["procedure"] == BEST_AUC]
     pairs = best[best["target"] == "difference"]
     alone = best[(best["target"] == "error") & (best["smaller_class"] >= LARGE_CLASS)]
@@ -68,24 +82,75 @@ def _of_auc(table: pd.DataFrame) -> Iterator[Promise]:
     )
 
 
+def _of_error_rates(table: pd.DataFrame) -> Iterator[Promise]:
+    cells = _cells(table, ("ustatistic",), "error", table["loss"] == "zero_one")
+    cells = cells[cells["n_obs"] >= SMALLEST]
+    if len(cells):
+        yield from _coverage("Error rate, one learner", cells, lowest=0.93)
+
+
+def _of_differences(table: pd.DataFrame) -> Iterator[Promise]:
+    names = ("ustatistic", "ustatistic_third")
+    cells = _cells(table, names, "difference", table["loss"] == "zero_one")
+    if not len(cells):
+        return
+    words = "Error rates, difference"
+    yield from _coverage(words, cells)
+    yield _size(f"{words}: true nulls rejected", cells[cells["equal"] == 1], 0.05)
+    misses = cells[["missed_below", "missed_above"]].sum()
+    share = misses.max() / max(misses.min(), 1)
+    yield Promise(f"{words}: misses on one side over the other", share, 3, at_least=False)
+    ideal = (cells["width"] / (2 * NORMAL * cells["sd"])).mean()
+    yield Promise(f"{words}: mean width relative to the ideal", ideal, 1.35, at_least=False)
+
+
+def _of_tails(table: pd.DataFrame) -> Iterator[Promise]:
+    cells = _cells(table, ("ustatistic",), "error", table["problem"].isin(TAILS))
+    if len(cells):
+        _, worst = _coverage("Squared loss with tails, one learner", cells, lowest=0.93)
+        yield worst
+
+
+def _of_ratios(table: pd.DataFrame) -> Iterator[Promise]:
+    cells = _cells(table, ("ustatistic_ratio",), "ratio", table["learn_size"] > 0)
+    # Learning sets with one class make the log loss rare and large.
+    cells = cells[cells["problem"] != "log_imbalance"]
+    if not len(cells):
+        return
+    yield from _coverage("Ratio", cells, mean=0.93, lowest=0.90)
+    nulls = cells[cells["equal"] == 1]
+    yield _size("Ratio: true nulls rejected", nulls, 0.07)
+    yield replace(_size("Ratio: true nulls rejected", nulls, 0.03), at_least=True)
+
+
+def _cells(
+    table: pd.DataFrame, procedures: tuple[str, ...], target: str, suited: pd.Series
+) -> pd.DataFrame:
+    """Cells of these procedures with as many samples as are promised."""
+    kept = table["procedure"].isin(procedures) & (table["target"] == target) & suited
+    return table[kept & (table["samples"] >= SAMPLES)]
+
+
 def _held_out() -> set[str]:
     known = calibration_settings()["problems"]
     return {name for name, each in known.items() if each.get("held_out")}
 
 
-def _coverage(words: str, cells: pd.DataFrame) -> Iterator[Promise]:
+def _coverage(
+    words: str, cells: pd.DataFrame, *, mean: float = 0.95, lowest: float = 0.92
+) -> Iterator[Promise]:
     """The mean, and the cell that is lowest relative to what chance explains."""
     share = (cells["covered"] / cells["answered"]).to_numpy(dtype=float)
-    yield Promise(f"{words}: mean coverage", float(share.mean()) if len(share) else np.nan, 0.95)
+    yield Promise(f"{words}: mean coverage", float(share.mean()) if len(share) else np.nan, mean)
     if not len(share):
         return
-    bound = cell_bound(0.92, cells["answered"].to_numpy(dtype=float))
-    lowest = int(np.argmin(share - bound))
-    cell = cells.iloc[lowest]
+    bound = cell_bound(lowest, cells["answered"].to_numpy(dtype=float))
+    worst = int(np.argmin(share - bound))
+    cell = cells.iloc[worst]
     yield Promise(
-        f"{words}: coverage in the worst cell, 92% less {BINOMIAL_ERRORS:g} standard errors",
-        float(share[lowest]),
-        float(bound[lowest]),
+        f"{words}: worst cell, {lowest:.0%} less {BINOMIAL_ERRORS:g} standard errors",
+        float(share[worst]),
+        float(bound[worst]),
         where=f"{cell['problem']}, n = {cell['n_obs']}, {int(cell['answered'])} samples",
     )
 

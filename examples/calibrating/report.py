@@ -247,6 +247,7 @@ def readme_section(table: pd.DataFrame, n_draws: int) -> str:
         _sample_words(losses),
         _markdown("Difference of two learners", summarised(losses, "difference"), COMMON),
         _markdown("Expected loss of one learner", summarised(losses, "error"), WITHOUT_SIZE),
+        _markdown("Ratio of the losses of two learners", summarised(losses, "ratio"), OF_RATIO),
         _tests_without_interval(losses),
         _missed(losses),
         _auc_words(areas),
@@ -283,6 +284,7 @@ _SECONDS: Column = ("seconds at n = 100", lambda row: _number(row["seconds"], ".
 
 WITHOUT_SIZE: tuple[Column, ...] = (*_COVERAGE, _WIDTH, *_COST)
 COMMON: tuple[Column, ...] = (*_COVERAGE, _SIZE, _WIDTH, *_COST)
+OF_RATIO: tuple[Column, ...] = (*_COVERAGE, _SIZE, _POWER, *_COST)
 OF_ONE_AUC: tuple[Column, ...] = (*_COVERAGE, _WIDTH, *_IDEAL, _SECONDS, *_COST)
 OF_AUC: tuple[Column, ...] = (*_COVERAGE, _SIZE, _POWER, _WIDTH, *_IDEAL, _SECONDS, *_COST)
 

@@ -32,13 +32,17 @@ BLOCK = 1000
 MANY_FEATURES = 100
 """With more, rules are slow to learn about on a population."""
 
-TARGETS = {"difference": (0, 1), "error": (0, None)}
-"""What is estimated: first learner minus second, and the first learner's expected loss."""
+TARGETS = {"difference": (0, 1), "error": (0, None), "ratio": (0, 1)}
+"""What is estimated: first learner minus second, the first learner's expected loss, and what it is
+as a share of the second's."""
 
 EVERY = {
     "fold_covariance": (2, 2),
     "nested": (1, 8),
     "ustatistic": (1, 4),
+    "ustatistic_third": (1, 0),
+    "ustatistic_ratio": (1, 4),
+    "ustatistic_hall": (1, 4),
     "ustatistic_jackknife": (3, 8),
     "influence_error": (3, 0),
     "influence_auc": (3, 3),
@@ -51,8 +55,15 @@ EVERY = {
 others; 0: never."""
 
 FURTHER = ("nested", "bayesian_t")
+OF_USTATISTIC = (
+    "ustatistic",
+    "ustatistic_paper",
+    "ustatistic_third",
+    "ustatistic_hall",
+    "ustatistic_ratio",
+)
 
-HALF = ("ustatistic", "ustatistic_jackknife")
+HALF = ("ustatistic_jackknife",)
 """One learner alone on every other sample, since that needs fits of its own."""
 
 SAME_FIT = {
@@ -109,13 +120,13 @@ class SampleRun:
     def losses(self, design: NamedDesign, loss: str) -> uv.Losses:
         """Losses of both learners on this sample, on a design or part of a larger one."""
         if (design, loss) not in self._losses:
-            start = time.perf_counter()
+            start = time.process_time()
             self._losses[design, loss] = self._evaluated(design, loss)
-            self._seconds[design, loss] = time.perf_counter() - start
+            self._seconds[design, loss] = time.process_time() - start
         return self._losses[design, loss]
 
     def seconds(self, design: NamedDesign, loss: str) -> float:
-        """How long the losses took, which several tests share."""
+        """How long the processor took for the losses, which several tests share."""
         return self._seconds[design, loss]
 
     def _evaluated(self, design: NamedDesign, loss: str) -> uv.Losses:
@@ -173,6 +184,8 @@ def group_of(procedure: Procedure) -> str:
         return "auc"
     if procedure.name in FURTHER:
         return "further"
+    if procedure.name in OF_USTATISTIC:
+        return "ustatistic"
     return "own_fits" if procedure.design is None else "losses"
 
 
@@ -185,10 +198,8 @@ def _rows(problem: Problem, n_obs: int, number: int, group: str) -> list[dict[st
             continue
         if procedure.name in EVERY and not run.due(procedure.name):
             continue
-        for target, (_, other) in TARGETS.items():
-            if other is None and not procedure.single:
-                continue
-            if other is None and procedure.name in HALF and run.number % 2:
+        for target in procedure.targets:
+            if target == "error" and procedure.name in HALF and run.number % 2:
                 continue
             rows += _tested(run, procedure, target)
     if group == "own_fits" and problem.no_signal and run.due("permutation") and n_obs <= 100:
@@ -201,6 +212,8 @@ def usable(problem: Problem) -> Iterator[Procedure]:
     for procedure in PROCEDURES.values():
         suits = problem.auc if procedure.auc else problem.loss != "auc"
         if procedure.zero_one and problem.loss != "zero_one":
+            suits = False
+        if procedure.not_zero_one and problem.loss == "zero_one":
             suits = False
         if suits and procedure.test in uv.__all__:
             yield procedure
@@ -244,9 +257,9 @@ def _on_losses(
     if procedure.about == "rules":
         both = run.conditional(design, loss)
         truth = both[0] if other is None else both[0] - both[1]
-    start = time.perf_counter()
+    start = time.process_time()
     result = cls.from_losses(losses, first, other).fit(**procedure.options)
-    seconds = run.seconds(design, loss) + time.perf_counter() - start
+    seconds = run.seconds(design, loss) + time.process_time() - start
     # Nested cross-validation corrects its estimate to learning from all observations.
     stated = result.settings["learn_size"]
     learning = losses.design.learning
@@ -262,10 +275,10 @@ def _on_losses(
 def _on_data(
     run: SampleRun, cls: Any, procedure: Procedure, target: str
 ) -> tuple[About, TestResult]:
-    start = time.perf_counter()
+    start = time.process_time()
     test, options = _from_data(run, cls, procedure, TARGETS[target][1])
     result = test.fit(**options, rng=run.seed(procedure.name))
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     learn_size, positive = _learn_size(test), 0
     if procedure.auc:
         learn_size, positive = _learn_sizes_of_classes(run, result)
@@ -373,7 +386,7 @@ def true_values(problem: Problem, learn_size: int, n_sets: int) -> dict[str, flo
     Returns
     -------
     dict
-        Of both targets the mean over learning sets and its standard error.
+        Of every target the value over learning sets and its standard error.
     """
     code = zlib.crc32(problem.name.encode())
     rng = np.random.default_rng([SEED, code, learn_size, 7])
@@ -416,14 +429,17 @@ def true_aucs(problem: Problem, learn_sizes: tuple[int, int], n_sets: int) -> di
 
 def _means(judged: np.ndarray) -> dict[str, float]:
     first, second = judged.T
-    values = {"difference": first - second, "error": first}
+    ratio = first.mean() / second.mean()
+    values = {
+        "difference": (first.mean() - second.mean(), first - second),
+        "error": (first.mean(), first),
+        # By the delta method.
+        "ratio": (ratio, (first - ratio * second) / second.mean()),
+    }
     return {
         f"{target}{suffix}": float(number)
-        for target, each in values.items()
-        for suffix, number in (
-            ("", each.mean()),
-            ("_se", each.std(ddof=1) / np.sqrt(len(each))),
-        )
+        for target, (mean, each) in values.items()
+        for suffix, number in (("", mean), ("_se", each.std(ddof=1) / np.sqrt(len(each))))
     }
 
 
@@ -448,7 +464,7 @@ def auc_truth_sets(problem: Problem, learn_size: int) -> int:
 # --------------------------------------------------------------------- running, continuing
 
 
-GROUPS = ("own_fits", "losses", "further", "auc")
+GROUPS = ("own_fits", "losses", "further", "auc", "ustatistic")
 
 
 def run_chunk(problem: Problem, n_obs: int, chunk: int, group: str, folder: Path) -> bool:

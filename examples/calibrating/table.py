@@ -107,7 +107,7 @@ def _cell(
     truth, truth_se = cell["truth"], 0.0
     entry = known.get((learn_size, int(cell["learn_positive"].max()), auc))
     if of_learner and _null_holds(problem, str(target)):
-        truth = 0.0  # by construction
+        truth = 1.0 if target == "ratio" else 0.0  # by construction
     elif of_learner and entry is not None:
         truth, truth_se = entry[target], entry[f"{target}_se"]
     answered = cell["low"].notna() & cell["high"].notna()
@@ -145,7 +145,7 @@ def _cell(
 
 
 def _null_holds(problem: Problem, target: str) -> bool:
-    return target == "independence" or (target == "difference" and problem.equal)
+    return target == "independence" or (target in ("difference", "ratio") and problem.equal)
 
 
 def _interval(count: int, total: int) -> tuple[float, float]:

@@ -138,8 +138,21 @@ def test_groups_of_tests_can_be_run_apart(rng):
         for frame in (together, apart)
     )
     pd.testing.assert_frame_equal(together, apart)
-    assert set(together["procedure"]) == set(PROCEDURES)
     assert {group_of(each) for each in PROCEDURES.values()} == set(GROUPS)
+    numbers = make_problem(rng, ("ridge:1", "ridge:5"), loss="squared")
+    of_numbers = pd.DataFrame(rows_of_sample(numbers, 40, 0, "ustatistic"))
+    assert set(together["procedure"]) | set(of_numbers["procedure"]) == set(PROCEDURES)
+    ratio = of_numbers[of_numbers["procedure"] == "ustatistic_ratio"]
+    assert list(ratio["target"]) == ["ratio"]
+    assert ratio["low"].item() > 0
+
+
+def test_true_ratios_by_the_delta_method(rng):
+    problem = make_problem(rng, ("ridge:1", "ridge:50"), loss="squared")
+    found = true_values(problem, 20, 200)
+    other = found["error"] - found["difference"]
+    assert found["ratio"] == pytest.approx(found["error"] / other)
+    assert 0 < found["ratio_se"] < 0.1
 
 
 def test_what_is_on_file_is_not_run_again(rng, tmp_path, monkeypatch):
@@ -253,6 +266,10 @@ def _auc_rows(**changes):
             "width": 0.1,
             "sd": 0.02,
             "smaller_class": 20,
+            "loss": "auc",
+            "learn_size": 28,
+            "missed_below": 5,
+            "missed_above": 5,
         }
     ).assign(**changes)
     reference = cells.assign(procedure="corrected_t_auc", width=0.2)
@@ -270,7 +287,7 @@ def test_promises_that_are_not_kept_are_said(monkeypatch):
     assert _broken(_auc_rows()) == []
     covered = np.r_[260, np.full(23, 290)]
     (words,) = _broken(_auc_rows(covered=covered))
-    assert words.startswith("AUC, difference: coverage in the worst cell")
+    assert words.startswith("AUC, difference: worst cell")
     assert len(_broken(_auc_rows(samples=299, width=0.19, rejected=20))) == 4
     assert _broken(_auc_rows(sd=np.nan))
 

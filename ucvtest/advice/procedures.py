@@ -29,14 +29,14 @@ About = Literal["learner", "rules"]
 class Procedure:
     """A test, by its class name, with its design and its options.
 
-    A `learn_share` of "half" or "nine_tenths" is that of `UStatisticTest`; the estimand is an AUC,
+    A `learn_share` of "half", "third" or "nine_tenths" is that of `UStatisticTest`; the estimand is an AUC,
     or an expected loss.
     """
 
     name: str
     test: str
     design: NamedDesign | None = None
-    learn_share: Literal["half", "nine_tenths"] | None = None
+    learn_share: Literal["half", "third", "nine_tenths"] | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     about: About = "learner"
@@ -64,6 +64,21 @@ class Procedure:
     def single(self) -> bool:
         """Whether one learner alone can be tested."""
         return self.interval and not self.cls.needs_other
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """What it estimates: a difference, one learner's error, or a ratio."""
+        if self.arguments.get("contrast") == "ratio":
+            return ("ratio",)
+        if self.options.get("interval", "wald") != "wald":
+            return ("error",)
+        return ("difference", "error") if self.single else ("difference",)
+
+    @property
+    def not_zero_one(self) -> bool:
+        """Whether it is for losses of numbers or probabilities."""
+        found = (self.arguments.get("contrast"), self.options.get("interval"))
+        return found[0] == "ratio" or str(found[1]).startswith("hall")
 
     @property
     def zero_one(self) -> bool:
@@ -120,7 +135,11 @@ def _first_learn_size(design: Any, n_obs: int) -> int:
     return n_obs - test_size(n_obs, design.test_fraction)
 
 
-_LEARN_SIZES = {"half": lambda n: n // 2 - 1, "nine_tenths": lambda n: 9 * n // 10}
+_LEARN_SIZES = {
+    "half": lambda n: n // 2 - 1,
+    "third": lambda n: n // 3,
+    "nine_tenths": lambda n: 9 * n // 10,
+}
 
 PRECISE = {"tol": 0.2, "max_fits": 50_000}
 """For `UStatisticTest`: draws until the Monte-Carlo error of the variance is below 20% of it, below
@@ -162,6 +181,20 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 "UStatisticTest",
                 learn_share="half",
                 options={**PRECISE, "variance": "unbiased"},
+            ),
+            Procedure("ustatistic_third", "UStatisticTest", learn_share="third", options=PRECISE),
+            Procedure(
+                "ustatistic_hall",
+                "UStatisticTest",
+                learn_share="half",
+                options={**PRECISE, "interval": "hall"},
+            ),
+            Procedure(
+                "ustatistic_ratio",
+                "UStatisticTest",
+                learn_share="half",
+                arguments={"contrast": "ratio"},
+                options=PRECISE,
             ),
             Procedure(
                 "ustatistic_jackknife",
