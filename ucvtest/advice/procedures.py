@@ -29,8 +29,8 @@ About = Literal["learner", "rules"]
 class Procedure:
     """A test, by its class name, with its design and its options.
 
-    A `learn_share` of "half", "third" or "nine_tenths" is that of `UStatisticTest`; the estimand is an AUC,
-    or an expected loss.
+    A `learn_share` of "half", "third" or "nine_tenths" is that of `UStatisticTest`; the estimand is
+    an AUC, or an expected loss.
     """
 
     name: str
