@@ -60,6 +60,7 @@ def test_pvalue_and_interval_agree(name):
     ("loss", "rule"),
     [
         ("zero_one", "plus_four"),
+        ("zero_one", "stabilised"),
         ("zero_one", "wald"),
         ("log", "hall"),
         ("squared", "hall"),

@@ -55,6 +55,22 @@ def hall(estimate, se, df, n, gamma, side, alpha, *, gamma_above=None):
     return limit(low, gamma), limit(high, gamma_above)
 
 
+def stabilised(estimate, se, df, slope, side, alpha, least, most):
+    """Limits theta with (exp(-beta (theta - U)) - 1)/(beta se) = quantile, by root finding."""
+    beta = min(max(slope * se, -0.4), 0.4) / se
+
+    def z(theta):
+        return (np.exp(-beta * (theta - estimate)) - 1) / (beta * se)
+
+    def limit(quantile, end):
+        if quantile is None or (z(end) - quantile) * (z(estimate) - quantile) > 0:
+            return end
+        return brentq(lambda theta: z(theta) - quantile, *sorted((estimate, end)), xtol=1e-14)
+
+    low, high = quantiles(side, alpha, df)
+    return limit(low, least), limit(high, most)
+
+
 def plus_four(errors, n, extra, side, alpha):
     """Agresti and Coull's interval by adding observations: two errors, two that are right.
 

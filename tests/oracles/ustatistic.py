@@ -72,3 +72,17 @@ def geometric_variance(phi_0, n, g):
     jackknife = jackknife_variance(phi_0, n)
     scale = (n - 1) * (n - 2) ** 2 * (n - 3) / ((n - m) * (n - m - 1)) ** 2
     return jackknife**2 / (jackknife + scale * tau_squared)
+
+
+def slope_of_standard_error(phi_0, n):
+    """beta: delete-one jackknife variances J_(-i) regressed on the estimates U_(-i)."""
+    estimates, variances = [], []
+    for i in range(n):
+        rest = {S: value for S, value in phi_0.items() if i not in S}
+        without = [
+            np.mean([value for S, value in rest.items() if k not in S]) for k in range(n) if k != i
+        ]
+        estimates.append(complete_statistic(rest))
+        variances.append((n - 2) / (n - 1) * ((without - np.mean(without)) ** 2).sum())
+    u = np.array(estimates) - np.mean(estimates)
+    return float(u @ variances / (2 * np.mean(variances) * (u @ u)))

@@ -69,10 +69,11 @@ class TestResult(ResultFields):
         What p-value and interval rest on beyond the data, in words.
     posterior : Posterior, optional
         Posterior probabilities, which Bayesian tests give in the place of a p-value.
-    rule : BinomialCounts, PairedCounts, LogitT, PlusFour, HallT or LogT, optional
+    rule : BinomialCounts, PairedCounts, LogitT, PlusFour, HallT, LogT or StabilisedT, optional
         What p-value and interval come from where these are no plain studentised ones: the counts of
         an exact test, an AUC on the logit scale, an error rate with four observations added, a mean
-        loss with its skewness taken out, or the logarithm of a ratio.
+        loss with its skewness taken out, the logarithm of a ratio, or a scale on which the standard
+        error does not move with the estimate.
     contrast : {"difference", "ratio"}
         What a comparison of two learners estimates. Of a ratio `se` and `variance` are those of its
         logarithm.

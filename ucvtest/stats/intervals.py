@@ -36,25 +36,31 @@ FAR = 1e30
 
 @dataclass(frozen=True)
 class Shape:
-    """Skewness of n pseudo-values, and the degrees of freedom that their kurtosis leaves."""
+    """Skewness of n pseudo-values, and the degrees of freedom that their kurtosis leaves.
+
+    `slope`, where it is known, is that of the logarithm of the standard error on the estimate, and
+    `slope_error` its Monte-Carlo standard error.
+    """
 
     n_obs: int
     skewness: float
     df: float
+    slope: float = math.nan
+    slope_error: float = 0.0
 
     @classmethod
-    def of(cls, effects: np.ndarray) -> Self:
+    def of(cls, effects: np.ndarray, slope: float = math.nan, slope_error: float = 0.0) -> Self:
         """From numbers in proportion to the pseudo-values; values that are all alike are normal."""
-        n = len(effects)
+        n, rest = len(effects), (slope, slope_error)
         moved = effects - effects.mean()
         largest = float(np.abs(moved).max())
         if not largest > ROUNDING * float(np.abs(effects).max()):
-            return cls(n, 0.0, n - 1.0)
+            return cls(n, 0.0, n - 1.0, *rest)
         second, third, fourth = (float(((moved / largest) ** k).mean()) for k in (2, 3, 4))
         skewness = third / second**1.5 * math.sqrt(n * (n - 1)) / (n - 2)
         # Satterthwaite's: twice the squared variance over the variance of its estimate.
         df = 2 * n / max(fourth / second**2 - 1, 1e-9)
-        return cls(n, skewness, min(max(df, LEAST_DF), n - 1.0))
+        return cls(n, skewness, min(max(df, LEAST_DF), n - 1.0), *rest)
 
     @property
     def flagged(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.intervals import HallT, LogT, PlusFour
 from ucvtest.stats.logit import LogitT
+from ucvtest.stats.stabilised import StabilisedT
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["TYPES", "Rule", "StudentRule", "rule_from_dict", "rule_to_dict"]
@@ -39,7 +40,7 @@ class StudentRule(Rule, Protocol):
         """Its degrees of freedom."""
 
 
-TYPES = (BinomialCounts, PairedCounts, LogitT, PlusFour, HallT, LogT)
+TYPES = (BinomialCounts, PairedCounts, LogitT, PlusFour, HallT, LogT, StabilisedT)
 
 KINDS: dict[str, type[Rule]] = {one.kind: one for one in TYPES}
 """What can stand in the field `rule` of a result, by the names that files have for it."""

@@ -10,6 +10,11 @@ from matplotlib.figure import Figure
 
 import ucvtest as uv
 from tests.oracles import intervals as oracle
+from tests.oracles.ustatistic import (
+    jackknife_variance,
+    slope_of_standard_error,
+    symmetrised_kernel,
+)
 from ucvtest.losses.loss import LOSSES, Loss
 from ucvtest.methods.ustatistic.interval import NAMES, Interval
 from ucvtest.stats.intervals import HallT, PlusFour
@@ -37,6 +42,11 @@ def nearest_mean(X_train, y_train, X_test):
         ]
     )
     return ((X_test[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)
+
+
+def nearest_one(X_train, y_train, X_test):
+    distances = ((X_test[:, None] - X_train) ** 2).sum(axis=2)
+    return y_train[distances.argmin(axis=1)]
 
 
 def train_mean(X_train, y_train, X_test):
@@ -77,6 +87,62 @@ def test_hall_is_that_of_all_learning_sets(name, side):
     assert result.diagnostics["df_kurtosis"] == pytest.approx(df)
     assert result.diagnostics["interval"] == name
     assert result.diagnostics["variance"] == "jackknife"
+
+
+def kernel_of_errors(X, y, g, learners):
+    """Phi_0 of the difference of errors of two learners, or of the errors of one."""
+
+    def difference(learning, i):
+        L = list(learning)
+        wrong = [float(learner(X[L], y[L], X[[i]])[0] != y[i]) for learner in learners]
+        return wrong[0] - sum(wrong[1:])
+
+    return symmetrised_kernel(difference, len(y), g)
+
+
+@pytest.mark.parametrize("side", oracle.SIDES)
+@pytest.mark.parametrize("learners", [(nearest_mean,), (nearest_mean, nearest_one)])
+def test_stabilised_is_that_of_all_learning_sets(learners, side):
+    X, y = classes(9, 5, 0.6)
+    null = 0.3 if len(learners) == 1 else 0.1
+    test = uv.UStatisticTest(X, y, *learners, learn_size=3, null_value=null, alternative=side)
+    result = test.fit("exact", variance="jackknife", interval="stabilised")
+    phi_0 = kernel_of_errors(X, y, 3, learners)
+    slope = slope_of_standard_error(phi_0, 9)
+    se = math.sqrt(jackknife_variance(phi_0, 9))
+    assert result.diagnostics["slope"] == pytest.approx(slope)
+    assert result.diagnostics["mc_se_slope"] == 0
+    least = 0.0 if len(learners) == 1 else -1.0
+    expected = oracle.stabilised(result.estimate, se, 8, slope, side, 0.05, least, 1.0)
+    assert result.conf_int() == pytest.approx(expected)
+    bend = min(max(slope * se, -0.4), 0.4)
+    z = (math.exp(-bend * (null - result.estimate) / se) - 1) / bend
+    assert result.statistic == pytest.approx(z)
+    assert result.df == 8
+
+
+def test_slopes_of_random_learning_sets_approach_the_one_of_all():
+    X, y = classes(12, 2)
+    test = uv.UStatisticTest(X, y, "lda", "knn:1", learn_size=4)
+    expected = test.fit("exact", interval="stabilised").diagnostics["slope"]
+    found = test.fit(6000, interval="stabilised", rng=0).diagnostics
+    assert 0 < found["mc_se_slope"] < 0.3 * abs(expected)
+    assert abs(found["slope"] - expected) < 4 * found["mc_se_slope"]
+
+
+def test_a_slope_of_few_learning_sets_is_said_to_be_rough():
+    X, y = classes(30, 3, 0.0)
+    test = uv.UStatisticTest(X, y, "lda", "qda")
+    for n_pairs, said in ((60, True), (3000, False)):
+        notes = test.fit(n_pairs, "jackknife", interval="stabilised", rng=0).notes
+        assert any(note.startswith("The slope of the logarithm") for note in notes) == said
+
+
+def test_stabilised_needs_learning_sets_that_leave_enough():
+    X, y = classes(20, 0)
+    test = uv.UStatisticTest(X, y, "lda", "knn:1", learn_size=12)
+    with pytest.raises(ValueError, match=r"interval='stabilised' needs n <= 2000 and learn_size"):
+        test.fit(interval="stabilised")
 
 
 @pytest.mark.parametrize("side", oracle.SIDES)
@@ -168,10 +234,11 @@ def test_the_default_goes_by_loss_and_number_of_learners(loss, name, word):
     ("loss", "paired", "refused"),
     [
         ("zero_one", False, {"logit"}),
-        ("squared", False, {"logit", "plus_four"}),
+        ("squared", False, {"logit", "plus_four", "stabilised"}),
+        ("squared", True, {"logit", "plus_four", "hall_floor", "stabilised"}),
         ("zero_one", True, {"logit", "plus_four", "hall_floor"}),
-        (None, False, {"plus_four", "hall", "hall_floor"}),
-        (None, True, {"plus_four", "hall", "hall_floor", "logit"}),
+        (None, False, {"plus_four", "hall", "hall_floor", "stabilised"}),
+        (None, True, {"plus_four", "hall", "hall_floor", "stabilised", "logit"}),
     ],
 )
 def test_rules_for_something_else_are_refused(loss, paired, refused):

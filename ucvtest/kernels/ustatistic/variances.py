@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ucvtest.kernels.ustatistic.additive import Fits
+from ucvtest.kernels.ustatistic.slopes import crossed_slope
 
 __all__ = [
     "Block",
@@ -107,7 +108,9 @@ class Sums:
         out["asymptotic"] = self._over_blocks(keep, partial(_asymptotic, n, m))
         out["theta_squared"] = squared(self.totals["mean"][:, None]) - out["unbiased"]
         if "joint" in self.totals:
-            second = np.maximum(pair_effects_factor(n, m) * squared(self.pair_effects()) / 2, 0.0)
+            tau = self.pair_effects()
+            second = np.maximum(pair_effects_factor(n, m) * squared(tau) / 2, 0.0)
+            out["slope"] = crossed_slope(n, m, self.totals["b"], tau, keep, self.totals["count"])
             each = zip(out["unbiased"], out["jackknife"], second, strict=True)
             bounds = [(v, geometric(j, m2), j) for v, j, m2 in each]
             out["geometric"] = np.array([lower for _, lower, _ in bounds])

@@ -16,6 +16,7 @@ from math import comb
 
 import numpy as np
 
+from ucvtest.kernels.ustatistic.slopes import complete_slope
 from ucvtest.kernels.ustatistic.variances import clipped, geometric, pair_effects_factor
 
 __all__ = ["MAX_SUBSETS", "CompleteSums"]
@@ -73,7 +74,9 @@ class CompleteSums:
         if self.disjoint:
             levels = self._levels(centre=estimate)
             kappa = self._kappas(levels)
-            second = self._second_order(levels[2], b)
+            tau = self._pair_effects(levels[2], b)
+            second = pair_effects_factor(n, m) * float(tau @ tau)
+            out["slope"] = self._slope(b, tau)
             out["geometric"] = geometric(jackknife, second)
             # Of the centred kernel, the squared complete statistic is 0.
             out["unbiased"] = -kappa[0]
@@ -118,13 +121,21 @@ class CompleteSums:
             levels.append(sums)
         return levels[::-1]
 
-    def _second_order(self, pairs: np.ndarray, b: np.ndarray) -> float:
-        """M2: the part of the variance that the pair effects tau_ij account for."""
+    def _pair_effects(self, pairs: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """The pair effects tau_ij, i < j; M2 is the part of the variance that they account for."""
         n, m = self.n_obs, self.learn_size + 1
         joint = pairs / self.n_subsets
         i, j = _subsets(n, 2).T
-        tau = joint - (m - 1) / (n - 2) * (b[i] + b[j])
-        return pair_effects_factor(n, m) * float(tau @ tau)
+        tau: np.ndarray = joint - (m - 1) / (n - 2) * (b[i] + b[j])
+        return tau
+
+    def _slope(self, b: np.ndarray, tau: np.ndarray) -> float:
+        """How the logarithm of the standard error moves with the estimate."""
+        n = self.n_obs
+        square = np.zeros((n, n))
+        i, j = _subsets(n, 2).T
+        square[i, j] = square[j, i] = tau
+        return complete_slope(n, self.learn_size + 1, b, square)
 
     def _ranks_with_one_added(self, learning: np.ndarray) -> np.ndarray:
         """Rank of L with t added, for every learning set and every t outside it; (R, n)."""

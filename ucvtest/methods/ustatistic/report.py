@@ -12,7 +12,6 @@ from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.losses.loss import Loss
 from ucvtest.methods.ustatistic.plan import VARIANCES, Options
 from ucvtest.methods.ustatistic.run import ROUNDING, Found, only_rounding, reliable
-from ucvtest.stats.intervals import Shape
 from ucvtest.stats.own_values import OwnValues
 
 __all__ = [
@@ -49,7 +48,6 @@ def studentised(
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none."""
     values, mc_se = found.estimates.values, found.estimates.mc_se
-    shape = Shape.of(found.estimates.effects)
     tested = {}
     for name in VARIANCES:
         if name not in values:
@@ -64,7 +62,7 @@ def studentised(
             df=math.nan if normal else n_obs - 1.0,
             status=_status(options, found, name, identical=source.identical),
         )
-        tested[name] = options.interval.applied(one, shape, name)
+        tested[name] = options.interval.applied(one, found.shape, name)
     return tested
 
 

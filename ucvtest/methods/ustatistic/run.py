@@ -24,6 +24,7 @@ from ucvtest.kernels.ustatistic.groups_of_draws import Draws, number_of_groups
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
 from ucvtest.methods.ustatistic.plan import GivenPairs, Options, Sizes
+from ucvtest.stats.intervals import Shape
 
 __all__ = [
     "ROUNDING",
@@ -71,6 +72,13 @@ class Found:
     converged: bool = True
     given_up: int = 0
     own: tuple[FirstOrderEstimate, ...] = ()
+
+    @property
+    def shape(self) -> Shape:
+        """Skewness of the pseudo-values, and how the standard error moves with the estimate."""
+        found = self.estimates
+        slope = (each.get("slope", math.nan) for each in (found.values, found.mc_se))
+        return Shape.of(found.effects, *slope)
 
 
 class Stage(NamedTuple):

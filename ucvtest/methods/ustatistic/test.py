@@ -36,7 +36,6 @@ from ucvtest.methods.ustatistic.plan import (
 )
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
-from ucvtest.stats.intervals import Shape
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["UStatisticTest"]
@@ -128,6 +127,16 @@ class UStatisticTest(FromLosses):
     log losses it covered 95% (85% in the worst cell, log losses with learning sets of one class),
     differences 88 to 92%, and it has more power where noise is skewed.
 
+    For error rates of one learner or of two there is also "stabilised". Where the standard error
+    moves with the estimate, symmetric intervals miss on one side. The slope of its logarithm is
+    that of the delete-one jackknives on the estimates without the same observations, from products
+    of different draws; Student's t with n - 1 degrees of freedom is taken on the scale on which
+    the standard error is constant (Tibshirani 1988). Differences of error rates, in simulated
+    problems that were kept aside: covered 97.3%, 91.7% in the worst, with the midpoint variance;
+    "wald" 96.4 and 83.7%, at 0.94 times the width and with more power (25 and 21% rejected). For
+    one learner "plus_four" is shorter, but "stabilised" safer where the learner is unstable (84.7
+    and 90.7% in the worst). It needs n >= 2g + 2 and n <= 2000.
+
     With "hall" and "hall_floor" the variance "auto" is "jackknife". None of these is for the
     tests on K folds: "hall" needs pseudo-values, which K folds do not have, and "plus_four" has not
     been tried with variances that rest on K - 1 degrees of freedom.
@@ -157,7 +166,8 @@ class UStatisticTest(FromLosses):
     Machine Learning 45. B. Efron, C. Stein (1981), The
     jackknife estimate of variance. A. Agresti, B. A. Coull (1998), Approximate is better than
     "exact" for interval estimation of binomial proportions. P. Hall (1992), On the removal of
-    skewness by transformation.
+    skewness by transformation. R. Tibshirani (1988), Estimating transformations for regression
+    via additivity and variance stabilization.
 
     Examples
     --------
@@ -359,11 +369,12 @@ class UStatisticTest(FromLosses):
         max_fits : int, optional
             Model fits after which "auto" stops in any case, and that "exact" may need at
             most; by default 200 000 where every learner is jitted, else 20 000.
-        interval : {"auto", "wald", "plus_four", "hall", "hall_floor", "logit"}
+        interval : {"auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"}
             Where interval and p-value come from; the p-value inverts the interval. "wald" is the
             estimate plus and minus its standard error times a quantile, and what "auto" is for two
-            learners. For one learner "auto" is "plus_four" for error rates; "hall" for losses of
-            labels and probabilities and those with bounds; "hall_floor" for other losses of
+            learners; "stabilised", for error rates, allows for a standard error that moves with
+            the estimate. For one learner "auto" is "plus_four" for error rates; "hall" for losses
+            of labels and probabilities and those with bounds; "hall_floor" for other losses of
             numbers; "logit" for the AUC. See Notes of the class.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
@@ -395,6 +406,8 @@ class UStatisticTest(FromLosses):
         else:
             rule = Interval.of(interval, loss, paired=self.paired, variance=variance)
             rule.check_null(self.null_value)
+        if loss is not None:
+            rule.check_sizes(self.n_obs, self.learn_size)
         if self._pairs is not None:
             refuse_arguments(max_fits=max_fits)
             return Options.for_losses(
@@ -466,7 +479,7 @@ class UStatisticTest(FromLosses):
         found = run.estimated(sampler, options)
         tested = report.studentised(self.hypothesis, self.n_obs, options, found, source)
         own = report.own_values(found.own, settings)
-        chosen, shape = tested[found.variance], Shape.of(found.estimates.effects)
+        chosen, shape = tested[found.variance], found.shape
         return {
             **vars(chosen),
             "method": "U-statistic test of the complete error estimate",

@@ -1,0 +1,73 @@
+r"""How the standard error moves with the estimate: delete-one slopes, all of them at once.
+
+Without observation i the estimate is U_(-i) and its jackknife variance J_(-i). Regressed on each
+other, they say by how much the logarithm of the standard error changes with the estimate,
+
+    beta = sum_i (U_(-i) - mean)(J_(-i) - mean) / (2 mean(J_(-i)) sum_i (U_(-i) - mean)^2).
+
+Nothing has to be left out for that: with the first-order effects b_i, the pair effects tau_ik and
+c = (n - 1 - m)/(n - 2), exactly,
+
+    U_(-i) - U = - n b_i/(n - m),
+    J_(-i) in proportion to sum_{k != i} [tau_ik - c (b_k + b_i/(n - 1))]^2.
+"""
+
+import numpy as np
+
+__all__ = ["complete_slope", "crossed_slope", "slope"]
+
+
+def slope(n: int, m: int, first: np.ndarray, second: np.ndarray, third: np.ndarray) -> np.ndarray:
+    """The slope from the sums of b_i^2, of tau_ik^2 over i and k, and of b_i J_(-i) as scaled here.
+
+    0 where effects of single observations cannot be told from none.
+    """
+    c = (n - 1 - m) / (n - 2)
+    spread = np.maximum(second, 0.0) + c**2 * n * (n - 2) / (n - 1) * first
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: np.ndarray = np.where(first > 0, -(n - m) / 2 * third / (spread * first), 0.0)
+    return found
+
+
+def complete_slope(n: int, m: int, b: np.ndarray, tau: np.ndarray) -> float:
+    """The slope from b (n,) and tau (n, n) of all learning sets, which have no noise."""
+    alike = np.stack([b] * 3), np.stack([tau] * 3)
+    return float(crossed_slope(n, m, *alike, keep=np.ones((1, 3)), count=np.ones(3))[0])
+
+
+def crossed_slope(
+    n: int, m: int, b: np.ndarray, tau: np.ndarray, keep: np.ndarray, count: np.ndarray
+) -> np.ndarray:
+    """The slope from sums of b (K, n) and tau (K, n, n) over the draws of each group; (V,).
+
+    Products are of different groups only, as their own noise would take part in the others;
+    keep and count (V, K) as in `crossed_product`. NaN with fewer than three groups.
+    """
+    # Row by row: large products would wake BLAS's other threads.
+    rows = tau.transpose(1, 0, 2)
+    squares = rows @ rows.transpose(0, 2, 1)
+    threes = np.einsum("ai,ibc->abc", b, _left_out(n, m, b, rows, squares))
+    number = np.arange(len(b))
+    # Only a, b, c all different.
+    threes[number, number] = threes[:, number, number] = threes[number, :, number] = 0.0
+    third = np.einsum("abc,va,vb,vc->v", threes, keep, keep, keep, optimize=True)
+    one, two, three = (((count * keep) ** power).sum(axis=1) for power in (1, 2, 3))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        third = third / (one**3 - 3 * one * two + 2 * three)
+        first, second = (
+            (((keep @ gram) * keep).sum(axis=1) - keep @ np.diag(gram)) / (one**2 - two)
+            for gram in (np.einsum("ai,bi->ab", b, b), squares.sum(axis=0))
+        )
+    found: np.ndarray = np.where(np.isfinite(third), slope(n, m, first, second, third), np.nan)
+    return found
+
+
+def _left_out(n: int, m: int, b: np.ndarray, rows: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """J_(-i), as scaled here and less a constant, by the groups of both of its factors: (n, K, K).
+
+    Symmetric only after both orders are added.
+    """
+    c = (n - 1 - m) / (n - 2)
+    own = b.T[:, :, None] * b.T[:, None, :]
+    found: np.ndarray = squares - 2 * c * (rows @ b.T) - c**2 * n / (n - 1) * own
+    return found

@@ -1,0 +1,70 @@
+"""Intervals for an estimate whose standard error moves with it (Tibshirani 1988)."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
+
+__all__ = ["StabilisedT"]
+
+MOST_BENT = 0.4
+"""Largest change of the logarithm of the standard error over one standard error: a slope beyond it
+is hardly known. As it does not depend on the level, p-values and intervals of all levels agree."""
+
+FAR = 700.0
+"""Exponents beyond which powers of e overflow."""
+
+
+@dataclass(frozen=True)
+class StabilisedT:
+    r"""Student's t on the scale on which the standard error is constant.
+
+    If the standard error at theta is :math:`se\,e^{\beta(\theta - U)}`, `slope` being beta, then
+    :math:`z(\theta) = (e^{-\beta(\theta - U)} - 1)/(\beta\,se)` is compared with Student's t.
+    `least` and `most` are what the estimand can be.
+    """
+
+    kind: ClassVar[str] = "stabilised t"
+
+    estimate: float
+    se: float
+    df: float
+    slope: float
+    least: float = -math.inf
+    most: float = math.inf
+    null_value: float = math.nan
+
+    @property
+    def statistic(self) -> float:
+        """z of the null value."""
+        return self._statistic(self.null_value)
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Of a value that the estimand can have, else NaN; it inverts the interval."""
+        return wald_pvalue(self._statistic(null_value), "t", self.df, alternative)
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """The interval of z, transformed back, within what the estimand can be."""
+        below, above = wald_interval(0.0, 1.0, "t", self.df, alternative, alpha)
+        low, high = self._at(-below), self._at(-above)
+        return max(low, self.least), min(high, self.most)
+
+    @property
+    def _bend(self) -> float:
+        return min(max(self.slope * self.se, -MOST_BENT), MOST_BENT)
+
+    def _statistic(self, null_value: float) -> float:
+        if not self.least <= null_value <= self.most:
+            return math.nan
+        bend, distance = self._bend, (self.estimate - null_value) / self.se
+        return math.expm1(min(bend * distance, FAR)) / bend if bend else distance
+
+    def _at(self, z: float) -> float:
+        """The value of the estimand with this z; infinite beyond the last one."""
+        bend = self._bend
+        if not bend or math.isinf(z):
+            return self.estimate - self.se * z
+        if bend * z <= -1:
+            return math.copysign(math.inf, bend)
+        return self.estimate - self.se * math.log1p(bend * z) / bend
