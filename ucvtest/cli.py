@@ -34,7 +34,7 @@ CorrectionName = Literal[
     "fdr_by",
     "none",
 ]
-VarianceName = Literal["auto", "clipped", "jackknife", "unbiased", "asymptotic"]
+VarianceName = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic"]
 IntervalName = Literal["auto", "wald", "plus_four", "hall", "hall_floor", "logit"]
 
 ContrastName = Literal["difference", "ratio"]

@@ -41,9 +41,10 @@ def errors(n: int, g: int, n_sets: int, n_pairs: int, n_seeds: int) -> tuple[np.
                 seconds.append((time.perf_counter() - start) / result.n_fits)
             table = result.tables["Variances"]
             of = dict(zip(table["variance"], table["mc_se"], strict=True))
-            stated = [result.diagnostics["mc_se_estimate"], of["unbiased"], of["jackknife"]]
+            others = (of.get(name, np.nan) for name in ("unbiased", "jackknife"))
+            stated = [result.diagnostics["mc_se_estimate"], *others]
             found.append(np.array(stated) ** 2 * result.n_fits)
-    return np.sqrt(np.mean(found, axis=0)), min(seconds)
+    return np.sqrt(np.nanmean(found, axis=0)), min(seconds)
 
 
 COLUMNS = ("n", "g", "sets", "estimate", "unbiased", "jackknife", "fits saved", "seconds saved")

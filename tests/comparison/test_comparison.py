@@ -321,7 +321,7 @@ def test_correction_is_what_is_asked_for(three, correction):
         ({"tests": [QUICK, in_folds(folds=49)]}, "test 'corrected_t': n_folds=49 needs"),
         (
             {"tests": uv.TestSpec("ustatistic", {"design": 6})},
-            "test 'ustatistic': the design's learning sets are no disjoint pairs",
+            "test 'ustatistic': the design has one draw, and a Monte-Carlo error needs several",
         ),
         (
             {

@@ -1,6 +1,7 @@
 """The variance estimators against the paper's definitions, on kernels without a learner."""
 
-from itertools import combinations
+from itertools import combinations, product
+from math import comb
 
 import jax
 import numpy as np
@@ -57,6 +58,8 @@ def paper_values(n, g):
         "asymptotic": oracle.asymptotic_variance(phi_0, n, g),
         "jackknife": oracle.jackknife_variance(phi_0, n),
         "geometric": oracle.geometric_variance(phi_0, n, g),
+        "midpoint": oracle.midpoint_variance(phi_0, n, g),
+        "pair_effects": oracle.pair_effects(phi_0, n, g),
     }
 
 
@@ -102,7 +105,17 @@ class TestCompleteSums:
         assert found["geometric"] <= found["clipped"] <= found["jackknife"]
 
 
-@pytest.mark.parametrize(("n", "g"), [(9, 4), (9, 6), (8, 5), (6, 4)])
+@pytest.mark.parametrize(("n", "g"), [(9, 4), (8, 4), (6, 3), (5, 2)])
+def test_learning_sets_of_half_the_sample_have_the_midpoint_too(n, g):
+    found, phi_0 = complete(n, g).estimates(), paper_kernel(n, g)
+    assert set(found) == {"estimate", "jackknife", "geometric", "midpoint", "pair_effects"}
+    assert found["pair_effects"] == pytest.approx(oracle.pair_effects(phi_0, n, g), abs=1e-12)
+    assert found["jackknife"] == pytest.approx(oracle.jackknife_variance(phi_0, n), abs=1e-12)
+    assert found["geometric"] == pytest.approx(oracle.geometric_variance(phi_0, n, g), abs=1e-12)
+    assert found["midpoint"] == pytest.approx(oracle.midpoint_variance(phi_0, n, g), abs=1e-12)
+
+
+@pytest.mark.parametrize(("n", "g"), [(9, 6), (8, 5), (6, 4), (4, 2)])
 def test_large_learning_sets_have_the_jackknife_only(n, g):
     found = complete(n, g).estimates()
     assert set(found) == {"estimate", "jackknife"}
@@ -122,6 +135,27 @@ def test_variance_of_an_additive_kernel_in_closed_form():
     found = sums.estimates()
     for name in ("unbiased", "asymptotic", "jackknife", "geometric"):
         assert found[name] == pytest.approx((h @ h) / (n * (n - 1)), rel=1e-8), name
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_expectations_of_jackknife_and_pair_effects(k):
+    """Of a kernel of one order k only, over all samples of signs."""
+    n, g = 8, 3
+    sets = np.concatenate(list(all_learning_sets(n, g, 100)))
+    found = []
+    for signs in product((-1.0, 1.0), repeat=n):
+        # The mean over all k of the g + 1 observations of the products of their signs.
+        learnt = [np.where(sets, signs, 0.0) @ np.ones(n), np.where(sets, signs, 1.0).prod(axis=1)]
+        total = learnt[0][:, None] + np.array(signs)
+        squares = (total**2 - (g + 1)) / 2
+        all_four = learnt[1][:, None] * np.array(signs)
+        symmetric = {1: total, 2: squares, 3: all_four * total, 4: all_four}[k]
+        one = CompleteSums(n, g, [(symmetric / comb(g + 1, k), sets)]).estimates()
+        found.append((one["estimate"] ** 2, one["jackknife"], one["pair_effects"]))
+    v = 1 / comb(n, k)
+    m2 = v * comb(k, 2) * (n - 2) * (n - 3) / ((n - k) * (n - k - 1))
+    expected = (v, v * k * (n - 1) / (n - k), m2)
+    np.testing.assert_allclose(np.mean(found, axis=0), expected, atol=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +185,16 @@ class TestMonteCarlo:
         assert abs(error) < 3.5 * values.std(ddof=1) / np.sqrt(len(values))
 
     @pytest.mark.parametrize(
-        "name", ["estimate", "unbiased", "asymptotic", "jackknife", "geometric", "theta_squared"]
+        "name",
+        [
+            "estimate",
+            "unbiased",
+            "asymptotic",
+            "jackknife",
+            "geometric",
+            "midpoint",
+            "theta_squared",
+        ],
     )
     def test_stated_standard_error_is_the_spread_over_runs(self, runs, name):
         spread = np.std([run.values[name] for run in runs], ddof=1)

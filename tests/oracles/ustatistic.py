@@ -59,8 +59,8 @@ def jackknife_variance(phi_0, n):
     return float((n - 1) / n * ((without - np.mean(without)) ** 2).sum())
 
 
-def geometric_variance(phi_0, n, g):
-    """J^2/(J + M2), with M2 from the residual pair effects."""
+def pair_effects(phi_0, n, g):
+    """M2, from the residual pair effects."""
     m = g + 1
     centred = {S: value - complete_statistic(phi_0) for S, value in phi_0.items()}
     total = comb(n, m)
@@ -69,9 +69,19 @@ def geometric_variance(phi_0, n, g):
     for i, j in combinations(range(n), 2):
         joint = sum(v for S, v in centred.items() if i in S and j in S) / total
         tau_squared += (joint - (m - 1) / (n - 2) * (b[i] + b[j])) ** 2
+    return (n - 1) * (n - 2) ** 2 * (n - 3) / ((n - m) * (n - m - 1)) ** 2 * tau_squared
+
+
+def geometric_variance(phi_0, n, g):
+    """J^2/(J + M2)."""
     jackknife = jackknife_variance(phi_0, n)
-    scale = (n - 1) * (n - 2) ** 2 * (n - 3) / ((n - m) * (n - m - 1)) ** 2
-    return jackknife**2 / (jackknife + scale * tau_squared)
+    return jackknife**2 / (jackknife + pair_effects(phi_0, n, g))
+
+
+def midpoint_variance(phi_0, n, g):
+    """The larger of (J + J^2/(J + M2))/2 and M2/2."""
+    first = (jackknife_variance(phi_0, n) + geometric_variance(phi_0, n, g)) / 2
+    return max(first, pair_effects(phi_0, n, g) / 2)
 
 
 def slope_of_standard_error(phi_0, n):

@@ -26,14 +26,21 @@ CLASSES = {
 
 # Arguments in a notation that is both Python and R.
 CASES = [
-    ("ustat_test", 'learner="lda", other="nearest_centroid", learn_size=20, n_pairs=400'),
+    (
+        "ustat_test",
+        'learner="lda", other="nearest_centroid", learn_size=20, n_pairs=400, variance="clipped"',
+    ),
     ("ustat_test", 'learner="knn:3", other="lda", n_pairs=400, variance="jackknife"'),
     (
         "ustat_test",
-        'learner="lda", n_pairs=400, null_value=0.5, alternative="less", interval="wald"',
+        'learner="lda", n_pairs=400, null_value=0.5, alternative="less", '
+        'variance="clipped", interval="wald"',
     ),
     ("ustat_test", 'learner="knn:5", learn_size=15, loss="log", n_pairs=200, variance="unbiased"'),
-    ("ustat_test", 'learner="ridge:1.0", other="majority", loss="squared", tol=0.2'),
+    (
+        "ustat_test",
+        'learner="ridge:1.0", other="majority", loss="squared", tol=0.2, variance="clipped"',
+    ),
     (
         "influence_test",
         'learner="lda", other="knn:5", n_repeats=100, variance="influence"',
@@ -49,6 +56,7 @@ CASES = [
     ("influence_test", 'learner="lda", scheme="repeated"'),
     ("ustat_test", 'learner="lda", n_pairs=400, null_value=0.5'),
     ("ustat_test", 'learner="ridge:1.0", loss="squared", n_pairs=400, null_value=0.2'),
+    ("ustat_test", 'learner="lda", other="nearest_centroid", learn_size=20'),
 ]
 
 NUMBERS = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high")

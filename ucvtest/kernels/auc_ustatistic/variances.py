@@ -9,6 +9,7 @@ from ucvtest.kernels.auc_ustatistic.disjoint import unbiased
 from ucvtest.kernels.auc_ustatistic.effects import FirstOrder, PairEffects, first_order
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, Shape
 from ucvtest.kernels.auc_ustatistic.sums import Sums
+from ucvtest.kernels.ustatistic.variances import clipped, geometric, midpoint
 
 __all__ = ["VARIANCES", "Answer", "Effects", "estimate"]
 
@@ -63,9 +64,8 @@ class _Parts:
         j, m2 = self.jackknife, self.pair_effects
         if not j > NO_VARIANCE:
             return dict.fromkeys(VARIANCES, np.nan)
-        low = j**2 / (j + m2)
-        clipped = float(np.clip(self.unbiased, low, j))
-        found = (max((j + low) / 2, m2 / 2), clipped, j, self.unbiased)
+        within = clipped(self.unbiased, geometric(j, m2), j)
+        found = (midpoint(j, m2), within, j, self.unbiased)
         return dict(zip(VARIANCES, found, strict=True))
 
     def df(self, sizes: tuple[int, int]) -> float:

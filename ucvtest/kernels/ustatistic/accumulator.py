@@ -37,13 +37,14 @@ from ucvtest.kernels.ustatistic.variances import (
     MonteCarloEstimates,
     Sums,
     first_order_factor,
+    has_pair_effects,
 )
 
 __all__ = ["MAX_OBS_PAIR_EFFECTS", "Accumulator"]
 
 MAX_OBS_PAIR_EFFECTS = 2000
-"""Most observations for which the pair effects, and with them the variances "geometric" and
-"clipped", are kept: 8 groups of 2000 x 2000 sums are a quarter of a gigabyte."""
+"""Most observations for which the pair effects, and with them the variances "geometric",
+"midpoint" and "clipped", are kept: 8 groups of 2000 x 2000 sums are a quarter of a gigabyte."""
 
 
 class Accumulator:
@@ -51,16 +52,26 @@ class Accumulator:
 
     Memory does not grow with the number of pairs: it holds at most 32 matrices of shape (n, n), and
     a few numbers for each block of pairs until the additive fit is good enough to stay. Above 2000
-    observations it does without "geometric" and "clipped".
+    observations it does without "geometric", "midpoint" and "clipped".
 
     `disjoint` sets that leave two observations or more let Theta^2 be estimated and with it every
-    variance; otherwise there is only the jackknife. At least `n_draws` draws will be added.
+    variance; otherwise there is the jackknife, and up to half of the observations the midpoint,
+    unless `pair_effects` are not wanted. At least `n_draws` draws will be added.
     """
 
-    def __init__(self, n_obs: int, learn_size: int, *, disjoint: bool, n_draws: int) -> None:
+    def __init__(
+        self,
+        n_obs: int,
+        learn_size: int,
+        *,
+        disjoint: bool,
+        n_draws: int,
+        pair_effects: bool = True,
+    ) -> None:
         self.n_obs, self.learn_size, self.disjoint = n_obs, learn_size, disjoint
         self.n_groups = number_of_groups(n_obs, n_draws)
-        self.pair_effects = disjoint and n_obs <= MAX_OBS_PAIR_EFFECTS
+        exist = has_pair_effects(n_obs, learn_size) and n_obs <= MAX_OBS_PAIR_EFFECTS
+        self.pair_effects = pair_effects and exist
         # Of sets that are not disjoint no pairs are formed.
         self._common = 0 if disjoint else max(0, 2 * learn_size - n_obs)
         self._fits = CrossedFits(n_obs, learn_size, self.n_groups)

@@ -18,6 +18,8 @@ __all__ = [
     "crossed_product",
     "first_order_factor",
     "geometric",
+    "has_pair_effects",
+    "midpoint",
     "pair_effects_factor",
 ]
 
@@ -102,19 +104,28 @@ class Sums:
             "estimate": (self.totals["mean"] * keep).sum(axis=1) / count.sum(axis=1),
             "jackknife": first_order_factor(n, m) * squared(self.totals["b"]),
         }
-        if not self.disjoint:
-            return out
-        out["unbiased"] = self._over_blocks(keep, _unbiased)
-        out["asymptotic"] = self._over_blocks(keep, partial(_asymptotic, n, m))
-        out["theta_squared"] = squared(self.totals["mean"][:, None]) - out["unbiased"]
         if "joint" in self.totals:
             tau = self.pair_effects()
             second = np.maximum(pair_effects_factor(n, m) * squared(tau) / 2, 0.0)
             out["slope"] = crossed_slope(n, m, self.totals["b"], tau, keep, self.totals["count"])
-            each = zip(out["unbiased"], out["jackknife"], second, strict=True)
-            bounds = [(v, geometric(j, m2), j) for v, j, m2 in each]
-            out["geometric"] = np.array([lower for _, lower, _ in bounds])
-            out["clipped"] = np.array([clipped(*bound) for bound in bounds])
+            each = list(zip(out["jackknife"], second, strict=True))
+            out["geometric"] = np.array([geometric(j, m2) for j, m2 in each])
+            out["midpoint"] = np.array([midpoint(j, m2) for j, m2 in each])
+            out["pair_effects"] = second
+        if self.disjoint:
+            out |= self._of_disjoint_sets(keep)
+            out["theta_squared"] = squared(self.totals["mean"][:, None]) - out["unbiased"]
+        if "geometric" in out and "unbiased" in out:
+            bounded = zip(out["unbiased"], out["geometric"], out["jackknife"], strict=True)
+            out["clipped"] = np.array([clipped(*each) for each in bounded])
+        return out
+
+    def _of_disjoint_sets(self, keep: np.ndarray) -> dict[str, np.ndarray]:
+        """The variances that need products of losses under disjoint sets."""
+        out = {"unbiased": self._over_blocks(keep, _unbiased)}
+        if any(block.sums["n_exchanged"].any() for block in self.blocks):
+            asymptotic = partial(_asymptotic, self.n_obs, self.learn_size + 1)
+            out["asymptotic"] = self._over_blocks(keep, asymptotic)
         return out
 
     def _over_blocks(self, keep: np.ndarray, value_in: _ValueIn) -> np.ndarray:
@@ -162,9 +173,26 @@ def pair_effects_factor(n: int, m: int) -> float:
     return (n - 1) * (n - 2) ** 2 * (n - 3) / ((n - m) * (n - m - 1)) ** 2
 
 
+def has_pair_effects(n: int, g: int) -> bool:
+    """Whether M2 exists and is used: for learning sets of at most half of the observations.
+
+    For larger ones its noise grows with (n - g)^-4, and it gains little (.8 n: intervals 6% shorter
+    than the jackknife's if V is kept below J, 11% longer otherwise).
+    """
+    return 2 * g <= n and n - g >= 3
+
+
 def geometric(jackknife: float, second: float) -> float:
     """J^2/(J + M2): the variance if its components fall geometrically with their degree."""
     return jackknife**2 / (jackknife + second) if jackknife > 0 else jackknife
+
+
+def midpoint(jackknife: float, second: float) -> float:
+    """Half way from the jackknife J to its lower bound J^2/(J + M2), and no less than M2/2.
+
+    At weak signal first-order effects vanish, and J with them, which M2/2 does not.
+    """
+    return float(max((jackknife + geometric(jackknife, second)) / 2, second / 2))
 
 
 def clipped(unbiased: float, lower: float, upper: float) -> float:

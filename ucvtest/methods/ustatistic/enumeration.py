@@ -17,7 +17,13 @@ from math import comb
 import numpy as np
 
 from ucvtest.kernels.ustatistic.slopes import complete_slope
-from ucvtest.kernels.ustatistic.variances import clipped, geometric, pair_effects_factor
+from ucvtest.kernels.ustatistic.variances import (
+    clipped,
+    geometric,
+    has_pair_effects,
+    midpoint,
+    pair_effects_factor,
+)
 
 __all__ = ["MAX_SUBSETS", "CompleteSums"]
 
@@ -41,7 +47,7 @@ class CompleteSums:
         self._total = 0.0
         self._effect = np.zeros(n_obs)
         self._n_sets = 0
-        self._kernel = np.zeros(self.n_subsets if self.disjoint else 0)
+        self._kernel = np.zeros(self.n_subsets if self.pair_effects else 0)
         for differences, learning in rules:
             self._add(differences, learning)
 
@@ -50,6 +56,11 @@ class CompleteSums:
         """Whether two disjoint S fit into the sample, so that every variance exists."""
         return self.n_obs >= 2 * self.learn_size + 2
 
+    @property
+    def pair_effects(self) -> bool:
+        """Whether there is M2, and with it the midpoint variance."""
+        return has_pair_effects(self.n_obs, self.learn_size)
+
     def _add(self, differences: np.ndarray, learning: np.ndarray) -> None:
         tested = ~learning
         values = np.where(tested, differences, 0.0)
@@ -57,7 +68,7 @@ class CompleteSums:
         self._total += row_sums.sum()
         self._effect += learning.T.astype(float) @ row_sums + values.sum(axis=0)
         self._n_sets += len(learning)
-        if self.disjoint:
+        if self.pair_effects:
             ranks = self._ranks_with_one_added(learning)[tested]
             self._kernel += np.bincount(
                 ranks, values[tested] / (self.learn_size + 1), minlength=self.n_subsets
@@ -71,13 +82,16 @@ class CompleteSums:
         b = self.effects
         jackknife = n * (n - 1) / (n - m) ** 2 * float(b @ b)
         out = {"estimate": estimate, "jackknife": jackknife}
-        if self.disjoint:
+        if self.pair_effects:
             levels = self._levels(centre=estimate)
-            kappa = self._kappas(levels)
             tau = self._pair_effects(levels[2], b)
             second = pair_effects_factor(n, m) * float(tau @ tau)
             out["slope"] = self._slope(b, tau)
             out["geometric"] = geometric(jackknife, second)
+            out["midpoint"] = midpoint(jackknife, second)
+            out["pair_effects"] = second
+        if self.disjoint:
+            kappa = self._kappas(levels)
             # Of the centred kernel, the squared complete statistic is 0.
             out["unbiased"] = -kappa[0]
             out["asymptotic"] = m**2 * (kappa[1] - kappa[0]) / n

@@ -1,6 +1,7 @@
 """The options of a `UStatisticTest`, checked before the first draw."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import comb
 from typing import Any, Literal, Protocol, Self
@@ -9,14 +10,16 @@ from ucvtest.common.checks import as_integer
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import disjoint_sets_of
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
+from ucvtest.kernels.ustatistic.variances import has_pair_effects
 from ucvtest.learners.base import Learner
 from ucvtest.methods.ustatistic.enumeration import MAX_SUBSETS
 from ucvtest.methods.ustatistic.interval import Interval
+from ucvtest.methods.ustatistic.splits import GivenSplits
 
 __all__ = [
     "DEFAULT_TOL",
+    "NEED_DISJOINT",
     "VARIANCES",
-    "Given",
     "GivenPairs",
     "NumberOfPairs",
     "Options",
@@ -24,18 +27,19 @@ __all__ = [
     "SetSizes",
     "Sizes",
     "Variance",
+    "given_sets",
 ]
 
 Variance = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic"]
 NumberOfPairs = int | Literal["auto", "exact"]
 
-VARIANCES = ("clipped", "jackknife", "unbiased", "asymptotic")
+VARIANCES = ("midpoint", "clipped", "jackknife", "unbiased", "asymptotic")
+NEED_PAIR_EFFECTS = ("midpoint", "clipped")
 NEED_DISJOINT = ("clipped", "unbiased", "asymptotic")
 
-FEW_OBS = 20
-"""With fewer observations the clipped variance is too small too often: at n = 12 its nominal 95%
-intervals covered 89.0%, the jackknife's 97.5%; at n = 20 they covered 92.5 to 95.5%
-(examples/reproduce_coverage.py with --n-obs and --learn-size)."""
+FEW_OBS = 12
+"""With fewer observations intervals by the midpoint variance have not been tried: "auto" is the
+jackknife."""
 
 DEFAULT_TOL = 0.05
 
@@ -57,20 +61,17 @@ class SetSizes(Protocol):
         """Refuse all learning sets where they are too many."""
 
 
-class Given(Protocol):
-    """Learning sets whose losses (scores) are given."""
-
-    @property
-    def n_pairs(self) -> int:
-        """How many pairs they are."""
-
-
 @dataclass(frozen=True)
 class Sizes:
-    """Numbers of observations in the sample and in a learning set."""
+    """Numbers of observations in the sample and in a learning set, and whether errors are counted.
+
+    "auto" depends on that: with squared and other unbounded losses the midpoint variance is too
+    small too often, as is the jackknife, but less.
+    """
 
     n_obs: int
     learn_size: int
+    zero_one: bool = False
 
     @classmethod
     def checked(cls, n_obs: int, learn_size: Any) -> Self:
@@ -94,6 +95,11 @@ class Sizes:
         return self.n_obs >= 2 * self.learn_size + 2
 
     @property
+    def pair_effects(self) -> bool:
+        """Whether the midpoint variance exists."""
+        return has_pair_effects(self.n_obs, self.learn_size)
+
+    @property
     def least_overlap(self) -> int:
         """Observations that two learning sets have in common at least."""
         return max(0, 2 * self.learn_size - self.n_obs)
@@ -102,8 +108,8 @@ class Sizes:
         """The variance that is asked for, or that "auto" stands for."""
         n, g = self.n_obs, self.learn_size
         if isinstance(variance, str) and variance == "auto":
-            suits = FEW_OBS <= n <= MAX_OBS_PAIR_EFFECTS
-            return "clipped" if self.disjoint and suits else "jackknife"
+            suits = self.zero_one and FEW_OBS <= n <= MAX_OBS_PAIR_EFFECTS
+            return "midpoint" if self.pair_effects and suits else "jackknife"
         if not isinstance(variance, str) or variance not in VARIANCES:
             raise ValueError(
                 f"variance={variance!r:.60} is unknown: use one of auto, {', '.join(VARIANCES)}"
@@ -113,9 +119,15 @@ class Sizes:
                 f"variance={variance!r} needs n >= 2 * learn_size + 2, got n = {n} and "
                 f"learn_size = {g}: use learn_size <= {n // 2 - 1}, or variance='jackknife'"
             )
-        if variance == "clipped" and n > MAX_OBS_PAIR_EFFECTS:
+        if variance == "midpoint" and not self.pair_effects:
             raise ValueError(
-                f"variance='clipped' needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = {n}: use "
+                f"variance='midpoint' needs at most half of the observations to learn from, got "
+                f"learn_size = {g} and n = {n}: use learn_size <= {min(n // 2, n - 3)}, or "
+                "variance='jackknife'"
+            )
+        if variance in NEED_PAIR_EFFECTS and n > MAX_OBS_PAIR_EFFECTS:
+            raise ValueError(
+                f"variance={variance!r} needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = {n}: use "
                 "variance='jackknife', which hardly differs from it there"
             )
         return str(variance)
@@ -128,7 +140,7 @@ class Sizes:
             raise ValueError(
                 f"n_pairs='exact' needs {n_fits} fits, max_fits is {max_fits}: {remedy}"
             )
-        if self.disjoint and comb(n, g + 1) > MAX_SUBSETS:
+        if self.pair_effects and comb(n, g + 1) > MAX_SUBSETS:
             raise ValueError(
                 f"n_pairs='exact' needs {comb(n, g + 1)} subsets in memory, more than "
                 f"{MAX_SUBSETS}: use random pairs"
@@ -143,27 +155,31 @@ class GivenPairs:
     n_draws: int
     n_sets: int
 
-    @classmethod
-    def of(cls, design: Design) -> Self:
-        """The pairs of a design."""
-        n_draws, n_sets = disjoint_sets_of(design)
-        sizes = Sizes(design.n_obs, design.learn_sizes[0])
-        if not sizes.disjoint:
-            raise ValueError(
-                f"the design learns from {sizes.learn_size} of {sizes.n_obs} observations at a "
-                f"time, and the test needs learn_size <= {sizes.n_obs // 2 - 1}"
-            )
-        if n_draws < 2:
-            raise ValueError(
-                "the design has one draw, and a Monte-Carlo error needs several: use "
-                "uv.designs.DisjointSets with a larger n_draws"
-            )
-        return cls(design, n_draws, n_sets)
-
     @property
     def n_pairs(self) -> int:
         """Learning sets on each side."""
         return self.n_draws * self.n_sets
+
+
+def given_sets(design: Design) -> GivenPairs | GivenSplits:
+    """The learning sets of a design: disjoint pairs if they are, else random splits of one size."""
+    n, low, high = design.n_obs, design.learn_sizes[0], design.learn_sizes[-1]
+    if low < high or n - low < 2:
+        numbers = f"{low}" if low == high else f"{low} to {high}"
+        raise ValueError(
+            f"the design learns from {numbers} of {n} observations at a time, and the test needs "
+            "one size, with two left to be tested: use uv.designs.RandomSplits"
+        )
+    given: GivenPairs | GivenSplits = GivenSplits.of(design)
+    if Sizes(n, low).disjoint:
+        with suppress(ValueError):
+            given = GivenPairs(design, *disjoint_sets_of(design))
+    if given.n_draws < 2:
+        raise ValueError(
+            "the design has one draw, and a Monte-Carlo error needs several: use "
+            "uv.designs.RandomSplits, or uv.designs.DisjointSets with a larger n_draws"
+        )
+    return given
 
 
 @dataclass(frozen=True)
@@ -179,7 +195,7 @@ class Options:
     tol: float
     max_fits: int
     interval: Interval
-    given: Given | None = None
+    given: GivenPairs | GivenSplits | None = None
 
     @classmethod
     def for_fits(
@@ -211,7 +227,7 @@ class Options:
     def for_losses(
         cls,
         sizes: SetSizes,
-        given: Given,
+        given: GivenPairs | GivenSplits,
         *,
         n_pairs: Any,
         variance: Any,
@@ -229,15 +245,15 @@ class Options:
         chosen = sizes.chosen(interval.variance(variance))
         if chosen == "asymptotic":
             raise ValueError(
-                "variance='asymptotic' needs further fits, and losses are given: use 'clipped' or "
+                "variance='asymptotic' needs further fits, and losses are given: use 'midpoint' or "
                 "'jackknife'"
             )
+        if chosen in NEED_DISJOINT and isinstance(given, GivenSplits):
+            raise ValueError(
+                f"variance={chosen!r} needs learning sets in disjoint pairs: use losses of "
+                "uv.designs.DisjointSets, or variance='jackknife'"
+            )
         return cls(given.n_pairs, chosen, variance, DEFAULT_TOL, 0, interval, given)
-
-    @property
-    def fallback(self) -> bool:
-        """Whether the jackknife may take over from the clipped variance."""
-        return self.asked == "auto" and self.variance == "clipped"
 
     def settings(self, learn_size: int, seed: int | None) -> dict[str, Any]:
         """What is needed to repeat the fit."""

@@ -34,6 +34,7 @@ from ucvtest.methods.ustatistic.run import (
     in_parts,
     most_pairs,
 )
+from ucvtest.methods.ustatistic.splits import GivenSplits
 from ucvtest.results.fields import CONTRASTS
 from ucvtest.stats.intervals import LogT, Shape
 
@@ -93,14 +94,18 @@ def estimated(sampler: Sampler, options: Options) -> FoundRatio:
         return _complete(sampler)
     sizes = sampler.sizes
     n_draws = Steps(sizes, options, 2).fewest
-    if isinstance(options.given, GivenPairs):
+    if options.given is not None:
         n_draws = options.given.n_draws
     # The first order alone: no products of pairs, and no effects of pairs of observations.
     sums = [
-        Accumulator(sizes.n_obs, sizes.learn_size, disjoint=False, n_draws=n_draws)
+        Accumulator(
+            sizes.n_obs, sizes.learn_size, disjoint=False, n_draws=n_draws, pair_effects=False
+        )
         for _ in range(2)
     ]
     n_pairs = 0
+    if isinstance(options.given, GivenSplits):
+        return _from_splits(sampler, options.given, sums)
     for first, second in _stages(sampler, options):
         for one, draws in zip(sums, (first, second), strict=True):
             one.add(draws)
@@ -109,6 +114,17 @@ def estimated(sampler: Sampler, options: Options) -> FoundRatio:
         if options.n_pairs == "auto" and _precise(found, options.tol):
             return found
     return replace(found, converged=options.n_pairs != "auto")
+
+
+def _from_splits(sampler: Sampler, given: GivenSplits, sums: list[Accumulator]) -> FoundRatio:
+    """From all given splits; each is on both sides of a draw, with half the weight."""
+    for rows, draw in given.parts(max(2, STAGE_CELLS // sampler.sizes.n_obs)):
+        learning = given.design.learning[rows]
+        each, sets = sampler.losses(learning, draw), learning[:, None]
+        for one, losses in zip(sums, each, strict=True):
+            d, weight = losses[:, None], np.full((len(draw), 1), 0.5)
+            one.add((d, d, sets, sets), weight=weight, cluster=draw)
+    return _found([one.sums() for one in sums], given.n_pairs)
 
 
 def _stages(sampler: Sampler, options: Options) -> Iterator[tuple[Draws, Draws]]:
@@ -264,7 +280,7 @@ def _studentised(
 
 def _status(options: Options, found: FoundRatio, source: LossSource) -> str:
     """Whether there is a test: "ok", or the reason why not."""
-    remedy = report.REMEDY_PAIRS if options.given is None else report.REMEDY_LOSSES
+    remedy = report.remedy_for(options)
     if source.identical:
         return SAME_LOSSES
     if found.combined is None:

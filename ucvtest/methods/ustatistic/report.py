@@ -10,8 +10,9 @@ from ucvtest.inference.report import SAME_LOSSES, tie_notes
 from ucvtest.inference.studentise import Hypothesis, Studentised, studentise, variance_table
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.losses.loss import Loss
-from ucvtest.methods.ustatistic.plan import VARIANCES, Options
-from ucvtest.methods.ustatistic.run import ROUNDING, Found, only_rounding, reliable
+from ucvtest.methods.ustatistic.plan import NEED_DISJOINT, VARIANCES, Options
+from ucvtest.methods.ustatistic.run import RELIABLE, ROUNDING, Found, only_rounding, reliable
+from ucvtest.methods.ustatistic.splits import GivenSplits
 from ucvtest.stats.own_values import OwnValues
 
 __all__ = [
@@ -40,7 +41,8 @@ MIN_PAIRS = 20
 """With fewer pairs than this their Monte-Carlo error cannot be estimated."""
 
 REMEDY_PAIRS = "raise n_pairs (or, with n_pairs='auto', max_fits)"
-REMEDY_LOSSES = "use losses of more draws (uv.designs.DisjointSets)"
+REMEDY_DRAWS = "use losses of more draws (uv.designs.DisjointSets)"
+REMEDY_SPLITS = "use losses of more splits (uv.designs.RandomSplits)"
 
 
 def studentised(
@@ -67,9 +69,19 @@ def studentised(
 
 
 def table(found: Found, tested: Mapping[str, Studentised]) -> Mapping[str, tuple[Any, ...]]:
-    """All variances side by side."""
+    """The variance that is used, and all others that are precise enough."""
     mc_se = found.estimates.mc_se
-    return variance_table((name, mc_se[name], one) for name, one in tested.items())
+    return variance_table(
+        (name, mc_se[name], one)
+        for name, one in tested.items()
+        if name == found.variance or _precise(found, name)
+    )
+
+
+def _precise(found: Found, name: str) -> bool:
+    """Whether the Monte-Carlo error of a variance, which can be negative, is small beside it."""
+    small = found.estimates.mc_se[name] <= RELIABLE * abs(found.estimates.values[name])
+    return small or only_rounding(found.estimates, name)
 
 
 def diagnostics(found: Found, source: LossSource) -> dict[str, Any]:
@@ -90,8 +102,7 @@ def diagnostics(found: Found, source: LossSource) -> dict[str, Any]:
         **shown,
         **source.ties,
     }
-    if "theta_squared" in values:
-        known["theta_squared"] = values["theta_squared"]
+    known |= {name: values[name] for name in ("theta_squared", "pair_effects") if name in values}
     return known
 
 
@@ -117,7 +128,7 @@ def notes(
     """Notes for the reader of the result; no problem where losses are given."""
     listed = [
         ORDER,
-        *_variance_notes(options, found),
+        *_variance_notes(options),
         *_outside_notes(found),
         *_own_notes(found),
         *shared_notes(options, source, loss, problem, converged=found.converged),
@@ -159,7 +170,7 @@ def max_fits_notes(options: Options, *, converged: bool) -> Iterator[str]:
 def _status(options: Options, found: Found, name: str, *, identical: bool) -> str:
     """Whether a variance gives a test: "ok", or the reason why not."""
     variance, mc_se = found.estimates.values[name], found.estimates.mc_se[name]
-    remedy = REMEDY_PAIRS if options.given is None else REMEDY_LOSSES
+    remedy = remedy_for(options)
     if identical:
         return SAME_LOSSES
     if math.isnan(variance):
@@ -171,7 +182,7 @@ def _status(options: Options, found: Found, name: str, *, identical: bool) -> st
             return "ok"
         return "degenerate: the variance estimate is zero, the loss did not vary"
     if variance < 0 and name in ("unbiased", "asymptotic"):
-        other = "clipped" if "clipped" in found.estimates.values else "jackknife"
+        other = "midpoint" if "midpoint" in found.estimates.values else "jackknife"
         return (
             f"negative variance estimate ({variance:.3g}, Monte-Carlo standard error "
             f"{mc_se:.2g}), which an unbiased estimate can be at this sample size: "
@@ -181,39 +192,37 @@ def _status(options: Options, found: Found, name: str, *, identical: bool) -> st
         return (
             f"too few resamples: the Monte-Carlo standard error of the variance ({mc_se:.2g}) "
             f"is above a quarter of it ({variance:.2g}); {remedy}"
-            + ("" if name == "jackknife" else ", or use variance='jackknife'")
+            + (", or use variance='jackknife'" if name in NEED_DISJOINT else "")
         )
     return "ok"
 
 
 def too_few_pairs(options: Options, n_pairs: int, remedy: str) -> str | None:
     """The status where pairs do not suffice for their own Monte-Carlo error."""
+    what = "pairs"
+    if isinstance(options.given, GivenSplits):
+        n_pairs, what = options.given.n_draws, "draws"
     if n_pairs >= MIN_PAIRS or options.n_pairs == "exact":
         return None
     return (
-        f"too few resamples: {n_pairs} pairs do not suffice to estimate their "
+        f"too few resamples: {n_pairs} {what} do not suffice to estimate their "
         f"Monte-Carlo error, which takes {MIN_PAIRS}; {remedy}"
     )
 
 
-def _variance_notes(options: Options, found: Found) -> Iterator[str]:
-    """Notes on a variance that the jackknife replaces, and on one that is liberal."""
-    asked = options.variance
-    if found.variance != asked:
-        reason = (
-            f"after {found.given_up} pairs the Monte-Carlo error of the {asked} one was projected "
-            f"to stay above a quarter of it even at max_fits = {options.max_fits}"
-            if found.given_up
-            else f"the Monte-Carlo error of the {asked} one is above a quarter of it"
-        )
+def remedy_for(options: Options) -> str:
+    """What to do where there are too few resamples."""
+    if options.given is None:
+        return REMEDY_PAIRS
+    return REMEDY_SPLITS if isinstance(options.given, GivenSplits) else REMEDY_DRAWS
+
+
+def _variance_notes(options: Options) -> Iterator[str]:
+    """The note on a variance that is liberal."""
+    if options.variance in ("unbiased", "asymptotic"):
         yield (
-            "The jackknife variance is used, too large rather than too small on average, because "
-            f"{reason}."
-        )
-    if asked in ("unbiased", "asymptotic"):
-        yield (
-            f"The {asked} variance with the normal reference is liberal at small n; "
-            "variance='clipped' holds its level better."
+            f"The {options.variance} variance with the normal reference is liberal at small n; "
+            "variance='midpoint' holds its level better."
         )
 
 

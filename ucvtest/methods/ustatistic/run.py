@@ -24,9 +24,11 @@ from ucvtest.kernels.ustatistic.groups_of_draws import Draws, number_of_groups
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
 from ucvtest.methods.ustatistic.plan import GivenPairs, Options, Sizes
+from ucvtest.methods.ustatistic.splits import GivenSplits
 from ucvtest.stats.intervals import Shape
 
 __all__ = [
+    "RELIABLE",
     "ROUNDING",
     "Found",
     "Sampler",
@@ -52,7 +54,11 @@ precision."""
 
 EXCHANGE_SHARE = 4
 """One split in this many has a set fitted again with one observation exchanged, for the
-asymptotic variance; every split where that variance is asked for."""
+asymptotic variance; every split where that variance is asked for, and none for the midpoint, which
+needs fewer splits than would make it precise."""
+
+RELIABLE = 0.25
+"""Monte-Carlo error, as a share of a variance, above which there is no answer."""
 
 ROUNDING = 1e-12
 """Standard error, as a share of the estimate, that is no more than rounding error."""
@@ -62,15 +68,13 @@ ROUNDING = 1e-12
 class Found:
     """The estimates of a run, and how it went.
 
-    `variance` is the one asked for, or the jackknife in its place; `given_up` the pairs after which
-    the clipped one was given up, 0 where it was not; `own` each of two learners alone.
+    `variance` is the one to studentise with; `own` each of two learners alone.
     """
 
     estimates: MonteCarloEstimates
     variance: str
     n_pairs: int
     converged: bool = True
-    given_up: int = 0
     own: tuple[FirstOrderEstimate, ...] = ()
 
     @property
@@ -87,6 +91,7 @@ class Stage(NamedTuple):
     draws: Draws
     weight: np.ndarray | None = None
     exchanged: tuple[np.ndarray, np.ndarray] | None = None
+    cluster: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -128,20 +133,23 @@ class Sampler:
         return d1[:, None], d2[:, None], l1[:, None], l2[:, None]
 
     def stage(self, n_pairs: int, n_sets: int, exchange_every: int) -> Stage:
-        """Draws with `n_sets` sets a side; one in `exchange_every` exchanges one observation."""
+        """Draws with `n_sets` sets a side; one in `exchange_every`, if any, exchanges something."""
         rng, n_draws = self.generator, -(-n_pairs // n_sets)
         if not self.sizes.disjoint:
             return Stage(self.overlapping(n_draws, self.sizes.least_overlap))
         used = (np.arange(n_draws * n_sets) < n_pairs).reshape(n_draws, n_sets)
         l1, l2 = draw_from_halves(rng, n_draws, n_sets, self.sizes.n_obs, self.sizes.learn_size)
-        n_exchanged = max(1, n_draws // exchange_every)
-        exchanged = exchange_one(rng, l1[:n_exchanged, 0], l2[:n_exchanged, 0])
+        n_exchanged = max(1, n_draws // exchange_every) if exchange_every else 0
+        exchanged = l1[:n_exchanged, 0]
+        if n_exchanged:
+            exchanged = exchange_one(rng, exchanged, l2[:n_exchanged, 0])
         draw = np.tile(np.arange(n_pairs) // n_sets, 2)
         sets = np.concatenate([_used(l1, used), _used(l2, used), exchanged])
         found = self.differences(sets, draw)
         first, second, third = np.split(found, [n_pairs, 2 * n_pairs])
         draws = _in_places(first, used), _in_places(second, used), l1, l2
-        return Stage(draws, weight=used * 1.0, exchanged=(third, exchanged))
+        exchange = (third, exchanged) if n_exchanged else None
+        return Stage(draws, weight=used * 1.0, exchanged=exchange)
 
 
 class BackgroundSums:
@@ -154,9 +162,9 @@ class BackgroundSums:
     def add(self, stage: Stage) -> None:
         """Add a stage as soon as the one before is added."""
         self._wait()
-        self._pending = self._thread.submit(
-            self._sums.add, stage.draws, weight=stage.weight, exchanged=stage.exchanged
-        )
+        draws, options = stage.draws, stage._asdict()
+        del options["draws"]
+        self._pending = self._thread.submit(self._sums.add, draws, **options)
 
     def estimates(self) -> MonteCarloEstimates:
         """The estimates from all stages so far."""
@@ -206,7 +214,7 @@ class Steps:
     @property
     def exchange_every(self) -> int:
         """One draw in this many has a set with one observation exchanged; 0 for none."""
-        if not self.sizes.disjoint:
+        if not self.sizes.disjoint or self.options.variance == "midpoint":
             return 0
         return 1 if self.options.variance == "asymptotic" else EXCHANGE_SHARE
 
@@ -232,7 +240,9 @@ def estimated(sampler: Sampler, options: Options) -> Found:
         own = FirstOrder(n, g, 2, complete=options.n_pairs == "exact")
         sampler = replace(sampler, own=own)
     if isinstance(options.given, GivenPairs):
-        found = _from_given(sampler, options, options.given)
+        found = _from_pairs(sampler, options, options.given)
+    elif isinstance(options.given, GivenSplits):
+        found = _from_splits(sampler, options, options.given)
     elif options.n_pairs == "exact":
         found = _complete(sampler, options)
     else:
@@ -250,32 +260,24 @@ def _drawn(sampler: Sampler, options: Options) -> Found:
         for size in in_parts(number, most_pairs(sampler.sizes.n_obs)):
             sums.add(sampler.stage(size, n_sets, steps.exchange_every))
         estimates = sums.estimates()
-    return Found(estimates, _chosen(estimates, options), number)
+    return Found(estimates, options.variance, number)
 
 
 def _until_precise(sampler: Sampler, options: Options, steps: Steps, sums: BackgroundSums) -> Found:
     """Draw until the Monte-Carlo error is small, or no further fits are allowed."""
-    n_sets, size, n_pairs, given_up = steps.sets_per_side, steps.fewest, 0, 0
+    size, n_pairs = steps.fewest, 0
     while True:
-        sums.add(sampler.stage(size, n_sets, steps.exchange_every))
+        sums.add(sampler.stage(size, steps.sets_per_side, steps.exchange_every))
         n_pairs += size
-        estimates, n_fits = sums.estimates(), sampler.source.n_fits
-        variance = "jackknife" if given_up else options.variance
-        if _precise(estimates, variance, options.tol):
-            break
-        if not given_up and _hopeless(estimates, options, n_pairs, n_fits):
-            # The jackknife takes over, and prefers one set from each half.
-            given_up, n_sets = n_pairs, 1
-        size = steps.following(n_pairs, n_fits)
-        if size < steps.fewest:
-            break
-    variance = "jackknife" if given_up else _chosen(estimates, options)
-    converged = _precise(estimates, variance, options.tol)
-    return Found(estimates, variance, n_pairs, converged, given_up)
+        estimates = sums.estimates()
+        converged = _precise(estimates, options.variance, options.tol)
+        size = steps.following(n_pairs, sampler.source.n_fits)
+        if converged or size < steps.fewest:
+            return Found(estimates, options.variance, n_pairs, converged)
 
 
-def _from_given(sampler: Sampler, options: Options, given: GivenPairs) -> Found:
-    """Estimates from all given pairs, without the one that needs other fits."""
+def _from_pairs(sampler: Sampler, options: Options, given: GivenPairs) -> Found:
+    """Estimates from all given pairs."""
     n, rows_of_draw = sampler.sizes.n_obs, 2 * given.n_sets
     rows_of_stage = rows_of_draw * max(2, STAGE_CELLS // (rows_of_draw * n))
     with _summing(sampler.sizes, given.n_draws) as sums:
@@ -285,12 +287,19 @@ def _from_given(sampler: Sampler, options: Options, given: GivenPairs) -> Found:
             draw = np.arange(len(learning)) // rows_of_draw
             d, sets = sampler.differences(learning, draw).reshape(shape), learning.reshape(shape)
             sums.add(Stage((d[:, 0], d[:, 1], sets[:, 0], sets[:, 1])))
-        found = sums.estimates()
-    values, mc_se = ({**each} for each in (found.values, found.mc_se))
-    for each in (values, mc_se):
-        del each["asymptotic"]
-    estimates = MonteCarloEstimates(values, mc_se, found.effects)
-    return Found(estimates, _chosen(estimates, options), given.n_pairs)
+        estimates = sums.estimates()
+    return Found(estimates, options.variance, given.n_pairs)
+
+
+def _from_splits(sampler: Sampler, options: Options, given: GivenSplits) -> Found:
+    """Estimates from all given splits; each is on both sides of a draw, with half the weight."""
+    sizes = sampler.sizes
+    sums = Accumulator(sizes.n_obs, sizes.learn_size, disjoint=False, n_draws=given.n_draws)
+    for rows, draw in given.parts(max(2, STAGE_CELLS // sizes.n_obs)):
+        learning = given.design.learning[rows]
+        d, sets = sampler.differences(learning, draw)[:, None], learning[:, None]
+        sums.add((d, d, sets, sets), weight=np.full((len(draw), 1), 0.5), cluster=draw)
+    return Found(sums.estimates(), options.variance, given.n_pairs)
 
 
 def _complete(sampler: Sampler, options: Options) -> Found:
@@ -316,35 +325,20 @@ def complete_sums(sampler: Sampler) -> CompleteSums:
     )
 
 
-def _chosen(found: MonteCarloEstimates, options: Options) -> str:
-    """The variance asked for; the jackknife takes over where the clipped one is too rough."""
-    if options.fallback and not reliable(found, "clipped"):
-        return "jackknife"
-    return options.variance
-
-
 def _precise(found: MonteCarloEstimates, name: str, tol: float) -> bool:
     """Whether a variance and the estimate are as precise as "auto" requires."""
     variance, mc_se = found.values[name], found.mc_se[name]
     if only_rounding(found, name):
         return True
-    if not mc_se <= tol * abs(variance):
+    if not mc_se <= min(tol, RELIABLE) * abs(variance):
         return False
     se = math.sqrt(max(variance, 0.0))
     return variance < 0 or found.mc_se["estimate"] <= tol * se
 
 
-def _hopeless(found: MonteCarloEstimates, options: Options, n_pairs: int, n_fits: int) -> bool:
-    """Whether even max_fits will not do, and the jackknife can take over."""
-    if not options.fallback or n_pairs < 4 * STAGE_PAIRS:
-        return False
-    error_at_end = found.mc_se[options.variance] * math.sqrt(n_fits / options.max_fits)
-    return not error_at_end <= found.values[options.variance] / 4
-
-
 def reliable(found: MonteCarloEstimates, name: str) -> bool:
     """Whether the Monte-Carlo error of a variance is at most a quarter of it."""
-    return bool(found.mc_se[name] <= found.values[name] / 4)
+    return bool(found.mc_se[name] <= RELIABLE * found.values[name])
 
 
 def only_rounding(found: MonteCarloEstimates, name: str) -> bool:

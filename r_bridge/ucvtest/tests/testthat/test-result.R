@@ -48,7 +48,8 @@ test_that("tables come as data frames", {
   skip_without_python()
   table <- seeded(x, y, "lda", learn_size = 20)$tables$Variances
   expect_s3_class(table, "data.frame")
-  expect_equal(table$variance, c("clipped", "jackknife", "unbiased", "asymptotic"))
+  expect_equal(table$variance[1], "midpoint")
+  expect_true("jackknife" %in% table$variance)
   expect_type(table$estimate, "double")
 })
 

@@ -7,13 +7,12 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.checks import as_integer, is_integer
-from ucvtest.designs.design import Design
 from ucvtest.designs.draws import class_shares
-from ucvtest.designs.structure import folds_of
 from ucvtest.kernels.auc_ustatistic.variances import VARIANCES
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
+from ucvtest.methods.ustatistic.splits import GivenSplits
 
-__all__ = ["ClassSizes", "GivenSplits"]
+__all__ = ["ClassSizes"]
 
 LEAST_IN_CLASS = 3
 """One observation to learn from, two to test."""
@@ -53,6 +52,25 @@ class ClassSizes:
                     f"from and two tested: use learn_size={default}, or leave it out"
                 )
         return cls(positive, (positives, negatives))
+
+    @classmethod
+    def of(cls, splits: GivenSplits, target: np.ndarray) -> Self:
+        """The sizes in splits that learn from as many of a class as the others."""
+        design = splits.design
+        _check_number(design.n_obs)
+        positive = target == 1
+        learnt = []
+        for members in (positive, ~positive):
+            sizes, count = design.learning[:, members].sum(axis=1), int(members.sum())
+            if sizes.min() != sizes.max() or not 1 <= sizes[0] <= count - 2:
+                raise ValueError(
+                    f"the design learns from {_range(sizes)} of {count} observations of a class, "
+                    "and the test needs the same number in every split, one at least, with two "
+                    "left to be tested: use StratifiedShuffleSplit with a test_size that is "
+                    "in proportion to the classes"
+                )
+            learnt.append(int(sizes[0]))
+        return cls(positive, (learnt[0], learnt[1]), splits.in_pairs)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -165,64 +183,6 @@ def _asked(
     return int(shares[0]), int(shares[1])
 
 
-@dataclass(frozen=True, eq=False)
-class GivenSplits:
-    """Learning sets whose scores are given; `draw` (R,) numbers those that were drawn together."""
-
-    design: Design
-    sizes: ClassSizes
-    draw: np.ndarray
-
-    @classmethod
-    def of(cls, design: Design, target: np.ndarray) -> Self:
-        """The splits of a design, each with as many of a class to learn from as the others."""
-        if (design.learning == design.testing).any():
-            raise ValueError(
-                "the design leaves observations neither learnt from nor tested: use random splits "
-                "of the whole sample"
-            )
-        _check_number(design.n_obs)
-        positive = target == 1
-        learnt = []
-        for members in (positive, ~positive):
-            sizes, count = design.learning[:, members].sum(axis=1), int(members.sum())
-            if sizes.min() != sizes.max() or not 1 <= sizes[0] <= count - 2:
-                raise ValueError(
-                    f"the design learns from {_range(sizes)} of {count} observations of a class, "
-                    "and the test needs the same number in every split, one at least, with two "
-                    "left to be tested: use StratifiedShuffleSplit with a test_size that is "
-                    "in proportion to the classes"
-                )
-            learnt.append(int(sizes[0]))
-        untested = int((~design.testing.any(axis=0)).sum())
-        if untested:
-            raise ValueError(
-                f"the design of the losses never tests {untested} observations: use more splits"
-            )
-        draw, in_pairs = _draws_of(design)
-        return cls(design, ClassSizes(positive, (learnt[0], learnt[1]), in_pairs), draw)
-
-    @property
-    def n_pairs(self) -> int:
-        """Splits over two, as where pairs are drawn."""
-        return self.design.n_resamples // 2
-
-
 def _range(sizes: np.ndarray) -> str:
     low, high = int(sizes.min()), int(sizes.max())
     return f"{low}" if low == high else f"{low} to {high}"
-
-
-def _draws_of(design: Design) -> tuple[np.ndarray, bool]:
-    """Rows of one repetition of K-fold cross-validation, or disjoint neighbours, belong together.
-
-    All others are taken for independent. Also whether rows are disjoint neighbours.
-    """
-    rows = np.arange(design.n_resamples)
-    try:
-        n_repeats = len(folds_of(design))
-    except ValueError:
-        first, second = design.learning[0::2], design.learning[1::2]
-        disjoint = len(first) == len(second) and not (first & second).any()
-        return (rows // 2 if disjoint else rows), disjoint
-    return rows // (design.n_resamples // n_repeats), False

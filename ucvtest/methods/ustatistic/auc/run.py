@@ -12,9 +12,10 @@ from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets
 from ucvtest.kernels.auc_ustatistic.status import status
 from ucvtest.kernels.auc_ustatistic.sums import Sums
 from ucvtest.kernels.auc_ustatistic.variances import VARIANCES, Answer, Effects, estimate
-from ucvtest.methods.ustatistic.auc.plan import ClassSizes, GivenSplits
+from ucvtest.methods.ustatistic.auc.plan import ClassSizes
 from ucvtest.methods.ustatistic.plan import Options
 from ucvtest.methods.ustatistic.run import in_parts
+from ucvtest.methods.ustatistic.splits import GivenSplits
 
 __all__ = [
     "FEWEST_FOR_EACH",
@@ -158,7 +159,8 @@ def estimated(sampler: Sampler, options: Options) -> Found:
     rankings = Rankings(sampler, exact=options.n_pairs == "exact")
     converged = True
     if isinstance(options.given, GivenSplits):
-        _add_given(rankings, sampler, options.given)
+        for rows, draw in options.given.parts(sampler.rows_of_part):
+            rankings.add(options.given.design.learning[rows], draw)
     elif isinstance(options.n_pairs, int):
         rankings.draw(options.n_pairs)
     elif options.n_pairs == "exact":
@@ -216,19 +218,6 @@ def _plain_mean(sums: Sums, weights: tuple[int, ...]) -> Answer:
         df=math.nan,
         mc_se_estimate=math.nan,
     )
-
-
-def _add_given(rankings: Rankings, sampler: Sampler, given: GivenSplits) -> None:
-    """The given rows, some at a time; draws stay together because their numbers go on."""
-    design, rows = given.design, sampler.rows_of_part
-    start = 0
-    while start < design.n_resamples:
-        stop = min(start + rows, design.n_resamples)
-        # Not in the middle of a draw.
-        while stop < design.n_resamples and given.draw[stop] == given.draw[stop - 1]:
-            stop += 1
-        rankings.add(design.learning[start:stop], given.draw[start:stop] - given.draw[start])
-        start = stop
 
 
 def _all_learning_sets(sampler: Sampler) -> Iterator[np.ndarray]:

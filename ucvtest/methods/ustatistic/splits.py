@@ -1,0 +1,86 @@
+"""Random splits of one sample whose losses, or scores, are given."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from ucvtest.designs.design import Design
+from ucvtest.designs.structure import folds_of
+
+__all__ = ["GivenSplits"]
+
+
+@dataclass(frozen=True, eq=False)
+class GivenSplits:
+    """Learning sets whose losses are given; `draw` (R,) numbers those that were drawn together.
+
+    `in_pairs` says whether all are disjoint neighbours.
+    """
+
+    design: Design
+    draw: np.ndarray
+    in_pairs: bool
+
+    @classmethod
+    def of(cls, design: Design) -> Self:
+        """The splits of a design that tests all that it does not learn from, and tests everyone."""
+        if (design.learning == design.testing).any():
+            raise ValueError(
+                "the design leaves observations neither learnt from nor tested: use random splits "
+                "of the whole sample"
+            )
+        untested = int((~design.testing.any(axis=0)).sum())
+        if untested:
+            raise ValueError(
+                f"the design of the losses never tests {untested} observations: use more splits"
+            )
+        return cls(design, *_draws_of(design))
+
+    @property
+    def n_draws(self) -> int:
+        """Splits, or sets of splits, that are independent of each other."""
+        return int(self.draw.max()) + 1
+
+    @property
+    def n_pairs(self) -> int:
+        """Splits over two, as where pairs are drawn."""
+        return self.design.n_resamples // 2
+
+    def keeps_classes(self, target: np.ndarray | None) -> bool:
+        """Whether splits learn from as many of each class as the others, give or take one."""
+        if target is None:
+            return False
+        values, n_members = np.unique(target, return_counts=True)
+        # With fewer draws, or members, that happens by chance; a real response has no classes.
+        if self.n_draws < 20 or n_members.max() < 4:
+            return False
+        learnt = (self.design.learning[:, target == value].sum(axis=1) for value in values)
+        return all(np.ptp(sizes) <= 1 for sizes in learnt)
+
+    def parts(self, n_rows: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """Rows, about so many at a time and no draw in two parts, and their draws from 0."""
+        start = 0
+        while start < len(self.draw):
+            stop = min(start + n_rows, len(self.draw))
+            while stop < len(self.draw) and self.draw[stop] == self.draw[stop - 1]:
+                stop += 1
+            rows = slice(start, stop)
+            yield rows, self.draw[rows] - self.draw[start]
+            start = stop
+
+
+def _draws_of(design: Design) -> tuple[np.ndarray, bool]:
+    """Rows of one repetition of K-fold cross-validation, or disjoint neighbours, belong together.
+
+    All others are taken for independent. Also whether rows are disjoint neighbours.
+    """
+    rows = np.arange(design.n_resamples)
+    try:
+        n_repeats = len(folds_of(design))
+    except ValueError:
+        first, second = design.learning[0::2], design.learning[1::2]
+        disjoint = len(first) == len(second) and not (first & second).any()
+        return (rows // 2 if disjoint else rows), disjoint
+    return rows // (design.n_resamples // n_repeats), False
