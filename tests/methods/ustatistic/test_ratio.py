@@ -314,3 +314,18 @@ class TestComparison:
             uv.compare(X, y, learners, "corrected_t", contrast="ratio")
         with pytest.raises(ValueError, match="decides it for all tests"):
             uv.TestSpec("ustatistic", {"contrast": "ratio"})
+
+
+@pytest.mark.parametrize(
+    "design", [uv.designs.RandomSplits(1500, 0.5), uv.designs.KFold(2, n_repeats=750)]
+)
+def test_random_splits_of_one_size_are_admitted(design):
+    X, y = regression(40, 1)
+    losses = uv.evaluate(["ridge:1.0", "knn:3"], X, y, design, rng=0)
+    found = uv.UStatisticTest.from_losses(losses, contrast="ratio").fit()
+    own = uv.UStatisticTest(X, y, "ridge:1.0", "knn:3", contrast="ratio", learn_size=20)
+    expected = own.fit(n_pairs=2000, rng=1)
+    assert found.status == expected.status == "ok"
+    assert found.n_fits == 3000
+    assert found.estimate == pytest.approx(expected.estimate, rel=0.02)
+    assert found.se == pytest.approx(expected.se, rel=0.2)
