@@ -86,7 +86,7 @@ def test_the_auc_of_three_classes(tmp_path: Path) -> None:
     outcome = run(path, *auc, "--pos-label", "1", target="species", learner="knn:3")
     assert "AUC of class 1 against the rest" in " ".join(outcome.stdout.split())
     outcome = run(path, "--test", "delong", "--loss", "auc", "--other", "knn:3", target="species")
-    assert outcome.exit_code == 1
+    assert outcome.exit_code == 2
     assert "UStatisticTest, which estimates Hand and Till's AUC" in outcome.output
 
 
