@@ -16,6 +16,7 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
+from calibrating.columns import on_columns
 from ucvtest.data.sample import Sample, make_sample
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.base import JittedLearner, Learner
@@ -159,16 +160,6 @@ def no_signal() -> Problem:
     )
 
 
-def _least_squares(columns: list[int]) -> Callable[..., np.ndarray]:
-    def learner(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
-        design = np.column_stack([np.ones(len(X)), X[:, columns]])
-        slopes = np.linalg.lstsq(design, y.astype(float), rcond=None)[0]
-        return (new[:, columns] @ slopes[1:] + slopes[0] > 0.5).astype(int)
-
-    learner.__name__ = f"least_squares_{columns[0]}"
-    return learner
-
-
 def equal_learners() -> Problem:
     rng = np.random.default_rng([SEED, 2])
     y = rng.integers(0, 2, SIMULATED // 2)
@@ -179,7 +170,7 @@ def equal_learners() -> Problem:
         "four normal features; least squares on two of them against the other two, equally good",
         np.concatenate([X, X[:, [2, 3, 0, 1]]]),
         np.concatenate([y, y]),
-        (_least_squares([0, 1]), _least_squares([2, 3])),
+        (on_columns("ridge:0", (0, 1)), on_columns("ridge:0", (2, 3))),
         equal=True,
     )
 
