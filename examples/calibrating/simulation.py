@@ -40,6 +40,8 @@ EVERY = {
     "fold_covariance": (2, 2),
     "nested": (1, 8),
     "ustatistic": (1, 4),
+    "ustatistic_stabilised": (1, 0),
+    "ustatistic_wald": (1, 4),
     "ustatistic_third": (1, 0),
     "ustatistic_ratio": (1, 4),
     "ustatistic_hall": (1, 4),
@@ -58,6 +60,8 @@ FURTHER = ("nested", "bayesian_t")
 OF_USTATISTIC = (
     "ustatistic",
     "ustatistic_paper",
+    "ustatistic_stabilised",
+    "ustatistic_wald",
     "ustatistic_third",
     "ustatistic_hall",
     "ustatistic_ratio",

@@ -70,8 +70,8 @@ class Procedure:
         """What it estimates: a difference, one learner's error, or a ratio."""
         if self.arguments.get("contrast") == "ratio":
             return ("ratio",)
-        if self.options.get("interval", "wald") != "wald":
-            return ("error",)
+        if self.options.get("interval") in ("wald", "hall"):
+            return ("error",)  # for two learners the default, or not for them
         return ("difference", "error") if self.single else ("difference",)
 
     @property
@@ -83,7 +83,11 @@ class Procedure:
     @property
     def zero_one(self) -> bool:
         """Whether the loss must be zero_one."""
-        return self.cls.only_loss == "zero_one" or self.arguments.get("metric") == "error"
+        return (
+            self.cls.only_loss == "zero_one"
+            or self.arguments.get("metric") == "error"
+            or self.options.get("interval") == "stabilised"
+        )
 
     @property
     def takes_loss(self) -> bool:
@@ -181,6 +185,18 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 "UStatisticTest",
                 learn_share="half",
                 options={**PRECISE, "variance": "unbiased"},
+            ),
+            Procedure(
+                "ustatistic_stabilised",
+                "UStatisticTest",
+                learn_share="half",
+                options={**PRECISE, "interval": "stabilised"},
+            ),
+            Procedure(
+                "ustatistic_wald",
+                "UStatisticTest",
+                learn_share="half",
+                options={**PRECISE, "interval": "wald"},
             ),
             Procedure("ustatistic_third", "UStatisticTest", learn_share="third", options=PRECISE),
             Procedure(
