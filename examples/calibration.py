@@ -70,7 +70,7 @@ def _wanted(problem: Problem, n_obs: int, group: str) -> int:
         return CHEAP_SAMPLES
     if problem.loss == "auc":
         return 0
-    if group == "ustatistic" and problem.quick:
+    if group == "ustatistic" and problem.quick and n_obs < max(SAMPLES):
         return CHEAP_SAMPLES
     wanted = SAMPLES.get(n_obs, CHEAP_SAMPLES)
     if group == "own_fits":

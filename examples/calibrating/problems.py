@@ -56,6 +56,8 @@ class Problem:
         Whether it was written down before the first run, and no choice rests on it.
     benchmark : bool
         Whether it is one of the public benchmark's.
+    small : bool
+        Whether its learners can learn from a few observations, so that small samples are studied.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Problem:
     auc: bool = False
     held_out: bool = False
     benchmark: bool = False
+    small: bool = False
 
     @cached_property
     def fitted(self) -> tuple[Learner, Learner]:
@@ -97,9 +100,8 @@ class Problem:
 
     @property
     def all_sizes(self) -> tuple[int, ...]:
-        """Those at which the U-statistic test is studied: small ones too for zero-one losses."""
-        small = self.loss == "zero_one" and self.quick and not self.benchmark
-        return (*SMALL_SIZES, *self.sizes) if small else self.sizes
+        """Those at which the U-statistic test is studied: small ones too."""
+        return (*SMALL_SIZES, *self.sizes) if self.small else self.sizes
 
     @property
     def auc_sizes(self) -> tuple[int, ...]:
@@ -172,6 +174,7 @@ def equal_learners() -> Problem:
         np.concatenate([y, y]),
         (on_columns("ridge:0", (0, 1)), on_columns("ridge:0", (2, 3))),
         equal=True,
+        small=True,
     )
 
 
@@ -179,6 +182,25 @@ def weak() -> Problem:
     X, y = normal_classes(np.random.default_rng([SEED, 3]), [0.6] * 4, 1.0)
     words = "four normal features of equal spread; LDA against nearest centroid"
     return Problem("weak", words, X, y, ("lda", "nearest_centroid"), auc=True)
+
+
+def weak_2() -> Problem:
+    X, y = normal_classes(np.random.default_rng([SEED, 12]), [0.8] * 2, [1, 2])
+    words = "two normal features; LDA against nearest centroid"
+    return Problem("weak_2", words, X, y, ("lda", "nearest_centroid"), small=True)
+
+
+def no_signal_2() -> Problem:
+    X = np.random.default_rng([SEED, 13]).normal(size=(SIMULATED // 2, 2))
+    return Problem(
+        "no_signal_2",
+        "labels independent of two normal features; naive Bayes against three nearest neighbours",
+        np.concatenate([X, X]),
+        np.repeat([0, 1], len(X)),
+        ("gaussian_nb", "knn:3"),
+        equal=True,
+        small=True,
+    )
 
 
 def medium() -> Problem:
@@ -279,6 +301,8 @@ MAKERS: tuple[Callable[[], Problem], ...] = (
     no_signal,
     equal_learners,
     weak,
+    weak_2,
+    no_signal_2,
     medium,
     sparse,
     ridge_regression,

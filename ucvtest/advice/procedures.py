@@ -72,6 +72,8 @@ class Procedure:
             return ("ratio",)
         if self.options.get("interval") in ("wald", "hall"):
             return ("error",)  # for two learners the default, or not for them
+        if self.learn_share == "third":
+            return ("difference",)
         return ("difference", "error") if self.single else ("difference",)
 
     @property
