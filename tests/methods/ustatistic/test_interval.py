@@ -141,8 +141,12 @@ def test_a_slope_of_few_learning_sets_is_said_to_be_rough():
 def test_stabilised_needs_learning_sets_that_leave_enough():
     X, y = classes(20, 0)
     test = uv.UStatisticTest(X, y, "lda", "knn:1", learn_size=12)
-    with pytest.raises(ValueError, match=r"interval='stabilised' needs n <= 2000 and learn_size"):
+    with pytest.raises(ValueError, match=r"'stabilised' needs n <= 2000 and learn_size <= 10, got"):
         test.fit(interval="stabilised")
+    half = uv.UStatisticTest(X, y, "lda", "knn:1", learn_size=10).fit(
+        200, interval="stabilised", rng=0
+    )
+    assert math.isfinite(half.diagnostics["slope"])
 
 
 @pytest.mark.parametrize("side", oracle.SIDES)

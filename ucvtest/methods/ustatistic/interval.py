@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, get_args
 from ucvtest.common.checks import check_choice
 from ucvtest.inference.studentise import Studentised, by_rule, on_logit_scale
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
+from ucvtest.kernels.ustatistic.variances import has_pair_effects
 from ucvtest.losses.loss import Loss
 from ucvtest.stats.intervals import HallT, PlusFour, Shape
 from ucvtest.stats.rules import StudentRule
@@ -97,13 +98,12 @@ class Interval:
 
     def check_sizes(self, n_obs: int, learn_size: int) -> None:
         """Refuse sizes of samples and learning sets for which the rule's numbers are not found."""
-        if self.name == "stabilised" and not (
-            n_obs >= 2 * learn_size + 2 and n_obs <= MAX_OBS_PAIR_EFFECTS
-        ):
+        known = has_pair_effects(n_obs, learn_size) and n_obs <= MAX_OBS_PAIR_EFFECTS
+        if self.name == "stabilised" and not known:
             raise ValueError(
                 f"interval='stabilised' needs n <= {MAX_OBS_PAIR_EFFECTS} and learn_size <= "
-                f"{n_obs // 2 - 1}, got n = {n_obs} and learn_size = {learn_size}: use another "
-                "learn_size, or interval='wald'"
+                f"{min(n_obs // 2, n_obs - 3)}, got n = {n_obs} and learn_size = {learn_size}: use "
+                "another learn_size, or interval='wald'"
             )
 
     @property

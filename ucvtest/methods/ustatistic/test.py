@@ -142,7 +142,7 @@ class UStatisticTest(FromLosses):
     problems that were kept aside: covered 97.3%, 91.7% in the worst, with the midpoint variance;
     "wald" 96.4 and 83.7%, at 0.94 times the width and with more power (25 and 21% rejected). For
     one learner "plus_four" is shorter, but "stabilised" safer where the learner is unstable (84.7
-    and 90.7% in the worst). It needs n >= 2g + 2 and n <= 2000.
+    and 90.7% in the worst). It needs g <= n/2 and n <= 2000.
 
     With "hall" and "hall_floor" the variance "auto" is "jackknife". None of these is for the
     tests on K folds: "hall" needs pseudo-values, which K folds do not have, and "plus_four" has not
