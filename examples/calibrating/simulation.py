@@ -3,7 +3,7 @@
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import nan
@@ -15,7 +15,7 @@ import pandas as pd
 
 import ucvtest as uv
 from calibrating.problems import SEED, Problem
-from calibrating.rules import population_rules
+from calibrating.rules import PopulationRules, population_rules
 from ucvtest.advice.procedures import PROCEDURES, Procedure
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold, NamedDesign, RandomSplits, SplitHalves
@@ -26,8 +26,16 @@ ALPHA = 0.05
 CHUNK = 20
 """Samples whose results are kept in one file."""
 
-BLOCK = 1000
-"""Observations drawn at a time for the learning sets of the true values."""
+BLOCK, MANY_BLOCK = 2000, 500
+"""Observations drawn at a time for the learning sets of the true values; fewer where there are many
+features."""
+
+JUDGED = 2000
+"""Observations beside them on which the rules are judged."""
+
+LEAST_SETS, MOST_SETS, LEAST_BLOCKS = 100, 6000, 10
+PRECISION = 0.05
+"""True values are known to so much of the standard deviation of the estimates of them."""
 
 MANY_FEATURES = 100
 """With more, rules are slow to learn about on a population."""
@@ -381,11 +389,21 @@ def _independence(run: SampleRun) -> Iterator[dict[str, Any]]:
 # ---------------------------------------------------------------------------------- truth
 
 
-def true_values(problem: Problem, learn_size: int, n_sets: int) -> dict[str, float]:
-    """Expected loss at a learning-set size, from independent learning sets.
+def true_values(
+    problem: Problem,
+    learn_size: int,
+    learn_positive: int = 0,
+    *,
+    auc: bool = False,
+    deviations: Mapping[str, float] | None = None,
+    least: int = LEAST_SETS,
+    most: int = MOST_SETS,
+) -> dict[str, float]:
+    """Expected loss (AUC, learning so many positives) at a learning-set size.
 
-    Each rule is judged on all of the population that it has not learnt from; sets that come
-    from one block of the population do not overlap.
+    Independent learning sets are drawn until the standard error is small beside the `deviations`
+    of the estimates. Those of one block do not overlap, and their rules are judged on the rest of
+    it and on some more of the population; standard errors are those of the blocks.
 
     Returns
     -------
@@ -393,46 +411,62 @@ def true_values(problem: Problem, learn_size: int, n_sets: int) -> dict[str, flo
         Of every target the value over learning sets and its standard error.
     """
     code = zlib.crc32(problem.name.encode())
-    rng = np.random.default_rng([SEED, code, learn_size, 7])
-    size = min(max(BLOCK, learn_size), problem.n_population)
-    if any(_one_by_one(learner) for learner in problem.fitted):
-        size = learn_size
-    found: list[np.ndarray] = []
-    while sum(len(part) for part in found) < n_sets:
-        members = problem.draw(rng, size)
-        n_parts = min(size // learn_size, n_sets)
-        learning = np.repeat(np.eye(n_parts, dtype=bool), learn_size, axis=1)
-        learning = np.pad(learning, ((0, 0), (0, size - learning.shape[1])))
-        judged = [rules.risks(learning) for rules in population_rules(problem, members)]
-        found.append(np.column_stack(judged))
-    return _means(np.concatenate(found))
+    rng = np.random.default_rng([SEED, code, learn_size, learn_positive, 9])
+    judged: list[np.ndarray] = []
+    n_sets = 0
+    while True:
+        block, learning = _block(problem, learn_size, learn_positive, rng, auc=auc)
+        members = np.arange(learning.shape[1])
+        rules = population_rules(block, members)
+        judged.append(np.column_stack([_judged(each, learning, auc=auc) for each in rules]))
+        n_sets += len(learning)
+        if len(judged) < LEAST_BLOCKS or n_sets < least:
+            continue
+        found = _means(judged)
+        if n_sets >= most or _precise(found, deviations or {}):
+            return found
 
 
-def true_aucs(problem: Problem, learn_sizes: tuple[int, int], n_sets: int) -> dict[str, float]:
-    """As `true_values`, of the AUC where so many negatives and positives are learnt from."""
-    code = zlib.crc32(problem.name.encode())
-    rng = np.random.default_rng([SEED, code, *learn_sizes, 8])
-    shares = zip(learn_sizes, problem.class_sizes(problem.n_population), strict=True)
-    most = max(1, min(there // (2 * wanted) for wanted, there in shares))
-    n_parts = min(most, max(1, BLOCK // sum(learn_sizes)))
-    if any(_one_by_one(learner) for learner in problem.fitted):
-        n_parts = 1
-    part = np.repeat(np.arange(n_parts), sum(learn_sizes))
-    learning = part == np.arange(n_parts)[:, None]
-    found: list[np.ndarray] = []
-    while sum(len(each) for each in found) < n_sets:
-        counts = (n_parts * learn_sizes[0], n_parts * learn_sizes[1])
-        members = problem.draw_classes(rng, counts)
-        positive = problem.sample.target[members] == 1
-        by_class = [members[kind].reshape(n_parts, -1) for kind in (~positive, positive)]
-        members = np.hstack(by_class).ravel()
-        judged = [rules.aucs(learning) for rules in population_rules(problem, members)]
-        found.append(np.column_stack(judged))
-    return _means(np.concatenate(found))
+def _judged(rules: PopulationRules, learning: np.ndarray, *, auc: bool) -> np.ndarray:
+    return rules.aucs(learning) if auc else rules.risks(learning)
 
 
-def _means(judged: np.ndarray) -> dict[str, float]:
-    first, second = judged.T
+def _precise(found: dict[str, float], deviations: Mapping[str, float]) -> bool:
+    return all(found[f"{name}_se"] <= PRECISION * sd for name, sd in deviations.items() if sd > 0)
+
+
+def _block(
+    problem: Problem, learn_size: int, positive: int, rng: np.random.Generator, *, auc: bool
+) -> tuple[Problem, np.ndarray]:
+    """Part of the population, the members of learning sets first, and the sets (R, members)."""
+    many = problem.features.shape[1] > MANY_FEATURES
+    n_members = min(MANY_BLOCK if many else BLOCK, problem.n_population)
+    if any(map(_one_by_one, problem.fitted)):
+        n_members = learn_size
+    n_members = max(n_members, learn_size)
+    order = rng.permutation(problem.n_population)
+    n_sets = n_members // learn_size
+    if auc:
+        # Learning sets within the classes come first, in turn.
+        is_positive = problem.sample.target[order] == 1
+        by_class = order[~is_positive], order[is_positive]
+        sizes = learn_size - positive, positive
+        n_sets = max(1, min(n_sets, *(len(c) // g for c, g in zip(by_class, sizes, strict=True))))
+        parts = [c[: n_sets * g].reshape(n_sets, g) for c, g in zip(by_class, sizes, strict=True)]
+        chosen = np.hstack(parts).ravel()
+        order = np.concatenate([chosen, order[~np.isin(order, chosen)]])
+    place = np.arange(n_members) // learn_size
+    learning = place == np.arange(n_sets)[:, None]
+    kept = order[: n_members + JUDGED]
+    return replace(
+        problem, features=problem.features[kept], response=problem.response[kept]
+    ), learning
+
+
+def _means(judged: list[np.ndarray]) -> dict[str, float]:
+    """Values and their standard errors from those of blocks, each (sets, 2)."""
+    blocks = np.array([each.mean(axis=0) for each in judged])
+    first, second = blocks.T
     ratio = first.mean() / second.mean()
     values = {
         "difference": (first.mean() - second.mean(), first - second),
@@ -450,19 +484,6 @@ def _means(judged: np.ndarray) -> dict[str, float]:
 def _one_by_one(learner: Learner) -> bool:
     """Whether many learning sets of one large sample are no quicker than as many samples."""
     return not isinstance(learner, JittedLearner) or learner.name.startswith("knn")
-
-
-def truth_sets(problem: Problem, learn_size: int) -> int:
-    """Learning sets for a true value: rules learnt from few observations vary more."""
-    wanted = int(np.clip(12_000 // learn_size, 80, 400))
-    return wanted // 2 if any(map(_one_by_one, problem.fitted)) else wanted
-
-
-def auc_truth_sets(problem: Problem, learn_size: int) -> int:
-    """As `truth_sets`: the standard error is a few per cent of the estimates' deviation."""
-    wanted = int(np.clip(12_000 // learn_size, 200, 500))
-    slow = problem.features.shape[1] > MANY_FEATURES or any(map(_one_by_one, problem.fitted))
-    return wanted // 2 if slow else wanted
 
 
 # --------------------------------------------------------------------- running, continuing
@@ -488,19 +509,24 @@ KEYS = ["learn_size", "learn_positive", "auc"]
 def true_values_of_cells(
     problem: Problem, needed: pd.DataFrame, folder: Path, progress: Callable[[str], None]
 ) -> pd.DataFrame:
-    """True values at the learning-set sizes that tests need, those on file read."""
+    """True values of what tests estimate, those on file read."""
     path = folder / f"truth-{problem.name}.csv"
     known = pd.read_csv(path) if path.exists() else pd.DataFrame()
     have = set() if known.empty else set(known[KEYS].itertuples(index=False, name=None))
-    for size, positive, auc in sorted(set(needed[KEYS].itertuples(index=False, name=None))):
-        if (size, positive, auc) in have:
+    for key, rows in needed.groupby(KEYS):
+        if key in have:
             continue
+        size, positive, auc = key
         progress(f"{problem.name}: truth at learning-set size {size}")
-        if auc:
-            n_sets = auc_truth_sets(problem, int(size))
-            values = true_aucs(problem, (int(size - positive), int(positive)), n_sets)
-        else:
-            values = true_values(problem, int(size), truth_sets(problem, int(size)))
+        by_test = rows.groupby(["target", "n_obs", "procedure"])["estimate"].std()
+        deviations = by_test.groupby("target").min().dropna().to_dict()
+        if problem.equal:
+            deviations = {name: sd for name, sd in deviations.items() if name == "error"}
+        start = time.process_time()
+        values = true_values(
+            problem, int(size), int(positive), auc=bool(auc), deviations=deviations
+        )
+        progress(f"  {time.process_time() - start:.1f} s")
         row = {"learn_size": size, "learn_positive": positive, "auc": auc, **values}
         known = pd.concat([known, pd.DataFrame([row])], ignore_index=True)
         _write(known, path)
