@@ -95,9 +95,7 @@ def quick() -> None:
         rows = pd.DataFrame(
             [row for number in range(QUICK_SAMPLES) for row in rows_of_sample(problem, 40, number)]
         ).assign(n_obs=40)
-        truths = {
-            size: true_values(problem, int(size), 20) for size in set(rows["learn_size"]) if size
-        }
+        truths = {size: true_values(problem, int(size)) for size in set(rows["learn_size"]) if size}
         known = {(size, 0, False): truth for size, truth in truths.items()}
         table = cells_of(problem, rows, known)
         print(f"{name}: {problem.words}; n = 40, {QUICK_SAMPLES} samples")

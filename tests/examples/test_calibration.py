@@ -28,7 +28,6 @@ from calibrating.simulation import (
     group_of,
     rows_of_sample,
     run_chunk,
-    true_aucs,
     true_values,
 )
 from calibrating.table import COLUMNS, cells_of, renewed
@@ -123,7 +122,7 @@ def test_true_values_agree_with_all_learning_sets(rng):
             wrong.append((labels[0, rest] != problem.response[rest]).mean())
         risks.append(wrong)
     first, second = np.mean(risks, axis=0)
-    found = true_values(problem, 3, 400)
+    found = true_values(problem, 3, least=400)
     assert abs(found["error"] - first) < 4 * found["error_se"]
     assert abs(found["difference"] - (first - second)) < 4 * found["difference_se"]
 
@@ -149,7 +148,7 @@ def test_groups_of_tests_can_be_run_apart(rng):
 
 def test_true_ratios_by_the_delta_method(rng):
     problem = make_problem(rng, ("ridge:1", "ridge:50"), loss="squared")
-    found = true_values(problem, 20, 200)
+    found = true_values(problem, 20, least=200)
     other = found["error"] - found["difference"]
     assert found["ratio"] == pytest.approx(found["error"] / other)
     assert 0 < found["ratio_se"] < 0.1
@@ -233,7 +232,7 @@ def test_true_aucs_agree_with_those_of_all_learning_sets(rng):
             scores = lda.predict(learnt, ~learnt, np.zeros(1))
             rest = ~learnt[0]
             expected.append(roc_auc_score(problem.response[rest], scores.values[0, rest]))
-    found = true_aucs(problem, (2, 2), 400)
+    found = true_values(problem, 4, 2, auc=True, least=400)
     assert abs(found["error"] - np.mean(expected)) < 4 * found["error_se"]
 
 
