@@ -17,6 +17,7 @@ LARGE_CLASS = 8
 """Observations of the smaller class from which on one learner's AUC is promised."""
 
 
+AUC_SIZES = 4
 SAMPLES, SMALLEST = 300, 40
 """Samples of a cell about which something is promised, and the smallest sample for one learner."""
 
@@ -60,13 +61,13 @@ def promises_kept(table: pd.DataFrame) -> list[Promise]:
 
 def _of_auc(table: pd.DataFrame) -> Iterator[Promise]:
     rows = table[table["procedure"].isin((BEST_AUC, REFERENCE_AUC))]
+    rows = rows[rows["samples"] >= SAMPLES]
     best = rows[rows["procedure"] == BEST_AUC]
     pairs = best[best["target"] == "difference"]
     alone = best[(best["target"] == "error") & (best["smaller_class"] >= LARGE_CLASS)]
-    problems = pairs["problem"].nunique()
-    yield Promise("AUC: problems studied", problems, 12)
-    fewest = pairs["samples"].min() if len(pairs) else np.nan
-    yield Promise("AUC: samples in the cell with fewest", fewest, 300)
+    sizes = pairs.groupby("problem")["n_obs"].nunique()
+    words = f"AUC: problems with {SAMPLES} samples or more at every size"
+    yield Promise(words, int((sizes >= AUC_SIZES).sum()), 12)
     yield from _coverage("AUC, difference", pairs)
     yield from _coverage(f"AUC, one learner, {LARGE_CLASS} of each class or more", alone)
     held_out = pairs["problem"].isin(_held_out())

@@ -24,6 +24,9 @@ GOOD = 0.93
 """Coverage of nominal 95% intervals below which a test is said to have missed."""
 
 NORMAL = 1.96
+FEWEST_SHOWN = 5
+"""Problems that a test was tried on before it is shown."""
+
 HELD_OUT = 4
 BUDGETS = (30, 1000, 100_000)
 LEAST_MEAN, LEAST = 0.93, 0.88
@@ -38,6 +41,12 @@ SIZE_COLOURS = {40: "#440154", 60: "#3b528b", 100: "#21918c", 200: "#5ec962", 50
 def about_auc(table: pd.DataFrame) -> pd.Series:
     """Which rows are about AUCs."""
     return table["procedure"].isin([each.name for each in PROCEDURES.values() if each.auc])
+
+
+def widely_studied(table: pd.DataFrame) -> pd.DataFrame:
+    """Without tests that few problems were tried on as yet; independence has one problem."""
+    n_problems = table.groupby(["procedure", "target"])["problem"].transform("nunique")
+    return table[(n_problems >= FEWEST_SHOWN) | (table["target"] == "independence")]
 
 
 def summarised(table: pd.DataFrame, target: str, fits_at: int = 100) -> pd.DataFrame:
@@ -241,6 +250,7 @@ def verdict(followed: pd.DataFrame) -> dict[str, Any]:
 
 def readme_section(table: pd.DataFrame, n_draws: int) -> str:
     """What the README says, from the table alone."""
+    table = widely_studied(table)
     auc = about_auc(table)
     losses, areas = table[~auc], table[auc & table["sd"].notna()]
     parts = [
@@ -430,7 +440,7 @@ def update_readme(path: Path, section: str) -> None:
 def draw_picture(table: pd.DataFrame, path: Path) -> None:
     """Coverage of every problem, test by test; width, and missing answers beside it."""
     # Of AUCs, what was studied together.
-    table = table[~about_auc(table) | table["sd"].notna()]
+    table = widely_studied(table[~about_auc(table) | table["sd"].notna()])
     targets = (("difference", "Difference of two learners"), ("error", "One learner"))
     parts = [(title, table[table["target"] == target]) for target, title in targets]
     counts = [_names(rows) for _, rows in parts]

@@ -157,10 +157,14 @@ def _interval(count: int, total: int) -> tuple[float, float]:
 
 
 def renewed(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
-    """The old rows, replaced by new ones of the same problem, size, target and procedure."""
+    """The old rows, replaced by new ones of the same problem, size, target and procedure.
+
+    New ones from fewer samples, as of a study that was stopped, leave the old ones in their place.
+    """
     keys = ["problem", "n_obs", "target", "procedure"]
-    kept = ~pd.MultiIndex.from_frame(old[keys]).isin(pd.MultiIndex.from_frame(new[keys]))
-    return pd.concat([old.reindex(columns=list(COLUMNS))[kept], new], ignore_index=True)
+    both = pd.concat([old.reindex(columns=list(COLUMNS)), new], ignore_index=True)
+    fewer = both["samples"] < both.groupby(keys)["samples"].transform("max")
+    return both[~fewer].drop_duplicates(keys, keep="last")
 
 
 def write_table(table: pd.DataFrame, problems: dict[str, Problem], folder: Path) -> None:

@@ -272,7 +272,7 @@ def test_learning_set_sizes_are_those_of_the_study():
         assert abs(row.learn_size - procedure.learn_size(row.n_obs)) <= rounding
 
 
-def test_evidence_must_come_from_both_sides():
+def test_nothing_is_promised_from_one_side_alone():
     parts = [
         make_table({"corrected_t": [0.95] * 4}),
         make_table({"nested": [0.95] * 4}, sizes=(40,), widths={"nested": 0.5}),
@@ -280,6 +280,10 @@ def test_evidence_must_come_from_both_sides():
     table = pd.concat(parts, ignore_index=True)
     assert advise_from(table, 40, 10_000).test == "NestedCrossValidationTest"
     assert advise_from(table, 60, 10_000).test == "CorrectedTTest"
+    poor = make_table({"corrected_t": [0.85] * 4})
+    advice = advise_from(pd.concat([poor, parts[1]], ignore_index=True), 60, 10_000)
+    assert (advice.test, advice.promises) == ("NestedCrossValidationTest", False)
+    assert any("one side of this sample size" in reason for reason in advice.reasons)
 
 
 @pytest.mark.parametrize("n_draws", [0, 12])

@@ -744,10 +744,18 @@ def test_the_default_fits_small_samples(n_obs):
 
 
 def test_the_default_for_the_auc_has_no_more_folds_than_a_class_has_observations():
-    labels = (np.arange(40) < 4) * 1
+    labels = (np.arange(40) < 2) * 1
     features = np.random.default_rng(0).normal(size=(40, 2))
     found = uv.compare(features, labels, ["lda", "knn:5"], loss="auc", rng=0)
-    assert found.result().settings["design"] == "stratified 4-fold cross-validation"
+    assert found.result().settings["design"] == "stratified 2-fold cross-validation"
+
+
+def test_the_default_for_the_auc_is_what_the_calibration_study_recommends():
+    found = uv.compare(X, Y, ["lda", "knn:5"], loss="auc", rng=0)
+    advice = uv.advise(len(Y), loss="auc")
+    assert list(found.tests) == ["ustatistic"] == [uv.UStatisticTest.method_name]
+    assert advice.test == "UStatisticTest"
+    assert found.result().settings["tol"] == advice.options["tol"]
 
 
 # ------------------------------------------------------------------------------ joint tests

@@ -247,19 +247,21 @@ def test_new_rows_take_the_place_of_old_ones():
         ("b", "p", 100),
         ("a", "p", 300),
     ]
+    assert list(renewed(old.assign(samples=400), new)["samples"]) == [400, 400, 400]
 
 
 def _auc_rows(**changes):
+    problems = np.repeat([f"problem_{number}" for number in range(12)], 4)
     cells = pd.DataFrame(
         {
-            "problem": [f"problem_{number}" for number in range(12)] * 2,
-            "n_obs": 60,
-            "target": ["difference"] * 12 + ["error"] * 12,
+            "problem": np.tile(problems, 2),
+            "n_obs": np.tile([40, 60, 100, 200], 24),
+            "target": np.repeat(["difference", "error"], 48),
             "procedure": "ustatistic_auc",
             "samples": 300,
             "answered": 300,
             "covered": 290,
-            "equal": [1] * 6 + [0] * 18,
+            "equal": np.r_[np.repeat([1, 0], 24), np.zeros(48, dtype=int)],
             "tested": 300,
             "rejected": 12,
             "width": 0.1,
@@ -284,11 +286,18 @@ def _broken(table):
 def test_promises_that_are_not_kept_are_said(monkeypatch):
     monkeypatch.setattr("calibrating.promises._held_out", lambda: {"problem_0"})
     assert _broken(_auc_rows()) == []
-    covered = np.r_[260, np.full(23, 290)]
+    covered = np.r_[260, np.full(95, 290)]
     (words,) = _broken(_auc_rows(covered=covered))
     assert words.startswith("AUC, difference: worst cell")
-    assert len(_broken(_auc_rows(samples=299, width=0.19, rejected=20))) == 4
+    assert len(_broken(_auc_rows(width=0.19, rejected=20))) == 3
+    (words, *_) = _broken(_auc_rows(samples=np.r_[299, np.full(95, 300)]))
+    assert words.startswith("AUC: problems with 300 samples")
     assert _broken(_auc_rows(sd=np.nan))
+
+
+def test_the_packaged_table_keeps_what_is_promised():
+    """As `examples/calibration.py --check` does."""
+    assert [str(each) for each in promises_kept(calibration_table()) if not each.kept] == []
 
 
 def test_a_cell_may_fall_as_far_as_chance_explains():

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -302,10 +302,10 @@ def _evidence(
         procedure = PROCEDURES[name]
         near = [cell for cell in cells if cell.n_obs in sizes]
         suits = _suits(procedure, auc, loss, goal, about) and procedure.fits(n)
-        # On both sides, where there are two: at one alone it would be taken on trust.
-        if suits and {cell.n_obs for cell in near if cell.answered} == set(sizes):
-            everywhere = _coverage(cells)
-            found.append(_summary(procedure, near, everywhere, widths, n))
+        studied = {cell.n_obs for cell in near if cell.answered}
+        if suits and studied:
+            one = _summary(procedure, near, _coverage(cells), widths, n)
+            found.append(replace(one, both_sides=studied == set(sizes)))
     return found
 
 
@@ -420,6 +420,8 @@ def _doubts(best: Evidence, outside: bool) -> list[str]:
     doubts = []
     if outside:
         doubts.append("This sample size lies outside of those studied.")
+    elif not best.both_sides:
+        doubts.append("It was studied on one side of this sample size only.")
     if best.n_problems < FEWEST_PROBLEMS:
         doubts.append(f"Only {best.n_problems} problems of this kind were studied.")
     if best.n_samples < FEWEST_SAMPLES:

@@ -70,6 +70,9 @@ class Evidence:
     width : float
         Width of the intervals over that of the corrected t test on the same samples,
         geometric mean.
+    both_sides : bool
+        Whether it was studied with fewer and with more observations than were asked about, or with
+        as many.
     """
 
     procedure: str
@@ -85,12 +88,14 @@ class Evidence:
     missing: float
     size: float
     width: float
+    both_sides: bool = True
 
     @property
     def promises(self) -> bool:
         """Whether it is good enough in every problem to be promised for another one."""
         return (
-            self.n_problems >= FEWEST_PROBLEMS
+            self.both_sides
+            and self.n_problems >= FEWEST_PROBLEMS
             and self.n_samples >= FEWEST_SAMPLES
             and self.coverage >= MEAN_PROMISED
             and self.all_sizes >= MEAN_ALL_SIZES

@@ -28,6 +28,9 @@ tenth of a second or so."""
 FITS_FOR_EACH = 10
 """Fits for each observation that the AUC of several classes needs."""
 
+FEWEST_IN_CLASS = 3
+"""With fewer observations of a class the tests with many fits have no AUC to learn and to test."""
+
 DECIDED = ("loss", "metric")
 """Arguments of the constructor that the question decides."""
 
@@ -81,13 +84,14 @@ def recommended(
         return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes")
     # Losses of one's own have tails like those that the study calls other than zero-one.
     known = "auc" if auc else problem.loss_name if problem.loss_name in LOSSES else "squared"
-    advice = advise(
-        problem.sample.n_obs, _affordable(problem), loss=known, learners=min(n_learners, 2)
-    )
+    n_fits = _affordable(problem)
+    fewest = int(np.bincount(problem.sample.target.astype(int)).min()) if auc else 0
+    if auc and fewest < FEWEST_IN_CLASS:
+        n_fits = min(n_fits, FITS_OF_OTHERS)
+    advice = advise(problem.sample.n_obs, n_fits, loss=known, learners=min(n_learners, 2))
     constructor = {name: each for name, each in advice.settings.items() if name not in DECIDED}
     design = constructor.get("design")
     if auc and isinstance(design, KFold):
-        fewest = int(np.bincount(problem.sample.target.astype(int)).min())
         # Every test set needs both classes.
         constructor["design"] = replace(design, n_folds=max(2, min(design.n_folds, fewest)))
     spec = TestSpec(class_named(advice.test), constructor, advice.options)
