@@ -35,7 +35,7 @@ CorrectionName = Literal[
     "none",
 ]
 VarianceName = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic"]
-IntervalName = Literal["auto", "wald", "plus_four", "hall", "hall_floor", "logit"]
+IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"]
 
 ContrastName = Literal["difference", "ratio"]
 

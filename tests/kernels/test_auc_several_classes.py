@@ -190,7 +190,7 @@ def test_adding_in_parts_changes_nothing():
         for rows in np.array_split(np.arange(300), parts):
             sums.add([scores[rows]], learnt[rows], rows)
         answers.append(estimate(sums, np.array([1.0]), exact=False))
-    for name in ("auc", "variance", "jackknife", "df", "mc_se_estimate", "mc_se_variance"):
+    for name in ("auc", "values", "mc_se", "jackknife", "df", "mc_se_estimate"):
         assert getattr(answers[0], name) == pytest.approx(getattr(answers[1], name), rel=1e-9)
 
 

@@ -52,7 +52,8 @@ def hall(estimate, se, df, n, gamma, side, alpha, *, gamma_above=None):
         )
 
     low, high = quantiles(side, alpha, df)
-    return limit(low, gamma), limit(high, gamma_above)
+    above = None if high is None else max(limit(high, gamma), limit(high, gamma_above))
+    return limit(low, gamma), above
 
 
 def stabilised(estimate, se, df, slope, side, alpha, least, most):

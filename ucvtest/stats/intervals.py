@@ -121,9 +121,10 @@ class HallT:
 
     With T the estimate less its expectation over the standard error and k = gamma/sqrt(n),
     :math:`g(T) = T + kT^2/3 + k^2T^3/27 + k/6` is compared with Student's t. It is a cubic that
-    rises, and cube roots invert it exactly. The upper limit takes a skewness of at least
-    `least_above`: sample skewness cannot exceed about sqrt(n), so that of a tail from which nothing
-    was drawn cannot be estimated. `least` and `most` are what the estimand can be.
+    rises, and cube roots invert it exactly. The upper limit is the larger of those by the sample's
+    skewness and by `least_above`, where this is more: sample skewness cannot exceed about sqrt(n),
+    so that of a tail from which nothing was drawn cannot be estimated, and the limit does not rise
+    throughout with the skewness. `least` and `most` are what the estimand can be.
     """
 
     kind: ClassVar[str] = "hall"
@@ -164,27 +165,26 @@ class HallT:
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval from the inverse transformation, within what the estimand can be."""
         t = ReferenceDistribution(self.df).isf(alpha / 2 if alternative == "two-sided" else alpha)
-        k_below, k_above = self._skewnesses()
-        low = -math.inf if alternative == "less" else self.estimate - self.se * _inverse(t, k_below)
-        high = (
-            math.inf
-            if alternative == "greater"
-            else self.estimate - self.se * _inverse(-t, k_above)
-        )
+        k, *others = self._skewnesses()
+        low, high = -math.inf, math.inf
+        if alternative != "less":
+            low = self.estimate - self.se * _inverse(t, k)
+        if alternative != "greater":
+            high = max(self.estimate - self.se * _inverse(-t, each) for each in (k, *others))
         return max(low, self.least), min(high, self.most)
 
     def _skewnesses(self) -> tuple[float, float]:
-        """k of the lower and of the upper end."""
+        """k of both ends, and the least one of the upper end."""
         root = math.sqrt(self.n_obs)
         return self.skewness / root, max(self.skewness, self.least_above) / root
 
     def _transformed(self, null_value: float) -> tuple[float, float]:
         """What the lower end, and the upper end, compare with Student's t."""
         t = min(max((self.estimate - null_value) / self.se, -FAR), FAR)
-        below, above = (
+        below, least = (
             t + k * t * t / 3 + k * k * t * t * t / 27 + k / 6 for k in self._skewnesses()
         )
-        return below, above
+        return below, max(below, least)
 
 
 def _inverse(x: float, k: float) -> float:

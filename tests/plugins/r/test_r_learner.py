@@ -407,7 +407,7 @@ print(test.fit(n_pairs=20, rng=0, n_jobs=2).n_fits)
 
 
 def test_functions_of_rpy2_are_learners() -> None:
-    assert run_python(OTHER_CODE_STARTS_R) == "45\n[] 0"
+    assert run_python(OTHER_CODE_STARTS_R) == "40\n[] 0"
 
 
 def write_modules(folder: Path, **sources: str) -> str:

@@ -129,9 +129,11 @@ class Interval:
     def applied(self, one: Studentised, shape: Shape | None, name: str) -> Studentised:
         """The test with a variance, by this rule; as it is where there is no answer.
 
-        The paper's variances keep the paper's normal interval, unless the rule was asked for.
+        The paper's variances of a mean loss keep the paper's normal interval, unless the rule was
+        asked for.
         """
-        if one.status != "ok" or (self.asked == "auto" and name in BY_PAPER):
+        as_published = self.asked == "auto" and self.loss is not None and name in BY_PAPER
+        if one.status != "ok" or as_published:
             return one
         if self.name == "logit":
             return on_logit_scale(one)

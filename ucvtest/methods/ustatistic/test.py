@@ -310,8 +310,8 @@ class UStatisticTest(FromLosses):
             self._pairs = splits = GivenSplits.of(header.design)
             self._classes = ClassSizes.of(splits, self.target)
         else:
-            self._pairs = given_sets(header.design)
             header.check_losses()
+            self._pairs = given_sets(header.design)
         self.learn_size = header.design.learn_sizes[0]
 
     @property
@@ -366,11 +366,11 @@ class UStatisticTest(FromLosses):
         tol: float = DEFAULT_TOL,
         max_fits: int | None = None,
         *,
+        interval: IntervalName = "auto",
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
         progress: bool | None = None,
-        interval: IntervalName = "auto",
     ) -> TestResult:
         """Estimate, studentise and test.
 

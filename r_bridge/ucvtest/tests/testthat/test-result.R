@@ -13,7 +13,7 @@ test_that("results can be taken apart", {
 
 test_that("intervals of other levels come from the saved result", {
   skip_without_python()
-  result <- seeded(x, y, "lda", learn_size = 20)
+  result <- seeded(x, y, "lda", learn_size = 20, interval = "wald")
   file <- tempfile()
   saveRDS(result, file)
   result <- readRDS(file)
