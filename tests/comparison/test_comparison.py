@@ -187,9 +187,9 @@ def test_recommended_is_what_is_run():
     assert advice.reasons[0] in result.notes[-1]
     assert result.notes[-1] in found.summary().as_markdown().replace("\\", "")
     areas = uv.compare(X, Y, ["lda", "knn:5"], loss="auc", rng=0)
-    assert areas.tests == ("corrected_t",)
+    assert areas.tests == ("ustatistic",)
     assert areas.settings["loss"] == "auc"
-    assert areas.result("corrected_t").better == "higher"
+    assert areas.result("ustatistic").better == "higher"
 
 
 def test_the_recommended_test_follows_loss_and_cost():
