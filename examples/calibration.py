@@ -90,10 +90,15 @@ def report(names: list[str], folder: Path) -> None:
 
 def quick() -> None:
     """Two problems, few samples, nothing written."""
+    groups = [group for group in GROUPS if group != "auc"]
     for name in ("weak", "ridge"):
         problem = problems()[name]
         rows = pd.DataFrame(
-            [row for number in range(QUICK_SAMPLES) for row in rows_of_sample(problem, 40, number)]
+            [
+                row
+                for number, group in product(range(QUICK_SAMPLES), groups)
+                for row in rows_of_sample(problem, 40, number, group)
+            ]
         ).assign(n_obs=40)
         truths = {size: true_values(problem, int(size)) for size in set(rows["learn_size"]) if size}
         known = {(size, 0, False): truth for size, truth in truths.items()}

@@ -202,6 +202,8 @@ def group_of(procedure: Procedure) -> str:
 
 
 def _rows(problem: Problem, n_obs: int, number: int, group: str) -> list[dict[str, Any]]:
+    if group == "auc" and not problem.auc:
+        return []
     run = SampleRun(problem, n_obs, number, within_classes=group == "auc")
     rows: list[dict[str, Any]] = []
     read_off = {name for each in SAME_FIT.values() for name in each}

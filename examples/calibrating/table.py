@@ -112,7 +112,7 @@ def _cell(
         truth, truth_se = entry[target], entry[f"{target}_se"]
     answered = cell["low"].notna() & cell["high"].notna()
     below, above = answered & (cell["high"] < truth), answered & (cell["low"] > truth)
-    covered = answered & ~below & ~above
+    covered = answered & (cell["low"] <= truth) & (truth <= cell["high"])
     tested = cell["pvalue"].notna()
     rejected = tested & (cell["pvalue"] <= ALPHA)
     counts = {"answered": answered, "covered": covered, "tested": tested, "rejected": rejected}

@@ -200,6 +200,15 @@ def test_counts_of_a_cell(rng):
     assert (first["coverage_low"], first["coverage_high"]) == pytest.approx((exact.low, exact.high))
 
 
+def test_nothing_is_covered_where_no_true_value_is_known(rng):
+    problem = make_problem(rng, ("lda", "nearest_centroid"))
+    row = {"n_obs": 40, "target": "error", "procedure": "corrected_t", "learn_size": 36}
+    row |= {"learn_positive": 0, "truth": np.nan, "estimate": 0.1, "low": 0.0, "high": 0.2}
+    rows = pd.DataFrame([{**row, "pvalue": 0.5, "n_fits": 10, "seconds": 1.0}] * 3)
+    (found,) = cells_of(problem, rows, {}).to_dict("records")
+    assert (found["answered"], found["covered"]) == (3, 0)
+
+
 def test_columns_that_a_learner_looks_at(rng):
     problem = make_problem(rng, ("lda", "lda"))
     learning = KFold(3).draw(300, rng).learning
