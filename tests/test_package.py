@@ -40,12 +40,6 @@ def test_import_of_jax_moves_no_random_state(module: str) -> None:
     assert float(number) == np.random.RandomState(1).random()
 
 
-def test_import_is_quick() -> None:
-    code = "import time; t = time.perf_counter(); import ucvtest; print(time.perf_counter() - t)"
-    # The least of three: other work on the machine only ever adds time.
-    assert min(float(run_python(code)) for _ in range(3)) < 0.5
-
-
 @pytest.mark.parametrize("name", uv.__all__)
 def test_public_name_resolves(name: str) -> None:
     assert getattr(uv, name) is not None

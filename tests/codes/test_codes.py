@@ -1,6 +1,5 @@
 """Bounds and constructions of light codes: integer programming, published numbers, formulas."""
 
-import time
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb
@@ -321,15 +320,11 @@ class TestCriticalValues:
             assert null.pvalue(errors) == pytest.approx(exact.pvalue, rel=1e-10)
 
     def test_supremum_for_all_sizes_up_to_20(self):
-        start = time.perf_counter()
         table = uv.codes.critical_values(0.05, range(1, 21), range(1, 21))
-        assert time.perf_counter() - start < 60
         # A(n, 4, w) <= C(n, w)/(n - w + 1): no error at all, with 19 of one class or more.
         for n0, n1 in product(range(1, 21), repeat=2):
             assert table.loc[n1, n0] == (0 if max(n0, n1) >= 19 else -1)
-        start = time.perf_counter()
         assert table.equals(uv.codes.critical_values(0.05, range(1, 21), range(1, 21)))
-        assert time.perf_counter() - start < 1
 
     @pytest.mark.parametrize("alpha", [0.1, 0.3, 0.7])
     def test_supremum_is_the_largest_that_rejects(self, alpha):

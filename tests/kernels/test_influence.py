@@ -4,7 +4,6 @@ import itertools
 import json
 import shutil
 import subprocess
-import time
 
 import numpy as np
 import pytest
@@ -431,16 +430,3 @@ class TestRefused:
 def test_ad_hoc_variances_refuse(arguments, message):
     with pytest.raises(ValueError, match=message):
         influence.ad_hoc_variances(*arguments)
-
-
-def test_a_thousand_repeats_of_120_take_a_tenth_of_a_second():
-    rng = np.random.default_rng(0)
-    y, tested = labels(60, 60), draw_folds(rng, 1000, (60, 60), (12, 12))
-    scores = y + rng.normal(size=(1000, 120))
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        influence.auc(scores, tested, y)
-        times.append(time.perf_counter() - start)
-    # The least of five: other work on the machine only ever adds time.
-    assert min(times) < 0.1
