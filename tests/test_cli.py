@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import ucvtest as uv
 from ucvtest import cli
+from ucvtest.cli import compare, options
 from ucvtest.comparison.fields import Correction
 from ucvtest.learners.adapters.coerce import SHORT_NAMES
 from ucvtest.losses.loss import LOSSES
@@ -190,9 +191,9 @@ def test_mlflow_switch_turns_on_autologging(csv: Path, monkeypatch: pytest.Monke
 
 
 def test_choices_are_those_of_the_library() -> None:
-    assert get_args(cli.LossName) == (*LOSSES, "auc")
-    assert get_args(cli.CorrectionName) == (*get_args(Correction), "none")
-    assert get_args(cli.AlternativeName) == ALTERNATIVES
+    assert get_args(options.LossName) == (*LOSSES, "auc")
+    assert get_args(options.CorrectionName) == (*get_args(Correction), "none")
+    assert get_args(options.AlternativeName) == ALTERNATIVES
 
 
 def test_both_names_of_the_command_and_its_version() -> None:
@@ -228,7 +229,7 @@ def test_warning_is_one_line(csv: Path, monkeypatch: pytest.MonkeyPatch) -> None
     def warn(*_: Any) -> None:
         warnings.warn("look here", uv.UcvtestWarning, stacklevel=1)
 
-    monkeypatch.setattr(cli, "_report", warn)
+    monkeypatch.setattr(compare, "report", warn)
     assert run(csv, *QUICK).stderr == "Warning: look here\n"
 
 
@@ -321,7 +322,7 @@ class TestErrors:
         )
 
     def test_plot_without_matplotlib(self, csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(cli, "find_spec", lambda name: None)
+        monkeypatch.setattr(options, "find_spec", lambda name: None)
         self.check(
             run(csv, "--plot", "result.png"),
             "--plot needs matplotlib: pip install 'ucvtest[plot]'",
@@ -440,6 +441,6 @@ def test_options_that_do_not_go_together(csv: Path, options: list[str], message:
 
 
 def test_every_test_is_listed() -> None:
-    listed = (cli.compare.__doc__ or "").partition("Tests:")[2].partition("Learners:")[0]
+    listed = (compare.compare.__doc__ or "").partition("Tests:")[2].partition("Learners:")[0]
     names = {line.split()[0] for line in listed.splitlines() if line.strip(" \x08")}
     assert names == set(registry.tests_that_compare())

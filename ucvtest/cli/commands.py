@@ -1,0 +1,37 @@
+"""The command ``ucvtest``, put together from its subcommands."""
+
+from typing import Annotated
+
+import typer
+
+from ucvtest.cli.compare import compare
+from ucvtest.cli.spool import mlflow_app
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def main() -> None:
+    """Run the command line with the arguments of this process."""
+    app(prog_name="ucvtest")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from ucvtest import __version__
+
+        typer.echo(f"ucvtest {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _group(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Honest statistical tests for learning algorithms on one small data set."""
+
+
+app.command()(compare)
+app.add_typer(mlflow_app, name="mlflow", help="Results on their way to MLflow.")

@@ -1,0 +1,238 @@
+"""``ucvtest compare``: one learner, two, or a table of several."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ucvtest.cli.errors import one_line_errors
+from ucvtest.cli.files import as_label, read
+from ucvtest.cli.options import (
+    RECOMMENDED,
+    AlternativeName,
+    ContrastName,
+    CorrectionName,
+    IntervalName,
+    LossName,
+    VarianceName,
+    check_options,
+    check_together,
+    named_tests,
+    of_ratios,
+    parse_pairs,
+)
+from ucvtest.cli.report import report
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ucvtest.comparison.comparison import Comparison
+    from ucvtest.comparison.specs import TestSpec
+    from ucvtest.results.result import TestResult
+
+
+def compare(
+    data: Annotated[Path, typer.Argument(metavar="DATA.csv", help="CSV file, also .csv.gz.")],
+    target: Annotated[str, typer.Option(help="Column to predict; all others are features.")],
+    learner: Annotated[str, typer.Option(help="First learner, for example lasso:0.08.")],
+    other: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Second learner; repeatable, for a table of all pairs. Without it, the error of "
+            "the first is estimated."
+        ),
+    ] = None,
+    test: Annotated[
+        str,
+        typer.Option(
+            help="Which test; the names are listed below. [default: the one that is recommended "
+            "for this number of observations, learners and loss]"
+        ),
+    ] = "",
+    tests: Annotated[
+        str | None,
+        typer.Option(
+            metavar="recommended|NAME,NAME,...", help="Several tests instead, in one table."
+        ),
+    ] = None,
+    correction: Annotated[
+        CorrectionName, typer.Option(help="How p-values of several pairs are adjusted.")
+    ] = "holm",
+    learn_size: Annotated[
+        int | None,
+        typer.Option(
+            help="Observations to learn from, for the test ustatistic. [default: half of them, "
+            "less one]"
+        ),
+    ] = None,
+    loss: Annotated[
+        LossName | None,
+        typer.Option(help="[default: zero_one for classes, squared for real numbers]"),
+    ] = None,
+    pos_label: Annotated[
+        str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
+    ] = None,
+    null_value: Annotated[
+        float | None,
+        typer.Option(
+            help="Value to test against. [default: 0 for two learners, 1 for their ratio, none "
+            "for one]"
+        ),
+    ] = None,
+    contrast: Annotated[
+        ContrastName,
+        typer.Option(
+            help="Compare expected losses by their difference or, with ustatistic, by their ratio "
+            "(squared, absolute and log losses), which is 1 for equal learners."
+        ),
+    ] = "difference",
+    alternative: Annotated[
+        AlternativeName,
+        typer.Option(help="What to show; less: the first learner has the smaller loss."),
+    ] = "two-sided",
+    variance: Annotated[
+        VarianceName, typer.Option(help="Variance estimate of ustatistic.")
+    ] = "auto",
+    interval: Annotated[
+        IntervalName,
+        typer.Option(help="Interval of ustatistic; for one learner it goes by the loss."),
+    ] = "auto",
+    n_pairs: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|exact|N",
+            help="Pairs of learning sets of ustatistic: as many as --tol needs, all there are, or "
+            "a number.",
+        ),
+    ] = "auto",
+    tol: Annotated[
+        float, typer.Option(help="Relative Monte-Carlo error at which --n-pairs auto stops.")
+    ] = 0.05,
+    max_fits: Annotated[
+        int | None, typer.Option(help="Model fits after which --n-pairs auto stops in any case.")
+    ] = None,
+    alpha: Annotated[
+        float, typer.Option(help="One minus the confidence level of the interval.")
+    ] = 0.05,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random learning sets.")] = 0,
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="COL", help="Column to leave out; repeatable.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE.png", help="Draw the result (or .pdf, .svg).")
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="Write the whole result as JSON.")
+    ] = None,
+    mlflow: Annotated[bool, typer.Option("--mlflow", help="Log the result to MLflow.")] = False,
+) -> None:
+    """Test whether one learner is better than another on one small data set.
+
+    Models are fitted to parts of the data and tested on the observations left out. Which
+    test is run depends on the number of observations, the loss and how many learners there
+    are: the one that a calibration study recommends, and a note says why. --test names
+    another, --tests several, which are then fitted once for each different design.
+    Without --other, the error of one learner and its confidence interval. The verdict is
+    the first line; estimates are the first learner minus the second, so that a negative
+    one speaks for the first (with --loss auc a positive one).
+
+    \b
+    Tests:
+      ustatistic                all learning sets of one size (--learn-size)
+      corrected_t               10 folds, t test that allows for their overlap
+      fold_covariance           10 folds, and what they can say of their own variance
+      influence                 repeated splits, variance by the influence function
+      cross_validation_wald     10 folds: their own error, not that of the learner
+      nested_cross_validation   10 folds inside 10 folds
+      conservative_z            random splits of the sample and of its halves
+      five_by_two_t             5 times 2 folds, t test of Dietterich
+      five_by_two_f             the same, F test of Alpaydin
+      bayesian_t                10 folds, probabilities instead of a p-value
+      hold_out                  one split
+      mcnemar                   one split, exact test of the errors
+      delong                    one split, AUC (--loss auc)
+      naive_t                   10 folds taken for independent: not valid
+
+    \b
+    Learners:
+      lda, qda            linear and quadratic discriminant analysis
+      nearest_centroid    the class with the nearest mean
+      polynomial:3        polynomials of degree 3 of every feature
+      gaussian_nb         naive Bayes with normal features
+      knn:5               5 nearest neighbours
+      ridge:1.0           ridge regression (on 0/1 labels for classes), penalty 1.0
+      kernel_ridge:1.0    kernel ridge regression; 1.0,kernel=rbf for the Gaussian kernel
+      logistic:0.1        logistic regression, ridge penalty
+      lasso:0.08          logistic regression, lasso penalty 0.08 as in glmnet
+      elastic_net:0.1,0.5 the same, half of the penalty 0.1 being ridge
+      majority            the most frequent class: the least a learner must beat
+
+    \b
+    Examples:
+      ucvtest compare colon.csv --target tumour \\
+          --learner lasso:0.08 --other lasso:0.5 --learn-size 26
+      ucvtest compare wine.csv --target cultivar --learner lda
+      ucvtest compare wine.csv --target cultivar --learner lda --other knn:5 \\
+          --other majority --tests recommended
+      ucvtest compare heart.csv --target died --pos-label yes --loss log \\
+          --learner lda --other knn:7 --drop patient_id --plot heart.png
+    """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
+    with one_line_errors():
+        check_options(alpha, plot, json)
+        own = {
+            "--learn-size": learn_size,
+            "--variance": variance,
+            "--interval": interval,
+            "--n-pairs": parse_pairs(n_pairs),
+            "--tol": tol,
+            "--max-fits": max_fits,
+        }
+        named = named_tests(test, tests, own)
+        if contrast == "ratio":
+            named = of_ratios(named, learners=1 + len(other or []))
+        X, y = read(data, target, drop or [])
+
+        import ucvtest as uv
+
+        if mlflow:
+            uv.autolog()
+        learners = [learner, *(other or [])]
+        common = {"loss": loss, "alternative": alternative, "pos_label": as_label(pos_label, y)}
+        if contrast != "difference":
+            common["contrast"] = contrast
+        as_table = tests is not None or len(learners) > 2
+        check_together(as_table, learners, null_value, correction)
+        outcome: TestResult | Comparison
+        if as_table:
+            adjusted = None if correction == "none" else correction
+            chosen = named or RECOMMENDED
+            outcome = uv.compare(X, y, learners, chosen, **common, correction=adjusted, rng=seed)
+        else:
+            outcome = _run_test(named, X, y, learners, null_value, common, seed)
+        report(outcome, alpha, plot, json)
+
+
+def _run_test(
+    named: "dict[str, TestSpec]",
+    X: "pd.DataFrame",
+    y: Any,
+    learners: Sequence[str],
+    null_value: float | None,
+    common: dict[str, Any],
+    seed: int,
+) -> "TestResult":
+    """One test of one learner or two; `common` holds the arguments that all tests understand."""
+    from ucvtest.comparison.default import recommended
+
+    default = None
+    if not named:
+        arguments = {"pos_label": common["pos_label"]}
+        default = recommended(X, y, list(learners), len(learners), common["loss"], arguments)
+    spec = default.spec if default else next(iter(named.values()))
+    cls: Any = spec.cls
+    shared = {name: value for name, value in common.items() if name != "loss"}
+    shared |= cls._loss_arguments(common["loss"])
+    made = cls(X, y, *learners, null_value=null_value, **shared, **spec.constructor)
+    result: TestResult = made.fit(**spec.fit, rng=seed)
+    return default.noted(result) if default else result
