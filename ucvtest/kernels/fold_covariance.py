@@ -26,7 +26,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.checks import check_number
-from ucvtest.common.float64 import in_float64
+from ucvtest.common.float64 import in_float64, jit
 from ucvtest.data.groups import refuse_groups
 
 __all__ = [
@@ -329,7 +329,7 @@ def admissible_variances(
 
 
 @in_float64
-@partial(jax.jit, static_argnames="n_folds")
+@partial(jit, static_argnames="n_folds")
 def _moments(losses: jax.Array, codes: jax.Array, n_folds: int) -> dict[str, jax.Array]:
     """losses, folds (R, n), folds from 0 to n_folds - 1; each of them occurs in every row."""
     n = losses.shape[1]

@@ -23,7 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
-from ucvtest.common.float64 import in_float64
+from ucvtest.common.float64 import in_float64, jit
 from ucvtest.data.groups import refuse_groups
 
 __all__ = ["LABELINGS_PER_CALL", "errors", "nearest_neighbour_errors", "smoother_errors"]
@@ -221,7 +221,7 @@ def _checked_labelings(labelings: Any, n_obs: int) -> np.ndarray:
 # --------------------------------------------------------------------------- jitted sums
 
 
-@jax.jit
+@jit
 def _smoother(
     matrices: tuple[jax.Array, ...], positive: jax.Array, negative: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
@@ -234,7 +234,7 @@ def _smoother(
     return _count(differences, positive, negative)
 
 
-@jax.jit
+@jit
 def _neighbours(
     matrices: tuple[jax.Array, ...], positive: jax.Array, negative: jax.Array
 ) -> tuple[jax.Array, jax.Array]:

@@ -5,13 +5,13 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from ucvtest.common.float64 import in_float64
+from ucvtest.common.float64 import in_float64, jit
 
 __all__ = ["count_pairs", "rank_pairs", "sum_losses", "sum_over_pairs"]
 
 
 @in_float64
-@partial(jax.jit, static_argnames="shape")
+@partial(jit, static_argnames="shape")
 def count_pairs(
     first: jax.Array,
     second: jax.Array,
@@ -27,7 +27,7 @@ def count_pairs(
 
 
 @in_float64
-@partial(jax.jit, static_argnames="shape")
+@partial(jit, static_argnames="shape")
 def rank_pairs(
     scores1: jax.Array,
     scores0: jax.Array,
@@ -51,7 +51,7 @@ def rank_pairs(
 
 
 @in_float64
-@jax.jit
+@jit
 def sum_over_pairs(
     first: jax.Array, second: jax.Array, weight1: jax.Array, weight0: jax.Array, matrix: jax.Array
 ) -> jax.Array:
@@ -61,7 +61,7 @@ def sum_over_pairs(
 
 
 @in_float64
-@partial(jax.jit, static_argnames="n_groups")
+@partial(jit, static_argnames="n_groups")
 def sum_losses(
     losses: jax.Array, tested: jax.Array, group: jax.Array, inverse: jax.Array, n_groups: int
 ) -> tuple[jax.Array, jax.Array, jax.Array]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.float64 import in_float64
+from ucvtest.common.float64 import in_float64, jit
 from ucvtest.data.groups import refuse_groups
 
 __all__ = ["generalization"]
@@ -113,7 +113,7 @@ def _matrix(loss: Any, fitted: np.ndarray, labels: np.ndarray, reference: np.nda
 
 
 @in_float64
-@jax.jit
+@jit
 def _squared(
     fitted: jax.Array, labels: jax.Array, reference: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
@@ -123,7 +123,7 @@ def _squared(
 
 
 @in_float64
-@jax.jit
+@jit
 def _absolute(
     fitted: jax.Array, labels: jax.Array, reference: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
@@ -136,7 +136,7 @@ def _absolute(
 
 
 @in_float64
-@jax.jit
+@jit
 def _by_matrix(
     fitted: jax.Array, labels: jax.Array, reference: jax.Array, matrix: jax.Array
 ) -> tuple[jax.Array, jax.Array]:

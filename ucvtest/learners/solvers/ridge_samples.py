@@ -5,14 +5,14 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from ucvtest.common.float64 import in_float64
+from ucvtest.common.float64 import in_float64, jit
 from ucvtest.learners.solvers.linear_algebra import SINGULAR, solve_positive_definite
 
 __all__ = ["ridge_predictions"]
 
 
 @in_float64
-@partial(jax.jit, static_argnames=("mean_scale", "penalize_intercept"))
+@partial(jit, static_argnames=("mean_scale", "penalize_intercept"))
 def ridge_predictions(
     features: jax.Array,
     response: jax.Array,
