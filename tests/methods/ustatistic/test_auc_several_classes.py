@@ -24,7 +24,7 @@ from ucvtest.common.runtime import Execution
 from ucvtest.evaluation.source import FittedLosses
 from ucvtest.kernels import auc_ustatistic
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
-from ucvtest.methods.ustatistic.auc.several_run import SeveralSampler
+from ucvtest.methods.ustatistic.auc.run import Sampler
 
 CASES = [  # n_c, g_c
     ((4, 3, 4), (1, 1, 2)),
@@ -127,7 +127,7 @@ def test_pairs_equal_the_kernel_on_the_same_fits(iris, learn_size):
     result = test.fit(250, "jackknife", rng=3)
     execution = Execution.of(3, None, None)
     source = FittedLosses(test._problem, execution)
-    sampler = SeveralSampler(test._classes, source, execution.generator)
+    sampler = Sampler(test._classes, source, execution.generator)
     parts, rows = [], []
     for size in np.diff(np.linspace(0, 250, -(-250 // (sampler.rows_of_part // 2)) + 1)):
         learning = sampler.drawn(int(size))
@@ -254,7 +254,7 @@ def test_jitted_scores_are_those_of_one_fit(iris, learner):
     test = uv.UStatisticTest(X, y, learner, loss="auc")
     execution = Execution.of(0, None, None)
     source = FittedLosses(test._problem, execution)
-    sampler = SeveralSampler(test._classes, source, execution.generator)
+    sampler = Sampler(test._classes, source, execution.generator)
     learning = sampler.drawn(2)
     (scores,) = sampler.scores(learning)
     assert scores.shape == (4, 90, 3)
@@ -307,7 +307,7 @@ def test_learners_without_scores_are_refused_before_the_first_fit(iris, learner,
         ({"learn_size": (3, 4)}, {}, "one for each of the 3 classes in ascending order"),
         ({"learn_size": 2}, {}, "learn_size must lie between 3 and n - 6 = 84"),
         ({"learn_size": (1, 1, 0)}, {}, "learns from 0 of"),
-        ({}, {"variance": "clipped"}, "use one of auto, jackknife, midpoint"),
+        ({}, {"variance": "clipped"}, "use one of auto, midpoint, jackknife"),
         ({"learn_size": (25, 25, 25)}, {"variance": "midpoint"}, "at most half of each class"),
         ({}, {"n_pairs": "exact"}, "n_pairs='exact' needs"),
     ],

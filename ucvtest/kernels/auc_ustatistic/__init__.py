@@ -1,22 +1,17 @@
 """The AUC as a two-sample U-statistic, for people with scores of their own."""
 
-import math
 from typing import Any
 
 import numpy as np
 
-from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.data.groups import refuse_groups
-from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets
-from ucvtest.kernels.auc_ustatistic.several_scores import from_class_scores
+from ucvtest.kernels.auc_ustatistic.given import GivenRows
+from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till
+from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
 from ucvtest.kernels.auc_ustatistic.status import status
-from ucvtest.kernels.auc_ustatistic.sums import Sums
-from ucvtest.kernels.auc_ustatistic.variances import Effects, estimate
+from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 
 __all__ = ["from_scores"]
-
-ROWS_FOR_EACH = 4
-"""Fewest rows for each observation: half as many coefficients are fitted to half of the rows."""
 
 
 def from_scores(
@@ -124,125 +119,33 @@ def from_scores(
     refuse_groups(groups, "the estimator")
     if not isinstance(exact, (bool, np.bool_)):
         raise ValueError(f"exact must be True or False, got {exact!r:.60}")
-    if np.ndim(scores) == 3:
-        return from_class_scores(scores, learnt, y, other, exact=bool(exact), cluster=cluster)
-    sets, by_class = _learning_sets(learnt, y, cluster, exact=exact)
-    shown = [_scores("scores", scores, sets, by_class)]
-    if other is not None:
-        shown.append(_scores("other", other, sets, by_class))
-    sums = Sums(exact=bool(exact))
-    sums.rank(sets, shown)
-    found = estimate(Effects.of(sums), (1, -1)[: len(shown)])
-    default = "midpoint" if all(2 * g <= n for n, g in sets.shape.by_class) else "jackknife"
-    return {
+    several = np.ndim(scores) == 3
+    rows = GivenRows.checked(learnt, y, cluster, several=several, exact=bool(exact))
+    read = rows.class_scores if several else rows.scores
+    given = {"scores": scores} if other is None else {"scores": scores, "other": other}
+    shown = [read(name, values) for name, values in given.items()]
+    sums: TwoClasses | SeveralClasses
+    if several:
+        n_classes = len(rows.order)
+        classes = Classes(rows.codes, rows.shape.learn_sizes, hand_till(n_classes))
+        sums = SeveralClasses(classes, len(shown), exact=bool(exact))
+    else:
+        sums = TwoClasses(rows.members, exact=bool(exact))
+    sums.add(shown, rows.learnt, rows.draw)
+    found = sums.answer((1, -1)[: len(shown)])
+    default = "midpoint" if rows.shape.paired else "jackknife"
+    known = {
         "auc": found.auc,
         "variance": found.values[default],
         "jackknife": found.jackknife,
-        "clipped": found.values["clipped"],
-        "unbiased": found.values["unbiased"],
         "pair_effects": found.pair_effects,
-        "u1": found.u[0],
-        "u0": found.u[1],
         "df": found.df,
         "mc_se_estimate": found.mc_se_estimate,
         "mc_se_variance": found.mc_se[default],
-        "mc_se_clipped": found.mc_se["clipped"],
-        "mc_se_unbiased": found.mc_se["unbiased"],
         "status": status(sums, found),
     }
-
-
-# ---------------------------------------------------------------------------------- checks
-
-
-def _learning_sets(
-    learnt: Any, y: Any, cluster: Any, *, exact: bool
-) -> tuple[LearningSets, tuple[np.ndarray, np.ndarray]]:
-    """The learning sets by class, and the observations of both classes."""
-    mask, labels = as_array("learnt", learnt), as_array("y", y)
-    if mask.ndim != 2 or not len(mask):
-        raise ValueError(f"learnt must have shape (M, n) with a row or more, got {mask.shape}")
-    if not np.isin(mask, (0, 1)).all():
-        raise ValueError("learnt must hold 0 and 1 only")
-    mask = mask.astype(bool)
-    n_rows, n_obs = mask.shape
-    if labels.shape != (n_obs,) or not np.isin(labels, (0, 1)).all():
-        raise ValueError(f"y must hold 0 and 1 for {n_obs} observations, got {y!r:.60}")
-    by_class = (np.flatnonzero(labels == 1), np.flatnonzero(labels == 0))
-    for code, members in zip((1, 0), by_class, strict=True):
-        if not len(members):
-            raise ValueError(f"y has no {code}: the AUC needs both classes")
-        _check_class(mask[:, members], code)
-    draw = np.arange(n_rows)
-    if cluster is not None:
-        names = as_array("cluster", cluster)
-        if names.shape != (n_rows,):
-            raise ValueError(f"cluster must have shape ({n_rows},), got {names.shape}")
-        draw = np.unique(names, return_inverse=True)[1]
-    sets = LearningSets((mask[:, by_class[0]], mask[:, by_class[1]]), draw)
-    _check_rows(mask, sets, exact=exact)
-    return sets, by_class
-
-
-def _check_class(learnt: np.ndarray, code: int) -> None:
-    """Refuse learning sets that change in size, or leave too few of a class."""
-    sizes, n = learnt.sum(axis=1), learnt.shape[1]
-    if sizes.min() != sizes.max():
-        raise ValueError(
-            f"learnt must hold as many observations of class {code} in every row, got from "
-            f"{sizes.min()} to {sizes.max()}: draw learning sets within the classes"
-        )
-    if n - sizes[0] < 2:
-        raise ValueError(
-            f"learnt leaves {n - sizes[0]} of {n} observations of class {code}, and 2 at least "
-            "must be tested: draw smaller learning sets"
-        )
-    if learnt.all(axis=0).any():
-        raise ValueError(
-            f"observation {int(learnt.all(axis=0).argmax())} of class {code} is in every learning "
-            "set and never tested: draw learning sets at random"
-        )
-
-
-def _check_rows(mask: np.ndarray, sets: LearningSets, *, exact: bool) -> None:
-    """Refuse fewer rows than the variance needs, and designs that are not complete."""
-    n_rows, n_obs = mask.shape
-    if exact:
-        complete = math.prod(math.comb(n, g) for n, g in sets.shape.by_class)
-        if n_rows != complete or len(np.unique(np.packbits(mask, axis=1), axis=0)) != complete:
-            raise ValueError(
-                f"exact=True needs each of the {complete} learning sets once, got {n_rows} rows"
-                f"{'' if n_rows != complete else ', some of them equal'}: leave it out for "
-                "learning sets drawn at random"
-            )
-        return
-    if n_rows < ROWS_FOR_EACH * n_obs:
-        raise ValueError(
-            f"scores of {n_rows} learning sets do not suffice for {n_obs} observations: give at "
-            f"least {ROWS_FOR_EACH * n_obs}, better {10 * n_obs}, or all there are with exact=True"
-        )
-    n_draws = len(np.unique(sets.draw))
-    if n_draws < N_BLOCKS:
-        raise ValueError(f"cluster must name at least {N_BLOCKS} draws of rows, got {n_draws}")
-
-
-def _scores(
-    name: str, scores: Any, sets: LearningSets, by_class: tuple[np.ndarray, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """The scores by class, those of what was learnt from as zero."""
-    values = as_numbers(name, scores)
-    shape = (len(sets.draw), sets.shape.n_obs)
-    if values.shape != shape:
-        raise ValueError(f"{name} and learnt must have one shape, got {values.shape} and {shape}")
-    parts = []
-    for learnt, members in zip(sets.learnt, by_class, strict=True):
-        part = values[:, members]
-        missing = np.isnan(part) & ~learnt
-        if missing.any():
-            row, column = np.argwhere(missing)[0]
-            raise ValueError(
-                f"{name} has NaN in row {row} for observation {members[column]}, which is tested "
-                "there: every tested observation needs a score"
-            )
-        parts.append(part)
-    return parts[0], parts[1]
+    if several:
+        return known | {"u": found.u}
+    for name in ("clipped", "unbiased"):
+        known |= {name: found.values[name], f"mc_se_{name}": found.mc_se[name]}
+    return known | {"u1": found.u[0], "u0": found.u[1]}

@@ -14,9 +14,10 @@ from math import comb
 
 import numpy as np
 
+from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.effects import Additive, Moments, first_order
 from ucvtest.kernels.auc_ustatistic.jitted import row_residuals
-from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed, Shape
+from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed
 
 __all__ = ["CompletePairs", "Rest", "Stage", "pairs_of", "unbiased"]
 
@@ -52,7 +53,7 @@ class Rest:
 
 def pairs_of(sets: LearningSets) -> np.ndarray | None:
     """The rows (G, 2) of pairs of disjoint sets, if all rows come in such pairs."""
-    if any(n < 2 * g + 2 for n, g in sets.shape.by_class) or len(sets.draw) % 2:
+    if not sets.shape.disjoint or len(sets.draw) % 2:
         return None
     rows = np.argsort(sets.draw, kind="stable").reshape(-1, 2)
     draw = sets.draw[rows]
@@ -166,11 +167,6 @@ class CompletePairs:
         self._shape = shape
         self._sets = [list(combinations(range(n), g + 1)) for n, g in shape.by_class]
         self._sums = np.zeros((n_learners, len(self._sets[0]), len(self._sets[1])))
-
-    @staticmethod
-    def exists(shape: Shape) -> bool:
-        """Whether two of the sets can be disjoint."""
-        return all(n >= 2 * g + 2 for n, g in shape.by_class)
 
     def add(self, sets: LearningSets, scores: Scores) -> None:
         """Add the next rows."""

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.jitted import least_squares
-from ucvtest.kernels.auc_ustatistic.placed import Shape
 
 __all__ = ["Additive", "FirstOrder", "Moments", "PairEffects", "Residuals", "first_order"]
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.jitted import rank_sums
 
-__all__ = ["N_BLOCKS", "LearningSets", "Placed", "Shape", "rank"]
+__all__ = ["N_BLOCKS", "LearningSets", "Placed", "rank"]
 
 N_BLOCKS = 10
 """Blocks of rows: products of different blocks are free of Monte-Carlo noise, and leaving one out
@@ -27,36 +28,6 @@ ROW_STEP = 16
 """Rows of each block in a call are filled up to multiples of this, to share compilations."""
 
 
-@dataclass(frozen=True)
-class Shape:
-    """n_c and g_c: observations of each class, and how many a rule learns from; positives first."""
-
-    sizes: tuple[int, int]
-    learn_sizes: tuple[int, int]
-
-    @property
-    def n_obs(self) -> int:
-        """Observations of both classes."""
-        return sum(self.sizes)
-
-    @property
-    def tested(self) -> tuple[int, int]:
-        """r_c: how many of each class a rule does not learn from."""
-        (n1, n0), (g1, g0) = self.sizes, self.learn_sizes
-        return n1 - g1, n0 - g0
-
-    @property
-    def by_class(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """n_c and g_c of positives and of negatives."""
-        (n1, n0), (g1, g0) = self.sizes, self.learn_sizes
-        return (n1, g1), (n0, g0)
-
-    def split(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The values (..., n) of the positives and those of the negatives."""
-        n1 = self.sizes[0]
-        return values[..., :n1], values[..., n1:]
-
-
 @dataclass(frozen=True, eq=False)
 class LearningSets:
     """Rows of learning sets: which positives and negatives they hold, (M, n1) and (M, n0).
@@ -69,7 +40,7 @@ class LearningSets:
 
     @property
     def shape(self) -> Shape:
-        """The sizes of classes and learning sets."""
+        """The sizes of classes and learning sets, positives first."""
         first, second = self.learnt
         sizes = (first.shape[1], second.shape[1])
         return Shape(sizes, (int(first[0].sum()), int(second[0].sum())))

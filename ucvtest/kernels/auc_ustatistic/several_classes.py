@@ -24,6 +24,7 @@ from typing import Self
 
 import numpy as np
 
+from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS
 
 __all__ = ["Classes", "Sums", "hand_till", "one_against_rest"]
@@ -41,24 +42,19 @@ class Classes:
     weights: np.ndarray
 
     @cached_property
-    def sizes(self) -> tuple[int, ...]:
-        """n_c: observations of each class."""
-        return tuple(np.bincount(self.codes).tolist())
+    def shape(self) -> Shape:
+        """n_c and g_c of each class."""
+        return Shape(tuple(np.bincount(self.codes).tolist()), self.learn_sizes)
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The observations, class after class."""
+        return np.argsort(self.codes, kind="stable")
 
     @cached_property
     def members(self) -> np.ndarray:
         """Indicators of the classes, (n, C)."""
-        return (self.codes[:, None] == np.arange(len(self.sizes))).astype(float)
-
-    @property
-    def by_class(self) -> tuple[tuple[int, int], ...]:
-        """n_c and g_c of each class."""
-        return tuple(zip(self.sizes, self.learn_sizes, strict=True))
-
-    @property
-    def tested(self) -> np.ndarray:
-        """r_c of each class, (C,)."""
-        return np.array([n - g for n, g in self.by_class], dtype=float)
+        return (self.codes[:, None] == np.arange(len(self.learn_sizes))).astype(float)
 
     def of_each(self, values: Sequence[float]) -> np.ndarray:
         """What is known of each class, for each observation (n,)."""
@@ -66,7 +62,7 @@ class Classes:
 
     def centred(self, values: np.ndarray) -> np.ndarray:
         """Values (n,) minus the means of their classes."""
-        means = self.members.T @ values / np.asarray(self.sizes)
+        means = self.members.T @ values / np.asarray(self.shape.sizes)
         centred: np.ndarray = values - means[self.codes]
         return centred
 
@@ -92,11 +88,13 @@ class Sums:
     (D, K); `learnt_auc` and `placed` (D, K, n); `inside` (D, K, n, n), M(L) where both are learnt
     from; `mixed`, the placement of the second where the first is learnt from; `across`, of two
     classes, the sums of E where both are tested. Of the rows themselves stay `learning` (M, n),
-    `draw` (M,) and their AUCs `rows` (D, M). `alike`: all learners placed all observations alike.
+    `draw` (M,) and their AUCs `rows` (D, M). `alike`: all learners placed all observations alike;
+    `exact`: the rows will be all learning sets, each once.
     """
 
-    def __init__(self, classes: Classes, n_learners: int) -> None:
-        self.classes, self.alike = classes, True
+    def __init__(self, classes: Classes, n_learners: int, *, exact: bool = False) -> None:
+        self.classes, self.n_learners, self.exact = classes, n_learners, exact
+        self.alike = True
         n = len(classes.codes)
         self.count = np.zeros(N_BLOCKS)
         self.learnt = np.zeros((N_BLOCKS, n))
@@ -171,7 +169,7 @@ def _ranked(
     n_rows, n_obs, n_classes = scores.shape
     members = [np.flatnonzero(classes.codes == code) for code in range(n_classes)]
     found, across = np.zeros(scores.shape), np.zeros((n_obs, n_obs))
-    step = max(1, CALL_CELLS // max(classes.sizes) ** 2)
+    step = max(1, CALL_CELLS // max(classes.shape.sizes) ** 2)
     for start in range(0, n_rows, step):
         some = slice(start, start + step)
         tested = [~learning[some][:, each] for each in members]
@@ -182,7 +180,7 @@ def _ranked(
             twice = (above > below).view(np.int8) + (above >= below).view(np.int8)
             twice *= tested[c][:, :, None] & tested[d][:, None, :]
             half = classes.weights[c, d] / 2
-            r = classes.tested
+            r = classes.shape.tested
             found[some, members[c], d] += half / r[d] * twice.sum(axis=2, dtype=np.int32)
             found[some, members[d], c] += half / r[c] * twice.sum(axis=1, dtype=np.int32)
             across[np.ix_(members[c], members[d])] += half * twice.sum(axis=0, dtype=np.int32)
@@ -206,7 +204,7 @@ class _Placements:
     @classmethod
     def of(cls, classes: Classes, ranked: np.ndarray, tested: np.ndarray) -> Self:
         """From what pairs of classes add."""
-        share = classes.members / classes.tested
+        share = classes.members / np.array(classes.shape.tested)
         of_pairs = np.einsum("mid,ic->mcd", ranked, share)
         of_class = of_pairs.sum(axis=2)
         auc = of_class.sum(axis=1) / 2
@@ -221,7 +219,7 @@ class _Placements:
     def sums(self, learnt: np.ndarray, across: np.ndarray) -> dict[str, np.ndarray]:
         """The sums of `Sums`; `across` are those of pairs alone."""
         either = np.zeros_like(across)
-        for code in range(len(self.classes.sizes)):
+        for code in range(len(self.classes.learn_sizes)):
             of_class = self.classes.codes == code
             either[:, of_class] = self.left[:, :, code].T @ self.tested[:, of_class]
         return {

@@ -4,30 +4,47 @@ Pair effects of an additive function of what is learnt from and what is tested a
 the fit are therefore taken off, which needs the learning sets alone. See `several_classes`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import nan
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, Sums
-from ucvtest.kernels.auc_ustatistic.variances import Answer
+from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated, pair_factor
+from ucvtest.kernels.ustatistic.variances import first_order_factor
 
-__all__ = ["VARIANCES", "estimate", "status"]
-
-VARIANCES = ("midpoint", "jackknife")
-
-NO_VARIANCE = 1e-10
-"""Jackknife variances up to here are taken for none."""
-
-MOST_GROUPS, ROWS_IN_GROUP = 8, 4
-"""The jackknife takes products of 2 to 8 groups of blocks, of at least 4 rows an observation where
-there are as many: coefficients from fewer rows are noisy."""
+__all__ = ["SeveralClasses"]
 
 ROUNDING = 1e-13
 """What AUCs differ by, at most, that are the same."""
+
+
+class SeveralClasses(Sums):
+    """Sums over the rankings of class-wise scores, with the answers from them."""
+
+    def mean(self, contrast: Sequence[float]) -> float:
+        """The mean AUC, or a linear combination of them with a weight for each learner."""
+        return float(np.asarray(contrast, dtype=float) @ self.rows.mean(axis=1))
+
+    def answer(self, contrast: Sequence[float]) -> Answer:
+        """The estimate and its variances for a linear combination of the learners."""
+        weights = np.asarray(contrast, dtype=float)
+        of = {name: np.tensordot(weights, values, 1) for name, values in self.of_learners.items()}
+        found = _Contrast(self, of, np.tensordot(weights, self.rows, 1))
+        whole = found.first_order(np.arange(N_BLOCKS))
+        error = 0.0 if self.exact else _error_of_mean(found, whole)
+        return estimated(whole.auc, _squares(found, whole), error)
+
+    def why_flat(self) -> str:
+        """Why one learner has no variance."""
+        rows = self.rows
+        if (np.abs(rows - 1) < ROUNDING).all() or (np.abs(rows) < ROUNDING).all():
+            return "the classes were separated completely, in every row"
+        return "every observation was ranked equally well, as by equal scores"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +54,6 @@ class _Contrast:
     sums: Sums
     of: Mapping[str, np.ndarray]
     rows: np.ndarray
-    exact: bool
 
     @property
     def classes(self) -> Classes:
@@ -50,9 +66,9 @@ class _Contrast:
         auc = self.of["auc"][blocks].sum() / count
         learnt = sums.learnt[blocks].sum(axis=0) / count
         response = self.of["learnt_auc"][blocks].sum(axis=0) / count - learnt * auc
-        if self.exact:
+        if sums.exact:
             # All learning sets: the products of their indicators are known.
-            factors = [n * (n - 1) / (g * (n - g)) if g else 0.0 for n, g in classes.by_class]
+            factors = [n * (n - 1) / (g * (n - g)) if g else 0.0 for n, g in classes.shape.by_class]
             eta = classes.of_each(factors) * response
         else:
             together = sums.together[blocks].sum(axis=0) / count
@@ -80,16 +96,16 @@ class _FirstOrder:
     @property
     def contributions(self) -> np.ndarray:
         """b (n,): E[E 1{i is learnt from or tested}], centred."""
-        sizes = self.classes.by_class
+        sizes = self.classes.shape.by_class
         kappa = self.classes.of_each([g * (n - g) / (n * (n - 1)) for n, g in sizes])
-        n = self.classes.of_each(self.classes.sizes)
+        n = self.classes.of_each(self.classes.shape.sizes)
         found: np.ndarray = kappa * self.learning + self.testing / n
         return found
 
     @property
     def tested(self) -> np.ndarray:
         """d (n,) of the additive fit U + sum of lambda over L + sum of d of what is tested."""
-        sizes = self.classes.by_class
+        sizes = self.classes.shape.by_class
         lever = self.classes.of_each([g / (n - 1) for n, g in sizes])
         scale = self.classes.of_each([1 - g / ((n - 1) * (n - g)) for n, g in sizes])
         found: np.ndarray = (self.testing + lever * self.learning) / scale
@@ -108,61 +124,6 @@ def _regressed(gram: np.ndarray, response: np.ndarray) -> np.ndarray:
     return solution
 
 
-def estimate(sums: Sums, weights: np.ndarray, *, exact: bool) -> Answer:
-    """The estimate and its variances for a linear combination of the learners.
-
-    `exact` if the rows are all learning sets, each once.
-    """
-    of = {name: np.tensordot(weights, values, 1) for name, values in sums.of_learners.items()}
-    contrast = _Contrast(sums, of, np.tensordot(weights, sums.rows, 1), exact)
-    whole = contrast.first_order(np.arange(N_BLOCKS))
-    squares = _Squares(contrast, whole)
-    mc_se, mc_se_estimate = dict.fromkeys(VARIANCES, 0.0), 0.0
-    if exact:
-        parts = squares.raw()
-    else:
-        parts = squares.crossed()
-        mc_se_estimate = _error_of_mean(contrast, whole)
-        left_out = [squares.crossed(without=k).variances for k in range(N_BLOCKS)]
-        mc_se = {name: _error_by_blocks([each[name] for each in left_out]) for name in VARIANCES}
-    classes, values = sums.classes, parts.variances
-    scale = classes.of_each([n * (n - 1) / (n - g - 1) for n, g in classes.by_class])
-    u = scale * whole.contributions
-    return Answer(
-        auc=whole.auc,
-        values=values,
-        mc_se={name: mc_se[name] if value == value else np.nan for name, value in values.items()},
-        jackknife=parts.jackknife,
-        pair_effects=parts.pair_effects,
-        u=tuple(u[classes.codes == code] for code in range(len(classes.sizes))),
-        df=parts.df(classes.sizes),
-        mc_se_estimate=mc_se_estimate,
-    )
-
-
-def status(sums: Sums, found: Answer) -> str:
-    """Why there is no variance, if there is none; of one learner, or the difference of two."""
-    if not np.isnan(found.values["jackknife"]):
-        return "ok"
-    rows = sums.rows
-    if len(rows) == 2:
-        why = (
-            "the two learners ranked every tested pair alike, so there is no difference to test"
-            if sums.alike
-            else "the two learners differ by as much for every observation"
-        )
-    elif (np.abs(rows - 1) < ROUNDING).all() or (np.abs(rows) < ROUNDING).all():
-        why = "the classes were separated completely, in every row"
-    else:
-        why = "every observation was ranked equally well, as by equal scores"
-    return f"degenerate: the jackknife variance is zero, {why}"
-
-
-def _error_by_blocks(left_out: list[float]) -> float:
-    """Monte-Carlo standard error from the values without each of the blocks."""
-    return float(np.sqrt((N_BLOCKS - 1) * np.var(left_out)))
-
-
 def _error_of_mean(contrast: _Contrast, whole: _FirstOrder) -> float:
     """Monte-Carlo standard error of the AUC: its residuals, summed over the rows of each draw.
 
@@ -172,7 +133,8 @@ def _error_of_mean(contrast: _Contrast, whole: _FirstOrder) -> float:
     residuals = contrast.rows - sums.learning @ whole.learning
     by_draw = np.bincount(sums.draw, residuals - residuals.mean())
     n_rows, n_draws = len(residuals), len(by_draw)
-    freedom = 1 - (sum(sums.classes.sizes) - len(sums.classes.sizes) + 1) / n_rows
+    shape = sums.classes.shape
+    freedom = 1 - (shape.n_obs - len(shape.sizes) + 1) / n_rows
     squares = (by_draw**2).sum() * n_draws / (n_draws - 1) / freedom**2
     return float(np.sqrt(squares) / n_rows)
 
@@ -203,7 +165,7 @@ def _without_fit(
     The last two are those of two observations of one class, and of two classes.
     """
     classes, count = whole.classes, len(learning)
-    r = classes.of_each(classes.tested.tolist())
+    r = classes.of_each(classes.shape.tested)
     d = whole.tested
     fit = whole.auc + learning @ whole.learning
     # Placements of a class are fitted by this and d: what the sum over L has more than the AUC.
@@ -239,7 +201,7 @@ def _taus(
     classes: Classes, u: float, own: np.ndarray, within: np.ndarray, across: np.ndarray
 ) -> np.ndarray:
     """tau (n, n) from means of residuals; zero on the diagonal."""
-    sizes = classes.by_class
+    sizes = classes.shape.by_class
     share = classes.of_each([(g + 1) / n for n, g in sizes])
     a = own - share * u
     scale = classes.of_each([g / (n - 2) if n > 2 else 0.0 for n, g in sizes])
@@ -253,95 +215,28 @@ def _taus(
     return tau
 
 
-# --------------------------------------------------------------------------- squared lengths
+def _squares(contrast: _Contrast, whole: _FirstOrder) -> Squares:
+    """Squared lengths of single and pair effects."""
+    classes, shape = contrast.classes, contrast.classes.shape
+    n_rows = contrast.sums.count
+    b, weight = whole.contributions[classes.order], n_rows / n_rows.sum()
+    # Both orders of a pair are there.
+    same = classes.of_each([pair_factor(n, g + 1) / 2 for n, g in shape.by_class])
+    single = classes.of_each([first_order_factor(n, g + 1) for n, g in shape.by_class])
+    equal = classes.codes[:, None] == classes.codes
+    factors = np.where(equal, same[:, None], np.outer(single, single) / 2)
+    tau = _pair_effects(contrast, whole) * np.sqrt(factors) * weight[:, None, None]
+    # Inner products of blocks are all that is needed of the pair effects from here on.
+    flat = tau.reshape(N_BLOCKS, -1)
 
+    def of_blocks(blocks: np.ndarray) -> np.ndarray:
+        return contrast.first_order(blocks).contributions[classes.order]
 
-@dataclass(frozen=True)
-class _Parts:
-    """The jackknife of each class, and the pair effects M2."""
-
-    by_class: tuple[float, ...]
-    pair_effects: float
-
-    @property
-    def jackknife(self) -> float:
-        return sum(self.by_class)
-
-    @property
-    def variances(self) -> dict[str, float]:
-        """The jackknife, and the midpoint of it and its lower bound, not below M2/2."""
-        j, m2 = self.jackknife, self.pair_effects
-        if not j > NO_VARIANCE:
-            return dict.fromkeys(VARIANCES, np.nan)
-        return {"midpoint": max((j + j**2 / (j + m2)) / 2, m2 / 2), "jackknife": j}
-
-    def df(self, sizes: tuple[int, ...]) -> float:
-        """Welch's degrees of freedom."""
-        if not self.jackknife > NO_VARIANCE:
-            return np.nan
-        parts = zip(self.by_class, sizes, strict=True)
-        found = self.jackknife**2 / sum(j**2 / (n - 1) for j, n in parts)
-        return float(np.clip(found, 1, sum(sizes) - len(sizes)))
-
-
-class _Squares:
-    """Squared lengths of single and pair effects, with the factors that make variances of them."""
-
-    def __init__(self, contrast: _Contrast, whole: _FirstOrder) -> None:
-        self._contrast, self._b = contrast, whole.contributions
-        classes, count = contrast.classes, contrast.sums.count
-        self._weight = count / count.sum()
-        n_groups = int(count.sum() // (ROWS_IN_GROUP * len(classes.codes)))
-        self._group = np.arange(N_BLOCKS) % int(np.clip(n_groups, 2, MOST_GROUPS))
-        self._of_groups: dict[tuple[int, ...], np.ndarray] = {}
-        sizes = classes.by_class
-        self._single = np.array([n * (n - 1) / (n - g - 1) ** 2 for n, g in sizes])
-        # Both orders of a pair are there.
-        same = classes.of_each([_pair_factor(n, g + 1) / 2 for n, g in sizes])
-        single = classes.of_each(self._single.tolist())
-        equal = classes.codes[:, None] == classes.codes
-        factors = np.where(equal, same[:, None], np.outer(single, single) / 2)
-        tau = _pair_effects(contrast, whole) * np.sqrt(factors) * self._weight[:, None, None]
-        # Inner products of blocks are all that is needed of the pair effects from here on.
-        flat = tau.reshape(N_BLOCKS, -1)
-        self._inner = np.einsum("ki,li->kl", flat, flat)
-
-    def raw(self) -> _Parts:
-        """Squares as they are, of a complete design."""
-        return _Parts(self._jackknife(self._lengths(self._b**2)), float(self._inner.sum()))
-
-    def crossed(self, without: int | None = None) -> _Parts:
-        """Products of different blocks only, one block left out where wanted."""
-        kept = np.arange(N_BLOCKS) != (-1 if without is None else without)
-        inner, weight = self._inner[np.ix_(kept, kept)], self._weight[kept]
-        pairs = (inner.sum() - np.trace(inner)) / (weight.sum() ** 2 - (weight**2).sum())
-        groups = [np.flatnonzero(kept & (self._group == k)) for k in np.unique(self._group)]
-        groups = [blocks for blocks in groups if len(blocks)]
-        weight = np.array([self._weight[blocks].sum() for blocks in groups])
-        weighted = weight[:, None] * np.array([self._single_effects(blocks) for blocks in groups])
-        products = weighted.sum(axis=0) ** 2 - (weighted**2).sum(axis=0)
-        found = self._lengths(products) / (weight.sum() ** 2 - (weight**2).sum())
-        # Raw squares where the noise has made products negative.
-        found = np.where(found > 0, found, self._lengths(self._b**2))
-        return _Parts(self._jackknife(found), max(0.0, float(pairs)))
-
-    def _lengths(self, squares: np.ndarray) -> np.ndarray:
-        """Sums over the observations of each class, (C,)."""
-        lengths: np.ndarray = self._contrast.classes.members.T @ squares
-        return lengths
-
-    def _jackknife(self, lengths: np.ndarray) -> tuple[float, ...]:
-        return tuple((self._single * lengths).tolist())
-
-    def _single_effects(self, blocks: np.ndarray) -> np.ndarray:
-        key = tuple(blocks.tolist())
-        if key not in self._of_groups:
-            self._of_groups[key] = self._contrast.first_order(blocks).contributions
-        return self._of_groups[key]
-
-
-def _pair_factor(n: int, m: int) -> float:
-    """What the sum of squared pair effects of one class is multiplied by, for i < k."""
-    if n - m < 2:
-        return 0.0
-    return (n - 1) * (n - 2) ** 2 * (n - 3) / ((n - m) * (n - m - 1)) ** 2
+    return Squares(
+        shape=shape,
+        b=b,
+        groups=None if contrast.sums.exact else Groups.of(b, n_rows, of_blocks),
+        inner=np.einsum("ki,li->kl", flat, flat),
+        weight=weight,
+        unbiased=[nan] * (N_BLOCKS + 1),
+    )

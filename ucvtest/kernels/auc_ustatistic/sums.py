@@ -11,10 +11,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.disjoint import CompletePairs, Rest, Stage, pairs_of
 from ucvtest.kernels.auc_ustatistic.effects import Additive, Moments, Residuals, first_order
 from ucvtest.kernels.auc_ustatistic.jitted import residual_sums
-from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed, Shape, rank
+from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed, rank
 
 __all__ = ["Sums"]
 
@@ -54,6 +55,11 @@ class Sums:
         self.stages: list[Stage] | None = []
         self._waiting: list[_Batch] = []
 
+    @property
+    def n_waiting(self) -> int:
+        """Rows whose placements are in memory."""
+        return sum(len(batch.draw) for batch in self._waiting)
+
     def rank(self, sets: LearningSets, scores: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
         """Rank the next rows, which have draws of their own."""
         if not self.n_rows:
@@ -78,7 +84,7 @@ class Sums:
         self.pairs = np.zeros((n_learners, N_BLOCKS, *shape.sizes), dtype=np.int64)
         if self.exact:
             self.stages = None
-            if CompletePairs.exists(shape):
+            if shape.disjoint:
                 self.complete = CompletePairs(shape, n_learners)
 
     def settle(self) -> None:

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ucvtest.common.runtime import row_batches
-from ucvtest.designs.draws import draw_orders, learning_sets
+from ucvtest.designs.within_classes import WithinClasses
 from ucvtest.evaluation.source import LossSource
-from ucvtest.kernels.auc_ustatistic.placed import LearningSets
-from ucvtest.kernels.auc_ustatistic.sums import Sums
-from ucvtest.kernels.auc_ustatistic.variances import Answer, Effects, estimate
+from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.kernels.auc_ustatistic.variances import Answer
 from ucvtest.methods.influence.plan import Layout
 
 __all__ = ["Share", "draw_shares"]
@@ -57,30 +56,14 @@ class Share:
 def draw_shares(layout: Layout, source: LossSource, rng: np.random.Generator) -> tuple[Share, ...]:
     """Fit to pairs of disjoint learning sets: for one learner; or the difference, and each."""
     n_pairs = max(PAIRS, PAIRS_FOR_EACH * layout.n_obs)
-    sums, n_drawn = Sums(), 0
+    sets = WithinClasses.of(layout.classes, layout.half_sizes)
+    sums, n_drawn = TwoClasses(layout.classes), 0
     for part in row_batches(n_pairs, 2 * layout.n_obs, STAGE_CELLS):
         size = part.stop - part.start
-        learning = _drawn(layout, size, rng)
+        learning = sets.drawn(rng, size)
         seeds = rng.integers(2**31 - 1, size=len(learning))
-        scores = [each.astype(float) for each in source.each(learning, ~learning, seeds)]
-        sets = LearningSets(_by_class(layout, learning), n_drawn + np.arange(2 * size) % size)
-        sums.rank(sets, [_by_class(layout, each) for each in scores])
+        scores = source.each(learning, ~learning, seeds)
+        sums.add(scores, learning, n_drawn + sets.draws(size))
         n_drawn += size
     contrasts: Sequence[tuple[int, ...]] = [(1, -1), (1, 0), (0, 1)] if source.paired else [(1,)]
-    effects = Effects.of(sums)
-    return tuple(Share.of(estimate(effects, weights)) for weights in contrasts)
-
-
-def _drawn(layout: Layout, n_pairs: int, rng: np.random.Generator) -> np.ndarray:
-    """Pairs of learning sets (2 n_pairs, n), the first ones of all pairs first."""
-    sets = np.zeros((2, n_pairs, layout.n_obs), dtype=bool)
-    for members, size in zip(layout.classes, layout.half_sizes, strict=True):
-        orders = draw_orders(rng, n_pairs, len(members))
-        for k in range(2):
-            sets[k][:, members] = learning_sets(orders, k * size, size)
-    return sets.reshape(2 * n_pairs, -1)
-
-
-def _by_class(layout: Layout, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    positives, negatives = layout.classes
-    return values[:, positives], values[:, negatives]
+    return tuple(Share.of(sums.answer(weights)) for weights in contrasts)

@@ -19,9 +19,9 @@ from ucvtest.losses.means import AUC
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic import ratio, report, run
 from ucvtest.methods.ustatistic.auc import report as auc_report
+from ucvtest.methods.ustatistic.auc import run as auc_run
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
 from ucvtest.methods.ustatistic.auc.several_plan import SeveralSizes
-from ucvtest.methods.ustatistic.auc.several_run import estimated_auc
 from ucvtest.methods.ustatistic.interval import Interval, IntervalName
 from ucvtest.methods.ustatistic.kappa import KappaProfile, complete_profile, sampled_profile
 from ucvtest.methods.ustatistic.plan import (
@@ -250,7 +250,7 @@ class UStatisticTest(FromLosses):
                 named = pos_label is not None
                 self._classes = SeveralSizes.checked(sample, learn_size, against_rest=named)
             else:
-                self._classes = ClassSizes.checked(sample.target, sample.response, learn_size)
+                self._classes = ClassSizes.checked(sample, learn_size)
             self.learn_size = sum(self._classes.learn_sizes)
         else:
             self.learn_size = Sizes.checked(self.n_obs, learn_size).learn_size
@@ -308,7 +308,7 @@ class UStatisticTest(FromLosses):
                     "UStatisticTest draws itself: leave design out"
                 )
             self._pairs = splits = GivenSplits.of(header.design)
-            self._classes = ClassSizes.of(splits, self.target)
+            self._classes = ClassSizes.given(splits, self.target)
         else:
             header.check_losses()
             self._pairs = given_sets(header.design)
@@ -338,7 +338,7 @@ class UStatisticTest(FromLosses):
     def estimand(self) -> str:
         """What is estimated, in words."""
         if self._classes is not None:
-            return auc_report.estimand(self._classes, paired=self.paired)
+            return self._classes.estimand(paired=self.paired)
         loss = self._mean_loss()
         size = f"at learning-set size {self.learn_size}"
         if self._keeps_classes:
@@ -460,10 +460,9 @@ class UStatisticTest(FromLosses):
         if self._classes is None:
             parts = self._parts(options, execution, source, settings)
         else:
-            by_class = self._classes.learn_sizes
-            ordered = by_class if isinstance(self._classes, SeveralSizes) else by_class[::-1]
-            settings |= {"loss": AUC, "learn_size_by_class": ordered}
-            found = estimated_auc(self._classes, options, source, execution)
+            settings |= {"loss": AUC, "learn_size_by_class": self._classes.asked}
+            sampler = auc_run.Sampler(self._classes, source, execution.generator)
+            found = auc_run.estimated(sampler, options)
             parts = auc_report.parts(
                 self.hypothesis, self._classes, options, found, source, settings
             )

@@ -1,108 +1,49 @@
-"""How many of each class are learnt from, and what losses that exist say of it."""
+"""How many of each class are learnt from, and the variance that is asked for."""
 
 from dataclasses import dataclass
-from math import comb, prod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ucvtest.common.checks import as_integer, is_integer
+from ucvtest.common.checks import is_integer
+from ucvtest.data.sample import Sample
 from ucvtest.designs.draws import class_shares
+from ucvtest.designs.within_classes import WithinClasses
 from ucvtest.kernels.auc_ustatistic.variances import VARIANCES
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.methods.ustatistic.splits import GivenSplits
 
-__all__ = ["ClassSizes"]
+__all__ = ["AnySizes", "ClassSizes", "asked_sizes"]
 
 LEAST_IN_CLASS = 3
 """One observation to learn from, two to test."""
 
 
 @dataclass(frozen=True, eq=False)
-class ClassSizes:
-    """Who is a positive, and how many positives and negatives a rule learns from, in this order.
+class AnySizes(WithinClasses):
+    """What the tests of two classes and of several have in common.
 
     `in_pairs` says whether learning sets come in disjoint pairs where they can.
     """
 
-    positive: np.ndarray
-    learn_sizes: tuple[int, int]
     in_pairs: bool = True
 
-    @classmethod
-    def checked(cls, target: np.ndarray, response: np.ndarray, learn_size: Any) -> Self:
-        """The sizes that a user asks for, negatives first; `response` are the user's own labels."""
-        positive = np.asarray(target) == 1
-        counts = (int((~positive).sum()), int(positive.sum()))
-        for count, members in zip(counts, (~positive, positive), strict=True):
-            if count < LEAST_IN_CLASS:
-                label = np.asarray(response)[members].tolist()[0]
-                raise ValueError(
-                    f"class {label!r} has {count} observations: at least {LEAST_IN_CLASS} of each "
-                    "class are needed"
-                )
-        _check_number(sum(counts))
-        default = (max(1, counts[0] // 2 - 1), max(1, counts[1] // 2 - 1))
-        negatives, positives = _asked(learn_size, counts, positive.astype(int), default)
-        for size, count in zip((negatives, positives), counts, strict=True):
-            if not 1 <= size <= count - 2:
-                raise ValueError(
-                    f"learn_size={learn_size!r} learns from {negatives} of {counts[0]} negatives "
-                    f"and {positives} of {counts[1]} positives, and one of each must be learnt "
-                    f"from and two tested: use learn_size={default}, or leave it out"
-                )
-        return cls(positive, (positives, negatives))
-
-    @classmethod
-    def of(cls, splits: GivenSplits, target: np.ndarray) -> Self:
-        """The sizes in splits that learn from as many of a class as the others."""
-        design = splits.design
-        _check_number(design.n_obs)
-        positive = target == 1
-        learnt = []
-        for members in (positive, ~positive):
-            sizes, count = design.learning[:, members].sum(axis=1), int(members.sum())
-            if sizes.min() != sizes.max() or not 1 <= sizes[0] <= count - 2:
-                raise ValueError(
-                    f"the design learns from {_range(sizes)} of {count} observations of a class, "
-                    "and the test needs the same number in every split, one at least, with two "
-                    "left to be tested: use StratifiedShuffleSplit with a test_size that is "
-                    "in proportion to the classes"
-                )
-            learnt.append(int(sizes[0]))
-        return cls(positive, (learnt[0], learnt[1]), splits.in_pairs)
+    known_variances: ClassVar[tuple[str, ...]] = VARIANCES
 
     @property
-    def sizes(self) -> tuple[int, int]:
-        """Observations of each class."""
-        n_positives = int(self.positive.sum())
-        return n_positives, self.n_obs - n_positives
+    def about(self) -> str:
+        """What the variances are for."""
+        return "loss='auc'"
 
     @property
-    def n_obs(self) -> int:
-        """Observations of the sample."""
-        return len(self.positive)
+    def n_scores(self) -> int:
+        """Scores that a rule gives each observation."""
+        return 1
 
     @property
-    def members(self) -> tuple[np.ndarray, np.ndarray]:
-        """The positives and the negatives."""
-        return np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
-
-    @property
-    def by_class(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """n_c and g_c of positives and of negatives."""
-        (n1, n0), (g1, g0) = self.sizes, self.learn_sizes
-        return (n1, g1), (n0, g0)
-
-    @property
-    def paired(self) -> bool:
-        """Whether learning sets can be drawn in disjoint pairs."""
-        return all(2 * g <= n for n, g in self.by_class)
-
-    @property
-    def disjoint(self) -> bool:
-        """Whether two learning sets, each with a pair to test, can be disjoint."""
-        return all(2 * (g + 1) <= n for n, g in self.by_class)
+    def asked(self) -> tuple[int, ...]:
+        """How many of each class are learnt from, in the order that `learn_size` has."""
+        return self.learn_sizes
 
     @property
     def variances(self) -> tuple[str, ...]:
@@ -110,28 +51,27 @@ class ClassSizes:
         missing = set() if self.paired else {"midpoint"}
         if not (self.disjoint and self.in_pairs):
             missing |= {"clipped", "unbiased"}
-        return tuple(name for name in VARIANCES if name not in missing)
+        return tuple(name for name in self.known_variances if name not in missing)
 
     @property
-    def complete(self) -> int:
-        """The number of all learning sets."""
-        return prod(comb(n, g) for n, g in self.by_class)
+    def default_variance(self) -> str:
+        """The variance that "auto" stands for."""
+        return "midpoint" if self.paired else "jackknife"
 
     def chosen(self, variance: Any) -> str:
-        """The variance that is asked for, or that "auto" stands for."""
+        """The variance that is asked for."""
         if isinstance(variance, str) and variance == "auto":
-            return "midpoint" if self.paired else "jackknife"
-        if not isinstance(variance, str) or variance not in VARIANCES:
+            return self.default_variance
+        if not isinstance(variance, str) or variance not in self.known_variances:
             raise ValueError(
-                f"variance={variance!r:.60} does not exist for loss='auc': use one of auto, "
-                f"{', '.join(VARIANCES)}"
+                f"variance={variance!r:.60} does not exist for {self.about}: use one of auto, "
+                f"{', '.join(self.known_variances)}"
             )
         if variance == "midpoint" and not self.paired:
-            (n1, g1), (n0, g0) = self.by_class
+            listed = ", ".join(f"{g} of {n}" for n, g in self.by_class)
             raise ValueError(
-                f"variance='midpoint' needs at most half of each class to learn from, got {g0} of "
-                f"{n0} negatives and {g1} of {n1} positives: use a smaller learn_size, or "
-                "variance='jackknife'"
+                f"variance='midpoint' needs at most half of each class to learn from, got {listed}:"
+                " use a smaller learn_size, or variance='jackknife'"
             )
         if variance not in self.variances:
             other = self.variances[0]
@@ -151,6 +91,51 @@ class ClassSizes:
             )
 
 
+class ClassSizes(AnySizes):
+    """Positives and negatives, in this order."""
+
+    @classmethod
+    def checked(cls, sample: Sample, learn_size: Any) -> Self:
+        """The sizes that a user asks for, negatives first."""
+        _check_number(sample.n_obs)
+        members, sizes = asked_sizes(sample, learn_size)
+        return cls.of(members[::-1], sizes[::-1])
+
+    @classmethod
+    def given(cls, splits: GivenSplits, target: np.ndarray) -> Self:
+        """The sizes in splits that learn from as many of a class as the others."""
+        design = splits.design
+        _check_number(design.n_obs)
+        members, learnt = [np.flatnonzero(target == code) for code in (1, 0)], []
+        for each in members:
+            sizes, count = design.learning[:, each].sum(axis=1), len(each)
+            if sizes.min() != sizes.max() or not 1 <= sizes[0] <= count - 2:
+                raise ValueError(
+                    f"the design learns from {_range(sizes)} of {count} observations of a class, "
+                    "and the test needs the same number in every split, one at least, with two "
+                    "left to be tested: use StratifiedShuffleSplit with a test_size that is "
+                    "in proportion to the classes"
+                )
+            learnt.append(int(sizes[0]))
+        return cls.of(members, learnt, in_pairs=splits.in_pairs)
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """How many negatives and positives are learnt from."""
+        return self.learn_sizes[::-1]
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """Diagnostics of the sample."""
+        return {"n_positive": self.sizes[0], "n_negative": self.sizes[1]}
+
+    def estimand(self, *, paired: bool) -> str:
+        """What is estimated, in words."""
+        positives, negatives = self.learn_sizes
+        subject = "difference of unconditional AUCs" if paired else "unconditional AUC"
+        return f"{subject} at learning-set size {negatives + positives} ({positives} positive)"
+
+
 def _check_number(n_obs: int) -> None:
     """Refuse samples whose pairs are too many for memory and time."""
     if n_obs > MAX_OBS_PAIR_EFFECTS:
@@ -160,27 +145,58 @@ def _check_number(n_obs: int) -> None:
         )
 
 
-def _asked(
-    learn_size: Any, counts: tuple[int, int], strata: np.ndarray, default: tuple[int, int]
-) -> tuple[int, int]:
-    """Negatives and positives to learn from: the default, a pair, or a number shared out."""
-    if learn_size is None:
-        return default
-    if isinstance(learn_size, (tuple, list, np.ndarray)) and len(learn_size) == 2:
-        negatives, positives = (as_integer("learn_size", size) for size in learn_size)
-        return negatives, positives
+def asked_sizes(sample: Sample, learn_size: Any) -> tuple[tuple[np.ndarray, ...], tuple[int, ...]]:
+    """The observations of each class, the positive last, and how many of each are learnt from."""
+    codes, labels = sample.target.astype(int), np.asarray(sample.classes).tolist()
+    members = tuple(np.flatnonzero(codes == code) for code in range(len(labels)))
+    counts = tuple(map(len, members))
+    for label, count in zip(labels, counts, strict=True):
+        if count < LEAST_IN_CLASS:
+            raise ValueError(
+                f"class {label!r} has {count} observations: at least {LEAST_IN_CLASS} of each "
+                "class are needed"
+            )
+    default = tuple(max(1, count // 2 - 1) for count in counts)
+    sizes = default if learn_size is None else _by_class(learn_size, codes, default)
+    names = [f"observations of class {label!r}" for label in labels]
+    if len(labels) == 2:
+        names = ["negatives", "positives"]
+    for name, size, count in zip(names, sizes, counts, strict=True):
+        if not 1 <= size <= count - 2:
+            raise ValueError(
+                f"learn_size={learn_size!r} learns from {size} of {count} {name} where one of "
+                "each class must be learnt from and two tested: use "
+                f"learn_size={default}, or leave it out"
+            )
+    return members, sizes
+
+
+def _by_class(learn_size: Any, codes: np.ndarray, default: tuple[int, ...]) -> tuple[int, ...]:
+    """How many of each class to learn from: as given, or a number shared out."""
+    n_classes = len(default)
+    if (
+        isinstance(learn_size, (tuple, list, np.ndarray))
+        and len(learn_size) == n_classes
+        and all(map(is_integer, learn_size))
+    ):
+        return tuple(map(int, learn_size))
     if not is_integer(learn_size):
-        raise ValueError(
-            "learn_size must be an integer, or a pair of them, negatives first, with loss='auc'; "
-            f"got {learn_size!r:.60}"
+        each = (
+            "a pair of them, negatives first"
+            if n_classes == 2
+            else f"one for each of the {n_classes} classes in ascending order, pos_label last"
         )
-    if not 2 <= learn_size <= sum(counts) - 4:
         raise ValueError(
-            f"learn_size must lie between 2 and n - 4 = {sum(counts) - 4} with loss='auc', got "
-            f"{learn_size}: use {sum(default)}, or leave it out"
+            f"learn_size must be an integer, or {each}, with loss='auc'; got {learn_size!r:.60}"
         )
-    shares = class_shares(strata, int(learn_size))
-    return int(shares[0]), int(shares[1])
+    least, most = n_classes, len(codes) - 2 * n_classes
+    if not least <= learn_size <= most:
+        raise ValueError(
+            f"learn_size must lie between {least} and n - {2 * n_classes} = {most} with loss='auc'"
+            f"{'' if n_classes == 2 else f' and {n_classes} classes'}, got {learn_size}: use "
+            f"{sum(default)}, or leave it out"
+        )
+    return tuple(class_shares(codes, int(learn_size)).tolist())
 
 
 def _range(sizes: np.ndarray) -> str:

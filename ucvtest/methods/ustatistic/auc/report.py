@@ -14,15 +14,15 @@ from ucvtest.inference.studentise import (
     studentise,
     variance_table,
 )
-from ucvtest.kernels.auc_ustatistic.variances import Answer
+from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
-from ucvtest.methods.ustatistic.auc.run import ROWS_FOR_EACH, Found
+from ucvtest.methods.ustatistic.auc.run import Found
 from ucvtest.methods.ustatistic.auc.several_plan import SeveralSizes
 from ucvtest.methods.ustatistic.plan import Options
 from ucvtest.methods.ustatistic.report import ORDER, REMEDY_PAIRS, max_fits_notes
 from ucvtest.stats.own_values import OwnValues
 
-__all__ = ["estimand", "parts"]
+__all__ = ["parts"]
 
 FEW_IN_CLASS = 8
 """With fewer observations of a class than this, intervals are rough."""
@@ -35,15 +35,6 @@ REMEDY_LOSSES = "use scores of more splits"
 
 
 AnySizes = ClassSizes | SeveralSizes
-
-
-def estimand(sizes: AnySizes, *, paired: bool) -> str:
-    """What is estimated, in words."""
-    if isinstance(sizes, SeveralSizes):
-        return sizes.estimand(paired=paired)
-    (_, positives), (_, negatives) = sizes.by_class
-    subject = "difference of unconditional AUCs" if paired else "unconditional AUC"
-    return f"{subject} at learning-set size {negatives + positives} ({positives} positive)"
 
 
 def parts(
@@ -150,18 +141,12 @@ def _diagnostics(
         "variance": options.variance,
         "n_pairs": found.n_rows // 2,
         "converged": found.converged,
-        **_counts(sizes),
+        **sizes.counts,
         **{f"variance_{name}": found.variance(name) for name in sizes.variances},
         "pair_effects": answer.pair_effects,
         "influence": influence,
         **source.counts,
     }
-
-
-def _counts(sizes: AnySizes) -> dict[str, Any]:
-    if isinstance(sizes, SeveralSizes):
-        return {"n_by_class": sizes.sizes}
-    return {"n_positive": sizes.sizes[0], "n_negative": sizes.sizes[1]}
 
 
 def _notes(

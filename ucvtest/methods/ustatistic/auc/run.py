@@ -1,30 +1,23 @@
 """AUCs from learning sets within the classes: drawn, enumerated, or given."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from ucvtest.designs.draws import all_learning_sets, draw_orders, learning_sets
 from ucvtest.evaluation.source import LossSource
-from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets
+from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS
+from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
 from ucvtest.kernels.auc_ustatistic.status import status
-from ucvtest.kernels.auc_ustatistic.sums import Sums
-from ucvtest.kernels.auc_ustatistic.variances import VARIANCES, Answer, Effects, estimate
+from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
+from ucvtest.methods.ustatistic.auc.several_plan import SeveralSizes
 from ucvtest.methods.ustatistic.plan import Options
 from ucvtest.methods.ustatistic.run import in_parts
 from ucvtest.methods.ustatistic.splits import GivenSplits
 
-__all__ = [
-    "FEWEST_FOR_EACH",
-    "FEWEST_ROWS",
-    "ROWS_FOR_EACH",
-    "Found",
-    "Sampler",
-    "estimated",
-]
+__all__ = ["Found", "Sampler", "estimated"]
 
 STAGE_CELLS = 500_000
 """Scores of a learner that are in memory at a time."""
@@ -34,9 +27,6 @@ STAGE_PLACEMENTS = 4_000_000
 
 FEWEST_ROWS, FEWEST_FOR_EACH = 600, 10
 """Learning sets that "auto" draws at least: altogether, and for each observation."""
-
-ROWS_FOR_EACH = 4
-"""Learning sets for each observation without which there is no variance: see `from_scores`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,33 +55,21 @@ class Found:
 class Sampler:
     """Learning sets within the classes, with the scores of one learner or two."""
 
-    sizes: ClassSizes
+    sizes: ClassSizes | SeveralSizes
     source: LossSource
     generator: np.random.Generator
 
     @property
     def rows_of_part(self) -> int:
         """Learning sets whose scores are in memory at a time."""
-        return max(64, STAGE_CELLS // self.sizes.n_obs)
+        return max(64, STAGE_CELLS // (self.sizes.n_obs * self.sizes.n_scores))
 
     def drawn(self, n_pairs: int) -> np.ndarray:
-        """Pairs of random learning sets (2 n_pairs, n), disjoint where they can be.
-
-        First come the first sets of all pairs.
-        """
-        sets = np.zeros((2, n_pairs, self.sizes.n_obs), dtype=bool)
-        for members, (n, g) in zip(self.sizes.members, self.sizes.by_class, strict=True):
-            orders = draw_orders(self.generator, n_pairs, n)
-            sets[0][:, members] = learning_sets(orders, 0, g)
-            if self.sizes.paired:
-                sets[1][:, members] = learning_sets(orders, g, g)
-            else:
-                again = draw_orders(self.generator, n_pairs, n)
-                sets[1][:, members] = learning_sets(again, 0, g)
-        return sets.reshape(2 * n_pairs, -1)
+        """Pairs of random learning sets (2 n_pairs, n), the first sets of all pairs first."""
+        return self.sizes.drawn(self.generator, n_pairs)
 
     def scores(self, learning: np.ndarray) -> list[np.ndarray]:
-        """The scores of each learner, (R, n), undefined where it learnt."""
+        """The scores of each learner, (R, n), or (R, n, C), undefined where it learnt."""
         seeds = self.generator.integers(2**31 - 1, size=len(learning))
         return self.source.each(learning, ~learning, seeds)
 
@@ -100,10 +78,16 @@ class Rankings:
     """Sums over the rankings of what was tested, by the learning sets so far."""
 
     def __init__(self, sampler: Sampler, *, exact: bool) -> None:
-        self._sampler = sampler
-        self._sums = Sums(exact=exact)
-        self._waiting = self._n_draws = 0
-        self._effects: Effects | None = None
+        self._sampler, self._exact = sampler, exact
+        self._n_learners, self._n_draws = 2 if sampler.source.paired else 1, 0
+        sizes = sampler.sizes
+        self._sums: TwoClasses | SeveralClasses
+        if isinstance(sizes, SeveralSizes):
+            self._sums = SeveralClasses(sizes.classes, self._n_learners, exact=exact)
+        else:
+            # The additive fit to fewer rows than these would be noisy.
+            rows = max(FEWEST_FOR_EACH * sizes.n_obs, STAGE_PLACEMENTS // sizes.n_obs)
+            self._sums = TwoClasses(sizes.members, exact=exact, rows_at_a_time=rows)
 
     @property
     def n_rows(self) -> int:
@@ -113,44 +97,25 @@ class Rankings:
     def draw(self, n_pairs: int) -> None:
         """Draw pairs, some at a time, and fit."""
         for size in in_parts(n_pairs, self._sampler.rows_of_part // 2):
-            paired, rows = self._sampler.sizes.paired, np.arange(2 * size)
-            # The second sets come after all first ones.
-            self.add(self._sampler.drawn(size), rows % size if paired else rows)
+            self.add(self._sampler.drawn(size), self._sampler.sizes.draws(size))
 
     def add(self, learning: np.ndarray, draw: np.ndarray) -> None:
         """Fit to the learning sets (R, n); `draw` numbers those that were drawn together."""
-        positives, negatives = self._sampler.sizes.members
-        sets = LearningSets((learning[:, positives], learning[:, negatives]), self._n_draws + draw)
-        scores = [each.astype(float, copy=False) for each in self._sampler.scores(learning)]
-        self._sums.rank(sets, [(each[:, positives], each[:, negatives]) for each in scores])
+        self._sums.add(self._sampler.scores(learning), learning, self._n_draws + draw)
         self._n_draws += int(draw.max()) + 1
-        self._waiting += len(learning)
-        self._effects = None
-        if self._waiting >= self._rows_of_fit:
-            self._sums.settle()
-            self._waiting = 0
-
-    @property
-    def _rows_of_fit(self) -> int:
-        """Rows whose placements are in memory; the additive fit to fewer would be noisy."""
-        n_obs = self._sampler.sizes.n_obs
-        return max(FEWEST_FOR_EACH * n_obs, STAGE_PLACEMENTS // n_obs)
 
     def answers(self, *, own: bool) -> tuple[Answer, tuple[Answer, ...], str]:
         """For the learner or the difference of two, with `own` for each of two, and the status."""
-        sums = self._sums
-        enough = sums.exact or (
-            self.n_rows >= ROWS_FOR_EACH * self._sampler.sizes.n_obs and self._n_draws >= N_BLOCKS
-        )
-        contrasts: list[tuple[int, ...]] = [(1,)]
-        if self._sampler.source.paired:
-            contrasts = [(1, -1), (1, 0), (0, 1)] if own else [(1, -1)]
-        if not enough:
-            alone = [_plain_mean(sums, weights) for weights in contrasts]
+        sums, sizes = self._sums, self._sampler.sizes
+        contrasts: list[tuple[int, ...]] = [(1, -1)[: self._n_learners]]
+        if own and self._n_learners == 2:
+            contrasts += [(1, 0), (0, 1)]
+        if not self._exact and (
+            self.n_rows < ROWS_FOR_EACH * sizes.n_obs or self._n_draws < N_BLOCKS
+        ):
+            alone = [Answer.of_few_rows(sums.mean(each), sizes) for each in contrasts]
             return alone[0], tuple(alone[1:]), "ok"
-        if self._effects is None:
-            self._effects, self._waiting = Effects.of(sums), 0
-        found = [estimate(self._effects, weights) for weights in contrasts]
+        found = [sums.answer(each) for each in contrasts]
         return found[0], tuple(found[1:]), status(sums, found[0])
 
 
@@ -164,7 +129,7 @@ def estimated(sampler: Sampler, options: Options) -> Found:
     elif isinstance(options.n_pairs, int):
         rankings.draw(options.n_pairs)
     elif options.n_pairs == "exact":
-        for learning in _all_learning_sets(sampler):
+        for learning in sampler.sizes.every(sampler.rows_of_part):
             rankings.add(learning, np.arange(len(learning)))
     else:
         converged = _until_precise(rankings, sampler, options)
@@ -200,34 +165,3 @@ def _excess(answer: Answer, options: Options) -> float:
     if variance < 0:
         return of_variance
     return max(of_variance, answer.mc_se_estimate / (options.tol * math.sqrt(variance)))
-
-
-def _plain_mean(sums: Sums, weights: tuple[int, ...]) -> Answer:
-    """The mean AUC of too few rows for anything else."""
-    n_pairs = math.prod(sums.shape.tested)
-    psi = sums.pairs.sum(axis=(1, 2, 3))
-    auc = float(np.dot(weights, psi)) / (2 * n_pairs * sums.n_rows)
-    n1, n0 = sums.shape.sizes
-    return Answer(
-        auc=auc,
-        values=dict.fromkeys(VARIANCES, math.nan),
-        mc_se=dict.fromkeys(VARIANCES, math.nan),
-        jackknife=math.nan,
-        pair_effects=math.nan,
-        u=(np.full(n1, math.nan), np.full(n0, math.nan)),
-        df=math.nan,
-        mc_se_estimate=math.nan,
-    )
-
-
-def _all_learning_sets(sampler: Sampler) -> Iterator[np.ndarray]:
-    """All learning sets within the classes, in batches."""
-    sizes = sampler.sizes
-    whole = [np.concatenate(list(all_learning_sets(n, g, 4096))) for n, g in sizes.by_class]
-    places = np.indices([len(each) for each in whole]).reshape(2, -1).T
-    for start in range(0, len(places), sampler.rows_of_part):
-        rows = places[start : start + sampler.rows_of_part]
-        learning = np.zeros((len(rows), sizes.n_obs), dtype=bool)
-        for members, sets, place in zip(sizes.members, whole, rows.T, strict=True):
-            learning[:, members] = sets[place]
-        yield learning

@@ -1,0 +1,50 @@
+"""How many observations there are of each class, and how many of each a rule learns from."""
+
+from dataclasses import dataclass
+from math import comb, prod
+
+import numpy as np
+
+__all__ = ["Shape"]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """n_c and g_c: observations of each class, and how many a rule learns from."""
+
+    sizes: tuple[int, ...]
+    learn_sizes: tuple[int, ...]
+
+    @property
+    def n_obs(self) -> int:
+        """Observations of all classes."""
+        return sum(self.sizes)
+
+    @property
+    def by_class(self) -> tuple[tuple[int, int], ...]:
+        """n_c and g_c of each class."""
+        return tuple(zip(self.sizes, self.learn_sizes, strict=True))
+
+    @property
+    def tested(self) -> tuple[int, ...]:
+        """r_c: how many of each class a rule does not learn from."""
+        return tuple(n - g for n, g in self.by_class)
+
+    @property
+    def paired(self) -> bool:
+        """Whether learning sets can be drawn in disjoint pairs."""
+        return all(2 * g <= n for n, g in self.by_class)
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether two learning sets, each with one more of each class to test, can be disjoint."""
+        return all(2 * (g + 1) <= n for n, g in self.by_class)
+
+    @property
+    def complete(self) -> int:
+        """The number of all learning sets."""
+        return prod(comb(n, g) for n, g in self.by_class)
+
+    def split(self, values: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The values (..., n), which come class after class, of each class."""
+        return tuple(np.split(values, np.cumsum(self.sizes)[:-1], axis=-1))

@@ -1,0 +1,157 @@
+"""The AUC of two classes and its variances, from the sums over learning sets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from ucvtest.kernels.auc_ustatistic.disjoint import unbiased
+from ucvtest.kernels.auc_ustatistic.effects import FirstOrder, PairEffects, first_order
+from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets
+from ucvtest.kernels.auc_ustatistic.sums import Sums
+from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated, pair_factor
+from ucvtest.kernels.ustatistic.variances import first_order_factor
+
+__all__ = ["TwoClasses"]
+
+
+class TwoClasses(Sums):
+    """Sums over the rankings of positives and negatives, the observations `members`.
+
+    Placements of some `rows_at_a_time` stay in memory until their residuals are taken, by default
+    those of all rows.
+    """
+
+    def __init__(
+        self,
+        members: Sequence[np.ndarray],
+        *,
+        exact: bool = False,
+        rows_at_a_time: int | None = None,
+    ) -> None:
+        super().__init__(exact=exact)
+        self._members, self._rows_at_a_time = members, rows_at_a_time
+        self._effects: _Effects | None = None
+
+    @property
+    def n_learners(self) -> int:
+        """One or two."""
+        return len(self.pairs)
+
+    def add(self, scores: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
+        """Rank the scores (M, n) of each learner, looked at only where tested."""
+        self._effects = None
+        self.rank(
+            LearningSets(self._by_class(learning), draw),
+            [self._by_class(each.astype(float, copy=False)) for each in scores],
+        )
+        if self._rows_at_a_time is not None and self.n_waiting >= self._rows_at_a_time:
+            self.settle()
+
+    def _by_class(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        positives, negatives = self._members
+        return values[:, positives], values[:, negatives]
+
+    def mean(self, contrast: Sequence[float]) -> float:
+        """The mean AUC, or a linear combination of them with a weight for each learner."""
+        psi = self.pairs.sum(axis=(1, 2, 3))
+        return float(np.dot(contrast, psi)) / (2 * np.prod(self.shape.tested) * self.n_rows)
+
+    def answer(self, contrast: Sequence[float]) -> Answer:
+        """The estimate and its variances for a linear combination of the learners."""
+        if self._effects is None:
+            self._effects = _Effects.of(self)
+        effects, weights = self._effects, np.asarray(contrast, dtype=float)
+        auc = float(weights @ effects.whole.auc)
+        error = 0.0 if self.exact else _error_of_mean(self, weights)
+        return estimated(auc, effects.squares(weights), error)
+
+    def why_flat(self) -> str:
+        """Why one learner has no variance."""
+        n1 = self.shape.sizes[0]
+        learnt = self.moments.learnt.sum(axis=0)
+        # How often each pair was tested.
+        n_pairs = self.n_rows - learnt[:n1, None] - learnt[n1:]
+        n_pairs = n_pairs + self.moments.together.sum(axis=0)[:n1, n1:]
+        (psi,) = self.pairs.sum(axis=1)
+        if (psi == n_pairs).all():
+            return "all tested scores were equal: the learner tells no observation from another"
+        if (psi == 2 * n_pairs).all() or not psi.any():
+            return "the classes were separated completely, in every row"
+        return "every observation was ranked equally well"
+
+
+@dataclass(frozen=True, eq=False)
+class _Effects:
+    """Effects of every learner: of all rows, of groups of blocks, and of pairs by block."""
+
+    sums: Sums
+    whole: FirstOrder
+    b: np.ndarray
+    groups: Groups | None
+    pairs: PairEffects
+    weight: np.ndarray
+    unbiased: np.ndarray
+
+    @classmethod
+    def of(cls, sums: Sums) -> Self:
+        """From the sums so far."""
+        sums.settle()
+        shape, n_rows = sums.shape, sums.moments.n_rows.astype(float)
+        whole = first_order(shape, sums.moments, np.arange(N_BLOCKS), exact=sums.exact)
+        b = whole.contributions(shape)
+
+        def of_blocks(blocks: np.ndarray) -> np.ndarray:
+            found = first_order(shape, sums.moments, blocks, exact=False)
+            return found.contributions(shape)
+
+        return cls(
+            sums=sums,
+            whole=whole,
+            b=b,
+            groups=None if sums.exact else Groups.of(b, sums.moments.n_rows, of_blocks),
+            pairs=PairEffects.of(shape, n_rows, sums.residuals, sums.pairs),
+            weight=n_rows / sums.n_rows,
+            unbiased=_unbiased(sums, whole),
+        )
+
+    def squares(self, weights: np.ndarray) -> Squares:
+        """Squared lengths of a linear combination of the learners."""
+        shape = self.sums.shape
+        pair = [pair_factor(n, g + 1) / 2 for n, g in shape.by_class]
+        first, second = (first_order_factor(n, g + 1) for n, g in shape.by_class)
+        # Inner products of blocks are all that is needed of the pair effects from here on.
+        inner = np.zeros((N_BLOCKS, N_BLOCKS))
+        for factor, tau in zip((*pair, first * second), vars(self.pairs).values(), strict=True):
+            of_block = np.einsum("d,dkij->kij", weights, tau).reshape(N_BLOCKS, -1)
+            of_block *= self.weight[:, None]
+            inner += factor * np.einsum("ki,li->kl", of_block, of_block)
+        return Squares(
+            shape=shape,
+            b=weights @ self.b,
+            groups=None if self.groups is None else self.groups.combined(weights),
+            inner=inner,
+            weight=self.weight,
+            unbiased=np.einsum("d,kde,e->k", weights, self.unbiased, weights).tolist(),
+        )
+
+
+def _unbiased(sums: Sums, whole: FirstOrder) -> np.ndarray:
+    """The unbiased variance (D, D) of all rows, and without each block; NaN where there is none."""
+    if sums.complete is not None:
+        return sums.complete.unbiased(whole.auc)[None]
+    if sums.stages is None:
+        return np.full((N_BLOCKS + 1, len(whole.auc), len(whole.auc)), np.nan)
+    left = [np.arange(N_BLOCKS) != k for k in range(-1, N_BLOCKS)]
+    return np.stack([unbiased(sums.stages, kept) for kept in left])
+
+
+def _error_of_mean(sums: Sums, weights: np.ndarray) -> float:
+    """Monte-Carlo standard error of the AUC: its residuals, summed over the rows of each draw.
+
+    The fit of n - 1 coefficients makes residuals smaller than errors are, and has its own noise.
+    """
+    freedom = 1 - (sums.shape.n_obs - 1) / sums.n_rows
+    squares = float(weights @ sums.squares @ weights) * sums.n_draws / (sums.n_draws - 1) / freedom
+    return float(np.sqrt(squares) / sums.n_rows)
