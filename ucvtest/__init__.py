@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ucvtest.methods.ustatistic.precision import resamples_for_precision
     from ucvtest.methods.ustatistic.test import UStatisticTest
     from ucvtest.results.joint import JointResult
+    from ucvtest.results.margins import EquivalenceResult, NoninferiorityResult
     from ucvtest.results.result import TestResult
 
 __version__ = "0.1.0"
@@ -50,6 +51,7 @@ __all__ = [
     "CorrectedTTest",
     "CrossValidationWaldTest",
     "DeLongTest",
+    "EquivalenceResult",
     "FiveByTwoFTest",
     "FiveByTwoTTest",
     "FoldCovarianceTest",
@@ -64,6 +66,7 @@ __all__ = [
     "ModelSelection",
     "NaiveTTest",
     "NestedCrossValidationTest",
+    "NoninferiorityResult",
     "PermutationComplexityTest",
     "TestResult",
     "TestSpec",
@@ -93,6 +96,7 @@ _HOME = {
     "CorrectedTTest": "ucvtest.methods.classical.corrected_t",
     "CrossValidationWaldTest": "ucvtest.methods.classical.cross_validation_wald",
     "DeLongTest": "ucvtest.methods.classical.delong",
+    "EquivalenceResult": "ucvtest.results.margins",
     "FiveByTwoFTest": "ucvtest.methods.classical.five_by_two",
     "FiveByTwoTTest": "ucvtest.methods.classical.five_by_two",
     "FoldCovarianceTest": "ucvtest.methods.fold_covariance.test",
@@ -107,6 +111,7 @@ _HOME = {
     "ModelSelection": "ucvtest.methods.permutation.model_selection",
     "NaiveTTest": "ucvtest.methods.classical.naive_t",
     "NestedCrossValidationTest": "ucvtest.methods.classical.nested_cross_validation",
+    "NoninferiorityResult": "ucvtest.results.margins",
     "PermutationComplexityTest": "ucvtest.methods.permutation.test",
     "TestResult": "ucvtest.results.result",
     "TestSpec": "ucvtest.comparison.specs",

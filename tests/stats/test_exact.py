@@ -93,8 +93,17 @@ class TestPaired:
         wald = 1.96 * math.sqrt(81_000 - 1) / 1e6
         assert (low, high) == pytest.approx((-0.001 - wald, -0.001 + wald), abs=2e-5)
 
-    def test_other_null_values_have_no_pvalue(self):
-        assert math.isnan(PairedCounts(1, 2, 9).pvalue(0.1, "less"))
+    @pytest.mark.parametrize("table", [(3, 7, 40), (0, 3, 10), (7, 3, 10), (0, 0, 30), (9, 0, 9)])
+    @pytest.mark.parametrize("side", SIDES)
+    def test_pvalues_of_other_differences_invert_the_interval(self, table, side):
+        counts = PairedCounts(*table)
+        for end in counts.interval(side, 0.07):
+            # At the end of the scale there is nothing to reject.
+            if -1 < end < 1:
+                assert counts.pvalue(end, side) == pytest.approx(0.07, rel=1e-9)
+
+    def test_impossible_differences_have_no_pvalue(self):
+        assert math.isnan(PairedCounts(1, 2, 9).pvalue(1.1, "less"))
 
 
 class TestBinomial:

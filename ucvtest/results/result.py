@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from statsmodels.iolib.summary import Summary
 
+    from ucvtest.results.margins import EquivalenceResult, NoninferiorityResult
+
 __all__ = ["TestResult"]
 
 
@@ -100,6 +102,75 @@ class TestResult(ResultFields):
         from ucvtest.results.wording import verdict
 
         return verdict(self)
+
+    def equivalence(self, low: float, high: float, *, alpha: float = 0.05) -> "EquivalenceResult":
+        """Whether the estimand lies between two bounds: two one-sided tests (Schuirmann 1987).
+
+        Parameters
+        ----------
+        low, high : float
+            In the units of the estimand; of a ratio, ratios. Choose them before looking.
+        alpha : float
+            Level of each one-sided test.
+
+        Returns
+        -------
+        EquivalenceResult
+            Passes where the interval of level 1 - 2 alpha lies between the bounds.
+
+        Raises
+        ------
+        ValueError
+            If bounds or level cannot be used, or the test is one without an interval.
+
+        See Also
+        --------
+        BayesianTTest : the posterior probability of a region of practical equivalence (`rope`).
+
+        Notes
+        -----
+        The p-value is the larger one of both tests, each by what the interval comes from; of a
+        plain t interval it is that of ``statsmodels.stats.weightstats.ttost_paired``. Absence of
+        a significant difference is no evidence of equivalence: this is.
+
+        Examples
+        --------
+        >>> import ucvtest as uv
+        >>> y, rule = [0, 1] * 40, [0, 1] * 38 + [1, 0] * 2
+        >>> losses = uv.Losses.from_predictions(y, {"a": rule, "b": y})
+        >>> uv.McNemarTest.from_losses(losses).fit().equivalence(-0.2, 0.2).decision
+        'pass'
+        """
+        from ucvtest.results.margins import equivalence
+
+        return equivalence(self, low, high, alpha=alpha)
+
+    def noninferiority(self, margin: float, *, alpha: float = 0.05) -> "NoninferiorityResult":
+        """Whether the first learner is worse than the second by less than a margin.
+
+        Parameters
+        ----------
+        margin : float
+            Above 0. H1 is a difference below `margin` for losses, and above ``-margin`` where
+            higher is better (AUCs, scores); for a ratio, above 1, a ratio below `margin`. One
+            learner is compared with the `null_value` of its test. Choose it before looking.
+        alpha : float
+            Level of the one-sided test.
+
+        Returns
+        -------
+        NoninferiorityResult
+            Its `decision` is "pass" where the interval of level 1 - 2 alpha lies on the good side
+            of the margin, "fail" where it lies wholly beyond, else "undecided".
+
+        Raises
+        ------
+        ValueError
+            If margin or level cannot be used, or the test is one without an interval.
+        """
+        from ucvtest.results.margins import noninferiority
+
+        return noninferiority(self, margin, alpha=alpha)
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())

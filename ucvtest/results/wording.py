@@ -10,6 +10,7 @@ __all__ = [
     "direction",
     "is_below",
     "is_studentised",
+    "named",
     "percent",
     "posterior_in_words",
     "pvalue_text",
@@ -81,7 +82,7 @@ def _posterior_claims(result: ResultFields, posterior: Posterior) -> tuple[str, 
         return f"{{it}} is below {low}", within, f"{{it}} is above {high}"
     left, right = (
         # Braces in the name of a learner are no placeholders.
-        f"the {_named(result, side)} is better".replace("{", "{{").replace("}", "}}")
+        f"the {named(result, side)} is better".replace("{", "{{").replace("}", "}}")
         for side in (sides.below, sides.above)
     )
     if not rope:
@@ -120,7 +121,7 @@ def _claim(result: ResultFields, *, rejected: bool) -> str | None:
     if sides is not None and null == result.same:
         if undecided:
             return "the two learners differ"
-        return f"the {_named(result, sides.below if below else sides.above)} is better"
+        return f"the {named(result, sides.below if below else sides.above)} is better"
     relation = "differs from" if undecided else "is below" if below else "is above"
     return f"the {result.estimand} {relation} {null:g}"
 
@@ -132,7 +133,8 @@ def is_below(result: ResultFields) -> bool:
     )
 
 
-def _named(result: ResultFields, which: str) -> str:
+def named(result: ResultFields, which: str) -> str:
+    """The "first" or the "second" learner, with its name where this tells it from the other."""
     names = {"first": result.settings.get("learner"), "second": result.settings.get("other")}
     name = names[which]
     if len(set(names.values())) < 2 or not isinstance(name, str) or len(name) > LONGEST_NAME:

@@ -70,16 +70,40 @@ class PairedCounts:
         return self.only_first
 
     def pvalue(self, null_value: float, alternative: Alternative) -> float:
-        """Of equal error rates: either rule is as likely to be the one that errs."""
-        if null_value != 0:
+        """Of a difference from -1 to 1, else NaN; it inverts the interval.
+
+        Of equal error rates it is McNemar's: either rule is as likely to be the one that errs.
+        """
+        if null_value == 0:
+            return _of_tails(self.only_first, self.only_first + self.only_second, 0.5, alternative)
+        if not -1 <= null_value <= 1:
             return math.nan
-        return _of_tails(self.only_first, self.only_first + self.only_second, 0.5, alternative)
+        above, below = self._below(null_value), self._mirrored._below(-null_value)
+        if alternative == "two-sided":
+            return min(1.0, 2 * min(above, below))
+        return below if alternative == "less" else above
 
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval of the difference of error rates."""
         low_tail, high_tail = _tails(alternative, alpha)
-        mirrored = PairedCounts(self.only_second, self.only_first, self.n_obs)
-        return self._low(low_tail), 0.0 - mirrored._low(high_tail)
+        return self._low(low_tail), 0.0 - self._mirrored._low(high_tail)
+
+    @property
+    def _mirrored(self) -> "PairedCounts":
+        """The same of the second rule less the first."""
+        return PairedCounts(self.only_second, self.only_first, self.n_obs)
+
+    def _below(self, delta: float) -> float:
+        """The melded confidence distribution of lower ends, up to delta."""
+        b, c, n = self.only_first, self.only_second, self.n_obs
+        telling = b + c
+        if b == 0:
+            stretched = betainc(telling + 1, n - telling, -delta) if telling < n else 0.0
+            return 1 - float(stretched) if delta < 0 else 1.0
+        if delta == 0:
+            return _at_least(b, telling, 0.5)
+        share = (telling + 1, n - telling) if delta < 0 else (telling, n - telling + 1)
+        return _melded(delta, (b, c + 1), share)
 
     def _low(self, tail: float) -> float:
         """The quantile of the melded confidence distribution of lower ends."""
@@ -90,19 +114,12 @@ class PairedCounts:
             return -float(betaincinv(telling + 1, n - telling, 1 - tail)) if telling < n else -1.0
         if tail == 0:
             return -1.0
-        at_zero = _at_least(b, telling, 0.5)
+        at_zero = self._below(0)
         if at_zero == tail:
             # The test rejects here, so 0 lies outside by the smallest step there is.
             return math.nextafter(0.0, 1.0)
-        negative = at_zero > tail
-        share = (telling + 1, n - telling) if negative else (telling, n - telling + 1)
-
-        def excess(delta: float) -> float:
-            found = at_zero if delta == 0 else _melded(delta, (b, c + 1), share)
-            return found - tail
-
-        ends = (-1.0, 0.0) if negative else (0.0, 1.0)
-        return float(brentq(excess, *ends, xtol=1e-14, rtol=1e-13))
+        ends = (-1.0, 0.0) if at_zero > tail else (0.0, 1.0)
+        return float(brentq(lambda delta: self._below(delta) - tail, *ends, xtol=1e-14, rtol=1e-13))
 
 
 def _melded(delta: float, theta: tuple[int, int], share: tuple[int, int]) -> float:

@@ -1,0 +1,325 @@
+"""Is it as good? Equivalence and noninferiority, from the interval of a result."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+from ucvtest.common.checks import check_number, is_number
+from ucvtest.common.values import ByValue
+from ucvtest.results.fields import ResultFields, quiet_interval
+from ucvtest.results.serialising import check_written, from_plain, reading, to_plain
+from ucvtest.results.wording import named, percent, pvalue_text
+from ucvtest.stats.wald import Alternative, wald_pvalue
+
+if TYPE_CHECKING:
+    from statsmodels.iolib.summary import Summary
+
+__all__ = ["Decision", "EquivalenceResult", "NoninferiorityResult", "equivalence", "noninferiority"]
+
+FORMAT_VERSION = 1
+
+Decision = Literal["pass", "fail", "undecided"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged(ByValue):
+    """What both answers say of the result that they were read from."""
+
+    pvalue: float
+    alpha: float
+    estimate: float
+    conf_low: float
+    conf_high: float
+    estimand: str
+    method: str
+    status: str
+
+    title: ClassVar[str]
+
+    @property
+    def conf_int(self) -> tuple[float, float]:
+        """The interval of level 1 - 2 alpha, which goes with one-sided tests at alpha."""
+        return self.conf_low, self.conf_high
+
+    @property
+    def _places(self) -> tuple[bool, bool]:
+        """Whether the whole interval lies where it passes, and where it fails."""
+        raise NotImplementedError
+
+    @property
+    def _claims(self) -> Mapping[str, str]:
+        """What each decision says."""
+        raise NotImplementedError
+
+    @property
+    def _numbers(self) -> list[tuple[str, str]]:
+        """What was asked for, as rows of the summary."""
+        raise NotImplementedError
+
+    @property
+    def decision(self) -> Decision:
+        """What a gate needs: "pass", "fail" (all of the interval is too bad), or "undecided"."""
+        passed, failed = self._places
+        return "pass" if passed else "fail" if failed else "undecided"
+
+    @property
+    def verdict(self) -> str:
+        """The answer in words."""
+        if math.isnan(self.pvalue):
+            return f"Undecided: {self.status.rstrip('.')}."
+        level = percent(1 - 2 * self.alpha)
+        return (
+            f"{self._claims[self.decision]} at the {percent(self.alpha)} level: the "
+            f"{self.estimand} is {self.estimate:.3g} ({level} interval {self.conf_low:.3g} to "
+            f"{self.conf_high:.3g}, p {pvalue_text(self.pvalue, self.alpha)})."
+        )
+
+    def summary(self) -> "Summary":
+        """A table and the verdict: ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels."""
+        from ucvtest.results.grids import Grid, GridSummary, hanging, wrapped_rows
+
+        rows = [
+            *self._numbers,
+            ("Estimate", f"{self.estimate:.4g}"),
+            (f"{percent(1 - 2 * self.alpha)} interval", _range(self.conf_low, self.conf_high)),
+            ("p-value", f"{self.pvalue:.4f}"),
+            ("Estimand", self.estimand),
+            ("From", self.method),
+        ]
+        shown = GridSummary()
+        shown._set(
+            [Grid(wrapped_rows(rows), aligns="l", title=self.title)],
+            lambda width: hanging(f"Verdict: {self.verdict}", width),
+        )
+        return shown
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().as_html())
+
+    def to_dict(self) -> dict[str, Any]:
+        """A dictionary that `json.dumps` accepts, decision and verdict included."""
+        values = {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}
+        said = {"decision": self.decision, "verdict": self.verdict}
+        kind = f"ucvtest.{type(self).__name__}"
+        return {"format": kind, "version": FORMAT_VERSION, **values, **said}
+
+    def to_json(self, **kwargs: Any) -> str:
+        """`to_dict` as strict JSON; `kwargs` go to `json.dumps`."""
+        return json.dumps(self.to_dict(), allow_nan=False, **kwargs)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """What `to_dict` was called on.
+
+        Raises
+        ------
+        ValueError
+            If `data` was not written by `to_dict`, or by a newer version of it.
+        """
+        check_written(data, cls, "result", FORMAT_VERSION)
+        with reading("result"):
+            return cls(**{item.name: from_plain(data[item.name]) for item in fields(cls)})
+
+
+@dataclass(frozen=True, eq=False)
+class EquivalenceResult(_Judged):
+    """Whether an estimand lies between two bounds: two one-sided tests (Schuirmann 1987).
+
+    Parameters
+    ----------
+    pvalue : float
+        The larger one of both tests; NaN where the result has no interval.
+    alpha : float
+        Level of each test.
+    estimate, conf_low, conf_high : float
+        The estimate with its interval of level 1 - 2 alpha, which lies within the bounds exactly
+        where both tests reject.
+    estimand, method, status : str
+        Of the result.
+    low, high : float
+        The bounds.
+    pvalue_low, pvalue_high : float
+        Of the hypotheses that the estimand is at most `low`, and at least `high`.
+    """
+
+    low: float
+    high: float
+    pvalue_low: float
+    pvalue_high: float
+
+    title: ClassVar[str] = "Equivalence: two one-sided tests"
+
+    @property
+    def _places(self) -> tuple[bool, bool]:
+        outside = self.conf_low > self.high or self.conf_high < self.low
+        return self.pvalue <= self.alpha, outside
+
+    @property
+    def _claims(self) -> Mapping[str, str]:
+        within = f"the bounds {self.low:g} and {self.high:g}"
+        return {
+            "pass": f"Equivalent within {within}",
+            "fail": f"Not equivalent: outside of {within}",
+            "undecided": f"Undecided within {within}",
+        }
+
+    @property
+    def _numbers(self) -> list[tuple[str, str]]:
+        parts = (self.pvalue_low, self.pvalue_high)
+        return [
+            ("Bounds", _range(self.low, self.high)),
+            ("One-sided p-values", " and ".join(f"{part:.4f}" for part in parts)),
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class NoninferiorityResult(_Judged):
+    """Whether the first learner is at most so much worse than the second, or than a given value.
+
+    Parameters
+    ----------
+    pvalue : float
+        One-sided, of the hypothesis that it is worse by the margin or more; NaN where the result
+        has no interval.
+    alpha : float
+        Its level.
+    estimate, conf_low, conf_high : float
+        The estimate with its interval of level 1 - 2 alpha.
+    estimand, method, status : str
+        Of the result.
+    margin : float
+        As it was asked for: a difference, or a ratio above 1.
+    bound : float
+        The value of the estimand that the margin stands for.
+    better : {"lower", "higher"}
+        What a good learner's estimate is.
+    subject : str
+        Who must not be worse.
+    """
+
+    margin: float
+    bound: float
+    better: str
+    subject: str
+
+    title: ClassVar[str] = "Noninferiority: a one-sided test"
+
+    @property
+    def _places(self) -> tuple[bool, bool]:
+        beyond = (
+            self.conf_low > self.bound if self.better == "lower" else self.conf_high < self.bound
+        )
+        return self.pvalue <= self.alpha, beyond
+
+    @property
+    def _claims(self) -> Mapping[str, str]:
+        by = f"the margin of {self.margin:g}"
+        return {
+            "pass": f"Noninferior: the {self.subject} is not worse by {by}",
+            "fail": f"Inferior: the {self.subject} is worse by more than {by}",
+            "undecided": f"Undecided whether the {self.subject} is worse by {by}",
+        }
+
+    @property
+    def _numbers(self) -> list[tuple[str, str]]:
+        side = "below" if self.better == "lower" else "above"
+        return [("Margin", f"{self.margin:g}"), ("To be shown", f"estimand {side} {self.bound:g}")]
+
+
+def equivalence(
+    result: ResultFields, low: float, high: float, *, alpha: float = 0.05
+) -> EquivalenceResult:
+    """As `ucvtest.TestResult.equivalence` says."""
+    common = _common(result, alpha, "equivalence")
+    for name, value in (("low", low), ("high", high)):
+        check_number(name, value)
+    if not low < high:
+        raise ValueError(f"low must be below high, got {low:g} and {high:g}: swap them")
+    above = _pvalue(result, "low", float(low), "greater")
+    below = _pvalue(result, "high", float(high), "less")
+    return EquivalenceResult(
+        **common,
+        pvalue=max(above, below) if above == above else math.nan,
+        low=float(low),
+        high=float(high),
+        pvalue_low=above,
+        pvalue_high=below,
+    )
+
+
+def noninferiority(
+    result: ResultFields, margin: float, *, alpha: float = 0.05
+) -> NoninferiorityResult:
+    """As `ucvtest.TestResult.noninferiority` says."""
+    common = _common(result, alpha, "noninferiority")
+    least, units = (1, "a ratio above 1") if result.contrast == "ratio" else (0, "above 0")
+    if not is_number(margin) or not margin > least:
+        raise ValueError(f"margin must be {units}, got {margin!r:.60}")
+    paired = result.settings.get("other") is not None
+    centre = result.same if paired else result.null_value
+    if math.isnan(centre):
+        raise ValueError(
+            "noninferiority compares with something, but this result is about one learner: pass "
+            "null_value= to the test, or ask for equivalence(low, high)"
+        )
+    if result.contrast == "ratio":
+        bound = float(margin)
+    else:
+        bound = centre + margin if result.better == "lower" else centre - margin
+    side: Alternative = "less" if result.better == "lower" else "greater"
+    return NoninferiorityResult(
+        **common,
+        pvalue=_pvalue(result, "margin", bound, side),
+        margin=float(margin),
+        bound=float(bound),
+        better=result.better,
+        subject=named(result, "first") if paired else "learner",
+    )
+
+
+def _common(result: ResultFields, alpha: Any, asked: str) -> dict[str, Any]:
+    """What both answers say of the result, which must be one that has an interval."""
+    if not is_number(alpha) or not 0 < alpha < 0.5:
+        raise ValueError(f"alpha must lie between 0 and 0.5, got {alpha!r:.60}: use 0.05")
+    if result.interval_name == "credible interval":
+        raise ValueError(
+            f"{asked} is no question for the {result.method}: pass rope= to fit, and read the "
+            "posterior probability of that region"
+        )
+    ends = quiet_interval(replace(result, alternative="two-sided"), 2 * alpha)
+    if math.isnan(ends[0]) and result.status == "ok":
+        raise ValueError(
+            f"{asked} needs an interval, which the {result.method} does not give: use a test with "
+            "one, such as UStatisticTest"
+        )
+    return {
+        "alpha": float(alpha),
+        "estimate": result.estimate,
+        "conf_low": ends[0],
+        "conf_high": ends[1],
+        "estimand": result.estimand,
+        "method": result.method,
+        "status": result.status,
+    }
+
+
+def _pvalue(result: ResultFields, name: str, bound: float, side: Alternative) -> float:
+    """One-sided p-value of the hypothesis that the estimand is on the other side of the bound."""
+    if result.rule is not None:
+        found = result.rule.pvalue(bound, side)
+        if math.isnan(found):
+            raise ValueError(
+                f"{name} stands for {bound:g}, which is no value that the {result.estimand} can "
+                "have: use a smaller one"
+            )
+        return found
+    if not result.se > 0:
+        return math.nan
+    statistic = (result.estimate - bound) / result.se
+    return wald_pvalue(statistic, result.reference, result.df, side)
+
+
+def _range(low: float, high: float) -> str:
+    return f"{low:.4g} to {high:.4g}"
