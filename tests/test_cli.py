@@ -444,3 +444,81 @@ def test_every_test_is_listed() -> None:
     listed = (compare.compare.__doc__ or "").partition("Tests:")[2].partition("Learners:")[0]
     names = {line.split()[0] for line in listed.splitlines() if line.strip(" \x08")}
     assert names == set(registry.tests_that_compare())
+
+
+@pytest.fixture
+def predictions(tmp_path: Path) -> Path:
+    truth = ["sick", "well"] * 60
+    flipped = {"sick": "well", "well": "sick"}
+    frame = pd.DataFrame(
+        {
+            "truth": truth,
+            "old": [flipped[y] if i < 12 else y for i, y in enumerate(truth)],
+            "new": [flipped[y] if 4 <= i < 12 else y for i, y in enumerate(truth)],
+            "bad": [flipped[y] if i < 60 else y for i, y in enumerate(truth)],
+            "score": [0.9 * (y == "well") + 0.001 * i for i, y in enumerate(truth)],
+            "other_score": [0.8 * (y == "well") + 0.002 * i for i, y in enumerate(truth)],
+        }
+    )
+    path = tmp_path / "predictions.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def run_gate(path: Path, scores: str, *options: str, margin: str = "0.05") -> Any:
+    command = ["gate", str(path), "--target", "truth", "--scores", scores, "--margin", margin]
+    return CliRunner().invoke(cli.app, [*command, *options])
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "status", "word"),
+    [
+        ("new,old", (), 0, "Noninferior"),
+        ("bad,old", (), 1, "Inferior"),
+        ("old,new", (), 3, "Undecided"),
+        ("score,other_score", ("--loss", "auc"), 3, "Undecided"),
+    ],
+)
+def test_the_gate_says_by_its_status_what_it_found(predictions, scores, options, status, word):
+    outcome = run_gate(predictions, scores, *options)
+    assert outcome.exit_code == status, outcome.output
+    assert outcome.stdout.startswith(word)
+
+
+def test_the_gate_prints_json_alone(predictions):
+    found = json.loads(run_gate(predictions, "new,old", "--json", "-").stdout)
+    assert found["decision"] == "pass"
+    assert {"verdict", "conf_int", "version", "pvalue", "margin", "n_obs"} <= set(found)
+    again = uv.NoninferiorityResult.from_dict(found)
+    assert list(again.conf_int) == found["conf_int"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        ("new", (), "--scores must name two columns"),
+        ("new,none", (), "--scores none: no such column"),
+        ("new,old", ("--margin", "0"), "--margin must be above 0, got 0.0"),
+        ("new,old", ("--alpha", "0.5"), "--alpha must be below 0.5 with --margin"),
+    ],
+)
+def test_the_gate_refuses_in_the_language_of_the_command(predictions, scores, options, message):
+    outcome = run_gate(predictions, scores, *options)
+    assert outcome.exit_code == 2
+    assert message in outcome.stderr
+
+
+def test_a_margin_on_a_comparison(csv: Path) -> None:
+    file = csv.with_suffix(".json")
+    outcome = run(csv, "--other", "knn:3", *QUICK, "--margin", "0.5", "--json", str(file))
+    assert outcome.exit_code == 0, outcome.output
+    assert "Noninferior: the first learner (lda) is not worse" in " ".join(outcome.stdout.split())
+    written = json.loads(file.read_text())
+    assert written["noninferiority"]["decision"] == "pass"
+    assert uv.TestResult.from_dict(written).noninferiority(0.5).decision == "pass"
+    table = run(csv, "--other", "knn:3", "--tests", "corrected_t,bayesian_t", "--margin", "0.5")
+    told = " ".join(table.stdout.split())
+    assert "corrected_t, lda and knn:3: Noninferior" in told
+    assert "bayesian_t, lda and knn:3: noninferiority is no question for" in told
+    refused = run(csv, "--margin", "0.1")
+    assert "--margin compares with something: add --other, or --null-value" in refused.stderr

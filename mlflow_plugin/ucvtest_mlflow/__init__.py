@@ -8,16 +8,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ucvtest_mlflow.delivery import Logged, load_result, log_result
+    from ucvtest_mlflow.delivery import Logged, load_result, log_margin, log_result
     from ucvtest_mlflow.hook import autolog, flush_spool
 
-__all__ = ["Logged", "autolog", "flush_spool", "load_result", "log_result"]
+__all__ = ["Logged", "autolog", "flush_spool", "load_result", "log_margin", "log_result"]
 
 _HOME = {
     "Logged": "ucvtest_mlflow.delivery",
     "autolog": "ucvtest_mlflow.hook",
     "flush_spool": "ucvtest_mlflow.hook",
     "load_result": "ucvtest_mlflow.delivery",
+    "log_margin": "ucvtest_mlflow.delivery",
     "log_result": "ucvtest_mlflow.delivery",
 }
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from mlflow.data.pandas_dataset import from_pandas
 from mlflow.entities import Metric, Param, RunTag
 
 from ucvtest import TestResult, __version__, hooks
-from ucvtest_mlflow.records import Outcome
+from ucvtest_mlflow.records import Judged, Outcome
 
 if TYPE_CHECKING:
     from ucvtest import Comparison
@@ -22,7 +23,9 @@ __all__ = [
     "describe_data",
     "description",
     "kind",
+    "margin_name",
     "metrics",
+    "of_margin",
     "params",
     "run_name",
     "tables",
@@ -38,6 +41,8 @@ POSTERIOR = ("p_left", "p_rope", "p_right")
 
 OWN_VALUES = ("estimate_learner", "estimate_other", "se_learner", "se_other")
 """What each of two learners reaches alone: of `diagnostics`."""
+
+MARGIN_METRICS = ("pvalue", "conf_low", "conf_high", "margin", "low", "high", "alpha")
 
 # Long settings stay whole in result.json; 500 is what the oldest MLflow servers accept.
 LONGEST_PARAM = 500
@@ -79,6 +84,27 @@ def tags(result: Outcome, prefix: str) -> list[RunTag]:
         name: str(value) for name, value in _numbers(result).items() if not math.isfinite(value)
     }
     return [RunTag(f"{prefix}{name}", _cut(text, LONGEST_TAG)) for name, text in words.items()]
+
+
+def margin_name(judged: Judged) -> str:
+    """What an answer about a margin is called in keys: "equivalence" or "noninferiority"."""
+    return type(judged).__name__.removesuffix("Result").lower()
+
+
+def of_margin(judged: Judged, prefix: str) -> tuple[list[Metric], list[RunTag]]:
+    """The numbers and words of an answer about a margin."""
+    prefix, when = f"{prefix}{margin_name(judged)}.", int(time.time() * 1000)
+    values = judged.to_dict()
+    numbers = {name: values[name] for name in MARGIN_METRICS if name in values}
+    words = {name: str(values[name]) for name in ("decision", "verdict")}
+    return (
+        [
+            Metric(f"{prefix}{name}", value, when, 0)
+            for name, value in numbers.items()
+            if isinstance(value, float)
+        ],
+        [RunTag(f"{prefix}{name}", _cut(text, LONGEST_TAG)) for name, text in words.items()],
+    )
 
 
 def _status(result: Outcome) -> str:

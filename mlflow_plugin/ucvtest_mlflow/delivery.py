@@ -25,11 +25,11 @@ from mlflow.utils import mlflow_tags
 from ucvtest_mlflow import content
 from ucvtest_mlflow.locks import alone_in
 from ucvtest_mlflow.pause import quiet
-from ucvtest_mlflow.records import Outcome, Record, restored
+from ucvtest_mlflow.records import Judged, Outcome, Record, restored
 from ucvtest_mlflow.servers import Unreachable, is_local, require_server, shown
 from ucvtest_mlflow.spool import Kept
 
-__all__ = ["Logged", "deliver", "destination", "load_result", "log_result", "send"]
+__all__ = ["Logged", "deliver", "destination", "load_result", "log_margin", "log_result", "send"]
 
 FOLDER = "ucvtest"
 RECORD_TAG = f"{FOLDER}.record"
@@ -93,7 +93,59 @@ def load_result(run_id: str, key: str | None = None) -> Outcome:
     ValueError
         If the run holds no such result, or several and `key` is None.
     """
-    keys = sorted(_keys(MlflowClient().get_run(run_id)))
+    key = _known_key(MlflowClient(), run_id, key)
+    with quiet():
+        return restored(mlflow.artifacts.load_dict(f"runs:/{run_id}/{FOLDER}/{key}/result.json"))
+
+
+def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None) -> Logged:
+    """Log an answer about a margin beside the result that it was asked of.
+
+    As metrics and tags of the run, for example ``ucvtest.ustatistic.1.noninferiority.decision``,
+    and as a file in the folder of the result. A later answer of the same kind replaces it.
+
+    Parameters
+    ----------
+    judged : EquivalenceResult or NoninferiorityResult
+    run_id : str, optional
+        The run that holds the result; by default the active one.
+    key : str, optional
+        For example "ustatistic.1"; not needed where the run holds one result only.
+
+    Returns
+    -------
+    Logged
+
+    Raises
+    ------
+    ValueError
+        If there is no run, or it holds no such result, or several and `key` is None.
+    ConnectionError
+        If the tracking server does not answer within a few seconds.
+    """
+    active = mlflow.active_run()
+    if run_id is None and active is None:
+        raise ValueError("run_id is missing, and no run is active: name the run of the result")
+    run = str(run_id if run_id is not None or active is None else active.info.run_id)
+    uri = mlflow.get_tracking_uri()
+
+    def work() -> Logged:
+        require_server(uri)
+        client = _client(uri)
+        logged = Logged(run, _known_key(client, run, key))
+        metrics, tags = content.of_margin(judged, f"{FOLDER}.{logged.key}.")
+        with quiet():
+            file = f"{FOLDER}/{logged.key}/{content.margin_name(judged)}.json"
+            client.log_text(run, judged.to_json(indent=1), file)
+        client.log_batch(run, metrics=metrics, tags=tags)
+        return logged
+
+    return _bounded(uri, work)
+
+
+def _known_key(client: MlflowClient, run_id: str, key: str | None) -> str:
+    """The key that is asked for, or the only one that the run holds."""
+    keys = sorted(_keys(client.get_run(run_id)))
     if not keys:
         raise ValueError(f"run {run_id} holds no result of ucvtest")
     if key is None and len(keys) > 1:
@@ -101,8 +153,7 @@ def load_result(run_id: str, key: str | None = None) -> Outcome:
     key = keys[0] if key is None else key
     if key not in keys:
         raise ValueError(f"run {run_id} holds no result {key!r}: it has {', '.join(keys)}")
-    with quiet():
-        return restored(mlflow.artifacts.load_dict(f"runs:/{run_id}/{FOLDER}/{key}/result.json"))
+    return key
 
 
 def destination(record: Record, *, nested: bool) -> Record:

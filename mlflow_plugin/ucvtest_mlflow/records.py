@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ucvtest import TestResult
 
 if TYPE_CHECKING:
-    from ucvtest import Comparison
+    from ucvtest import Comparison, EquivalenceResult, NoninferiorityResult
 
-__all__ = ["Outcome", "Record", "restored"]
+__all__ = ["Judged", "Outcome", "Record", "restored"]
 
 FORMAT = "ucvtest_mlflow.Record"
 FORMAT_VERSION = 2
 
 Outcome: TypeAlias = "TestResult | Comparison"
 """What is logged."""
+
+Judged: TypeAlias = "EquivalenceResult | NoninferiorityResult"
+"""What is logged beside the result that it was asked of."""
 
 
 def restored(data: Mapping[str, Any]) -> Outcome:

@@ -208,6 +208,24 @@ def confidence_interval(*, json: Any, conf_level: Any) -> Any:
     return to_r([interval.low, interval.high])
 
 
+def equivalence(*, json: Any, low: Any, high: Any, alpha: Any) -> Any:
+    """Whether the estimand of a result that R kept as JSON lies between two bounds."""
+    bounds = scalar("low", low), scalar("high", high)
+    return _judged(_restored(json).equivalence(*bounds, alpha=scalar("alpha", alpha)))
+
+
+def noninferiority(*, json: Any, margin: Any, alpha: Any) -> Any:
+    """Whether the first learner of a result that R kept as JSON is worse by less than a margin."""
+    found = _restored(json).noninferiority(scalar("margin", margin), alpha=scalar("alpha", alpha))
+    return _judged(found)
+
+
+def _judged(found: uv.EquivalenceResult | uv.NoninferiorityResult) -> Any:
+    """What R shapes an "htest" from."""
+    values = found.to_dict()
+    return to_r({name: values[name] for name in JUDGED if name in values} | {"title": found.title})
+
+
 def _arguments(values: Any) -> dict[str, Any]:
     """A named R list as keyword arguments: losses, designs, all else single values."""
     read: dict[str, Callable[[Any], Any]] = {"loss": _loss, "design": _design}
@@ -285,6 +303,12 @@ def _result(result: uv.TestResult, conf_level: float) -> Any:
     )
 
 
+JUDGED = (
+    "pvalue", "alpha", "estimate", "estimand", "conf_int", "decision", "verdict", "margin", "bound",
+    "better", "low", "high",
+)  # fmt: skip
+"""What R is told of answers about margins."""
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
@@ -296,6 +320,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         critical_values,
         summary,
         confidence_interval,
+        equivalence,
+        noninferiority,
         comparison_frame,
         autolog,
     )

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from ucvtest.cli.compare import compare
+from ucvtest.cli.gate import gate
 from ucvtest.cli.spool import mlflow_app
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -34,4 +35,5 @@ def _group(
 
 
 app.command()(compare)
+app.command()(gate)
 app.add_typer(mlflow_app, name="mlflow", help="Results on their way to MLflow.")

@@ -16,6 +16,7 @@ from ucvtest.cli.options import (
     IntervalName,
     LossName,
     VarianceName,
+    check_margin,
     check_options,
     check_together,
     named_tests,
@@ -91,6 +92,13 @@ def compare(
         AlternativeName,
         typer.Option(help="What to show; less: the first learner has the smaller loss."),
     ] = "two-sided",
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            help="Say whether the first learner is worse by less than this (a ratio above 1 with "
+            "--contrast ratio); of one learner, than --null-value."
+        ),
+    ] = None,
     variance: Annotated[
         VarianceName, typer.Option(help="Variance estimate of ustatistic.")
     ] = "auto",
@@ -180,6 +188,8 @@ def compare(
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors():
         check_options(alpha, plot, json)
+        alone = other is None and null_value is None
+        check_margin(margin, alpha, contrast, alone=alone)
         own = {
             "--learn-size": learn_size,
             "--variance": variance,
@@ -210,7 +220,7 @@ def compare(
             outcome = uv.compare(X, y, learners, chosen, **common, correction=adjusted, rng=seed)
         else:
             outcome = _run_test(named, X, y, learners, null_value, common, seed)
-        report(outcome, alpha, plot, json)
+        report(outcome, alpha, plot, json, margin)
 
 
 def _run_test(

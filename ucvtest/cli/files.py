@@ -12,22 +12,28 @@ MAX_NAMES = 8
 
 def read(path: Path, target: str, drop: Sequence[str]) -> "tuple[pd.DataFrame, Any]":
     """Features and response of a CSV file."""
+    if target in drop:
+        raise ValueError(f"--drop {target}: that is the target")
+    table = read_table(path, [("--target", target), *(("--drop", name) for name in drop)])
+    features = table.drop(columns=[target, *drop])
+    _check_features(features, path)
+    return features, table[target].to_numpy()
+
+
+def read_table(path: Path, wanted: Sequence[tuple[str, str]]) -> "pd.DataFrame":
+    """A CSV file that must have the columns that options name."""
     import pandas as pd
 
     try:
         table = pd.read_csv(path)
     except ValueError as error:  # what pandas raises names no file
         raise ValueError(f"{path}: {error}") from error
-    if target in drop:
-        raise ValueError(f"--drop {target}: that is the target")
-    for option, name in (("--target", target), *(("--drop", name) for name in drop)):
+    for option, name in wanted:
         if name not in table.columns:
             raise ValueError(
                 f"{option} {name}: no such column in {path}, which has {_listed(table.columns)}"
             )
-    features = table.drop(columns=[target, *drop])
-    _check_features(features, path)
-    return features, table[target].to_numpy()
+    return table
 
 
 def _check_features(features: "pd.DataFrame", path: Path) -> None:

@@ -53,6 +53,26 @@ def check_options(alpha: float, plot: Path | None, json: Path | None) -> None:
             raise ValueError(f"{option} {path}: the folder {path.parent} does not exist")
 
 
+def check_margin(
+    margin: float | None,
+    alpha: float,
+    contrast: ContrastName = "difference",
+    *,
+    alone: bool = False,
+) -> None:
+    """Refuse a margin that means nothing; `alone`: one learner and nothing to compare it with."""
+    if margin is None:
+        return
+    least = 1 if contrast == "ratio" else 0
+    if not least < margin < float("inf"):
+        units = " with --contrast ratio" if least else ""
+        raise ValueError(f"--margin must be above {least}{units}, got {margin}")
+    if not alpha < 0.5:
+        raise ValueError(f"--alpha must be below 0.5 with --margin, got {alpha}: use 0.05")
+    if alone:
+        raise ValueError("--margin compares with something: add --other, or --null-value")
+
+
 def named_tests(test: str, tests: str | None, own: dict[str, Any]) -> "dict[str, TestSpec]":
     """The tests by name, none for the recommended one; `own` holds the values of `OWN_OPTIONS`."""
     from ucvtest.comparison.specs import TestSpec, as_specs

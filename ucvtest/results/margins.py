@@ -76,7 +76,7 @@ class _Judged(ByValue):
             f"{self.conf_high:.3g}, p {pvalue_text(self.pvalue, self.alpha)})."
         )
 
-    def summary(self) -> "Summary":
+    def summary(self, *, with_verdict: bool = True) -> "Summary":
         """A table and the verdict: ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels."""
         from ucvtest.results.grids import Grid, GridSummary, hanging, wrapped_rows
 
@@ -91,7 +91,7 @@ class _Judged(ByValue):
         shown = GridSummary()
         shown._set(
             [Grid(wrapped_rows(rows), aligns="l", title=self.title)],
-            lambda width: hanging(f"Verdict: {self.verdict}", width),
+            lambda width: hanging(f"Verdict: {self.verdict}", width) if with_verdict else [],
         )
         return shown
 
@@ -101,7 +101,11 @@ class _Judged(ByValue):
     def to_dict(self) -> dict[str, Any]:
         """A dictionary that `json.dumps` accepts, decision and verdict included."""
         values = {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}
-        said = {"decision": self.decision, "verdict": self.verdict}
+        said = {
+            "decision": self.decision,
+            "verdict": self.verdict,
+            "conf_int": to_plain(self.conf_int),
+        }
         kind = f"ucvtest.{type(self).__name__}"
         return {"format": kind, "version": FORMAT_VERSION, **values, **said}
 

@@ -570,6 +570,26 @@ def test_log_result_into_the_active_run(client: MlflowClient) -> None:
         assert um.log_result(RESULT).run_id == run.info.run_id
 
 
+def test_an_answer_about_a_margin_is_logged_beside_its_result(client: MlflowClient) -> None:
+    logged = um.log_result(RESULT)
+    judged = RESULT.noninferiority(0.1)
+    assert um.log_margin(judged, logged.run_id) == logged
+    run = client.get_run(logged.run_id)
+    prefix = f"ucvtest.{logged.key}.noninferiority."
+    assert run.data.metrics[f"{prefix}pvalue"] == judged.pvalue
+    assert run.data.metrics[f"{prefix}margin"] == 0.1
+    assert run.data.tags[f"{prefix}decision"] == judged.decision
+    assert run.data.tags[f"{prefix}verdict"] == judged.verdict
+    # The result is still the only one, and unchanged.
+    assert um.load_result(logged.run_id) == RESULT
+    with mlflow.start_run(run_id=logged.run_id):
+        um.log_margin(RESULT.equivalence(-0.5, 0.5), key=logged.key)
+    tags = client.get_run(logged.run_id).data.tags
+    assert tags[f"ucvtest.{logged.key}.equivalence.decision"] == "pass"
+    with pytest.raises(ValueError, match="run_id is missing, and no run is active"):
+        um.log_margin(judged)
+
+
 def test_nothing_is_printed_on_the_way(
     server: MlflowClient,
     experiment: str,

@@ -135,3 +135,19 @@ test_that("a status that is not ok is printed", {
   expect_false(grepl("NaN|p-value", shown))
   expect_true(is.nan(result$p.value))
 })
+
+test_that("results say whether one learner is noninferior, or both equivalent", {
+  skip_without_python()
+  result <- seeded(x, y, "lda", "nearest_centroid", learn_size = 20)
+  found <- noninferiority(result, 0.5)
+  expect_s3_class(found, "htest")
+  expect_equal(found$decision, "pass")
+  expect_equal(as.vector(found$conf.int), as.vector(confint(result, level = 0.9)))
+  expect_equal(unname(found$null.value), 0.5)
+  both <- equivalence(result, -0.5, 0.5)
+  expect_gte(both$p.value, found$p.value)
+  expect_match(capture.output(print(both)), "Equivalent within the bounds -0.5 and 0.5",
+               all = FALSE)
+  expect_error(noninferiority(result, 0), "margin must be above 0")
+  expect_error(equivalence(1, 0, 1), "'result' must be the result of one of this package's tests")
+})

@@ -1,0 +1,41 @@
+# Is it as good? Equivalence and noninferiority, from the interval of a result.
+
+equivalence <- function(result, low, high, alpha = 0.05) {
+  refuse_no_result(result)
+  fields <- call_python("equivalence", json = result$json, low = low, high = high, alpha = alpha)
+  new_margin(fields, result, "equivalence", c(fields$low, fields$high))
+}
+
+noninferiority <- function(result, margin, alpha = 0.05) {
+  refuse_no_result(result)
+  fields <- call_python("noninferiority", json = result$json, margin = margin, alpha = alpha)
+  new_margin(fields, result, if (fields$better == "lower") "less" else "greater", fields$bound)
+}
+
+refuse_no_result <- function(result) {
+  if (!inherits(result, "ucvtest") || is.null(result$json))
+    stop_user("'result' must be the result of one of this package's tests, such as ustat_test()")
+}
+
+new_margin <- function(fields, result, alternative, null) {
+  structure(class = c("ucvtest_margin", "htest"), list(
+    p.value = fields$pvalue,
+    conf.int = structure(as.numeric(fields$conf_int), conf.level = 1 - 2 * fields$alpha),
+    estimate = structure(fields$estimate, names = fields$estimand),
+    null.value = structure(null, names = rep(fields$estimand, length(null))),
+    alternative = alternative, method = fields$title, data.name = result$data.name,
+    alpha = fields$alpha, decision = fields$decision, verdict = fields$verdict))
+}
+
+print.ucvtest_margin <- function(x, ...) {
+  shown <- x
+  # R prints one null value, and equivalence has two.
+  if (length(x$null.value) == 2L) {
+    shown$null.value <- NULL
+    shown$alternative <- paste("the estimand lies between", x$null.value[1L], "and",
+                               x$null.value[2L])
+  }
+  print(structure(shown, class = "htest"), ...)
+  cat(strwrap(x$verdict), "", sep = "\n")
+  invisible(x)
+}

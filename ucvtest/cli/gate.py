@@ -1,0 +1,102 @@
+"""``ucvtest gate``: whether a new model may take the place of an old one, as an exit status."""
+
+import json as json_module
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ucvtest.cli.errors import one_line_errors
+from ucvtest.cli.files import as_label, read_table
+from ucvtest.cli.options import LossName, check_margin, check_options
+from ucvtest.cli.report import WIDTH
+
+if TYPE_CHECKING:
+    from ucvtest.results.margins import Decision, NoninferiorityResult
+    from ucvtest.results.result import TestResult
+
+EXIT_STATUS: "dict[Decision, int]" = {"pass": 0, "fail": 1, "undecided": 3}
+"""2 is for errors, as everywhere."""
+
+STDOUT = Path("-")
+
+
+def gate(
+    data: Annotated[Path, typer.Argument(metavar="DATA.csv", help="CSV file, also .csv.gz.")],
+    target: Annotated[str, typer.Option(help="Column with what was to be predicted.")],
+    scores: Annotated[
+        str, typer.Option(metavar="NEW,OLD", help="Columns with the predictions of both models.")
+    ],
+    margin: Annotated[
+        float, typer.Option(help="By how much the new model may be worse, in units of the loss.")
+    ],
+    loss: Annotated[
+        LossName,
+        typer.Option(
+            help="zero_one takes predicted labels, log probabilities of the positive class, auc "
+            "decision scores, squared and absolute numbers."
+        ),
+    ] = "zero_one",
+    pos_label: Annotated[
+        str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="Level of the one-sided test.")] = 0.05,
+    json: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Write the answer as JSON; - prints it alone."),
+    ] = None,
+) -> None:
+    """Let a new model pass if it is not worse than the old one by a margin.
+
+    Both models are fixed, and have predicted the same observations. Error rates are
+    compared by McNemar's exact test, AUCs by DeLong's, other losses by the paired t test.
+    Exit status 0: the new model is noninferior. 1: the whole interval lies beyond the
+    margin. 3: undecided, as too few observations leave it. 2: an error.
+
+    \b
+    Example:
+      ucvtest gate holdout.csv --target died --scores new,old --margin 0.02
+    """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
+    with one_line_errors():
+        check_options(alpha, None, None if json == STDOUT else json)
+        check_margin(margin, alpha)
+        names = [name.strip() for name in scores.split(",")]
+        if len(names) != 2 or names[0] == names[1]:
+            raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r}")
+        result = _tested(data, target, names, loss, pos_label)
+        judged = result.noninferiority(margin, alpha=alpha)
+        _print(judged, result, json)
+        raise typer.Exit(EXIT_STATUS[judged.decision])
+
+
+def _tested(
+    data: Path, target: str, names: list[str], loss: LossName, pos_label: str | None
+) -> "TestResult":
+    """The test of the first rule against the second."""
+    table = read_table(data, [("--target", target), *(("--scores", name) for name in names)])
+
+    import ucvtest as uv
+
+    y = table[target].to_numpy()
+    predictions = {name: table[name].to_numpy() for name in names}
+    label = None if pos_label is None else as_label(pos_label, y)
+    losses = uv.Losses.from_predictions(y, predictions, loss=loss, pos_label=label)
+    tests: dict[str, Any] = {"zero_one": uv.McNemarTest, "auc": uv.DeLongTest}
+    result: TestResult = tests.get(loss, uv.HoldOutTest).from_losses(losses, *names).fit()
+    return result
+
+
+def _print(judged: "NoninferiorityResult", result: "TestResult", json: Path | None) -> None:
+    from ucvtest import __version__
+
+    values = {**judged.to_dict(), "n_obs": result.n_obs, "ucvtest": __version__}
+    text = json_module.dumps(values, allow_nan=False, indent=2)
+    if json == STDOUT:
+        typer.echo(text)
+        return
+    typer.echo(textwrap.fill(judged.verdict, WIDTH) + "\n")
+    typer.echo(judged.summary(with_verdict=False).as_text())
+    if json is not None:
+        json.write_text(text + "\n", encoding="utf-8")
+        typer.echo(f"Result: {json}")
