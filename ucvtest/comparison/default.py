@@ -85,10 +85,10 @@ def recommended(
     # Losses of one's own have tails like those that the study calls other than zero-one.
     known = "auc" if auc else problem.loss_name if problem.loss_name in LOSSES else "squared"
     n_fits = _affordable(problem)
-    fewest = int(np.bincount(problem.sample.target.astype(int)).min()) if auc else 0
+    fewest = _fewest_in_class(problem) if auc else 0
     if auc and fewest < FEWEST_IN_CLASS:
         n_fits = min(n_fits, FITS_OF_OTHERS)
-    advice = advise(problem.sample.n_obs, n_fits, loss=known, learners=min(n_learners, 2))
+    advice = advise(problem.n_units, n_fits, loss=known, learners=min(n_learners, 2))
     constructor = {name: each for name, each in advice.settings.items() if name not in DECIDED}
     design = constructor.get("design")
     if auc and isinstance(design, KFold):
@@ -97,6 +97,14 @@ def recommended(
     spec = TestSpec(class_named(advice.test), constructor, advice.options)
     words = "the AUC" if auc else plural(problem.loss.in_words) if problem.loss else known
     return Recommended(spec, advice, words)
+
+
+def _fewest_in_class(problem: Problem) -> int:
+    """Observations, or clusters that have one, of the rarest class."""
+    codes, groups = problem.sample.target.astype(int), problem.sample.groups
+    if groups is None:
+        return int(np.bincount(codes).min())
+    return min(len(np.unique(groups.index[codes == code])) for code in np.unique(codes))
 
 
 def _affordable(problem: Problem) -> int:

@@ -11,6 +11,7 @@ from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.plan import naming_test
 from ucvtest.comparison.specs import TestSpec, as_specs
+from ucvtest.data.groups import GroupWeight, check_group_weight
 from ucvtest.designs.adapters import as_design
 from ucvtest.inference.from_losses import FromLosses, check_losses
 from ucvtest.inference.hypothesis_test import checked_alternative
@@ -29,6 +30,7 @@ def compare_losses(
     baseline: str | int | None = None,
     alternative: Alternative = "two-sided",
     correction: Correction | None = "holm",
+    group_weight: GroupWeight = "group",
 ) -> Comparison:
     """Compare learners, or fixed rules, by several tests on losses that exist: nothing is fitted.
 
@@ -47,6 +49,8 @@ def compare_losses(
         H1: the first learner's loss (or score) differs from, is below, or is above the second's.
     correction : str or None
         How p-values are adjusted for the number of pairs within each test: see `compare`.
+    group_weight : {"group", "row"}
+        How much the clusters of the losses count: see the tests.
 
     Returns
     -------
@@ -77,9 +81,13 @@ def compare_losses(
     check_losses(losses)
     checked_alternative(alternative)
     check_correction(correction)
+    check_group_weight(group_weight)
     pairs = _pairs(losses, baseline)
-    specs = _admitting(losses, pairs[0], alternative) if tests is None else as_specs(tests)
-    planned = [_Planned(label, spec, losses, alternative) for label, spec in specs.items()]
+    asked: dict[str, Any] = {"alternative": alternative}
+    if losses.groups is not None:
+        asked["group_weight"] = group_weight
+    specs = _admitting(losses, pairs[0], asked) if tests is None else as_specs(tests)
+    planned = [_Planned(label, spec, losses, asked) for label, spec in specs.items()]
     made = {(each.label, pair): each.made(pair) for each in planned for pair in pairs}
     results = dict(_results(planned, made))
     comparison = Comparison(
@@ -88,7 +96,7 @@ def compare_losses(
         fits=(_fits(losses, tuple(specs)),),
         correction=correction,
         elapsed=stopwatch.seconds,
-        settings=_settings(losses, specs, baseline, alternative, correction),
+        settings=_settings(losses, specs, baseline, asked, correction),
         joint={each.label: joint for each in planned if (joint := each.joint()) is not None},
     )
     hooks.announce_comparison(next(iter(made.values())), comparison)
@@ -102,7 +110,7 @@ class _Planned:
     label: str
     spec: TestSpec
     losses: Losses
-    alternative: Alternative
+    asked: Mapping[str, Any]
 
     def made(self, pair: Pair) -> Any:
         """The test of one pair; refused if it does not admit the losses."""
@@ -115,7 +123,7 @@ class _Planned:
             cls: Any = self.spec.cls
             if not issubclass(cls, FromLosses):
                 return cls.from_losses(self.losses, *pair)
-            test: Any = cls.from_losses(self.losses, *pair, alternative=self.alternative)
+            test: Any = cls.from_losses(self.losses, *pair, **self.asked)
             test._options(**self.spec.fit)
             # The hooks are told of the comparison as a whole.
             test._announced = False
@@ -140,14 +148,14 @@ def _pairs(losses: Losses, baseline: str | int | None) -> list[Pair]:
     return [(name, base) for name in names if name != base]
 
 
-def _admitting(losses: Losses, pair: Pair, alternative: Alternative) -> dict[str, TestSpec]:
+def _admitting(losses: Losses, pair: Pair, asked: Mapping[str, Any]) -> dict[str, TestSpec]:
     """All valid tests that admit the losses."""
     found, reasons = {}, []
     for name, cls in tests_that_compare().items():
         if not cls.valid:
             continue
         try:
-            _Planned(name, TestSpec(name), losses, alternative).made(pair)
+            _Planned(name, TestSpec(name), losses, asked).made(pair)
         except ValueError as error:
             reasons.append(str(error))
         else:
@@ -178,7 +186,7 @@ def _settings(
     losses: Losses,
     specs: Mapping[str, TestSpec],
     baseline: str | int | None,
-    alternative: Alternative,
+    asked: Mapping[str, Any],
     correction: str | None,
 ) -> dict[str, Any]:
     known = dict(losses.settings)
@@ -187,7 +195,7 @@ def _settings(
         "learners": list(losses.learners),
         "tests": {label: spec.words for label, spec in specs.items()},
         "loss": losses.loss,
-        "alternative": alternative,
+        **asked,
         "correction": correction,
         "baseline": None if baseline is None else losses.learners[losses.number_of(baseline)],
     }

@@ -15,6 +15,7 @@ from ucvtest.common.exceptions import naming
 from ucvtest.comparison.default import RECOMMENDED, Recommended, recommended
 from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.specs import TestSpec, as_specs
+from ucvtest.data.groups import GroupWeight, as_groups
 from ucvtest.data.rows import Reported
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
@@ -42,6 +43,7 @@ class Question:
     alternative: Alternative
     pos_label: Any
     groups: Any
+    group_weight: GroupWeight
     backend: Any
     contrast: Contrast = "difference"
 
@@ -52,7 +54,7 @@ class Question:
 
     def recommended(self) -> Recommended:
         """The test that answers it, where none is named."""
-        names = ("pos_label", "groups", "backend")
+        names = ("pos_label", "groups", "group_weight", "backend")
         arguments = {name: getattr(self, name) for name in names}
         n_learners = len(self.learners)
         return recommended(self.X, self.y, self.learners, n_learners, self.loss, arguments)
@@ -74,6 +76,7 @@ class Question:
             alternative=self.alternative,
             pos_label=self.pos_label,
             groups=self.groups,
+            group_weight=self.group_weight,
             backend=self.backend,
             **contrast,
             **cls._loss_arguments(self.loss),
@@ -120,7 +123,8 @@ class Planned:
         """Refuse a design, and options of `fit`, before the losses are computed."""
         cls: Any = self.spec.cls
         problem = self.first._problem
-        header = LossesHeader(design, problem.loss_name, True, problem.sample.target)
+        target, clusters = problem.sample.target, problem.clusters
+        header = LossesHeader(design, problem.loss_name, True, target, clusters=clusters)
         test = cls._from_header(header, None, self.first.alternative, loss=problem.loss)
         test._options(**self.fit_options)
 
@@ -128,8 +132,10 @@ class Planned:
         """The test of one pair of learners, from losses."""
         cls: Any = self.spec.cls
         first: Any = self.first
-        contrast = {} if len(cls.contrasts) == 1 else {"contrast": first.contrast}
-        return cls.from_losses(losses, *pair, alternative=first.alternative, **contrast)
+        options = {} if len(cls.contrasts) == 1 else {"contrast": first.contrast}
+        if losses.groups is not None:
+            options["group_weight"] = first._problem.group_weight
+        return cls.from_losses(losses, *pair, alternative=first.alternative, **options)
 
 
 @dataclass(frozen=True)
@@ -220,7 +226,8 @@ def _with_designs(specs: Mapping[str, TestSpec], question: Question) -> dict[str
 
 
 def _as_design(given: Any, question: Question) -> NamedDesign:
-    return as_design(given, question.X, question.y, auc=is_auc(question.loss))
+    groups = as_groups(question.groups, len(question.y))
+    return as_design(given, question.X, question.y, auc=is_auc(question.loss), groups=groups)
 
 
 def _check_losses(planned: Sequence[Planned]) -> None:

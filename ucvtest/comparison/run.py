@@ -12,6 +12,7 @@ from ucvtest.common.runtime import Execution, Stopwatch, make_generator, progres
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.plan import Group, Plan, Planned, Question, naming_test
+from ucvtest.data.groups import GroupWeight
 from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.problem import named_learners
 from ucvtest.inference.hypothesis_test import checked_alternative
@@ -41,6 +42,7 @@ def compare(
     correction: Correction | None = "holm",
     pos_label: Any = None,
     groups: Any = None,
+    group_weight: GroupWeight = "group",
     backend: Backend = "auto",
     rng: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
@@ -74,7 +76,7 @@ def compare(
     correction : str or None
         How p-values are adjusted for the number of pairs within each test, as
         `statsmodels.stats.multitest.multipletests` names it; None leaves them.
-    pos_label, groups, backend : optional
+    pos_label, groups, group_weight, backend : optional
         See the tests.
     rng : None, int or numpy Generator
         Decides all draws. Every design is drawn with the same seed, so that each result is that
@@ -127,7 +129,9 @@ def compare(
     named = _several(learners)
     generator, seed = make_generator(rng)
     seed = int(generator.integers(2**32)) if seed is None else seed
-    question = Question(X, y, named, loss, alternative, pos_label, groups, backend, contrast)
+    question = Question(
+        X, y, named, loss, alternative, pos_label, groups, group_weight, backend, contrast
+    )
     plan = Plan(question, tests, seed)
     run = _Run(plan, n_jobs, batch_size, progress)
     results = run.results()
@@ -168,6 +172,7 @@ def _settings(plan: Plan, correction: str | None) -> dict[str, Any]:
         "correction": correction,
         "pos_label": plan.first._settings()["pos_label"],
         "backend": question.backend,
+        **({} if problem.clusters is None else {"group_weight": question.group_weight}),
         **({} if question.contrast == "difference" else {"contrast": question.contrast}),
         "rng": plan.seed,
     }

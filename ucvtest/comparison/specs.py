@@ -16,7 +16,7 @@ __all__ = ["TestSpec", "as_specs"]
 
 
 GIVEN = ("X", "y", "learner", "other", "loss", "metric", "alternative", "null_value", "pos_label")
-SHARED = (*GIVEN, "groups", "backend", "contrast", "self")
+SHARED = (*GIVEN, "groups", "group_weight", "backend", "contrast", "self")
 """Arguments of the classes that the comparison decides for all of them."""
 
 RUNTIME = ("self", "rng", "n_jobs", "batch_size", "progress")

@@ -1,13 +1,29 @@
 """Groups of observations, such as the rows of one patient: the unit of resampling."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ucvtest.common.arrays import as_array
+from ucvtest.common.checks import check_choice
 
-__all__ = ["Groups", "as_groups", "refuse_groups"]
+__all__ = [
+    "Clusters",
+    "GroupWeight",
+    "Groups",
+    "as_groups",
+    "check_group_weight",
+    "clusters_of",
+    "counting_groups",
+    "refuse_groups",
+]
+
+GroupWeight = Literal["group", "row"]
+GROUP_WEIGHTS: tuple[GroupWeight, ...] = get_args(GroupWeight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +50,117 @@ class Groups:
     def n_obs(self) -> int:
         """Number of observations, n."""
         return len(self.index)
+
+    @property
+    def single(self) -> bool:
+        """Whether each observation is a group by itself."""
+        return self.n_groups == self.n_obs
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Observations in each group, (G,)."""
+        return np.bincount(self.index)
+
+    @cached_property
+    def first(self) -> np.ndarray:
+        """The first observation of each group, (G,)."""
+        return np.unique(self.index, return_index=True)[1]
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Sums over the observations of each group: of (..., n), (..., G)."""
+        order = self._order
+        together = values if order is None else values[..., order]
+        starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
+        return np.add.reduceat(together, starts, axis=-1, dtype=float)
+
+    @cached_property
+    def _order(self) -> np.ndarray | None:
+        """Observations group by group; None where they come so."""
+        ordered = bool((np.diff(self.index) >= 0).all())
+        return None if ordered else np.argsort(self.index, kind="stable")
+
+    def classes(self, codes: np.ndarray) -> np.ndarray | None:
+        """The class of each group (G,), from those of observations; None if one has several."""
+        own = codes[self.first]
+        return own if bool((own[self.index] == codes).all()) else None
+
+    def strata(self, codes: np.ndarray, *, fine: bool = False) -> np.ndarray:
+        """Numbers (G,) of strata that have the classes of their rows in common.
+
+        Groups of several classes are a stratum of their own. With `fine` strata groups are ordered
+        by their shares of the classes, then by size, so that dealing one stratum after the other
+        balances rows as well.
+        """
+        members = np.stack([self.sums(codes == code) for code in range(int(codes.max()) + 1)])
+        if fine:
+            key = np.vstack([members / self.sizes, self.sizes]).T
+        else:
+            key = np.where((members > 0).sum(axis=0) > 1, -1, members.argmax(axis=0))[:, None]
+        return np.unique(key, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Groups as the observations of a test, and how much each counts.
+
+    With the weight "group" the loss of a cluster is the mean over its rows, so that every cluster
+    counts the same. With "row" the estimate is the mean over rows, a ratio of means over clusters:
+    sums S_j of losses over numbers m_j of rows. Its kernel is theta + (S_j - theta m_j)/mbar, with
+    theta and mbar those of the sample.
+    """
+
+    groups: Groups
+    weight: GroupWeight
+
+    @property
+    def n_groups(self) -> int:
+        """Number of clusters, G."""
+        return self.groups.n_groups
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Losses of the clusters (..., G), but for `offset`, from those of rows (..., n)."""
+        sizes = self.groups.sizes
+        return self.groups.sums(values) / (sizes if self.weight == "group" else sizes.mean())
+
+    @cached_property
+    def offset(self) -> np.ndarray | None:
+        """What the kernel has beside `sums`, as a multiple of theta: 1 - m_j/mbar, (G,).
+
+        None where that is nothing: with the weight "group", or clusters of one size.
+        """
+        sizes = self.groups.sizes
+        if self.weight == "group" or sizes.min() == sizes.max():
+            return None
+        return 1 - sizes / sizes.mean()
+
+    @property
+    def range_factor(self) -> float:
+        """How many times wider the range of a cluster's loss is than that of a row's."""
+        if self.weight == "group":
+            return 1.0
+        return float(self.groups.sizes.max() / self.groups.sizes.mean())
+
+
+def check_group_weight(weight: Any) -> GroupWeight:
+    """How much groups count: each the same, or as many rows as it has."""
+    check_choice("group_weight", weight, GROUP_WEIGHTS)
+    return weight
+
+
+def clusters_of(groups: Groups | None, weight: GroupWeight) -> Clusters | None:
+    """The clusters of a test; None where observations are by themselves."""
+    return None if groups is None or groups.single else Clusters(groups, weight)
+
+
+@contextmanager
+def counting_groups(groups: Groups | Clusters | None) -> Iterator[None]:
+    """Say of errors about numbers of observations that these are groups, where they are."""
+    try:
+        yield
+    except ValueError as error:
+        if groups is None:
+            raise
+        raise ValueError(str(error).replace("observation", "group")) from error
 
 
 def as_groups(groups: Any, n_obs: int) -> Groups | None:
@@ -74,8 +201,7 @@ def as_groups(groups: Any, n_obs: int) -> Groups | None:
     if len(place) < 2:
         raise ValueError(f"groups names one group only ({names[0]!r}): at least two are needed")
     index = np.array([place[name] for name in names])
-    _, first = np.unique(index, return_index=True)
-    return Groups(given[first], index)
+    return Groups(given[np.unique(index, return_index=True)[1]], index)
 
 
 def refuse_groups(groups: Any, what: str = "the test") -> None:

@@ -3,6 +3,7 @@
 import copy
 import reprlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +17,7 @@ from ucvtest.designs.named import KFold, NamedDesign, StratifiedDesign
 
 __all__ = ["as_design"]
 
-GROUPED = (
-    "it splits by groups, and no test here allows for several rows of one patient; keep one row "
-    "for each, or average them, and use one of uv.designs"
-)
+GROUPED = "it splits by groups: pass groups=, one label for each row"
 
 
 @dataclass(frozen=True)
@@ -64,6 +62,7 @@ class _Splitter(NamedDesign):
     splitter: Any
     X: Any
     y: Any
+    groups: Groups | None = None
 
     @property
     def words(self) -> str:
@@ -72,14 +71,14 @@ class _Splitter(NamedDesign):
     @property
     def n_resamples(self) -> int:
         count = getattr(self.splitter, "get_n_splits", None)
-        return 1 if count is None else int(count(self.X, self.y))
+        if count is None:
+            return 1
+        with self._explaining():
+            return int(count(self.X, self.y, *self._labels(self.groups)))
 
     def check(self, n_obs: int, groups: Groups | None = None) -> None:
-        try:
+        with self._explaining():
             next(iter(self._splits(np.random.default_rng(0), groups)))
-        except (ValueError, TypeError, StopIteration) as error:
-            reason = GROUPED if "groups" in str(error) else error
-            raise ValueError(f"design {self.words} cannot be used: {reason}") from error
 
     def draw(self, n_obs: int, rng: np.random.Generator, groups: Groups | None = None) -> Design:
         design = Design.from_indices(self._splits(rng, groups), n_obs)
@@ -92,12 +91,25 @@ class _Splitter(NamedDesign):
         splitter = copy.deepcopy(self.splitter)
         if getattr(splitter, "random_state", 0) is None:
             splitter.random_state = int(rng.integers(2**31 - 1))
-        if groups is None:
-            return splitter.split(self.X, self.y)
-        return splitter.split(self.X, self.y, groups.index)
+        return splitter.split(self.X, self.y, *self._labels(groups))
+
+    def _labels(self, groups: Groups | None) -> tuple[np.ndarray, ...]:
+        """The groups, for splitters that ask for them: not all take the argument."""
+        return () if groups is None else (groups.index,)
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, TypeError, StopIteration) as error:
+            lacking = self.groups is None and "groups" in str(error)
+            reason = GROUPED if lacking else error
+            raise ValueError(f"design {self.words} cannot be used: {reason}") from error
 
 
-def as_design(design: Any, X: Any = None, y: Any = None, *, auc: bool = False) -> NamedDesign:
+def as_design(
+    design: Any, X: Any = None, y: Any = None, *, auc: bool = False, groups: Groups | None = None
+) -> NamedDesign:
     """The named design that a user means.
 
     Parameters
@@ -110,6 +122,8 @@ def as_design(design: Any, X: Any = None, y: Any = None, *, auc: bool = False) -
         The data: splitters look at them, and splits must suit their number of rows.
     auc : bool
         Whether it is for the AUC: what is drawn here is then stratified, unless the user says not.
+    groups : Groups, optional
+        The cluster of each observation, which some splitters look at.
 
     Returns
     -------
@@ -127,7 +141,7 @@ def as_design(design: Any, X: Any = None, y: Any = None, *, auc: bool = False) -
     if isinstance(design, Design):
         return _Drawn(design)
     if callable(getattr(design, "split", None)) and not isinstance(design, str):
-        return _Splitter(design, X, y)
+        return _Splitter(design, X, y, groups)
     if isinstance(design, (list, tuple, Iterator)) and y is not None:
         if not np.ndim(as_array("y", y)):
             raise ValueError(f"y must hold the response of every observation, got {y!r:.60}")

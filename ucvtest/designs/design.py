@@ -131,6 +131,10 @@ class Design:
         """The design of observations, where this one is about their groups."""
         return Design(self.learning[:, groups.index], self.testing[:, groups.index])
 
+    def by_groups(self, groups: Groups) -> "Design":
+        """The design of groups, where this one is about observations and divides no group."""
+        return Design(self.learning[:, groups.first], self.testing[:, groups.first])
+
     def check_groups(self, groups: Groups) -> None:
         """Refuse learning or test sets that hold some observations of a group without the others.
 
@@ -138,9 +142,8 @@ class Design:
         ------
         ValueError
         """
-        _, first = np.unique(groups.index, return_index=True)
         for sets, verb in ((self.learning, "learns from"), (self.testing, "tests")):
-            divided = sets != sets[:, first[groups.index]]
+            divided = sets != sets[:, groups.first[groups.index]]
             if divided.any():
                 split, row = np.argwhere(divided)[0]
                 label = groups.labels.tolist()[groups.index[row]]

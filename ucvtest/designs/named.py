@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
 from numbers import Real
-from typing import Any, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from ucvtest.common.checks import as_integer
 from ucvtest.common.runtime import row_batches
-from ucvtest.data.groups import Groups
+from ucvtest.data.groups import Groups, counting_groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.draws import (
     by_class,
@@ -92,7 +92,8 @@ class _OfUnits(NamedDesign):
 
     def check(self, n_obs: int, groups: Groups | None = None) -> None:
         """Refuse samples with too few observations (groups)."""
-        self._check(as_integer("n_obs", n_obs) if groups is None else groups.n_groups)
+        with counting_groups(groups):
+            self._check(as_integer("n_obs", n_obs) if groups is None else groups.n_groups)
 
     def draw(self, n_obs: int, rng: np.random.Generator, groups: Groups | None = None) -> Design:
         """Draw learning and test sets; see `NamedDesign.draw`."""
@@ -142,7 +143,8 @@ class StratifiedDesign(_OfUnits):
         n_obs : int
         rng : numpy Generator
         groups : Groups, optional
-            See `NamedDesign.draw`.
+            See `NamedDesign.draw`. A stratified design balances groups of one class class by
+            class, and groups of several in their shares of them; folds their numbers of rows too.
         strata : ndarray of int, shape (n,), optional
             Class of each observation, from 0, which a stratified design needs.
 
@@ -153,19 +155,24 @@ class StratifiedDesign(_OfUnits):
         Raises
         ------
         ValueError
-            If the sample is too small, or a stratified design gets no classes, or groups.
+            If the sample is too small, or a stratified design gets no classes.
         """
         if not self.stratify:
             return super().draw(n_obs, rng, groups)
-        if strata is None or groups is not None:
+        if strata is None:
             raise ValueError(
-                "stratify=True keeps classes in proportion, and needs labels of classes"
-                + (" that are the same in a group" if groups is not None else "")
-                + ": leave it out"
+                "stratify=True keeps classes in proportion, and needs labels of classes: leave it "
+                "out"
             )
-        self.check(n_obs)
+        self.check(n_obs, groups)
         _check_generator(rng)
-        return self._draw(n_obs, rng, strata)
+        if groups is None:
+            return self._draw(n_obs, rng, strata)
+        of_groups = groups.strata(strata, fine=self._deals)
+        return self._draw(groups.n_groups, rng, of_groups).of_groups(groups)
+
+    _deals: ClassVar[bool] = False
+    """Whether strata are dealt one after the other, however small they are."""
 
     @property
     @abstractmethod
@@ -205,6 +212,8 @@ class KFold(StratifiedDesign):
     n_folds: int = 10
     n_repeats: int = 1
     stratify: bool | None = None
+
+    _deals = True
 
     def __post_init__(self) -> None:
         _check_stratify(self.stratify)
@@ -447,6 +456,8 @@ class NestedKFold(StratifiedDesign):
     n_folds: int = 10
     n_repeats: int = 20
     stratify: bool | None = None
+
+    _deals = True
 
     def __post_init__(self) -> None:
         _check_stratify(self.stratify)

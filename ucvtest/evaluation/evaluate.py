@@ -61,8 +61,12 @@ def evaluate(
         An integer is the number of folds. For "auc" ours are stratified unless they say not.
     loss : str, callable, Loss or matrix, optional
         As for the tests; "auc" keeps decision scores, from which AUCs are computed.
-    pos_label, groups, backend : optional
+    pos_label, backend : optional
         See the tests.
+    groups : array-like, shape (n,), optional
+        The cluster of each observation, such as the patient of each row: labels of any type. Sets
+        then hold whole clusters, numbers of observations in a design are numbers of clusters, and
+        tests take the losses by cluster (their ``from_losses(group_weight=)``).
     rng : None, int or numpy Generator
         Decides the design and the seeds of learners with randomness of their own; the same
         for every learner, `n_jobs` and `batch_size`.
@@ -101,7 +105,13 @@ def evaluate(
         X, y, learners, loss, pos_label=pos_label, groups=groups, backend=backend
     )
     sample = problem.sample
-    plan = as_design(design, sample.features, sample.response, auc=problem.loss is None)
+    plan = as_design(
+        design,
+        sample.features,
+        sample.response,
+        auc=problem.loss is None,
+        groups=sample.groups,
+    )
     execution = Execution.of(rng, n_jobs, batch_size)
     n_learners = len(problem.learners)
     drawn = draw_design(plan, sample, n_learners, execution.generator, max_bytes=max_bytes)
@@ -120,15 +130,15 @@ def draw_design(
     max_bytes: int = MAX_BYTES,
 ) -> Design:
     """Draw a design; one whose losses would not fit into memory is refused."""
-    n_obs = sample.n_obs
-    plan.check(n_obs)
+    n_obs, groups = sample.n_obs, sample.groups
+    plan.check(n_obs, groups)
     as_integer("max_bytes", max_bytes)
     matrices = 2 * plan.n_resamples * n_obs
     _refuse_bytes(matrices, plan, max_bytes)
     if isinstance(plan, StratifiedDesign):
-        design = plan.draw(n_obs, rng, strata=sample.codes)
+        design = plan.draw(n_obs, rng, groups, strata=sample.codes)
     else:
-        design = plan.draw(n_obs, rng)
+        design = plan.draw(n_obs, rng, groups)
     _refuse_bytes(matrices + 8 * n_learners * int(design.testing.sum()), plan, max_bytes)
     return design
 
@@ -181,6 +191,7 @@ def evaluate_problem(
         },
         diagnostics=counts,
         elapsed=stopwatch.seconds,
+        groups=None if sample.groups is None else sample.groups.index,
     )
 
 

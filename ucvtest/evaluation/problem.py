@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.exceptions import warn_caller
-from ucvtest.data.groups import refuse_groups
+from ucvtest.data.groups import Clusters, GroupWeight, check_group_weight, clusters_of
 from ucvtest.data.output import OUTPUTS, Output
 from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, make_sample, taken_for_classes
@@ -33,6 +33,7 @@ class Problem:
     loss: Loss | None
     output: Output
     backend: Backend
+    group_weight: GroupWeight = "group"
 
     @classmethod
     def of(
@@ -45,13 +46,14 @@ class Problem:
         output: Output | None = None,
         pos_label: Any = None,
         groups: Any = None,
+        group_weight: Any = "group",
         backend: Backend = "auto",
     ) -> Self:
         """Validate what a user passes; an output stands in the place of a loss.
 
-        Warnings about rows are given, unless X is `Reported`.
+        Warnings about rows are given, unless X is `Reported`. Groups of one row each are none.
         """
-        refuse_groups(groups)
+        weight = check_group_weight(group_weight)
         named = named_learners(learners)
         as_classes = taken_for_classes(
             y,
@@ -64,11 +66,13 @@ class Problem:
         if output != "number" and not as_classes:
             raise ValueError(_labels_needed(scored))
         features = X.features if isinstance(X, Reported) else X
-        sample = make_sample(features, y, as_classes=as_classes, pos_label=pos_label)
+        sample = make_sample(features, y, as_classes=as_classes, pos_label=pos_label, groups=groups)
+        if sample.groups is not None and sample.groups.single:
+            sample = replace(sample, groups=None)
         check_matrix(scored, sample)
         if features is X:
             warn_of(sample)
-        return cls(sample, named, scored, output, backend)
+        return cls(sample, named, scored, output, backend, weight)
 
     @classmethod
     def of_loss_or_auc(
@@ -98,6 +102,22 @@ class Problem:
         """A learner as it is fitted: checked, a jitted one in the place of an estimator."""
         learner.check(self.sample, self.output, learn_size)
         return choose_backend(learner, self.backend, self.sample, self.output, learn_size)
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The groups as observations of a test; None where rows are by themselves."""
+        return clusters_of(self.sample.groups, self.group_weight)
+
+    @property
+    def n_units(self) -> int:
+        """Clusters, or observations where there are none: what learning sets are drawn from."""
+        return self.sample.n_obs if self.clusters is None else self.clusters.n_groups
+
+    def learnt_rows(self, n_units: int) -> int:
+        """Rows in a learning set of that many clusters at least: the smallest ones."""
+        if self.clusters is None:
+            return n_units
+        return int(np.sort(self.clusters.groups.sizes)[:n_units].sum())
 
     @property
     def positive(self) -> Any:

@@ -46,6 +46,8 @@ class LossSource(ABC):
     ) -> list[np.ndarray]:
         """Losses (scores) of each learner, (R, n), for the next rows of the design.
 
+        Of clusters, where the sample has them and there is a loss: then sets and losses are (R, G).
+
         0 where losses are not tested; scores may be anything there. Counts of errors may be small
         integers. Each fit has a seed, for learners with randomness of their own.
         """
@@ -56,6 +58,7 @@ class FittedLosses(LossSource):
 
     def __init__(self, problem: Problem, execution: Execution) -> None:
         self._problem, self._bar = problem, execution.bar
+        self._clusters = None if problem.loss is None else problem.clusters
         self._evaluators = [
             Evaluator.run_by(execution, problem.sample, learner, problem.output)
             for learner in problem.learners.values()
@@ -68,7 +71,10 @@ class FittedLosses(LossSource):
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`."""
-        found = []
+        found, clusters = [], self._clusters
+        if clusters is not None:
+            index = clusters.groups.index
+            learning, testing = learning[:, index], testing[:, index]
         for evaluator in self._evaluators:
             predictions = evaluator.predict_all(learning, testing, seeds)
             found.append(self._scored(predictions.values, testing))
@@ -78,7 +84,7 @@ class FittedLosses(LossSource):
         self.one_class_fits = sum(each.one_class_fits for each in self._evaluators)
         if self.identical:
             self.identical = _same(found[0], found[1], testing, blank=self._problem.loss is None)
-        return found
+        return found if clusters is None else [clusters.sums(each) for each in found]
 
     def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
         loss, sample = self._problem.loss, self._problem.sample

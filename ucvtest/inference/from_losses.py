@@ -2,15 +2,23 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ucvtest.common.runtime import Execution
-from ucvtest.data.groups import refuse_groups
+from ucvtest.data.groups import (
+    Clusters,
+    GroupWeight,
+    as_groups,
+    check_group_weight,
+    clusters_of,
+    refuse_groups,
+)
 from ucvtest.designs.design import Design
 from ucvtest.evaluation.source import FittedLosses, GivenLosses, LossSource
 from ucvtest.inference.hypothesis_test import HypothesisTest
+from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.loss import LOSSES, Loss
 from ucvtest.losses.means import AUC
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
@@ -26,6 +34,7 @@ class LossesHeader:
     """What a test has to know of losses to say whether it can use them, before they are computed.
 
     `target` are the codes of the classes or the response; without `has_values` only means are kept.
+    The design is that of the clusters, where a test takes their losses.
     """
 
     design: Design
@@ -33,13 +42,24 @@ class LossesHeader:
     paired: bool
     target: np.ndarray | None
     has_values: bool = True
+    clusters: Clusters | None = None
 
     @classmethod
-    def of(cls, given: LossDifference) -> Self:
+    def of(cls, given: LossDifference, clusters: Clusters | None = None) -> Self:
         """What is to be known of losses that exist."""
-        losses = given.losses
-        return cls(
-            given.design, losses.loss, given.paired, losses.target, losses.values is not None
+        losses, has_values = given.losses, given.losses.values is not None
+        return cls(given.design, losses.loss, given.paired, losses.target, has_values, clusters)
+
+    def by_clusters(self) -> Self:
+        """The same of the losses of clusters, which are what the test takes."""
+        if self.clusters is None:
+            return self
+        groups, auc = self.clusters.groups, self.loss == AUC
+        return replace(
+            self,
+            design=self.design.by_groups(groups),
+            target=None if auc or self.target is None else groups.classes(self.target),
+            has_values=self.has_values and not auc,
         )
 
     def check_values(self) -> None:
@@ -61,6 +81,9 @@ class FromLosses(HypothesisTest):
     test set alone will do, and take what they need of the losses' header in `_take`.
     """
 
+    takes_rows: ClassVar[bool] = False
+    """Whether the test sees the losses of the rows of clusters, and takes account of these itself;
+    otherwise it gets losses of clusters, which are its observations."""
     _header: LossesHeader | None = None
     """Of a test that was made from losses."""
     _given: LossDifference | None = None
@@ -75,6 +98,7 @@ class FromLosses(HypothesisTest):
         *,
         null_value: float | None = None,
         alternative: Alternative = "two-sided",
+        group_weight: GroupWeight = "group",
     ) -> Self:
         """The test on losses that exist: `fit` then fits no model.
 
@@ -84,8 +108,8 @@ class FromLosses(HypothesisTest):
         learner, other : str or int, optional
             Names or places in `losses`; a learner without `other` is tested alone. With neither,
             the only learner is tested, or two are compared; of more, `learner` must be named.
-        null_value, alternative
-            See the class.
+        null_value, alternative, group_weight
+            See the class; clusters are those of the losses.
 
         Raises
         ------
@@ -93,10 +117,20 @@ class FromLosses(HypothesisTest):
             If the design of the losses is none that the test admits, or an argument is off.
         """
         given = chosen_learners(losses, learner, other)
-        header = LossesHeader.of(given)
+        clusters = _clusters(losses, check_group_weight(group_weight))
+        if clusters is not None and not cls.takes_groups:
+            refuse_groups(losses.groups)
+        header = LossesHeader.of(given, clusters)
         test = cls._from_header(header, null_value, alternative, loss=_loss_of(losses))
-        test._given = given
+        test._given = test._by_units(given)
         return test
+
+    def _by_units(self, observed: LossDifference) -> LossDifference:
+        """The losses as the test takes them: of clusters where there are any, unless of rows."""
+        clusters = self.clusters
+        if clusters is None or self.takes_rows:
+            return observed
+        return replace(observed, losses=of_clusters(observed.losses, clusters))
 
     @classmethod
     def _from_header(
@@ -109,6 +143,7 @@ class FromLosses(HypothesisTest):
     ) -> Self:
         """The test on losses with this header, which need not exist yet."""
         cls._check_fixed_rules(header.design)
+        header = header if cls.takes_rows else header.by_clusters()
         # The constructor is about data; what it sets is set here or is None.
         test = cls.__new__(cls)
         auc = header.loss == AUC
@@ -133,7 +168,15 @@ class FromLosses(HypothesisTest):
     @property
     def n_obs(self) -> int:
         """Observations of the sample."""
-        return super().n_obs if self._header is None else self._header.design.n_obs
+        if self._header is None:
+            return super().n_obs
+        clusters = self._header.clusters
+        return self._header.design.n_obs if clusters is None else clusters.groups.n_obs
+
+    @property
+    def clusters(self) -> Clusters | None:
+        """The clusters that are the observations of the test; None where rows are."""
+        return super().clusters if self._header is None else self._header.clusters
 
     @property
     def target(self) -> np.ndarray:
@@ -203,13 +246,17 @@ class FromLosses(HypothesisTest):
 
 
 def check_losses(losses: Any) -> None:
-    """Refuse what is no table of losses, and groups."""
+    """Refuse what is no table of losses."""
     if not isinstance(losses, Losses):
         raise ValueError(
             f"losses must be uv.Losses, got {type(losses).__name__}: see uv.evaluate, "
             "uv.Losses.from_predictions and uv.Losses.from_arrays"
         )
-    refuse_groups(losses.groups)
+
+
+def _clusters(losses: Losses, weight: GroupWeight) -> Clusters | None:
+    """The clusters of losses; none of one row each."""
+    return clusters_of(as_groups(losses.groups, losses.design.n_obs), weight)
 
 
 def chosen_learners(

@@ -13,12 +13,13 @@ from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.data.formula import read_formula
+from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.problem import Problem
-from ucvtest.inference.report import sample_notes
+from ucvtest.inference.report import about_clusters, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
@@ -67,8 +68,13 @@ class HypothesisTest(ABC):
         What learners must predict where a test is about no loss, as with the AUC.
     pos_label : optional
         The positive class; by default the largest label.
-    groups : None
-        Refused, with the reason: no test here handles dependent observations.
+    groups : array-like, shape (n,), optional
+        The cluster of each observation, such as the patient of each row: labels of any type.
+        Clusters are then the observations: learning and test sets hold whole ones, sizes of
+        learning sets and degrees of freedom count them, and the answer is about new clusters.
+    group_weight : {"group", "row"}
+        "group": the loss of a cluster is the mean over its rows, so that every cluster counts the
+        same. "row": the loss is the mean over rows, a ratio of means over clusters.
     backend : {"auto", "jax", "sklearn"}
         What fits scikit-learn estimators. "auto" takes the jitted learner with the same
         predictions where there is one; "jax" insists on it; "sklearn" never takes it.
@@ -101,6 +107,8 @@ class HypothesisTest(ABC):
     or the reason."""
     no_losses: ClassVar[str] = "it needs fits of its own"
     """Why it takes none."""
+    takes_groups: ClassVar[bool] = False
+    """Whether observations may come in clusters."""
     default_auc: ClassVar[float] = 0.5
     """What the AUC of one learner is tested against by default; NaN for nothing."""
     of_fixed_rules: ClassVar[bool] = False
@@ -131,9 +139,12 @@ class HypothesisTest(ABC):
         loss: Any = None,
         output: Output | None = None,
         pos_label: Any = None,
-        groups: None = None,
+        groups: Any = None,
+        group_weight: GroupWeight = "group",
         backend: Backend = "auto",
     ) -> None:
+        if not self.takes_groups:
+            refuse_groups(groups)
         auc, paired = output == "score", other is not None
         self._set_hypothesis(null_value, alternative, paired=paired, auc=auc)
         self._question = Problem.of(
@@ -144,6 +155,7 @@ class HypothesisTest(ABC):
             output=output,
             pos_label=pos_label,
             groups=groups,
+            group_weight=group_weight,
             backend=backend,
         )
         self.loss = self._question.loss
@@ -280,6 +292,16 @@ class HypothesisTest(ABC):
         return self._problem.sample.n_obs
 
     @property
+    def clusters(self) -> Clusters | None:
+        """The clusters that are the observations of the test; None where rows are."""
+        return self._problem.clusters
+
+    @property
+    def n_units(self) -> int:
+        """Clusters, or observations where there are none."""
+        return self.n_obs if self.clusters is None else self.clusters.n_groups
+
+    @property
     def target(self) -> np.ndarray:
         """Codes of the classes, or the real response, shape (n,)."""
         return self._problem.sample.target
@@ -389,6 +411,8 @@ class HypothesisTest(ABC):
             elapsed=execution.stopwatch.seconds,
             notes=(*result.notes, *sample_notes(self.sample)),
         )
+        if self.clusters is not None:
+            result = about_clusters(result, self.clusters)
         if self._announced:
             hooks.announce(self, result)
         return result

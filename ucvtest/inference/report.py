@@ -2,15 +2,19 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
 from ucvtest.losses.table import LossDifference
+from ucvtest.results.result import TestResult
 from ucvtest.stats.own_values import OwnValues
 
 __all__ = [
     "INDEPENDENCE",
     "SAME_LOSSES",
+    "about_clusters",
     "is_reuse_note",
     "learn_size",
     "one_class_and_tie_notes",
@@ -93,6 +97,37 @@ def reuse_notes(observed: LossDifference | None) -> list[str]:
 def is_reuse_note(note: str) -> bool:
     """Whether it is one of `reuse_notes`; results keep notes as text alone."""
     return note.startswith(_REUSED)
+
+
+NEW_ROW: Mapping[GroupWeight, str] = {
+    "group": "at a random row of a new cluster",
+    "row": "at a new row, clusters counting as many times as they have rows",
+}
+"""What the estimand of a test on clusters is about."""
+
+
+def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:
+    """A result that counted clusters as its observations, and says so."""
+    sizes = clusters.groups.sizes
+    where = NEW_ROW[clusters.weight]
+    counted = "; sizes count clusters" if "learn_size" in result.settings else ""
+    # All tests assume the same of what they count.
+    notes = (
+        note.replace("independent observations", "independent clusters") for note in result.notes
+    )
+    return replace(
+        result,
+        estimand=f"{result.estimand} ({where}{counted})",
+        n_obs=clusters.groups.n_obs,
+        notes=tuple(notes),
+        settings={**result.settings, "group_weight": clusters.weight},
+        diagnostics={
+            **result.diagnostics,
+            "n_groups": clusters.n_groups,
+            "smallest_group": int(sizes.min()),
+            "largest_group": int(sizes.max()),
+        },
+    )
 
 
 def learn_size(sizes: tuple[int, ...]) -> int | str:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ucvtest.common.runtime import Execution
+from ucvtest.data.groups import GroupWeight
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
@@ -70,7 +71,7 @@ class ResamplingTest(FromLosses):
         `default_design`. For "auc" ours are stratified unless they say ``stratify=False``.
     loss : str, callable, Loss or matrix, optional
         "auc" compares areas under the ROC curve instead of expected losses.
-    null_value, alternative, pos_label, groups, backend
+    null_value, alternative, pos_label, groups, group_weight, backend
         See `HypothesisTest`; for the AUC of one learner `null_value` is 1/2 by default.
 
     Raises
@@ -79,6 +80,7 @@ class ResamplingTest(FromLosses):
         If an argument cannot be used; always before the first fit.
     """
 
+    takes_groups = True
     default_design: ClassVar[NamedDesign]
     pools_scores: ClassVar[bool] = False
     """Whether the AUC is that of the scores of all test sets together, not the mean of theirs."""
@@ -96,7 +98,8 @@ class ResamplingTest(FromLosses):
         alternative: Alternative = "two-sided",
         loss: Any = None,
         pos_label: Any = None,
-        groups: None = None,
+        groups: Any = None,
+        group_weight: GroupWeight = "group",
         backend: Backend = "auto",
     ) -> None:
         loss = self.only_loss if loss is None else loss
@@ -113,6 +116,7 @@ class ResamplingTest(FromLosses):
             output="score" if auc else None,
             pos_label=pos_label,
             groups=groups,
+            group_weight=group_weight,
             backend=backend,
         )
         self._check_hypothesis()
@@ -121,7 +125,9 @@ class ResamplingTest(FromLosses):
             check_two_classes(sample)
         chosen = self.default_design if design is None else design
         # The sample's own copies: data that change later must not change the splits.
-        self.design = as_design(chosen, sample.features, sample.response, auc=auc)
+        self.design = as_design(
+            chosen, sample.features, sample.response, auc=auc, groups=sample.groups
+        )
         # A trial draw, so that a design is refused before the first fit; what is drawn then is
         # judged again, because a splitter may make sets of other sizes.
         trial = self._draw(np.random.default_rng(0))
@@ -151,9 +157,14 @@ class ResamplingTest(FromLosses):
     def _draw(self, rng: np.random.Generator) -> Design:
         """Draw the design, if the test can use it and its losses fit into memory."""
         drawn = draw_design(self.design, self._problem.sample, len(self.learners), rng)
-        self._check_design(drawn)
+        self._check_design(self._of_units(drawn))
         self._check_test_sets(drawn)
         return drawn
+
+    def _of_units(self, design: Design) -> Design:
+        """A design as the test sees it: of clusters, unless it takes the losses of rows."""
+        clusters = self.clusters
+        return design if clusters is None or self.takes_rows else design.by_groups(clusters.groups)
 
     def _check_test_sets(self, design: Design) -> None:
         """Refuse test sets without an AUC of their own, where the mean over them is asked for."""
@@ -246,7 +257,7 @@ class ResamplingTest(FromLosses):
             return self._given
         drawn = self._draw(execution.generator)
         losses = evaluate_problem(self._problem, drawn, execution, {"rng": execution.seed})
-        return losses.difference(0, 1 if self.paired else None)
+        return self._by_units(losses.difference(0, 1 if self.paired else None))
 
     def _result(
         self,

@@ -50,7 +50,7 @@ class CrossValidationWaldTest(ResamplingTest):
     design : uv.designs object, int or scikit-learn splitter, optional
         K-fold cross-validation done once, leave-one-out included; by default 10 folds.
     loss : str, callable, Loss or matrix, optional
-    null_value, alternative, pos_label, groups, backend
+    null_value, alternative, pos_label, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -129,7 +129,10 @@ class CrossValidationWaldTest(ResamplingTest):
         """The option of `fit`, validated."""
         check_choice("variance", variance, VARIANCES)
         header = self._header
-        design = self._draw(np.random.default_rng(0)) if header is None else header.design
+        if header is None:
+            design = self._of_units(self._draw(np.random.default_rng(0)))
+        else:
+            design = header.design
         _check_folds(variance, design)
         return variance
 

@@ -52,7 +52,7 @@ class DeLongTest(ResamplingTest):
         There is no other for this test.
     null_value : float, optional
         By default 0 for two learners, 1/2 for one.
-    alternative, pos_label, groups, backend
+    alternative, pos_label, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -95,6 +95,8 @@ class DeLongTest(ResamplingTest):
     default_design = HoldOut(1 / 3)
     only_loss = "auc"
     needs_values = True
+    takes_groups = False
+    takes_rows = True
     pools_scores = True
 
     @classmethod

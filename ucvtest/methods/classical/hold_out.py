@@ -48,7 +48,7 @@ class HoldOutTest(ResamplingTest):
         One split; by default a random third of the sample is tested.
     loss : str, callable, Loss or matrix, optional
         Not "auc", which is no mean of losses.
-    null_value, alternative, pos_label, groups, backend
+    null_value, alternative, pos_label, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -104,7 +104,8 @@ class HoldOutTest(ResamplingTest):
     def _analysed(self, observed: LossDifference) -> TestResult:
         values = observed.values
         n_tested = len(values)
-        exact = not observed.paired and _is_binary(observed)
+        binary = self._counts_errors(observed)
+        exact = not observed.paired and binary
         return self._result(
             observed,
             method="Hold-out binomial test" if exact else "Hold-out t test",
@@ -115,15 +116,21 @@ class HoldOutTest(ResamplingTest):
             status="ok" if exact else _status(observed),
             rule=_binomial(values) if exact else None,
             settings={"test_size": n_tested},
-            diagnostics={"n_tested": n_tested, **_counts(observed)},
-            notes=_notes(observed),
-            tables=self._tables(observed),
+            diagnostics={"n_tested": n_tested, **(_counts(observed) if binary else {})},
+            notes=_notes(observed, binary=binary),
+            tables=self._tables(observed) if exact else {},
         )
+
+    def _counts_errors(self, observed: LossDifference) -> bool:
+        """Whether every loss is a whole error or none; ties that a learner left open count half.
+
+        Means over the rows of clusters are none, even where all of these are right or wrong.
+        """
+        errors = observed.losses.loss == "zero_one" and self.clusters is None
+        return errors and bool(np.isin(observed.values, (-1, 0, 1)).all())
 
     def _tables(self, observed: LossDifference) -> dict[str, dict[str, tuple[Any, ...]]]:
         """Student's interval and the exact one, for the error rate of one learner."""
-        if observed.paired or not _is_binary(observed):
-            return {}
         t_pvalue, *t_interval = _student(observed.values, self.null_value, self.alternative)
         exact = _binomial(observed.values)
         interval = exact.interval(self.alternative, TABLE_ALPHA)
@@ -156,19 +163,12 @@ def _status(observed: LossDifference) -> str:
     )
 
 
-def _is_binary(observed: LossDifference) -> bool:
-    """Whether every loss is a whole error or none; ties that a learner left open count half."""
-    return observed.losses.loss == "zero_one" and bool(np.isin(observed.values, (-1, 0, 1)).all())
-
-
 def _counts(observed: LossDifference) -> dict[str, int]:
-    if not _is_binary(observed):
-        return {}
     name = "n_disagreements" if observed.paired else "n_errors"
     return {name: int(np.count_nonzero(observed.values))}
 
 
-def _notes(observed: LossDifference) -> tuple[str, ...]:
+def _notes(observed: LossDifference, *, binary: bool) -> tuple[str, ...]:
     whom = "these two rules" if observed.paired else "this rule"
     notes: tuple[str, ...] = (
         f"Conditional: a statement about {whom}, on one split of the sample, and not about "
@@ -176,9 +176,9 @@ def _notes(observed: LossDifference) -> tuple[str, ...]:
     )
     if not observed.design.learns:
         notes = (THESE_RULES,)
-    if not observed.paired and _is_binary(observed):
+    if not observed.paired and binary:
         notes = (*notes, "p-value and interval are the exact binomial ones (Clopper and Pearson).")
-    counts = _counts(observed)
+    counts = _counts(observed) if binary else {}
     n_tested = len(observed.values)
     if "n_disagreements" in counts and counts["n_disagreements"] < FEW:
         return (

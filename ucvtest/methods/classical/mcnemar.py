@@ -34,7 +34,7 @@ class McNemarTest(ResamplingTest):
         There is no other for this test.
     null_value : float, optional
         0; there is no other for this test.
-    alternative, pos_label, groups, backend
+    alternative, pos_label, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -79,6 +79,8 @@ class McNemarTest(ResamplingTest):
     default_design = HoldOut(1 / 3)
     only_loss = "zero_one"
     needs_values = True
+    takes_groups = False
+    takes_rows = True
     needs_other = True
 
     def _check_hypothesis(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.runtime import Execution
+from ucvtest.data.groups import GroupWeight, counting_groups
 from ucvtest.designs.draws import draw_orders, fold_numbers
 from ucvtest.designs.named import KFold, NamedDesign
 from ucvtest.designs.structure import folds_of
@@ -67,7 +68,7 @@ class FoldCovarianceTest(FromLosses):
     estimator : {"cross_validation", "jackknife"}
         The mean cross-validated loss, or the jackknife estimate of the error of the rule
         learnt on all n observations, which corrects the loss on the learning set.
-    null_value, alternative, loss, pos_label, groups, backend
+    null_value, alternative, loss, pos_label, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -108,6 +109,7 @@ class FoldCovarianceTest(FromLosses):
     """
 
     method_name = "fold_covariance"
+    takes_groups = True
     admits = "K-fold cross-validation, also repeated, with the loss of every observation"
     needs_values = True
 
@@ -130,7 +132,8 @@ class FoldCovarianceTest(FromLosses):
         alternative: Alternative = "two-sided",
         loss: Any = None,
         pos_label: Any = None,
-        groups: None = None,
+        groups: Any = None,
+        group_weight: GroupWeight = "group",
         backend: Backend = "auto",
     ) -> None:
         super().__init__(
@@ -143,11 +146,13 @@ class FoldCovarianceTest(FromLosses):
             loss=loss,
             pos_label=pos_label,
             groups=groups,
+            group_weight=group_weight,
             backend=backend,
         )
-        self.n_folds = checked_folds(n_folds, self.n_obs)
+        with counting_groups(self.clusters):
+            self.n_folds = checked_folds(n_folds, self.n_units)
         self.estimator = checked_estimator(estimator)
-        self._check_learners(self.learn_sizes[0])
+        self._check_learners(self._problem.learnt_rows(self.learn_sizes[0]))
 
     def _take(self, header: LossesHeader) -> None:
         folds = folds_of(header.design)
@@ -177,20 +182,20 @@ class FoldCovarianceTest(FromLosses):
         folds = self._given_folds
         if folds is None:
             # Which observations are in a fold is drawn, and how many is not.
-            folds = fold_numbers(np.arange(self.n_obs)[None], self.n_folds)
+            folds = fold_numbers(np.arange(self.n_units)[None], self.n_folds)
         return tuple(np.bincount(folds[0]).tolist())
 
     @property
     def learn_sizes(self) -> tuple[int, ...]:
         """The different sizes of the learning sets, ascending."""
-        return tuple(sorted({self.n_obs - size for size in self.fold_sizes}))
+        return tuple(sorted({self.n_units - size for size in self.fold_sizes}))
 
     @property
     def estimand(self) -> str:
         """The estimand in words."""
         size = sizes_in_words(self.learn_sizes)
         if self.estimator == "jackknife":
-            size = f"{self.n_obs}, by the jackknife"
+            size = f"{self.n_units}, by the jackknife"
         if not self.paired:
             return f"unconditional {self.loss.in_words} at learning-set size {size}"
         return f"difference of unconditional {self.loss.plural} at learning-set size {size}"
@@ -238,13 +243,13 @@ class FoldCovarianceTest(FromLosses):
         """The options of `fit`, validated."""
         n_given = None if self._given_folds is None else len(self._given_folds)
         assumed = assumed_rho(rho, self.n_folds)
-        repeats = checked_repeats(n_repeats, self.n_folds, self.n_obs, n_given)
+        repeats = checked_repeats(n_repeats, self.n_folds, self.n_units, n_given)
         return Options(rho, assumed, repeats)
 
     def _answer(self, options: Options, execution: Execution) -> TestResult:
         folds = self._given_folds
         if folds is None:
-            orders = draw_orders(execution.generator, options.n_repeats, self.n_obs)
+            orders = draw_orders(execution.generator, options.n_repeats, self.n_units)
             folds = fold_numbers(orders, self.n_folds)
         source = self._source(execution)
         e, *each = cross_validated_losses(

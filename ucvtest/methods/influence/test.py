@@ -10,6 +10,7 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.runtime import Execution, progress_bar
+from ucvtest.data.groups import GroupWeight
 from ucvtest.evaluation.problem import check_two_classes, is_auc
 from ucvtest.evaluation.source import GivenLosses
 from ucvtest.inference.from_losses import FromLosses, LossesHeader
@@ -74,7 +75,7 @@ class InfluenceFunctionTest(FromLosses):
         K: 1/K of each class (AUC) or of all observations (error rate) is tested at a time; of no
         meaning to the schemes "leave_one_out" and "bootstrap".
     metric : {"auc", "error"}
-    null_value, alternative, pos_label, groups, backend
+    null_value, alternative, pos_label, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -184,7 +185,8 @@ class InfluenceFunctionTest(FromLosses):
         null_value: float | None = None,
         alternative: Alternative = "two-sided",
         pos_label: Any = None,
-        groups: None = None,
+        groups: Any = None,
+        group_weight: GroupWeight = "group",
         backend: Backend = "auto",
     ) -> None:
         check_choice("metric", metric, METRICS)
@@ -199,6 +201,7 @@ class InfluenceFunctionTest(FromLosses):
             output="score" if metric == "auc" else None,
             pos_label=pos_label,
             groups=groups,
+            group_weight=group_weight,
             backend=backend,
         )
         sample = self._problem.sample

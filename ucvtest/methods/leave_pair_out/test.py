@@ -8,6 +8,7 @@ from ucvtest.codes.programme import LONGEST_CODE
 from ucvtest.common.checks import check_workers
 from ucvtest.common.runtime import Execution
 from ucvtest.data.formula import read_formula
+from ucvtest.data.groups import GroupWeight
 from ucvtest.designs.structure import pairs_of
 from ucvtest.inference.from_losses import (
     FromLosses,
@@ -56,7 +57,7 @@ class LeavePairOutTest(FromLosses):
         A scikit-learn estimator, an ``uv.learners`` object, a short string such as
         "ridge:1.0", or a callable ``(X_train, y_train, X_test) -> scores``. It must not depend
         on the order of the learning rows.
-    pos_label, groups, backend
+    pos_label, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -108,7 +109,8 @@ class LeavePairOutTest(FromLosses):
         learner: Any,
         *,
         pos_label: Any = None,
-        groups: None = None,
+        groups: Any = None,
+        group_weight: GroupWeight = "group",
         backend: Backend = "auto",
     ) -> None:
         check_labels(y, pos_label)
@@ -120,6 +122,7 @@ class LeavePairOutTest(FromLosses):
             output="score",
             pos_label=pos_label,
             groups=groups,
+            group_weight=group_weight,
             backend=backend,
         )
         sample = self._problem.sample

@@ -5,6 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ucvtest.common.runtime import Execution
+from ucvtest.data.groups import GroupWeight
 from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.kernels.permutation import Sampling
 from ucvtest.learners.adapters.translate import Backend
@@ -37,7 +38,7 @@ class PermutationComplexityTest(HypothesisTest):
         ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last. Two labels
         under squared or absolute loss are coded 0 and 1: with -1 and 1, as in the paper, squared
         error is four times as large.
-    pos_label, groups, backend
+    pos_label, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -90,7 +91,8 @@ class PermutationComplexityTest(HypothesisTest):
         *,
         loss: Any = None,
         pos_label: Any = None,
-        groups: None = None,
+        groups: Any = None,
+        group_weight: GroupWeight = "group",
         backend: Backend = "auto",
     ) -> None:
         super().__init__(
@@ -101,6 +103,7 @@ class PermutationComplexityTest(HypothesisTest):
             loss=loss,
             pos_label=pos_label,
             groups=groups,
+            group_weight=group_weight,
             backend=backend,
         )
         check_response(self._problem.sample)

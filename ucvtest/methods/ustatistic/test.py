@@ -9,6 +9,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.runtime import Execution, progress_bar
+from ucvtest.data.groups import GroupWeight, counting_groups, refuse_groups
 from ucvtest.evaluation.problem import is_auc
 from ucvtest.evaluation.source import LossSource
 from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_arguments
@@ -75,7 +76,7 @@ class UStatisticTest(FromLosses):
         second, for losses that are never negative (squared, absolute, log, or with such bounds;
         not zero_one). `estimate`, `null_value` (by default 1) and the interval are ratios; `se` and
         `variance` are those of the logarithm.
-    null_value, alternative, loss, pos_label, groups, backend
+    null_value, alternative, loss, pos_label, groups, group_weight, backend
         See `HypothesisTest`. ``loss="auc"`` needs learners with scores: of more than two classes
         one for each, and the AUC is Hand and Till's, or that of `pos_label` against the rest. The
         AUC of one learner is only tested against a `null_value` that is given.
@@ -200,6 +201,7 @@ class UStatisticTest(FromLosses):
     """
 
     method_name = "ustatistic"
+    takes_groups = True
     contrasts = CONTRASTS
     admits = (
         "random splits with learning sets of one size (RandomSplits, DisjointSets), with the loss "
@@ -227,7 +229,8 @@ class UStatisticTest(FromLosses):
         alternative: Alternative = "two-sided",
         loss: Any = None,
         pos_label: Any = None,
-        groups: None = None,
+        groups: Any = None,
+        group_weight: GroupWeight = "group",
         backend: Backend = "auto",
         contrast: Contrast = "difference",
     ) -> None:
@@ -242,9 +245,11 @@ class UStatisticTest(FromLosses):
             output="score" if is_auc(loss) else None,
             pos_label=pos_label,
             groups=groups,
+            group_weight=group_weight,
             backend=backend,
         )
         if is_auc(loss):
+            refuse_groups(self.clusters)
             sample = self._problem.sample
             if sample.n_classes > 2:
                 named = pos_label is not None
@@ -253,9 +258,12 @@ class UStatisticTest(FromLosses):
                 self._classes = ClassSizes.checked(sample, learn_size)
             self.learn_size = sum(self._classes.learn_sizes)
         else:
-            self.learn_size = Sizes.checked(self.n_obs, learn_size).learn_size
+            with counting_groups(self.clusters):
+                self.learn_size = Sizes.checked(self.n_units, learn_size).learn_size
+        if self.clusters is not None and self.clusters.offset is not None:
+            raise ValueError("group_weight='row' is not supported yet: use 'group'")
         self._take_contrast(contrast)
-        self._check_learners(self.learn_size)
+        self._check_learners(self._problem.learnt_rows(self.learn_size))
 
     @classmethod
     def from_losses(
@@ -267,6 +275,7 @@ class UStatisticTest(FromLosses):
         null_value: float | None = None,
         alternative: Alternative = "two-sided",
         contrast: Contrast = "difference",
+        group_weight: GroupWeight = "group",
     ) -> Self:
         """The test on losses that exist: `fit` then fits no model.
 
@@ -276,8 +285,8 @@ class UStatisticTest(FromLosses):
         learner, other : str or int, optional
             Names or places in `losses`; a learner without `other` is tested alone. With neither,
             the only learner is tested, or two are compared; of more, `learner` must be named.
-        null_value, alternative, contrast
-            See the class.
+        null_value, alternative, contrast, group_weight
+            See the class; clusters are those of the losses.
 
         Raises
         ------
@@ -286,7 +295,12 @@ class UStatisticTest(FromLosses):
         """
         null_value = ratio.null_value_of(contrast, null_value)
         test = super().from_losses(
-            losses, learner, other, null_value=null_value, alternative=alternative
+            losses,
+            learner,
+            other,
+            null_value=null_value,
+            alternative=alternative,
+            group_weight=group_weight,
         )
         test._take_contrast(contrast)
         return test
@@ -300,6 +314,7 @@ class UStatisticTest(FromLosses):
 
     def _take(self, header: LossesHeader) -> None:
         if header.loss == AUC:
+            refuse_groups(header.clusters)
             header.check_values()
             n_classes = len(np.unique(self.target))
             if n_classes > 2:
@@ -321,7 +336,7 @@ class UStatisticTest(FromLosses):
 
     @property
     def _sizes(self) -> Sizes:
-        return Sizes(self.n_obs, self.learn_size, zero_one=self._counts_errors)
+        return Sizes(self.n_units, self.learn_size, zero_one=self._counts_errors)
 
     @property
     def _counts_errors(self) -> bool:
@@ -431,7 +446,7 @@ class UStatisticTest(FromLosses):
             rule = Interval.of(interval, loss, paired=self.paired, variance=variance)
             rule.check_null(self.null_value)
         if loss is not None:
-            rule.check_sizes(self.n_obs, self.learn_size)
+            rule.check_sizes(self.n_units, self.learn_size)
         if self._pairs is not None:
             refuse_arguments(max_fits=max_fits)
             return Options.for_losses(
@@ -491,7 +506,7 @@ class UStatisticTest(FromLosses):
         if self.contrast == "ratio":
             return ratio.parts(
                 self.hypothesis,
-                self.n_obs,
+                self.n_units,
                 options,
                 ratio.estimated(sampler, options),
                 source,
@@ -500,7 +515,7 @@ class UStatisticTest(FromLosses):
                 self._mean_loss(),
             )
         found = run.estimated(sampler, options)
-        tested = report.studentised(self.hypothesis, self.n_obs, options, found, source)
+        tested = report.studentised(self.hypothesis, self.n_units, options, found, source)
         own = report.own_values(found.own, settings)
         chosen, shape = tested[found.variance], found.shape
         return {

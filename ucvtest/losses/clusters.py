@@ -1,0 +1,78 @@
+"""Losses of clusters, from those of their rows."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ucvtest.data.groups import Clusters
+from ucvtest.losses.means import AUC, resample_means
+from ucvtest.losses.table import Losses
+
+__all__ = ["of_clusters"]
+
+
+def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
+    """The losses whose observations are the clusters of these; see `Clusters` for what they are.
+
+    Of scores there remain the AUCs of test sets, over pairs of rows from different clusters: with
+    the weight "group" the rows of a cluster that are of one class share the weight of one.
+    """
+    groups, design = clusters.groups, losses.design.by_groups(clusters.groups)
+    if losses.values is None:
+        return replace(losses, design=design, target=None, groups=None)
+    if losses.loss == AUC:
+        means = _aucs(losses, clusters)
+        return replace(losses, design=design, means=means, values=None, target=None, groups=None)
+    # The place, among the clusters tested with a learning set, of each row that is tested with it.
+    resample, row = np.nonzero(losses.design.testing)
+    place = np.cumsum(design.testing).reshape(design.testing.shape) - 1
+    tested = place[resample, groups.index[row]]
+    sizes = groups.sizes[np.nonzero(design.testing)[1]]
+    sums = [np.bincount(tested, each) for each in losses.values]
+    values: np.ndarray = np.array(sums, dtype=float)
+    if clusters.weight == "group":
+        values = values / sizes
+    else:
+        theta = losses.values.mean(axis=1, keepdims=True)
+        values = theta + (values - theta * sizes) / groups.sizes.mean()
+    return replace(
+        losses,
+        design=design,
+        values=values,
+        means=resample_means(values, design),
+        target=None if losses.target is None else groups.classes(losses.target),
+        groups=None,
+    )
+
+
+def _aucs(losses: Losses, clusters: Clusters) -> np.ndarray:
+    """AUC (L, R) of each learner in each test set."""
+    assert losses.target is not None
+    index, positive = clusters.groups.index, losses.target == 1
+    weight = np.ones(len(index))
+    if clusters.weight == "group":
+        for members in (positive, ~positive):
+            counts = np.bincount(index[members], minlength=clusters.n_groups)
+            weight[members] = 1 / counts[index[members]]
+    means = np.empty((len(losses.learners), losses.design.n_resamples))
+    stops = np.cumsum(losses.design.testing.sum(axis=1))
+    for resample, testing in enumerate(losses.design.testing):
+        rows = np.flatnonzero(testing)
+        scores = losses.known_values[:, stops[resample] - len(rows) : stops[resample]]
+        means[:, resample] = _auc(scores, positive[rows], index[rows], weight[rows])
+    return means
+
+
+def _auc(
+    scores: np.ndarray, positive: np.ndarray, index: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Share of the weight of pairs of different clusters that are in the right order, (L,)."""
+    pairs = weight[positive][:, None] * weight[~positive]
+    pairs *= index[positive][:, None] != index[~positive]
+    above, below = scores[:, positive, None], scores[:, None, ~positive]
+    right = (above > below) + 0.5 * (above == below)
+    total = pairs.sum()
+    if not total:
+        return np.full(len(scores), np.nan)
+    found: np.ndarray = (right * pairs).sum(axis=(1, 2)) / total
+    return found
