@@ -34,6 +34,8 @@ class LossSource(ABC):
     """How many predictions each rule for ties decided."""
     one_class_fits: int
     """Fits to learning sets with a single class."""
+    offset: np.ndarray | None = None
+    """What the kernel of an estimate has beside losses, as a multiple of it: see `Clusters`."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -59,6 +61,8 @@ class FittedLosses(LossSource):
     def __init__(self, problem: Problem, execution: Execution) -> None:
         self._problem, self._bar = problem, execution.bar
         self._clusters = None if problem.loss is None else problem.clusters
+        if self._clusters is not None:
+            self.offset = self._clusters.offset
         self._evaluators = [
             Evaluator.run_by(execution, problem.sample, learner, problem.output)
             for learner in problem.learners.values()

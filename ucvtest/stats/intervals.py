@@ -73,20 +73,21 @@ class PlusFour:
     """An error rate with two errors and two correct predictions added (Agresti and Coull 1998).
 
     They are added to the estimate and to its variance, which may be 0. Student's t with n - 1
-    degrees of freedom; the interval is cut to what an error rate can be.
+    degrees of freedom, unless others are given; the interval is cut to what an error rate can be.
     """
 
     kind: ClassVar[str] = "plus four"
 
     estimate: float
     variance: float
-    n_obs: int
+    n_obs: float
     null_value: float = math.nan
+    given_df: float | None = None
 
     @property
     def df(self) -> float:
         """Degrees of freedom."""
-        return self.n_obs - 1.0
+        return self.n_obs - 1.0 if self.given_df is None else self.given_df
 
     @property
     def statistic(self) -> float:

@@ -38,6 +38,7 @@ from ucvtest.kernels.ustatistic.variances import (
     Sums,
     first_order_factor,
     has_pair_effects,
+    test_effects,
 )
 
 __all__ = ["MAX_OBS_PAIR_EFFECTS", "Accumulator"]
@@ -54,6 +55,9 @@ class Accumulator:
     a few numbers for each block of pairs until the additive fit is good enough to stay. Above 2000
     observations it does without "geometric", "midpoint" and "clipped".
 
+    Estimates are those of D + theta offset_t, theta the estimate, where there is an offset: a ratio
+    of means.
+
     `disjoint` sets that leave two observations or more let Theta^2 be estimated and with it every
     variance; otherwise there is the jackknife, and up to half of the observations the midpoint,
     unless `pair_effects` are not wanted. At least `n_draws` draws will be added.
@@ -67,7 +71,9 @@ class Accumulator:
         disjoint: bool,
         n_draws: int,
         pair_effects: bool = True,
+        offset: np.ndarray | None = None,
     ) -> None:
+        self._offset = offset
         self.n_obs, self.learn_size, self.disjoint = n_obs, learn_size, disjoint
         self.n_groups = number_of_groups(n_obs, n_draws)
         exist = has_pair_effects(n_obs, learn_size) and n_obs <= MAX_OBS_PAIR_EFFECTS
@@ -104,7 +110,7 @@ class Accumulator:
 
     def sums(self) -> Sums:
         """What has been added so far; valid until the next `add`, which changes its arrays."""
-        return Sums(
+        found = Sums(
             n_obs=self.n_obs,
             learn_size=self.learn_size,
             disjoint=self.disjoint,
@@ -112,6 +118,7 @@ class Accumulator:
             blocks=tuple(self._blocks),
             halves=self._fits.halves,
         )
+        return found if self._offset is None else found.with_offset(self._offset)
 
     def estimates(self) -> MonteCarloEstimates:
         """All estimates from the draws so far, with Monte-Carlo errors."""
@@ -178,7 +185,10 @@ class Accumulator:
         lambda_1 = first_order_factor(n, g + 1)
         linear = lambda_1 * (count * (b**2).sum(-1) + 2 * (b * effect).sum(-1))
         scalars = {key: value for key, value in sums.items() if value.ndim == 1}
-        block = Block(additive, scalars | {"linear": linear})
+        scalars["linear"] = linear
+        if self._offset is not None:
+            scalars["offset"] = totals["b"] @ test_effects(n, g + 1, self._offset)
+        block = Block(additive, scalars)
         if self._blocks and self._blocks[-1].additive is additive:
             self._blocks[-1] = self._blocks[-1].plus(block)
         else:

@@ -5,7 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ucvtest.kernels.ustatistic.variances import crossed_product, first_order_factor
+from ucvtest.kernels.ustatistic.variances import (
+    crossed_product,
+    first_order_factor,
+    test_effects,
+)
 
 __all__ = ["Combined", "FirstOrder", "FirstOrderEstimate"]
 
@@ -38,12 +42,20 @@ class Combined(NamedTuple):
 class FirstOrder:
     """Sums over learning sets L of one size, and over S, which is L with one tested observation.
 
-    With `complete` sums all learning sets will be added, and nothing is left to chance.
+    With `complete` sums all learning sets will be added, and nothing is left to chance. Estimates
+    are those of the losses plus their mean times `offset`, as for ratios of means.
     """
 
     def __init__(
-        self, n_obs: int, learn_size: int, n_learners: int, *, complete: bool = False
+        self,
+        n_obs: int,
+        learn_size: int,
+        n_learners: int,
+        *,
+        complete: bool = False,
+        offset: np.ndarray | None = None,
     ) -> None:
+        self._offset = offset
         self._n, self._g, self._complete = n_obs, learn_size, complete
         self._n_groups = 1 if complete else N_GROUPS
         # Mean losses of n - g observations, whose variance the first-order factor multiplies.
@@ -115,6 +127,8 @@ class FirstOrder:
         moved = means - centre * self._count
         held = self._learnt + (self._count[:, None] - self._learnt) / (n - g)
         b = effects - centre * held - m / n * moved[:, None]
+        if self._offset is not None:
+            b += mean * self._count[:, None] * test_effects(n, m, self._offset)
         return Combined(self._estimate(mean, b, moved), b.sum(axis=0) / total)
 
     def _estimate(self, mean: float, b: np.ndarray, moved: np.ndarray) -> FirstOrderEstimate:

@@ -1,7 +1,7 @@
 """Estimates and variances from sums over pairs of learning sets, and the formulas behind them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -21,6 +21,7 @@ __all__ = [
     "has_pair_effects",
     "midpoint",
     "pair_effects_factor",
+    "test_effects",
 ]
 
 _ValueIn = Callable[[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray], np.ndarray]
@@ -66,6 +67,24 @@ class Sums:
     totals: Mapping[str, np.ndarray]
     blocks: tuple[Block, ...]
     halves: tuple[slice, slice]
+
+    def with_offset(self, offset: np.ndarray) -> "Sums":
+        """The sums for the kernel D + theta offset_t, with theta the estimate; offset sums to 0.
+
+        Being additive it leaves residuals as they are; the sums of each block's b times those of
+        the offset are in "offset".
+        """
+        count = self.totals["count"]
+        theta = float(self.totals["mean"].sum() / count.sum())
+        b = theta * test_effects(self.n_obs, self.learn_size + 1, offset)
+        lambda_1 = first_order_factor(self.n_obs, self.learn_size + 1)
+        blocks = []
+        for block in self.blocks:
+            crossed = 2 * theta * block.sums["offset"] + block.sums["count"] * (b @ b)
+            linear = block.sums["linear"] + lambda_1 * crossed
+            blocks.append(replace(block, sums={**block.sums, "linear": linear}))
+        totals = {**self.totals, "b": self.totals["b"] + count[:, None] * b}
+        return replace(self, totals=totals, blocks=tuple(blocks))
 
     def estimates(self) -> MonteCarloEstimates:
         """All estimates, with Monte-Carlo errors from leaving out one group at a time."""
@@ -166,6 +185,11 @@ def _asymptotic(
 def first_order_factor(n: int, m: int) -> float:
     """lambda_1: the jackknife over the squared length of the first-order effects b."""
     return n * (n - 1) / (n - m) ** 2
+
+
+def test_effects(n: int, m: int, d: np.ndarray) -> np.ndarray:
+    """The first-order effects b (n,) of a kernel that is d_t at t, with a sum of zero."""
+    return d * (n - m) / (n * (n - 1))
 
 
 def pair_effects_factor(n: int, m: int) -> float:

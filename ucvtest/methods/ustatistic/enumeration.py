@@ -23,6 +23,7 @@ from ucvtest.kernels.ustatistic.variances import (
     has_pair_effects,
     midpoint,
     pair_effects_factor,
+    test_effects,
 )
 
 __all__ = ["MAX_SUBSETS", "CompleteSums"]
@@ -35,11 +36,16 @@ class CompleteSums:
     """Sums over all learning sets of one size.
 
     `rules` gives loss differences and learning sets, both (R, n), some at a time; differences
-    inside the learning sets are ignored.
+    inside the learning sets are ignored. Estimates are those of the differences plus their mean
+    times `offset`, as for ratios of means.
     """
 
     def __init__(
-        self, n_obs: int, learn_size: int, rules: Iterable[tuple[np.ndarray, np.ndarray]]
+        self,
+        n_obs: int,
+        learn_size: int,
+        rules: Iterable[tuple[np.ndarray, np.ndarray]],
+        offset: np.ndarray | None = None,
     ) -> None:
         self.n_obs, self.learn_size = n_obs, learn_size
         self.n_subsets = comb(n_obs, learn_size + 1)
@@ -50,6 +56,8 @@ class CompleteSums:
         self._kernel = np.zeros(self.n_subsets if self.pair_effects else 0)
         for differences, learning in rules:
             self._add(differences, learning)
+        if offset is not None:
+            self._add_offset(offset)
 
     @property
     def disjoint(self) -> bool:
@@ -73,6 +81,14 @@ class CompleteSums:
             self._kernel += np.bincount(
                 ranks, values[tested] / (self.learn_size + 1), minlength=self.n_subsets
             )
+
+    def _add_offset(self, offset: np.ndarray) -> None:
+        n, m = self.n_obs, self.learn_size + 1
+        # Over all sets its mean is zero, and theta stays what it is.
+        self._effect += self._total * test_effects(n, m, offset)
+        if self.pair_effects:
+            theta = self._total / (self._n_sets * (n - self.learn_size))
+            self._kernel += theta * offset[_subsets(n, m)].mean(axis=1)
 
     def estimates(self) -> dict[str, float]:
         """Delta-hat and all variances, exactly."""

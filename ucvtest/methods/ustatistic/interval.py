@@ -54,7 +54,7 @@ WORDS = {
 class Interval:
     """The rule by name, `asked` by the user, why it was chosen, and what the estimand can be.
 
-    `loss` is None for the AUC.
+    `loss` is None for the AUC; `n_rows` are those of clusters, where these are the observations.
     """
 
     asked: str
@@ -62,15 +62,24 @@ class Interval:
     reason: str
     loss: Loss | None
     paired: bool
+    n_rows: int | None = None
 
     @classmethod
-    def of(cls, asked: Any, loss: Loss | None, *, paired: bool, variance: Any) -> Self:
+    def of(
+        cls,
+        asked: Any,
+        loss: Loss | None,
+        *,
+        paired: bool,
+        variance: Any,
+        n_rows: int | None = None,
+    ) -> Self:
         """The rule that is asked for, if it can be had, or that "auto" stands for."""
         check_choice("interval", asked, NAMES)
         if asked != "auto":
             _check(asked, loss, paired=paired)
-            return cls(asked, asked, "it was asked for", loss, paired)
-        return cls(asked, *_suited(loss, variance, paired=paired), loss, paired)
+            return cls(asked, asked, "it was asked for", loss, paired, n_rows)
+        return cls(asked, *_suited(loss, variance, paired=paired), loss, paired, n_rows)
 
     @classmethod
     def of_ratio(cls, asked: Any, loss: Loss, *, variance: Any) -> Self:
@@ -236,7 +245,14 @@ def _check(name: str, loss: Loss | None, *, paired: bool) -> None:
 
 
 def _plus_four(rule: Interval, one: Studentised, shape: Shape) -> PlusFour:
-    return PlusFour(one.estimate, one.se**2, shape.n_obs, one.null_value)
+    if rule.n_rows is None:
+        return PlusFour(one.estimate, one.se**2, shape.n_obs, one.null_value)
+    # Four rows are added to as many independent ones as would have this variance (Korn and Graubard
+    # 1998): four clusters would move the estimate by more than its error.
+    spread = one.estimate * (1 - one.estimate)
+    effective = spread / one.se**2 if one.se > 0 else 0.0
+    n_rows = min(max(effective, shape.n_obs), rule.n_rows)
+    return PlusFour(one.estimate, one.se**2, n_rows, one.null_value, shape.n_obs - 1.0)
 
 
 def _stabilised(rule: Interval, one: Studentised, shape: Shape) -> StabilisedT:

@@ -99,7 +99,12 @@ def estimated(sampler: Sampler, options: Options) -> FoundRatio:
     # The first order alone: no products of pairs, and no effects of pairs of observations.
     sums = [
         Accumulator(
-            sizes.n_obs, sizes.learn_size, disjoint=False, n_draws=n_draws, pair_effects=False
+            sizes.n_obs,
+            sizes.learn_size,
+            disjoint=False,
+            n_draws=n_draws,
+            pair_effects=False,
+            offset=sampler.source.offset,
         )
         for _ in range(2)
     ]
@@ -178,7 +183,7 @@ def _found(sums: Sequence[Sums], n_pairs: int) -> FoundRatio:
 def _complete(sampler: Sampler) -> FoundRatio:
     """From all learning sets."""
     n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
-    sums = FirstOrder(n, g, 2, complete=True)
+    sums = FirstOrder(n, g, 2, complete=True, offset=sampler.source.offset)
     for sets in all_learning_sets(n, g, max(1, min(4096, STAGE_CELLS // n))):
         draw = np.zeros(len(sets), dtype=int)
         sums.add(sampler.losses(sets, draw), sets, draw)

@@ -177,10 +177,11 @@ class BackgroundSums:
 
 
 @contextmanager
-def _summing(sizes: Sizes, n_draws: int) -> Iterator[BackgroundSums]:
+def _summing(sampler: Sampler, n_draws: int) -> Iterator[BackgroundSums]:
     """Sums that take stages until the context ends; `n_draws`: a lower bound for all draws."""
+    sizes, offset = sampler.sizes, sampler.source.offset
     n, g = sizes.n_obs, sizes.learn_size
-    sums = Accumulator(n, g, disjoint=sizes.disjoint, n_draws=n_draws)
+    sums = Accumulator(n, g, disjoint=sizes.disjoint, n_draws=n_draws, offset=offset)
     with ThreadPoolExecutor(1) as thread:
         yield BackgroundSums(sums, thread)
 
@@ -237,7 +238,8 @@ def estimated(sampler: Sampler, options: Options) -> Found:
     own = None
     if sampler.source.paired:
         n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
-        own = FirstOrder(n, g, 2, complete=options.n_pairs == "exact")
+        complete = options.n_pairs == "exact"
+        own = FirstOrder(n, g, 2, complete=complete, offset=sampler.source.offset)
         sampler = replace(sampler, own=own)
     if isinstance(options.given, GivenPairs):
         found = _from_pairs(sampler, options, options.given)
@@ -254,7 +256,7 @@ def _drawn(sampler: Sampler, options: Options) -> Found:
     """Estimates from random pairs: a given number, or as many as "auto" needs."""
     steps = Steps(sampler.sizes, options, 2 if sampler.source.paired else 1)
     n_sets, number = steps.sets_per_side, options.n_pairs
-    with _summing(sampler.sizes, -(-steps.fewest // n_sets)) as sums:
+    with _summing(sampler, -(-steps.fewest // n_sets)) as sums:
         if not isinstance(number, int):
             return _until_precise(sampler, options, steps, sums)
         for size in in_parts(number, most_pairs(sampler.sizes.n_obs)):
@@ -280,7 +282,7 @@ def _from_pairs(sampler: Sampler, options: Options, given: GivenPairs) -> Found:
     """Estimates from all given pairs."""
     n, rows_of_draw = sampler.sizes.n_obs, 2 * given.n_sets
     rows_of_stage = rows_of_draw * max(2, STAGE_CELLS // (rows_of_draw * n))
-    with _summing(sampler.sizes, given.n_draws) as sums:
+    with _summing(sampler, given.n_draws) as sums:
         for start in range(0, given.design.n_resamples, rows_of_stage):
             learning = given.design.learning[start : start + rows_of_stage]
             shape = (-1, 2, given.n_sets, n)
@@ -322,6 +324,7 @@ def complete_sums(sampler: Sampler) -> CompleteSums:
             (sampler.differences(sets, np.zeros(len(sets), dtype=int)), sets)
             for sets in all_learning_sets(n, g, rows)
         ),
+        sampler.source.offset,
     )
 
 

@@ -260,8 +260,6 @@ class UStatisticTest(FromLosses):
         else:
             with counting_groups(self.clusters):
                 self.learn_size = Sizes.checked(self.n_units, learn_size).learn_size
-        if self.clusters is not None and self.clusters.offset is not None:
-            raise ValueError("group_weight='row' is not supported yet: use 'group'")
         self._take_contrast(contrast)
         self._check_learners(self._problem.learnt_rows(self.learn_size))
 
@@ -443,7 +441,8 @@ class UStatisticTest(FromLosses):
         if loss is not None and self.contrast == "ratio":
             rule = Interval.of_ratio(interval, loss, variance=variance)
         else:
-            rule = Interval.of(interval, loss, paired=self.paired, variance=variance)
+            n_rows = self.n_obs if self.clusters is not None else None
+            rule = Interval.of(interval, loss, paired=self.paired, variance=variance, n_rows=n_rows)
             rule.check_null(self.null_value)
         if loss is not None:
             rule.check_sizes(self.n_units, self.learn_size)
@@ -577,6 +576,11 @@ class UStatisticTest(FromLosses):
         if self._classes is not None:
             raise ValueError(
                 "kappa_profile is about a mean of losses, which the AUC is not: use another loss"
+            )
+        if self.clusters is not None and self.clusters.offset is not None:
+            raise ValueError(
+                "kappa_profile is about a mean of losses, which group_weight='row' has not: use "
+                "'group'"
             )
         options = ProfileOptions.checked(self._sizes, self.learners, c_values, n_pairs)
         execution = Execution.of(rng, n_jobs, batch_size)

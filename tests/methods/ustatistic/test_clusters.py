@@ -1,0 +1,95 @@
+"""`UStatisticTest` on clusters, against enumeration of all sets of clusters."""
+
+import numpy as np
+import pytest
+
+import ucvtest as uv
+from tests.oracles import clusters as oracle
+
+SIZES = {6: [1, 4, 2, 3, 1, 2], 7: [2, 1, 3, 1, 1, 4, 2]}
+G = 2
+
+
+def sample(n_clusters):
+    """Rows of unequal clusters, shuffled; features and labels have clusters in common."""
+    rng = np.random.default_rng(n_clusters)
+    index = np.repeat(np.arange(n_clusters), SIZES[n_clusters])
+    shared = rng.normal(size=(n_clusters, 2))
+    X = shared[index] + rng.normal(size=(len(index), 2))
+    y = (X[:, 0] + rng.normal(size=len(index)) > 0).astype(int)
+    order = rng.permutation(len(index))
+    names = np.array(list("pqrstuv"))[index[order]]
+    # Clusters are numbered as they first appear.
+    return X[order], y[order], names, np.unique(names, return_inverse=True)[1]
+
+
+def nearest_mean(X, y, X_new):
+    labels = np.unique(y)
+    means = np.array([X[y == label].mean(axis=0) for label in labels])
+    return labels[((X_new[:, None] - means) ** 2).sum(axis=2).argmin(axis=1)]
+
+
+def first_label(X, y, X_new):
+    return np.full(len(X_new), y.min())
+
+
+def loss_of_rows(X, y, *learners):
+    def losses(learnt):
+        each = [learner(X[learnt], y[learnt], X) != y for learner in learners]
+        return each[0] * 1.0 - (each[1] if len(each) > 1 else 0.0)
+
+    return losses
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def data(request):
+    return sample(request.param)
+
+
+@pytest.fixture(scope="module", params=[1, 2], ids=["one", "two"])
+def learners(request):
+    return (nearest_mean, first_label)[: request.param]
+
+
+@pytest.mark.parametrize("weight", ["group", "row"])
+def test_estimates_are_those_of_enumeration(data, learners, weight):
+    X, y, names, index = data
+    n_clusters = int(index.max()) + 1
+    test = uv.UStatisticTest(X, y, *learners, learn_size=G, groups=names, group_weight=weight)
+    result = test.fit("exact", variance="unbiased", interval="wald")
+    sums = oracle.cluster_losses(loss_of_rows(X, y, *learners), index, G)
+    phi, estimate = oracle.kernel(sums, index, G, weight)
+    found = result.diagnostics
+    assert result.estimate == pytest.approx(estimate, abs=1e-12)
+    jackknife = oracle.jackknife(phi, n_clusters)
+    assert found["variance_jackknife"] == pytest.approx(jackknife, abs=1e-12)
+    assert result.variance == pytest.approx(oracle.unbiased(phi), abs=1e-12)
+    assert result.n_obs == len(y)
+    assert found["n_groups"] == n_clusters
+    assert result.settings["group_weight"] == weight
+
+
+@pytest.fixture(scope="module")
+def larger():
+    rng = np.random.default_rng(0)
+    index = np.repeat(np.arange(10), rng.integers(1, 6, size=10))
+    X = rng.normal(size=(10, 2))[index] + rng.normal(size=(len(index), 2))
+    y = (X[:, 0] + rng.normal(size=len(index)) > 0).astype(int)
+    return X, y, index
+
+
+@pytest.mark.parametrize("weight", ["group", "row"])
+def test_random_sets_agree_with_all_sets(larger, weight):
+    X, y, index = larger
+    rules = ("nearest_centroid", "knn:1")
+    test = uv.UStatisticTest(X, y, *rules, learn_size=3, groups=index, group_weight=weight)
+    exact = test.fit("exact", variance="clipped")
+    drawn = test.fit(6000, variance="clipped", rng=1)
+    for name in ("midpoint", "jackknife", "unbiased", "asymptotic"):
+        key = f"variance_{name}"
+        assert drawn.diagnostics[key] == pytest.approx(exact.diagnostics[key], rel=0.15)
+    assert drawn.estimate == pytest.approx(
+        exact.estimate, abs=5 * drawn.diagnostics["mc_se_estimate"]
+    )
+    of_learners = [each.tables["Learners"]["se"] for each in (drawn, exact)]
+    np.testing.assert_allclose(*of_learners, rtol=0.1)
