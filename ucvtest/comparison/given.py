@@ -132,7 +132,7 @@ class _Planned:
     def joint(self) -> Any:
         """The test of all learners at once, where there is one."""
         cls: Any = self.spec.cls
-        return cls._joint(self.losses)
+        return cls._joint(self.losses, self.asked.get("group_weight", "group"))
 
 
 def _pairs(losses: Losses, baseline: str | int | None) -> list[Pair]:

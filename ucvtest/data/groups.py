@@ -133,6 +133,11 @@ class Clusters:
             return None
         return 1 - sizes / sizes.mean()
 
+    def values(self, rows: np.ndarray) -> np.ndarray:
+        """The kernel of each cluster (G,), from losses of rows (n,); its mean is the estimate."""
+        found = self.sums(rows)
+        return found if self.offset is None else found + found.mean() * self.offset
+
     @property
     def range_factor(self) -> float:
         """How many times wider the range of a cluster's loss is than that of a row's."""

@@ -153,7 +153,7 @@ class FromLosses(HypothesisTest):
         return test
 
     @classmethod
-    def _joint(cls, losses: Losses) -> JointResult | None:
+    def _joint(cls, losses: Losses, group_weight: GroupWeight = "group") -> JointResult | None:
         """The test of all learners at once, where there is one."""
 
     @abstractmethod

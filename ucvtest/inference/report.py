@@ -15,6 +15,8 @@ __all__ = [
     "INDEPENDENCE",
     "SAME_LOSSES",
     "about_clusters",
+    "few_clusters",
+    "in_clusters",
     "is_reuse_note",
     "learn_size",
     "one_class_and_tie_notes",
@@ -104,6 +106,18 @@ NEW_ROW: Mapping[GroupWeight, str] = {
     "row": "at a new row, clusters counting as many times as they have rows",
 }
 """What the estimand of a test on clusters is about."""
+
+
+def in_clusters(estimand: str, clusters: Clusters | None) -> str:
+    """An estimand, with which rows of which clusters it is about."""
+    return estimand if clusters is None else f"{estimand} ({NEW_ROW[clusters.weight]})"
+
+
+def few_clusters(n_tested: int) -> str:
+    """The status of a test on so many tested clusters."""
+    if n_tested > 1:
+        return "ok"
+    return "no variance estimate: a single group was tested; test two at least, better twenty"
 
 
 def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:

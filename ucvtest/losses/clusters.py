@@ -34,7 +34,7 @@ def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
         values = values / sizes
     else:
         theta = losses.values.mean(axis=1, keepdims=True)
-        values = theta + (values - theta * sizes) / groups.sizes.mean()
+        values = theta + (values - theta * sizes) / sizes.mean()
     return replace(
         losses,
         design=design,

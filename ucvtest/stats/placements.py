@@ -3,16 +3,53 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy import stats
 from scipy.special import chdtrc
 
-__all__ = ["Equality", "Placements", "auc_table", "covariance", "equality", "placements"]
+__all__ = [
+    "AreaUnderCurve",
+    "ClusteredPlacements",
+    "Equality",
+    "Placements",
+    "auc_table",
+    "clustered_placements",
+    "covariance",
+    "equality",
+    "placements",
+]
 
 ROUNDING = 1e-10
 """What AUCs, and errors as a share of the largest possible, may differ by and count as equal."""
+
+
+class AreaUnderCurve(Protocol):
+    """An AUC with its variance, or the difference of two on the same observations."""
+
+    @property
+    def mean(self) -> float:
+        """The AUC, or the difference of two."""
+
+    @property
+    def variance(self) -> float:
+        """The variance of `mean`; NaN where it cannot be estimated."""
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of Student's t; NaN for the normal distribution."""
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """What adds up to the variance in squares, and to covariances in products."""
+
+    @property
+    def largest_error(self) -> float:
+        """A standard error that is as large as can be, but for a factor."""
+
+    def __sub__(self, other: Self) -> Self: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +76,131 @@ class Placements:
             return math.nan
         return float(sum(values.var(ddof=1) / len(values) for values in both))
 
+    @property
+    def df(self) -> float:
+        """NaN: the reference is the normal distribution."""
+        return math.nan
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """Centred placement values, (n,), whose squares add up to the variance."""
+        both = (self.positives, self.negatives)
+        return np.concatenate(
+            [(each - each.mean()) / math.sqrt(len(each) * (len(each) - 1)) for each in both]
+        )
+
+    @property
+    def largest_error(self) -> float:
+        """See `AreaUnderCurve`."""
+        return math.sqrt(1 / len(self.positives) + 1 / len(self.negatives))
+
     def __sub__(self, other: "Placements") -> "Placements":
         return Placements(self.positives - other.positives, self.negatives - other.negatives)
+
+
+@dataclass(frozen=True, eq=False)
+class ClusteredPlacements:
+    """An AUC with the deviations of its placement values, summed by cluster (Obuchowski 1997).
+
+    `positives` and `negatives` (I,) are sums over the positives (negatives) of each cluster of
+    their placement values' distance from the AUC, as shares of the weight of all positives
+    (negatives); `n_positive` and `n_negative` count the clusters that hold any.
+    """
+
+    mean: float
+    positives: np.ndarray
+    negatives: np.ndarray
+    n_positive: int
+    n_negative: int
+
+    @property
+    def _factors(self) -> tuple[float, float, float]:
+        """I/(I - 1) of clusters with positives, with negatives, and of all."""
+        counts = (self.n_positive, self.n_negative, len(self.positives))
+        return tuple(n / (n - 1) if n > 1 else math.nan for n in counts)  # type: ignore[return-value]
+
+    @property
+    def variance(self) -> float:
+        """S10/M + S01/N + 2 S11/(M N) of the paper; NaN with fewer than two clusters of a class."""
+        of_positives, of_negatives, of_all = self._factors
+        return float(
+            of_positives * (self.positives**2).sum()
+            + of_negatives * (self.negatives**2).sum()
+            + 2 * of_all * (self.positives * self.negatives).sum()
+        )
+
+    @property
+    def df(self) -> float:
+        """I - 1; where no cluster holds both classes Welch's, as of two samples."""
+        n_clusters = len(self.positives)
+        if self.n_positive + self.n_negative > n_clusters:
+            return n_clusters - 1.0
+        parts = [
+            n / (n - 1) * float((each**2).sum())
+            for n, each in ((self.n_positive, self.positives), (self.n_negative, self.negatives))
+        ]
+        squares = parts[0] ** 2 / (self.n_positive - 1) + parts[1] ** 2 / (self.n_negative - 1)
+        return float(np.clip(sum(parts) ** 2 / squares, 1, n_clusters - 2)) if squares else math.nan
+
+    @cached_property
+    def deviations(self) -> np.ndarray:
+        """Vectors (3 I,) whose products are the variance and covariances."""
+        of_positives, of_negatives, of_all = self._factors
+        return np.concatenate(
+            [
+                math.sqrt(of_all) * (self.positives + self.negatives),
+                math.sqrt(of_positives - of_all) * self.positives,
+                math.sqrt(of_negatives - of_all) * self.negatives,
+            ]
+        )
+
+    @property
+    def largest_error(self) -> float:
+        """See `AreaUnderCurve`."""
+        return math.sqrt(1 / self.n_positive + 1 / self.n_negative)
+
+    def __sub__(self, other: "ClusteredPlacements") -> "ClusteredPlacements":
+        return ClusteredPlacements(
+            self.mean - other.mean,
+            self.positives - other.positives,
+            self.negatives - other.negatives,
+            self.n_positive,
+            self.n_negative,
+        )
+
+
+def clustered_placements(
+    y: np.ndarray, scores: np.ndarray, cluster: np.ndarray, *, equal: bool
+) -> ClusteredPlacements:
+    """The placement values of scores by cluster, numbers 0, 1, ..., with pairs within clusters.
+
+    Every row weighs the same, as in N. Obuchowski (1997), Nonparametric analysis of clustered ROC
+    curve data, Biometrics 53; or `equal`ly every cluster that holds any of the row's class.
+    """
+    codes, n_clusters = (y == 1, y != 1), int(cluster.max()) + 1
+    held = [np.bincount(cluster[rows], minlength=n_clusters) for rows in codes]
+    shares = []
+    for rows, count in zip(codes, held, strict=True):
+        weight = 1 / count[cluster[rows]] if equal else np.ones(int(rows.sum()))
+        shares.append(weight / weight.sum())
+    both = [scores[rows] for rows in codes]
+    below = _share_below(both[0], both[1], shares[1])
+    above = 1 - _share_below(both[1], both[0], shares[0])
+    auc = float(shares[0] @ below)
+    sums = [
+        np.bincount(cluster[rows], share * (placed - auc), n_clusters)
+        for rows, share, placed in zip(codes, shares, (below, above), strict=True)
+    ]
+    n_holding = [int((count > 0).sum()) for count in held]
+    return ClusteredPlacements(auc, sums[0], sums[1], n_holding[0], n_holding[1])
+
+
+def _share_below(scores: np.ndarray, others: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """How much of others with these shares lies below each score; what ties counts half."""
+    order = np.argsort(others, kind="stable")
+    ranked, total = others[order], np.concatenate([[0.0], np.cumsum(share[order])])
+    sides = [total[np.searchsorted(ranked, scores, side)] for side in ("left", "right")]
+    return (sides[0] + sides[1]) / 2
 
 
 def placements(y: np.ndarray, scores: np.ndarray) -> Placements:
@@ -57,23 +217,10 @@ def placements(y: np.ndarray, scores: np.ndarray) -> Placements:
     return Placements(below, above)
 
 
-def covariance(parts: Sequence[Placements]) -> np.ndarray:
-    """DeLong's covariance matrix S of several AUCs on the same observations, (k, k)."""
-    found = _scaled(parts)
+def covariance(parts: Sequence[AreaUnderCurve]) -> np.ndarray:
+    """The covariance matrix S of several AUCs on the same observations, (k, k)."""
+    found = np.stack([part.deviations for part in parts])
     return found @ found.T
-
-
-def _scaled(parts: Sequence[Placements]) -> np.ndarray:
-    """Deviations of placement values, (k, n), whose cross products are S."""
-    both = (
-        np.stack([each.positives for each in parts]),
-        np.stack([each.negatives for each in parts]),
-    )
-    deviations = [
-        (values - values.mean(axis=1, keepdims=True)) / math.sqrt(n * (n - 1))
-        for values, n in ((values, values.shape[1]) for values in both)
-    ]
-    return np.concatenate(deviations, axis=1)
 
 
 @dataclass(frozen=True)
@@ -94,7 +241,7 @@ class Equality:
         return float(chdtrc(self.df, self.statistic)) if self.df else math.nan
 
 
-def equality(parts: Sequence[Placements]) -> Equality:
+def equality(parts: Sequence[AreaUnderCurve]) -> Equality:
     """Test that the AUCs theta of k rules on the same observations are equal.
 
     (L theta)' (L S L')^- (L theta), in the words of equation 5 of DeLong, DeLong and Clarke-Pearson
@@ -103,11 +250,10 @@ def equality(parts: Sequence[Placements]) -> Equality:
     """
     means = np.array([part.mean for part in parts])
     means = means - means.mean()
-    scaled = _scaled(parts)
+    scaled = np.stack([part.deviations for part in parts])
     # Singular values of the factor: those of L S L' itself are their squares, with half the digits.
     axes, lengths, _ = np.linalg.svd(scaled - scaled.mean(axis=0), full_matrices=False)
-    largest = math.sqrt(1 / len(parts[0].positives) + 1 / len(parts[0].negatives))
-    kept = lengths > ROUNDING * largest
+    kept = lengths > ROUNDING * parts[0].largest_error
     along = axes[:, kept].T @ means
     differ = bool(np.abs(means - axes[:, kept] @ along).max() > ROUNDING)
     df = int(kept.sum())
@@ -116,11 +262,11 @@ def equality(parts: Sequence[Placements]) -> Equality:
 
 
 def auc_table(
-    column: str, names: Sequence[str], parts: Sequence[Placements], value: str = "estimate"
+    column: str, names: Sequence[str], parts: Sequence[AreaUnderCurve], value: str = "estimate"
 ) -> dict[str, Any]:
     """The AUC of each column of scores with its error and 95% interval, as a table of a result."""
     errors = [math.sqrt(part.variance) for part in parts]
-    half = [float(stats.norm.isf(0.025)) * error for error in errors]
+    half = [_quantile(part.df) * error for part, error in zip(parts, errors, strict=True)]
     means = [part.mean for part in parts]
     return {
         column: tuple(names),
@@ -129,3 +275,7 @@ def auc_table(
         "conf_low": tuple(mean - width for mean, width in zip(means, half, strict=True)),
         "conf_high": tuple(mean + width for mean, width in zip(means, half, strict=True)),
     }
+
+
+def _quantile(df: float) -> float:
+    return float(stats.norm.isf(0.025) if math.isnan(df) else stats.t.isf(0.025, df))

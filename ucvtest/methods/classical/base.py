@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ucvtest.common.runtime import Execution
-from ucvtest.data.groups import GroupWeight
+from ucvtest.data.groups import Clusters, Groups, GroupWeight
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
@@ -165,6 +165,14 @@ class ResamplingTest(FromLosses):
         """A design as the test sees it: of clusters, unless it takes the losses of rows."""
         clusters = self.clusters
         return design if clusters is None or self.takes_rows else design.by_groups(clusters.groups)
+
+    def _tested_clusters(self, observed: LossDifference) -> Clusters | None:
+        """The clusters of the tested rows, for tests that take the losses of rows."""
+        if self.clusters is None:
+            return None
+        testing = observed.design.testing
+        tested = np.broadcast_to(self.clusters.groups.index, testing.shape)[testing]
+        return Clusters(Groups(*np.unique(tested, return_inverse=True)), self.clusters.weight)
 
     def _check_test_sets(self, design: Design) -> None:
         """Refuse test sets without an AUC of their own, where the mean over them is asked for."""
@@ -390,9 +398,15 @@ def _count_folds(design: Design) -> int:
         return 0
 
 
-def mean_with_variance(observed: LossDifference) -> tuple[float, float]:
-    """The mean of all losses, and its variance as if they were independent; 0 for a single one."""
-    values = observed.values
+def mean_with_variance(
+    observed: LossDifference, clusters: Clusters | None = None
+) -> tuple[float, float]:
+    """The mean of all losses, and its variance as if they were independent; 0 for a single one.
+
+    With clusters these are independent, not their rows: K.-Y. Liang and S. Zeger (1986),
+    Longitudinal data analysis using generalized linear models, Biometrika 73, times G/(G - 1).
+    """
+    values = observed.values if clusters is None else clusters.values(observed.values)
     variance = float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
     return float(values.mean()), variance
 

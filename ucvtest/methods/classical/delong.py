@@ -2,22 +2,26 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import HoldOut
 from ucvtest.designs.structure import n_folds_of
 from ucvtest.inference.from_losses import check_losses
+from ucvtest.inference.report import in_clusters
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.base import THESE_RULES, ResamplingTest
 from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.stats.placements import (
+    AreaUnderCurve,
     Equality,
-    Placements,
     auc_table,
+    clustered_placements,
     covariance,
     equality,
     placements,
@@ -69,12 +73,18 @@ class DeLongTest(ResamplingTest):
     shares, lowers the pooled AUC (the mean of the folds' AUCs is beside it in the diagnostics);
     and that rules learnt from what the others are tested on is left out of the variance.
     `InfluenceFunctionTest` does neither. Cost: one fit of each learner, or K, and n log n steps.
+    With groups, of which some hold several observations, deviations of placement values are added
+    up by cluster (Obuchowski 1997), and the reference is Student's t: with a degree of freedom less
+    than there are clusters, or Welch's where each cluster has one label. With
+    ``group_weight="row"`` the AUC is that of all rows, as in the paper; with "group" each
+    cluster with a positive counts the same among the positives, and likewise among the negatives.
     `joint` tests three or more AUCs at once; `uv.compare` does so too, see `Comparison.joint_test`.
 
     References
     ----------
     E. DeLong, D. DeLong, D. Clarke-Pearson (1988), Comparing the areas under two or more
     correlated receiver operating characteristic curves, Biometrics 44, equations 3 to 6.
+    N. Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53.
     X. Sun, W. Xu (2014), Fast implementation of DeLong's algorithm, IEEE Signal Processing Letters
     21.
 
@@ -95,12 +105,17 @@ class DeLongTest(ResamplingTest):
     default_design = HoldOut(1 / 3)
     only_loss = "auc"
     needs_values = True
-    takes_groups = False
     takes_rows = True
     pools_scores = True
 
     @classmethod
-    def joint(cls, losses: Losses, learners: Sequence[str | int] | None = None) -> JointResult:
+    def joint(
+        cls,
+        losses: Losses,
+        learners: Sequence[str | int] | None = None,
+        *,
+        group_weight: GroupWeight = "group",
+    ) -> JointResult:
         r"""Test that the AUCs of several rules are equal, all at once.
 
         The statistic is :math:`(L\hat\theta)' (L S L')^- L\hat\theta` of the paper's equation 5,
@@ -116,6 +131,8 @@ class DeLongTest(ResamplingTest):
             Scores, ``loss="auc"``, on a design that the test admits.
         learners : sequence of str or int, optional
             Names or places of at least two; by default all.
+        group_weight : {"group", "row"}
+            See the class.
 
         Returns
         -------
@@ -146,12 +163,12 @@ class DeLongTest(ResamplingTest):
         """
         names = _several(losses, learners)
         # Two of them go through all checks of the test.
-        observed = cls.from_losses(losses, *names[:2])._given
+        test = cls.from_losses(losses, *names[:2], group_weight=group_weight)
+        observed = test._given
         assert observed is not None
-        labels, n_folds = observed.tested_target, n_folds_of(observed.design)
+        n_folds, tested = n_folds_of(observed.design), test._tested(observed)
         rows = [losses.known_values[losses.number_of(name)] for name in names]
-        few = min(int((labels == code).sum()) for code in (0, 1)) < 2
-        parts = [] if few else [placements(labels, row) for row in rows]
+        parts = [] if tested.few else [tested.placements(row) for row in rows]
         found = equality(parts) if parts else Equality(math.nan, 0, False)
         k = len(names)
         return JointResult(
@@ -161,48 +178,103 @@ class DeLongTest(ResamplingTest):
             statistic=found.statistic,
             df=found.df,
             pvalue=found.pvalue,
-            method="DeLong joint test of several AUCs",
-            estimand=f"AUCs{_pooled(n_folds)}",
-            status=_joint_status(found, labels),
+            method="DeLong joint test of several AUCs" + tested.by_clusters,
+            estimand=in_clusters(f"AUCs{_pooled(n_folds)}", tested.clusters),
+            status=_joint_status(found, tested),
         )
 
     @classmethod
-    def _joint(cls, losses: Losses) -> JointResult | None:
-        return cls.joint(losses)
+    def _joint(cls, losses: Losses, group_weight: GroupWeight = "group") -> JointResult | None:
+        return cls.joint(losses, group_weight=group_weight)
 
     def _admit(self, design: Design) -> None:
         n_folds_of(design)
 
+    def _tested(self, observed: LossDifference) -> "_Tested":
+        return _Tested(observed.tested_target, self._tested_clusters(observed))
+
     def _analysed(self, observed: LossDifference) -> TestResult:
-        n_folds = n_folds_of(observed.design)
-        labels = observed.tested_target
-        counts = {"n_positive": int(labels.sum()), "n_negative": int((labels == 0).sum())}
-        few = min(counts.values()) < 2
+        n_folds, tested = n_folds_of(observed.design), self._tested(observed)
         places = (observed.learner, observed.other)
         scores = zip(places, observed.each.values(), strict=False)
-        parts = {} if few else {place: placements(labels, row) for place, row in scores}
+        parts = {} if tested.few else {place: tested.placements(row) for place, row in scores}
         found = _found(parts, observed)
+        df = math.nan if found is None else found.df
         settings = self._settings_of(observed)
         names = [settings[key] for key in ("learner", "other")[: len(parts)]]
         pooled = {"mean_of_fold_aucs": float(observed.means.mean())} if n_folds > 1 else {}
         return self._result(
             observed,
-            method="DeLong test of the AUC",
+            method="DeLong test of the AUC" + tested.by_clusters,
             estimand=self._in_words(observed, "conditional") + _pooled(n_folds),
             estimator=partial(_estimator, parts),
-            reference="normal",
-            status=_status(observed, found, counts),
-            diagnostics=counts | pooled,
+            reference="normal" if math.isnan(df) else "t",
+            df=df,
+            status=_status(observed, found, tested),
+            diagnostics=tested.counts | pooled,
             notes=_notes(n_folds, bool(np.isnan(observed.means).any())),
             tables={"Learners": auc_table("learner", names, list(parts.values()))} if parts else {},
         )
 
 
-Parts = Mapping[int | None, Placements]
+@dataclass(frozen=True, eq=False)
+class _Tested:
+    """Labels of the tested observations, and their clusters where they have any."""
+
+    labels: np.ndarray
+    clusters: Clusters | None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Tested observations of either class, and clusters that hold any."""
+        positive = self.labels == 1
+        counts = {"n_positive": int(positive.sum()), "n_negative": int((~positive).sum())}
+        if self.clusters is None:
+            return counts
+        index = self.clusters.groups.index
+        return counts | {
+            "n_positive_groups": len(np.unique(index[positive])),
+            "n_negative_groups": len(np.unique(index[~positive])),
+        }
+
+    @property
+    def few(self) -> bool:
+        """Whether there are too few for a variance."""
+        return min(self.counts.values()) < 2
+
+    @property
+    def too_few(self) -> str:
+        """The status of a test with too few of a class."""
+        *_, n_positive, n_negative = self.counts.values()
+        if self.clusters is not None:
+            return (
+                f"no estimate: {n_positive} groups with positive and {n_negative} with negative "
+                "observations were tested, and a variance needs two of each; test more groups"
+            )
+        return (
+            f"no estimate: {n_positive} positive and {n_negative} negative observations were "
+            "tested, and a variance needs two of each; test more, or use a splitter that keeps the "
+            "classes in proportion"
+        )
+
+    @property
+    def by_clusters(self) -> str:
+        """What the method adds to its name."""
+        return "" if self.clusters is None else " by clusters"
+
+    def placements(self, scores: np.ndarray) -> AreaUnderCurve:
+        """The placement values of one rule."""
+        if self.clusters is None:
+            return placements(self.labels, scores)
+        equal = self.clusters.weight == "group"
+        return clustered_placements(self.labels, scores, self.clusters.groups.index, equal=equal)
+
+
+Parts = Mapping[int | None, AreaUnderCurve]
 """The placement values of learners, by their places; none where a class has too few."""
 
 
-def _found(parts: Parts, observed: LossDifference) -> Placements | None:
+def _found(parts: Parts, observed: LossDifference) -> AreaUnderCurve | None:
     if not parts:
         return None
     found = parts[observed.learner]
@@ -235,10 +307,9 @@ def _several(losses: Losses, learners: Sequence[str | int] | None) -> tuple[str,
     return names
 
 
-def _joint_status(found: Equality, labels: np.ndarray) -> str:
-    counts = [int((labels == code).sum()) for code in (1, 0)]
-    if min(counts) < 2:
-        return _too_few(*counts)
+def _joint_status(found: Equality, tested: _Tested) -> str:
+    if tested.few:
+        return tested.too_few
     if found.differ:
         return (
             "degenerate: AUCs differ by what has no error, as where a rule ranks perfectly, or "
@@ -249,17 +320,9 @@ def _joint_status(found: Equality, labels: np.ndarray) -> str:
     return "ok"
 
 
-def _too_few(n_positive: int, n_negative: int) -> str:
-    return (
-        f"no estimate: {n_positive} positive and {n_negative} negative observations were tested, "
-        "and a variance needs two of each; test more, or use a splitter that keeps the classes in "
-        "proportion"
-    )
-
-
-def _status(observed: LossDifference, found: Placements | None, counts: dict[str, int]) -> str:
+def _status(observed: LossDifference, found: AreaUnderCurve | None, tested: _Tested) -> str:
     if found is None:
-        return _too_few(counts["n_positive"], counts["n_negative"])
+        return tested.too_few
     if found.variance == 0 and not observed.identical:
         return (
             "all observations are ranked alike, or perfectly: the error of the AUC cannot be "

@@ -1,14 +1,25 @@
 """McNemar's exact test of two rules on the same observations."""
 
+from functools import partial
+
+import numpy as np
+
+from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import HoldOut
 from ucvtest.designs.structure import n_folds_of
+from ucvtest.inference.report import few_clusters
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.base import THESE_RULES, ResamplingTest, mean_with_variance
 from ucvtest.results.result import TestResult
 from ucvtest.stats.discordance import discordance
 
 __all__ = ["McNemarTest"]
+
+FEW = 10
+"""With fewer clusters in which two rules differ, t is a rough guide."""
+
+LEARNT_FROM = "The rules of {} folds have learnt from observations that the others are tested on"
 
 
 class McNemarTest(ResamplingTest):
@@ -52,13 +63,23 @@ class McNemarTest(ResamplingTest):
     at most `alpha`, and stands even where the rules never differ. `se` is that of a mean of
     differences and takes no part in either. Cost: one fit of each learner, or K.
 
+    With groups, of which some hold several observations, b and c are no binomial counts. The test
+    is then the difference of the error rates over its cluster-robust standard error, by Student's
+    t with one degree of freedom less than there are clusters. With ``group_weight="group"`` each
+    cluster counts the same, as in Durkalski et al.; with "row" each observation does, as in Yang,
+    Sun and Hardin. Theirs is the variance under H0; here it is centred, so that the interval
+    agrees with the p-value.
+
     References
     ----------
     Q. McNemar (1947), Note on the sampling error of the difference between correlated proportions
     or percentages, Psychometrika 12. T. Dietterich (1998), Approximate statistical tests for
     comparing supervised classification learning algorithms, Neural Computation 10, section 3.1.
     M. Fay, K. Lumbard (2021), Confidence intervals for difference in proportions for matched pairs
-    compatible with exact McNemar's or sign tests, Statistics in Medicine 40.
+    compatible with exact McNemar's or sign tests, Statistics in Medicine 40. V. Durkalski, Y.
+    Palesch, S. Lipsitz, P. Rust (2003), Analysis of clustered matched-pair data, Statistics in
+    Medicine 22. Z. Yang, X. Sun, J. Hardin (2010), A note on the tests for clustered matched-pair
+    binary data, Biometrical Journal 52.
 
     Examples
     --------
@@ -79,7 +100,6 @@ class McNemarTest(ResamplingTest):
     default_design = HoldOut(1 / 3)
     only_loss = "zero_one"
     needs_values = True
-    takes_groups = False
     takes_rows = True
     needs_other = True
 
@@ -94,6 +114,33 @@ class McNemarTest(ResamplingTest):
         n_folds_of(design)
 
     def _analysed(self, observed: LossDifference) -> TestResult:
+        clusters = self._tested_clusters(observed)
+        return self._exact(observed) if clusters is None else self._of_clusters(observed, clusters)
+
+    def _of_clusters(self, observed: LossDifference, clusters: Clusters) -> TestResult:
+        """The difference of error rates over its robust standard error, by Student's t."""
+        n_folds = n_folds_of(observed.design)
+        found = discordance(*(errors > 0 for errors in observed.each.values()))
+        n_telling = int(np.count_nonzero(clusters.groups.sums(observed.values != 0)))
+        return self._result(
+            observed,
+            method="McNemar test of the error rates by clusters",
+            estimand=self._in_words(observed, "conditional") + _over_folds(n_folds),
+            estimator=partial(mean_with_variance, clusters=clusters),
+            reference="t",
+            df=clusters.n_groups - 1.0,
+            status=few_clusters(clusters.n_groups),
+            diagnostics={
+                **found.diagnostics,
+                "n_tested": len(observed.values),
+                "tested_groups": clusters.n_groups,
+                "telling_groups": n_telling,
+            },
+            notes=_cluster_notes(n_folds, n_telling),
+            tables={"Observations": found.table},
+        )
+
+    def _exact(self, observed: LossDifference) -> TestResult:
         n_folds = n_folds_of(observed.design)
         first, second = observed.each.values()
         n_open = int(((first % 1 != 0) | (second % 1 != 0)).sum())
@@ -131,8 +178,18 @@ def _notes(n_folds: int, origin: str) -> tuple[str, ...]:
     notes = (origin, THESE_RULES)
     if n_folds == 1:
         return notes
-    return (
-        f"The rules of {n_folds} folds have learnt from observations that the others are tested "
-        "on, which the binomial distribution leaves out: the p-value is exact for one split only.",
-        *notes,
-    )
+    left_out = "which the binomial distribution leaves out: the p-value is exact for one split only"
+    return (f"{LEARNT_FROM.format(n_folds)}, {left_out}.", *notes)
+
+
+def _cluster_notes(n_folds: int, n_telling: int) -> tuple[str, ...]:
+    notes: tuple[str, ...] = (THESE_RULES,)
+    if n_telling < FEW:
+        notes = (
+            f"The rules differ in {n_telling} clusters: too few for the t test to be more than a "
+            "rough guide.",
+            *notes,
+        )
+    if n_folds == 1:
+        return notes
+    return (f"{LEARNT_FROM.format(n_folds)}, which the standard error leaves out.", *notes)
