@@ -16,7 +16,8 @@ class Influence:
     to first order; `rows` (R,) the AUC or mean loss of every single test; `effects` (M,) what each
     repeat adds to the estimate, to first order, with sum zero; `divisor` (n,) what the influence
     value of each is divided by: the number of observations in its class (in all, for the error
-    rate).
+    rate). `n_in_kernel` of one class are tested at a time: two of a sample that is compared with
+    itself.
     """
 
     estimate: float
@@ -28,6 +29,7 @@ class Influence:
     rows: np.ndarray
     effects: np.ndarray
     divisor: np.ndarray
+    n_in_kernel: int = 1
 
     @property
     def values(self) -> np.ndarray:
@@ -74,9 +76,9 @@ class Influence:
         mine = {
             item.name: getattr(self, item.name) - getattr(other, item.name)
             for item in fields(self)
-            if item.name != "divisor"
+            if item.name not in ("divisor", "n_in_kernel")
         }
-        return Influence(**mine, divisor=self.divisor)
+        return replace(self, **mine)
 
     def of_class(self, members: np.ndarray) -> "Influence":
         """The influence values of one class alone."""
@@ -91,15 +93,18 @@ class Influence:
         replacement. Without it an observation cannot enter twice, and the inclusion of one of n
         among the g that are learnt from moves by g/n (1 - g/n) epsilon only. Erratum: II - III
         times (n - 1)/(n - g - 1), and n (n - 1) for n^2 below the squares; exact where the rows
-        are all learning sets of one size. `n_tested` (n,) has n - g >= 2 of the class of each.
+        are all learning sets of one size. `n_tested` (n,) has n - g >= 2 of the class of each. With
+        k in the kernel (n - k)/(n - g - k), and n (n - k)^2/(n - 1), by the same algebra.
         """
-        factor = (self.divisor - 1) / (n_tested - 1)
+        k = self.n_in_kernel
+        factor = (self.divisor - k) / (n_tested - k)
         return replace(
             self,
             second=factor * self.second,
             third=factor * self.third,
             by_group=self.first_by_group + factor * (self.by_group - self.first_by_group),
-            divisor=np.sqrt(self.divisor * (self.divisor - 1)),
+            divisor=np.sqrt(self.divisor * (self.divisor - 1))
+            * ((self.divisor - k) / (self.divisor - 1)),
         )
 
     def _mc_se(self, values: np.ndarray, by_group: np.ndarray) -> float:

@@ -40,7 +40,15 @@ import numpy as np
 from ucvtest.kernels.influence.estimate import Influence, Rows
 from ucvtest.kernels.influence.jitted import count_pairs, rank_pairs, sum_losses, sum_over_pairs
 
-__all__ = ["LossCounts", "PairCounts", "repeats_needed"]
+__all__ = [
+    "LearningSets",
+    "LossCounts",
+    "PairCounts",
+    "PairSums",
+    "calls",
+    "number_of_groups",
+    "repeats_needed",
+]
 
 MAX_GROUPS = 16
 """Groups of repeats, whose spread gives the Monte-Carlo errors."""
@@ -84,9 +92,9 @@ class PairCounts(_Counts):
         """Count; y is 1 for positives, and the rows come in any number of parts."""
         classes = (np.flatnonzero(y == 1), np.flatnonzero(y != 1))
         n1, n0 = map(len, classes)
-        by_group = np.zeros((_number_of_groups(n1 * n0, n_repeats), n1, n0))
+        by_group = np.zeros((number_of_groups(n1 * n0, n_repeats), n1, n0))
         for rows in parts:
-            for call in _calls(rows, classes, len(by_group)):
+            for call in calls(rows, classes, len(by_group)):
                 by_group += count_pairs(*call.design, call.group, shape=by_group.shape)
         return cls(classes, n_repeats, by_group)
 
@@ -101,7 +109,7 @@ class LossCounts(_Counts):
     @classmethod
     def of(cls, n_obs: int, n_repeats: int, parts: Iterable[Rows]) -> "LossCounts":
         """Count; see `PairCounts.of`."""
-        by_group = np.zeros((_number_of_groups(n_obs, n_repeats), n_obs))
+        by_group = np.zeros((number_of_groups(n_obs, n_repeats), n_obs))
         for rows in parts:
             np.add.at(by_group, _group(rows, len(by_group)), rows.tested)
         return cls((np.arange(n_obs),), n_repeats, by_group)
@@ -115,7 +123,7 @@ class LossCounts(_Counts):
 
 
 @dataclass(frozen=True, eq=False)
-class _LearningSets:
+class LearningSets:
     """Sums over the rows that say how the choice of learning sets moves the estimate.
 
     `second` and `third` (n,): of (c_mi - c_m) a_m, and of (c_mi - c_m) b_m; `by_group` (G, n): of
@@ -163,7 +171,7 @@ class _Sums(ABC):
         """The estimate and its influence values, from the added rows again, in the same order."""
         return self._influence(self._learning_sets(parts))
 
-    def _learning_sets(self, parts: Iterable[Rows]) -> _LearningSets:
+    def _learning_sets(self, parts: Iterable[Rows]) -> LearningSets:
         counts, all_a = self._counts, np.concatenate(self._a)
         n_obs = sum(map(len, counts.classes))
         weights = self._sums.sum(axis=0) / self._tested**2
@@ -186,23 +194,28 @@ class _Sums(ABC):
             learnt += times.sum(axis=0)
         if n_rows != len(all_a):
             raise ValueError(f"{len(all_a)} rows were added, and {n_rows} are given")
-        return _LearningSets(second, third, by_group, effects, learnt, n_rows)
+        return LearningSets(second, third, by_group, effects, learnt, n_rows)
 
     @abstractmethod
     def _b(self, rows: Rows, weights: np.ndarray) -> np.ndarray:
         """b of each row: the sum of the weights N/C^2 over all that it tests."""
 
     @abstractmethod
-    def _influence(self, sets: _LearningSets) -> Influence: ...
+    def _influence(self, sets: LearningSets) -> Influence: ...
 
 
 class PairSums(_Sums):
     """Sums over repeats for the AUC: made by `PairCounts.sums`."""
 
+    @property
+    def _sides(self) -> Sequence[np.ndarray]:
+        """What the rows and the columns of tables of pairs are."""
+        return self._counts.classes
+
     def add(self, rows: Rows, values: np.ndarray) -> None:
         """Add the scores of some rows, (R, n), looked at only where tested."""
         inverse = 1 / self._tested
-        for call in _calls(rows, self._counts.classes, self._n_groups):
+        for call in calls(rows, self._sides, self._n_groups):
             sums, a, auc = rank_pairs(
                 *call.scores(values), *call.design, call.group, inverse, shape=self._sums.shape
             )
@@ -211,12 +224,12 @@ class PairSums(_Sums):
             self._values.append(auc[: call.size])
 
     def _b(self, rows: Rows, weights: np.ndarray) -> np.ndarray:
-        calls = _calls(rows, self._counts.classes, self._n_groups)
+        parts = calls(rows, self._sides, self._n_groups)
         return np.concatenate(
-            [sum_over_pairs(*call.design, weights)[: call.size] for call in calls]
+            [sum_over_pairs(*call.design, weights)[: call.size] for call in parts]
         )
 
-    def _influence(self, sets: _LearningSets) -> Influence:
+    def _influence(self, sets: LearningSets) -> Influence:
         sizes = n1, n0 = self._tested.shape
         share = self._sums.sum(axis=0) / self._tested
         estimate = float(share.mean())
@@ -267,7 +280,7 @@ class LossSums(_Sums):
         found: np.ndarray = rows.tested @ weights
         return found
 
-    def _influence(self, sets: _LearningSets) -> Influence:
+    def _influence(self, sets: LearningSets) -> Influence:
         n = len(self._tested)
         share = self._sums.sum(axis=0) / self._tested
         estimate = float(share.mean())
@@ -339,7 +352,7 @@ class _Call:
         return tuple(found)
 
 
-def _calls(rows: Rows, classes: Sequence[np.ndarray], n_groups: int) -> Iterator[_Call]:
+def calls(rows: Rows, classes: Sequence[np.ndarray], n_groups: int) -> Iterator[_Call]:
     """The rows in parts of bounded size, each with its index arrays."""
     tested = [rows.tested[:, members] for members in classes]
     sizes = [_size(each) for each in tested]
@@ -362,7 +375,8 @@ def _size(tested: np.ndarray) -> int:
 # ------------------------------------------------------------------------ repeats, groups
 
 
-def _number_of_groups(n_sums: int, n_repeats: int) -> int:
+def number_of_groups(n_sums: int, n_repeats: int) -> int:
+    """Groups of repeats that fit into memory, of so many sums each."""
     return min(max(GROUP_CELLS // max(n_sums, 1), 2), MAX_GROUPS, n_repeats)
 
 

@@ -1,15 +1,18 @@
 """The scheme behind the design of losses that exist."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import folds_of, pairs_of
+from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.methods.influence.plan import Layout, Options
 from ucvtest.methods.influence.resamples import Folds, Resamples, WholeFolds, single_folds
+from ucvtest.methods.influence.run import times_tested
 
 __all__ = ["GivenLayout", "read_design"]
 
@@ -65,12 +68,21 @@ class GivenLayout(Layout):
         return Options(self.resamples.n_repeats, self.scheme, self.chosen(self.scheme, variance))
 
 
-def read_design(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayout:
-    """The scheme of a design, read off it; refused where a pair (observation) is never tested."""
-    found = _read_off(design, classes)
-    untested = int((found.resamples.times_tested() == 0).sum())
+def read_design(
+    design: Design,
+    classes: tuple[np.ndarray, ...],
+    clusters: Clusters | None = None,
+    pairs: ClusterPairs | None = None,
+) -> GivenLayout:
+    """The scheme of a design, read off it; refused where a pair (observation) is never tested.
+
+    With clusters it is a design of these.
+    """
+    found = replace(_read_off(design, classes), clusters=clusters, pairs=pairs)
+    found.check_scheme(found.scheme)
+    untested = int((times_tested(found, found.resamples) == 0).sum())
     if untested:
-        what = "observations" if len(classes) == 1 else "pairs of a positive and a negative"
+        what = "observations" if found.metric == "error" else "pairs of a positive and a negative"
         raise ValueError(
             f"the design of the losses never tests {untested} {what} (together): use more repeats, "
             "as in StratifiedShuffleSplit(n_splits=1000) or RepeatedStratifiedKFold"

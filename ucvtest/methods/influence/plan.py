@@ -1,13 +1,15 @@
 """What is resampled, and the options of a fit with their checks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from ucvtest.common.checks import at_least, check_choice, is_integer
+from ucvtest.data.groups import Clusters, counting_groups
+from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.learners.base import Learner
 
@@ -74,7 +76,10 @@ def resampled_classes(n_obs: int, target: np.ndarray | None) -> tuple[np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The classes resampled by themselves (see `resampled_classes`), and the number of folds."""
+    """The classes resampled by themselves (see `resampled_classes`), and the number of folds.
+
+    With `clusters` these are the observations; `pairs` are their rows, for the AUC.
+    """
 
     smooth: ClassVar[str] = "use scheme='monte_carlo' or 'repeated'"
     one_size: ClassVar[str] = "use scheme='monte_carlo', or another n_folds"
@@ -82,20 +87,34 @@ class Layout:
 
     classes: tuple[np.ndarray, ...]
     n_folds: int
+    clusters: Clusters | None = field(default=None, kw_only=True)
+    pairs: ClusterPairs | None = field(default=None, kw_only=True)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether clusters hold both labels of an AUC, and so are one sample."""
+        return self.pairs is not None and self.pairs.mixed
 
     @property
     def metric(self) -> Metric:
         """What is estimated: the AUC compares two classes, the error rate knows one of all."""
-        return "auc" if len(self.classes) == 2 else "error"
+        return "auc" if len(self.classes) == 2 or self.mixed else "error"
 
     @property
     def unit(self) -> str:
         """What is tested: a pair, or an observation."""
+        if self.clusters is not None:
+            return "pair of clusters" if self.metric == "auc" else "cluster"
         return "pair" if self.metric == "auc" else "observation"
 
     @property
+    def units(self) -> str:
+        """What is resampled."""
+        return "observations" if self.clusters is None else "clusters"
+
+    @property
     def n_obs(self) -> int:
-        """Observations of the sample."""
+        """Observations of the sample, or clusters of them."""
         return sum(map(len, self.classes))
 
     @property
@@ -138,9 +157,11 @@ class Layout:
         if n_tested is None:
             sizes = " and ".join(str(len(members)) for members in self.classes)
             return (
-                f"it needs folds of one size, and {sizes} observations make {self.n_folds} folds "
+                f"it needs folds of one size, and {sizes} {self.units} make {self.n_folds} folds "
                 f"of two sizes: {self.one_size}"
             )
+        if self.mixed and min(n_tested) < 3:
+            return "without one of its two clusters a fold has no pair: use fewer folds"
         if min(n_tested) < 2:
             return "a fold of one observation is empty once that one is left out: use fewer folds"
         return ""
@@ -154,11 +175,20 @@ class Layout:
         of_repeat = prod([self.n_folds] * len(self.classes)) if scheme == "repeated" else 1
         return max(fits // of_repeat, FEWEST_REPEATS)
 
+    def check_scheme(self, scheme: str) -> None:
+        """Refuse schemes that do not test clusters with both labels together."""
+        if self.mixed and scheme in SINGLE:
+            raise ValueError(
+                f"scheme={scheme!r} does not test all pairs of clusters, of which some hold both "
+                "labels, together: use scheme='monte_carlo' or 'repeated'"
+            )
+
     def chosen(self, scheme: str, variance: Any) -> str:
         """The variance that is asked for, or that "auto" stands for; refused if it is none."""
         offered = self.variances(scheme)
         if isinstance(variance, str) and variance == "auto":
-            return "jackknife" if self.metric == "auc" and "jackknife" in offered else "influence"
+            small = self.metric == "auc" or self.clusters is not None
+            return "jackknife" if small and "jackknife" in offered else "influence"
         if isinstance(variance, str) and variance in offered:
             return variance
         known = isinstance(variance, str) and variance in VARIANCES
@@ -180,6 +210,8 @@ class Layout:
         """Why there is no share of the jackknife variance; empty if there is one."""
         if self.metric != "auc":
             return "it is about the AUC"
+        if self.clusters is not None:
+            return "it is not derived for clusters"
         if why := self.no_jackknife(scheme):
             return why
         if self.n_folds < 3:
@@ -195,8 +227,9 @@ class Layout:
         return ("influence", *jackknife, *share, "term_1", *self.ad_hoc(scheme))
 
     def ad_hoc(self, scheme: str) -> tuple[str, ...]:
-        """The ad-hoc variances of a scheme."""
-        if scheme == "bootstrap":
+        """The ad-hoc variances of a scheme; none where an estimate is a ratio over clusters."""
+        ratio = self.clusters is not None and self.clusters.weight == "row"
+        if scheme == "bootstrap" or ratio or self.mixed:
             return ()
         if scheme == "monte_carlo":
             return ("adhoc_monte_carlo",)
@@ -230,8 +263,10 @@ class Options:
     ) -> "Options":
         """The options of a test that is made from data; `response` are the user's own labels."""
         check_choice("scheme", scheme, SCHEME_WORDS)
+        layout.check_scheme(scheme)
         if scheme in WITH_FOLDS:
-            check_class_sizes(layout.classes, response, layout.n_folds)
+            with counting_groups(layout.clusters):
+                check_class_sizes(layout.classes, response, layout.n_folds)
         if isinstance(n_repeats, str) and n_repeats == "auto":
             number = layout.n_repeats(scheme, learners)
         elif not is_integer(n_repeats):

@@ -165,9 +165,10 @@ def _class_notes(layout: Layout, options: Options) -> list[str]:
             if jackknife
             else "trust neither the standard error nor the p-value"
         )
+        whose = "The sample has" if layout.mixed else "The smaller class has"
         listed.append(
-            f"The smaller class has {smallest} observations: with so few, {words}. Against an AUC "
-            "of 1/2 LeavePairOutTest has an exact test."
+            f"{whose} {smallest} {layout.units}: with so few, {words}. Against an AUC of 1/2 "
+            "LeavePairOutTest has an exact test."
         )
     if options.variance == "influence" and options.scheme in ("monte_carlo", "repeated"):
         why = layout.no_jackknife(options.scheme)

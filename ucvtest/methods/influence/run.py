@@ -10,7 +10,8 @@ import numpy as np
 from ucvtest.common.runtime import Execution
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.problem import Problem
-from ucvtest.evaluation.source import FittedLosses, LossSource
+from ucvtest.evaluation.source import FittedLosses, GivenLosses, LossSource
+from ucvtest.kernels.influence.clusters import ClusterPairCounts, with_offset
 from ucvtest.kernels.influence.estimate import Influence, Rows
 from ucvtest.kernels.influence.sums import LossCounts, PairCounts, repeats_needed
 from ucvtest.methods.influence.plan import Layout, Options
@@ -23,7 +24,7 @@ from ucvtest.methods.influence.resamples import (
 )
 from ucvtest.methods.influence.share import Share
 
-__all__ = ["MIN_REPEATS", "Found", "draw_resamples", "fitted_losses", "run"]
+__all__ = ["MIN_REPEATS", "Found", "draw_resamples", "fitted_losses", "run", "times_tested"]
 
 STAGE_ROWS, STAGE_CELLS = 4096, 2_000_000
 """Learning sets, and predictions, that are in memory at a time."""
@@ -43,35 +44,49 @@ def draw_resamples(layout: Layout, options: Options, rng: np.random.Generator) -
     classes, n_folds, scheme = layout.classes, layout.n_folds, options.scheme
     if scheme == "leave_one_out":
         return single_folds(classes)
-    if scheme in ("repeated", "kfold"):
+    if scheme == "kfold" or (scheme == "repeated" and not layout.mixed):
         return draw_folds(rng, options.n_repeats, classes, n_folds, all_tested=True)
     sizes = list(map(len, classes))
     if scheme == "bootstrap":
         share = prod((1 - 1 / n) ** n for n in sizes)
-        return _covered(partial(draw_bootstrap, rng, classes=classes), options.n_repeats, share)
+        share = share**2 if layout.mixed else share
+        draw: Callable[[int], Resamples] = partial(draw_bootstrap, rng, classes=classes)
+        return _covered(draw, layout, options.n_repeats, share)
     share = prod((n // n_folds) / n for n in sizes)
-    draw = partial(draw_folds, rng, classes=classes, n_folds=n_folds, all_tested=False)
-    return _covered(draw, options.n_repeats, share)
+    if layout.mixed:
+        share *= (sizes[0] // n_folds - 1) / (sizes[0] - 1)
+    all_tested = scheme == "repeated"
+    draw = partial(draw_folds, rng, classes=classes, n_folds=n_folds, all_tested=all_tested)
+    return _covered(draw, layout, options.n_repeats, share * (n_folds if all_tested else 1))
 
 
-def _covered(draw: Callable[[int], Resamples], asked: int, share: float) -> Resamples:
+def times_tested(layout: Layout, resamples: Resamples) -> np.ndarray:
+    """How often each pair, (n1, n0), or each observation, (n,), is tested."""
+    if layout.pairs is None:
+        return resamples.times_tested()
+    return layout.pairs.times_together(resamples.parts(STAGE_CELLS))
+
+
+def _covered(
+    draw: Callable[[int], Resamples], layout: Layout, asked: int, share: float
+) -> Resamples:
     """The repeats asked for, and further ones until every pair (observation) is tested.
 
     A repeat tests a given one with probability `share`.
     """
     drawn = draw(asked)
-    tested = drawn.times_tested()
+    tested = times_tested(layout, drawn)
     limit = asked + repeats_needed(share, tested.size, UNCOVERED)
     while not tested.all():
         if drawn.n_repeats >= limit:
             raise ValueError(
                 f"{int((tested == 0).sum())} of {tested.size} "
-                f"{'pairs' if tested.ndim == 2 else 'observations'} were never tested in "
+                f"{layout.unit.replace('pair', 'pairs', 1)} were never tested in "
                 f"{drawn.n_repeats} repeats: raise n_repeats to about "
                 f"{repeats_needed(share, tested.size)} or more, or use fewer folds"
             )
         more = draw(min(max(asked // 10, MIN_REPEATS), limit - drawn.n_repeats))
-        tested += more.times_tested()
+        tested += times_tested(layout, more)
         drawn = drawn.joined(more)
     return drawn
 
@@ -96,16 +111,22 @@ class CopiedLosses(FittedLosses):
     def __init__(self, problem: Problem, execution: Execution, copies: int) -> None:
         super().__init__(replace(problem, sample=_copied(problem.sample, copies)), execution)
         self._copies = copies
+        self._of_copied = None if problem.loss is None else problem.clusters
 
     def each(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`; `learning` says how often each observation is learnt from."""
+        clusters = self._of_copied
+        if clusters is not None:
+            index = clusters.groups.index
+            learning, testing = learning[:, index], testing[:, index]
         n_obs = testing.shape[1]
         copied = np.hstack([learning > copy for copy in range(self._copies)])
         first = np.zeros_like(copied)
         first[:, :n_obs] = testing
-        return [values[:, :n_obs] for values in super().each(copied, first, seeds)]
+        found = [values[:, :n_obs] for values in super().each(copied, first, seeds)]
+        return found if clusters is None else [clusters.sums(values) for values in found]
 
 
 def _copied(sample: Sample, copies: int) -> Sample:
@@ -149,11 +170,17 @@ def run(
     for rows in parts():
         # Always drawn, so that the splits do not depend on which learners want a seed.
         seeds = rng.integers(2**31 - 1, size=len(rows.tested))
-        for each, values in zip(sums, source.each(rows.counts, rows.tested, seeds), strict=True):
+        sets = (rows.counts, rows.tested)
+        learning, testing = sets if layout.pairs is None else map(layout.pairs.of_rows, sets)
+        for each, values in zip(sums, source.each(learning, testing, seeds), strict=True):
             # Errors come as small integers, in which they are not to be summed.
             each.add(rows, values.astype(float, copy=False))
-            all_tied = all_tied and _tied(values, rows.tested)
+            all_tied = all_tied and _tied(values, testing)
     found = [each.influence(parts()) for each in sums]
+    if layout.metric == "error" and not isinstance(source, GivenLosses):
+        # Losses that are given are those of clusters already.
+        offset = None if layout.clusters is None else layout.clusters.offset
+        found = [with_offset(each, offset) for each in found]
     return Found(
         influence=found[0] if len(found) == 1 else found[0].minus(found[1]),
         each=tuple(found),
@@ -167,6 +194,8 @@ def _counts(layout: Layout, n_repeats: int, parts: Iterable[Rows]) -> PairCounts
     """How often everything is tested."""
     if layout.metric == "error":
         return LossCounts.of(layout.n_obs, n_repeats, parts)
+    if layout.pairs is not None:
+        return ClusterPairCounts.of_pairs(layout.pairs, n_repeats, parts)
     return PairCounts.of(layout.positive, n_repeats, parts)
 
 

@@ -10,14 +10,17 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.runtime import Execution, progress_bar
-from ucvtest.data.groups import GroupWeight
+from ucvtest.data.groups import GroupWeight, counting_groups
 from ucvtest.evaluation.problem import check_two_classes, is_auc
 from ucvtest.evaluation.source import GivenLosses
 from ucvtest.inference.from_losses import FromLosses, LossesHeader
 from ucvtest.inference.report import own_diagnostics, own_tables, reuse_notes
 from ucvtest.inference.studentise import variance_table
+from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.learners.adapters.translate import Backend
+from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.means import AUC
+from ucvtest.losses.table import LossDifference
 from ucvtest.methods.influence.given import GivenLayout, read_design
 from ucvtest.methods.influence.plan import (
     METRICS,
@@ -165,6 +168,8 @@ class InfluenceFunctionTest(FromLosses):
     """
 
     method_name = "influence"
+    takes_groups = True
+    takes_rows = True
     admits = (
         "zero-one losses under K-fold cross-validation, also repeated, or random splits of one "
         "size; scores under repeated K-fold cross-validation or random splits with as many of each "
@@ -210,11 +215,13 @@ class InfluenceFunctionTest(FromLosses):
         n_folds = as_integer("n_folds", n_folds)
         if n_folds < 2:
             raise ValueError(f"n_folds must be at least 2, got {n_folds}")
-        classes = resampled_classes(self.n_obs, self.target if metric == "auc" else None)
+        pairs, classes = self._resampled(metric)
         # Every scheme leaves at least one of each class to learn from; some have no folds.
-        check_class_sizes(classes, sample.response, 2)
-        self._layout = Layout(classes, n_folds)
-        self._check_learners(self._layout.learn_sizes("repeated")[0])
+        with counting_groups(self.clusters):
+            check_class_sizes(classes, self._unit_response, 2)
+        self._layout = Layout(classes, n_folds, clusters=self.clusters, pairs=pairs)
+        least = self._layout.learn_sizes("repeated")[0]
+        self._check_learners(self._problem.learnt_rows(least))
 
     def _take(self, header: LossesHeader) -> None:
         if header.loss not in (AUC, "zero_one"):
@@ -223,8 +230,30 @@ class InfluenceFunctionTest(FromLosses):
                 "('zero_one') or the AUC ('auc')"
             )
         header.check_values()
-        classes = resampled_classes(self.n_obs, self.target if header.loss == AUC else None)
-        self._layout = read_design(header.design, classes)
+        pairs, classes = self._resampled("auc" if header.loss == AUC else "error")
+        clusters = header.clusters
+        design = header.design if clusters is None else header.design.by_groups(clusters.groups)
+        self._layout = read_design(design, classes, clusters, pairs)
+
+    def _resampled(self, metric: Metric) -> tuple[ClusterPairs | None, tuple[np.ndarray, ...]]:
+        """What is resampled by itself, and how the AUC of clusters compares their rows."""
+        if metric == "error":
+            return None, resampled_classes(self.n_units, None)
+        if self.clusters is None:
+            return None, resampled_classes(self.n_obs, self.target)
+        pairs = ClusterPairs.of(self.clusters, self.target == 1)
+        return pairs, pairs.classes
+
+    @property
+    def _unit_response(self) -> np.ndarray:
+        """The user's own label of each observation, or of the first one of each cluster."""
+        response = self._problem.sample.response
+        return response if self.clusters is None else response[self.clusters.groups.first]
+
+    def _by_units(self, observed: LossDifference) -> LossDifference:
+        if self.clusters is None or self.metric == "auc":
+            return observed
+        return replace(observed, losses=of_clusters(observed.losses, self.clusters))
 
     @classmethod
     def _loss_arguments(cls, loss: Any) -> dict[str, Any]:
@@ -284,8 +313,9 @@ class InfluenceFunctionTest(FromLosses):
             training sets in full (see the notes of the class), for "monte_carlo", and for
             "repeated" where the folds of a class have one size, with two observations in a
             fold at least; "influence", the paper's, too small in small samples; "auto",
-            "jackknife" for the AUC where it exists, else "influence"; "share", the jackknife's
-            times the share of it that is left with half of the sample, for the AUC where there
+            "jackknife" for the AUC, and with groups, where it exists, else "influence"; "share",
+            the jackknife's times the share that is left with half of the sample, for the AUC
+            where there
             is a jackknife variance (1200 further fits of each learner, or 10 n; reported where
             it is asked for); "term_1", without the part of the training sets;
             "adhoc_1", "adhoc_2", "adhoc_3", "adhoc_3_mle" (8a-8c, averaged over repeats, for
@@ -387,7 +417,7 @@ class InfluenceFunctionTest(FromLosses):
     def _options_for_fits(self, n_repeats: Any, scheme: Any, variance: Any) -> Options:
         options = Options.checked(
             self._layout,
-            self._problem.sample.response,
+            self._unit_response,
             self.learners,
             n_repeats=n_repeats,
             scheme=scheme,
