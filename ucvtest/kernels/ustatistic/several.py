@@ -1,0 +1,158 @@
+"""Several learners from the same learning sets: their mean losses, and all differences at once.
+
+Sums over draws are linear in the losses, so that those of a difference are differences of sums.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ucvtest.kernels.ustatistic.accumulator import Accumulator
+from ucvtest.kernels.ustatistic.variances import (
+    MonteCarloEstimates,
+    Sums,
+    first_order_factor,
+    pair_effects_factor,
+)
+
+__all__ = ["Differences", "SeveralSums"]
+
+N_GROUPS = 8
+"""Groups of draws: each learner has n x n sums for each of them."""
+
+
+class Differences(NamedTuple):
+    """Of all pairs of L learners, (L, L): variances with their Monte-Carlo errors, and those of
+    the estimates. On the diagonal the same of each learner alone.
+    """
+
+    variance: np.ndarray
+    mc_se_variance: np.ndarray
+    mc_se: np.ndarray
+
+
+class SeveralSums:
+    """Sums over pairs of learning sets for each of several learners."""
+
+    def __init__(
+        self, n_obs: int, learn_size: int, n_learners: int, *, pair_effects: bool = True
+    ) -> None:
+        self._each = [
+            Accumulator(
+                n_obs, learn_size, disjoint=False, n_draws=N_GROUPS, pair_effects=pair_effects
+            )
+            for _ in range(n_learners)
+        ]
+
+    def add(
+        self,
+        each: Sequence[tuple[np.ndarray, np.ndarray]],
+        sets: tuple[np.ndarray, np.ndarray],
+        *,
+        weight: np.ndarray | None = None,
+        cluster: np.ndarray | None = None,
+    ) -> None:
+        """Add the losses (G, s, n) of both sides of each learner; see `Accumulator.add`."""
+        for sums, losses in zip(self._each, each, strict=True):
+            sums.add((*losses, *sets), weight=weight, cluster=cluster)
+
+    def now(self) -> "Several":
+        """What has been added so far; valid until the next `add`."""
+        return Several(tuple(sums.sums() for sums in self._each))
+
+
+@dataclass(frozen=True, eq=False)
+class Several:
+    """Sums of several learners over the same draws."""
+
+    each: tuple[Sums, ...]
+
+    def weighted(self, weights: dict[int, float]) -> MonteCarloEstimates:
+        """All estimates of a weighted sum of mean losses, by the places of the learners."""
+        first = self.each[0]
+        totals = {
+            key: np.asarray(sum(w * self.each[k].totals[key] for k, w in weights.items()))
+            for key in first.totals
+            if key != "count"
+        }
+        counts = {"count": first.totals["count"]}
+        # Without disjoint sets nothing is asked of the blocks, whose sums are no linear ones.
+        return Sums(
+            first.n_obs, first.learn_size, False, counts | totals, (), first.halves
+        ).estimates()
+
+    @property
+    def means(self) -> np.ndarray:
+        """The estimates of all learners, (L,)."""
+        return self._of_groups("mean").sum(axis=1) / self.each[0].totals["count"].sum()
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """The delete-one jackknife covariance matrix (L, L), by squares as they are.
+
+        Positive semidefinite, and with the Monte-Carlo noise of the effects in it.
+        """
+        first = self.each[0]
+        b = self._of_groups("b").sum(axis=1) / first.totals["count"].sum()
+        return first_order_factor(first.n_obs, first.learn_size + 1) * np.einsum("in,jn->ij", b, b)
+
+    def differences(self, name: str) -> Differences:
+        """By the variance of this name, "midpoint" or "jackknife"."""
+        first = self.each[0]
+        n, m = first.n_obs, first.learn_size + 1
+        count = first.totals["count"]
+        k = len(count)
+        keep = np.vstack([np.ones(k), 1 - np.eye(k)])
+        b = self._of_groups("b")
+        variance = first_order_factor(n, m) * _crossed(b, keep, count)
+        if name == "midpoint":
+            tau = np.stack([sums.pair_effects() for sums in self.each])
+            second = pair_effects_factor(n, m) / 2 * _crossed(tau, keep, count)
+            variance = _midpoints(variance, np.maximum(second, 0.0))
+        mean = self._of_groups("mean") @ keep.T / (keep @ count)
+        apart = mean[:, None] - mean[None]
+        apart[np.diag_indices(len(mean))] = mean
+        return Differences(
+            variance[0],
+            _error(variance[1:] - variance[0], 0),
+            _error(apart[..., 1:] - apart[..., :1], 2),
+        )
+
+    def _of_groups(self, key: str) -> np.ndarray:
+        return np.stack([sums.totals[key] for sums in self.each])
+
+
+def _midpoints(jackknife: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """`midpoint` for arrays."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lower = np.where(jackknife > 0, jackknife**2 / (jackknife + second), jackknife)
+    return np.maximum((jackknife + lower) / 2, second / 2)
+
+
+def _error(changes: np.ndarray, axis: int) -> np.ndarray:
+    """From the changes when one of the groups is left out."""
+    k = changes.shape[axis]
+    return np.sqrt((k - 1) / k * (changes**2).sum(axis=axis))
+
+
+def _crossed(vectors: np.ndarray, keep: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Squared lengths of differences of mean vectors, by products of different groups only.
+
+    vectors (L, K, ...) are sums over the draws of K groups, keep (V, K); (V, L, L), with squared
+    lengths of the vectors themselves on the diagonal. `crossed_product` is the same for one.
+    """
+    n_learners, k = vectors.shape[:2]
+    rows = vectors.reshape(n_learners * k, -1)
+    gram = (rows @ rows.T).reshape(n_learners, k, n_learners, k)
+    same = np.einsum("lkmk->klm", gram)
+    half = np.einsum("vk,lkmq->vlmq", keep, gram)
+    products = np.einsum("vlmq,vq->vlm", half, keep) - np.einsum("vk,klm->vlm", keep, same)
+    kept = keep * count
+    products /= (kept.sum(axis=1) ** 2 - (kept**2).sum(axis=1))[:, None, None]
+    alone = np.einsum("vll->vl", products).copy()
+    found = alone[:, :, None] + alone[:, None, :] - products - products.transpose(0, 2, 1)
+    places = np.arange(n_learners)
+    found[:, places, places] = alone
+    return found
