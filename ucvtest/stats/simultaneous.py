@@ -129,4 +129,3 @@ class MultivariateT:
         if math.isfinite(self.df):
             found /= np.sqrt(rng.chisquare(self.df, self.n_draws) / self.df)
         return found
-

