@@ -490,3 +490,25 @@ def test_the_x64_flag_changes_nothing(sampled):
     expected = auc_ustatistic.from_scores(*sampled)
     with jax.enable_x64(True):
         np.testing.assert_equal(auc_ustatistic.from_scores(*sampled), expected)
+
+
+def test_a_variance_with_too_large_a_monte_carlo_error_is_said():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 30)
+    learnt = np.hstack(
+        [rng.permuted(np.tile(np.arange(30) < 14, (300, 1)), axis=1) for _ in range(2)]
+    )
+    noise = rng.normal(size=(300, 60))
+    found = auc_ustatistic.from_scores(noise, learnt, y)
+    assert found["mc_se_variance"] > found["variance"] / 2 > 0
+    assert found["status"].startswith("too few resamples: the Monte-Carlo standard error")
+    assert found["status"].endswith("give scores from more learning sets")
+    steady = auc_ustatistic.from_scores(noise[0] + y + 0.1 * noise, learnt, y)
+    assert steady["mc_se_variance"] < steady["variance"] / 2
+    assert steady["status"] == "ok"
+
+
+def test_a_class_against_the_rest_needs_scores_of_each_class():
+    y = np.repeat([0, 1], 5)
+    with pytest.raises(ValueError, match="pos_label is for scores of each class"):
+        auc_ustatistic.from_scores(np.zeros((40, 10)), np.zeros((40, 10)), y, pos_label=1)

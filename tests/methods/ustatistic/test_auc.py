@@ -421,7 +421,7 @@ def test_a_small_class_is_noted():
         ({"learn_size": (3, 0)}, {}, "0 of 24 positives"),
         ({"learn_size": "half"}, {}, "a pair of them, negatives first"),
         ({"learn_size": (1, 2, 3)}, {}, "a pair of them, negatives first"),
-        ({"learn_size": (1.5, 2)}, {}, "learn_size"),
+        ({"learn_size": (1.5, 2)}, {}, r"a pair of them, negatives first, .*; got \(1.5, 2\)"),
         ({}, {"variance": "asymptotic"}, "does not exist for loss='auc'"),
         ({"learn_size": 40}, {"variance": "midpoint"}, "at most half of each class"),
         ({"learn_size": (18, 12)}, {"variance": "unbiased"}, "needs disjoint pairs of learning"),

@@ -1,15 +1,19 @@
 """The AUC as a two-sample U-statistic, for people with scores of their own."""
 
+from math import nan
 from typing import Any
 
 import numpy as np
 
+from ucvtest.common.checks import is_integer
+from ucvtest.data.class_sizes import Shape
 from ucvtest.data.groups import refuse_groups
 from ucvtest.kernels.auc_ustatistic.given import GivenRows
-from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till
+from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
 from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
-from ucvtest.kernels.auc_ustatistic.status import status
+from ucvtest.kernels.auc_ustatistic.status import status, too_rough
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.kernels.auc_ustatistic.variances import default_variance
 
 __all__ = ["from_scores"]
 
@@ -22,6 +26,7 @@ def from_scores(
     *,
     exact: bool = False,
     cluster: Any = None,
+    pos_label: Any = None,
     groups: Any = None,
 ) -> dict[str, Any]:
     """Complete AUC, or difference of two, and its variance from random learning sets.
@@ -31,7 +36,7 @@ def from_scores(
     scores : array, shape (M, n), or (M, n, C)
         Decision scores that rise with the positive class; row m by the rule learnt on
         learning set m. Ignored where a rule has learnt. Scores for each of C classes give Hand
-        and Till's AUC.
+        and Till's AUC, or that of `pos_label` against the rest.
     learnt : array of 0/1, shape (M, n)
         The learning sets: in every row g1 positives and g0 negatives, drawn at random within
         the classes. At least two of each class are left; they are what the rule is tested on.
@@ -46,6 +51,9 @@ def from_scores(
     cluster : array, shape (M,), optional
         Names the rows that were drawn together, for example two disjoint learning sets; by
         default rows were drawn independently.
+    pos_label : int, optional
+        With scores of C classes, the class whose AUC against all others together is wanted, these
+        in their shares of the sample, in place of Hand and Till's of all pairs.
     groups : None
         The cluster of each observation, the unit of resampling: refused, as independent
         observations are assumed.
@@ -54,16 +62,19 @@ def from_scores(
     -------
     dict
         auc: U, the mean over all learning sets and all pairs that they leave to be tested, or
-        the difference of two; variance: of U over samples, without the Monte-Carlo error: the
-        midpoint of the jackknife J and its lower bound J^2/(J + M2), but M2/2 at least; J where
-        more than half of a class is learnt from; jackknife: J, that of U when observations are
-        left out one by one; unbiased: the unbiased variance, and clipped: the same, but not outside
+        the difference of two; variance: of U over samples, without the Monte-Carlo error, as
+        `UStatisticTest` takes by default: "midpoint" of two classes, "jackknife" where more than
+        half of a class is learnt from, and of more than two; jackknife: J, that of U when
+        observations are left out one by one; midpoint: that of J and its lower bound
+        J^2/(J + M2), but M2/2 at least, NaN where more than half of a class is learnt from;
+        unbiased: the unbiased variance, and clipped: the same, but not outside
         J^2/(J + M2) and J, both NaN unless rows come in disjoint pairs that `cluster` names (or
         `exact`) and leave two of each class to both; pair_effects: M2; u1, u0: influence values of
         positives and negatives, J = sum u1^2/(n1 (n1 - 1)) + sum u0^2/(n0 (n0 - 1)) up to
         Monte-Carlo noise; df: Welch's degrees of freedom for Student's t; mc_se_estimate,
         mc_se_variance, mc_se_clipped, mc_se_unbiased: Monte-Carlo standard errors, 0 with `exact`;
-        status: "ok", or why variance and df are NaN. With scores of C classes a tuple u of the
+        status: "ok"; "too few resamples" with a remedy where mc_se_variance is above half of the
+        variance; or why variance and df are NaN. With scores of C classes a tuple u of the
         influence values of each class stands in the place of u1 and u0, and there are neither
         unbiased nor clipped.
 
@@ -72,7 +83,8 @@ def from_scores(
     ValueError
         If `groups` are given, `exact` is neither True nor False, shapes differ, a class is absent,
         learning sets change in size or leave fewer than two observations of a class, some
-        observation is never tested, a tested score is NaN, or there are too few rows.
+        observation is never tested, a tested score is NaN, there are too few rows, or `pos_label`
+        is none of the C classes.
 
     Notes
     -----
@@ -120,20 +132,26 @@ def from_scores(
     if not isinstance(exact, (bool, np.bool_)):
         raise ValueError(f"exact must be True or False, got {exact!r:.60}")
     several = np.ndim(scores) == 3
+    if pos_label is not None and not several:
+        raise ValueError(
+            "pos_label is for scores of each class, of shape (M, n, C): leave it out, scores of "
+            "shape (M, n) rise with class 1"
+        )
     rows = GivenRows.checked(learnt, y, cluster, several=several, exact=bool(exact))
     read = rows.class_scores if several else rows.scores
     given = {"scores": scores} if other is None else {"scores": scores, "other": other}
     shown = [read(name, values) for name, values in given.items()]
     sums: TwoClasses | SeveralClasses
     if several:
-        n_classes = len(rows.order)
-        classes = Classes(rows.codes, rows.shape.learn_sizes, hand_till(n_classes))
+        classes = Classes(rows.codes, rows.shape.learn_sizes, _weights(rows.shape, pos_label))
         sums = SeveralClasses(classes, len(shown), exact=bool(exact))
     else:
         sums = TwoClasses(rows.members, exact=bool(exact))
     sums.add(shown, rows.learnt, rows.draw)
     found = sums.answer((1, -1)[: len(shown)])
-    default = "midpoint" if rows.shape.paired else "jackknife"
+    default, why = default_variance(rows.shape), status(sums, found)
+    if why == "ok" and found.is_rough(default):
+        why = too_rough(found, default, "give scores from more learning sets")
     known = {
         "auc": found.auc,
         "variance": found.values[default],
@@ -142,10 +160,23 @@ def from_scores(
         "df": found.df,
         "mc_se_estimate": found.mc_se_estimate,
         "mc_se_variance": found.mc_se[default],
-        "status": status(sums, found),
+        "midpoint": found.values["midpoint"] if rows.shape.paired else nan,
+        "status": why,
     }
     if several:
         return known | {"u": found.u}
     for name in ("clipped", "unbiased"):
         known |= {name: found.values[name], f"mc_se_{name}": found.mc_se[name]}
     return known | {"u1": found.u[0], "u0": found.u[1]}
+
+
+def _weights(shape: Shape, pos_label: Any) -> np.ndarray:
+    """How much each pair of classes counts."""
+    n_classes = len(shape.sizes)
+    if pos_label is None:
+        return hand_till(n_classes)
+    if not is_integer(pos_label) or not 0 <= pos_label < n_classes:
+        raise ValueError(
+            f"pos_label={pos_label!r:.60} is none of the classes 0 to {n_classes - 1} in y"
+        )
+    return one_against_rest(shape.sizes, int(pos_label))

@@ -1,11 +1,11 @@
-"""Why an AUC, or the difference of two, has no variance."""
+"""Why an AUC, or the difference of two, has no variance, or none to rely on."""
 
 import math
 from typing import Protocol
 
 from ucvtest.kernels.auc_ustatistic.variances import Answer
 
-__all__ = ["status"]
+__all__ = ["status", "too_rough"]
 
 
 class _Ranked(Protocol):
@@ -34,3 +34,11 @@ def status(sums: _Ranked, found: Answer) -> str:
     else:
         why = "the two learners differ by as much for every observation"
     return f"degenerate: the jackknife variance is zero, {why}"
+
+
+def too_rough(found: Answer, name: str, remedy: str) -> str:
+    """What is wrong with a variance whose Monte-Carlo error is too large."""
+    return (
+        "too few resamples: the Monte-Carlo standard error of the variance "
+        f"({found.mc_se[name]:.2g}) is above half of it ({found.values[name]:.2g}); {remedy}"
+    )

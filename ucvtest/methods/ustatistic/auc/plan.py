@@ -9,7 +9,7 @@ from ucvtest.common.checks import is_integer
 from ucvtest.data.sample import Sample
 from ucvtest.designs.draws import class_shares
 from ucvtest.designs.within_classes import WithinClasses
-from ucvtest.kernels.auc_ustatistic.variances import VARIANCES
+from ucvtest.kernels.auc_ustatistic.variances import VARIANCES, default_variance
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.methods.ustatistic.splits import GivenSplits
 
@@ -53,15 +53,10 @@ class AnySizes(WithinClasses):
             missing |= {"clipped", "unbiased"}
         return tuple(name for name in self.known_variances if name not in missing)
 
-    @property
-    def default_variance(self) -> str:
-        """The variance that "auto" stands for."""
-        return "midpoint" if self.paired else "jackknife"
-
     def chosen(self, variance: Any) -> str:
-        """The variance that is asked for."""
+        """The variance that is asked for, or that "auto" stands for."""
         if isinstance(variance, str) and variance == "auto":
-            return self.default_variance
+            return default_variance(self)
         if not isinstance(variance, str) or variance not in self.known_variances:
             raise ValueError(
                 f"variance={variance!r:.60} does not exist for {self.about}: use one of auto, "

@@ -14,6 +14,7 @@ from ucvtest.inference.studentise import (
     studentise,
     variance_table,
 )
+from ucvtest.kernels.auc_ustatistic.status import too_rough
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
 from ucvtest.methods.ustatistic.auc.run import Found
@@ -26,10 +27,6 @@ __all__ = ["parts"]
 
 FEW_IN_CLASS = 8
 """With fewer observations of a class than this, intervals are rough."""
-
-ROUGH = 0.5
-"""Monte-Carlo error, as a share of a variance, above which there is no answer. Simulated intervals
-held from 600 learning sets, where it is .2 to .3 for differences of AUCs."""
 
 REMEDY_LOSSES = "use scores of more splits"
 
@@ -101,11 +98,8 @@ def _status(sizes: AnySizes, options: Options, found: Found, name: str) -> str:
             f"{mc_se:.2g}), which an unbiased estimate can be at this sample size: use "
             "variance='clipped'"
         )
-    if not mc_se <= ROUGH * variance:
-        return (
-            f"too few resamples: the Monte-Carlo standard error of the variance ({mc_se:.2g}) "
-            f"is above half of it ({variance:.2g}); {remedy}"
-        )
+    if found.answer.is_rough(name):
+        return too_rough(found.answer, name, remedy)
     return "ok"
 
 
@@ -121,10 +115,10 @@ def _own_values(
 
 def _own_variance(one: Answer, name: str) -> float:
     """With its Monte-Carlo part; 0 where all is ranked alike, NaN where it is too rough."""
-    value, mc_se = one.values[name], one.mc_se[name]
+    value = one.values[name]
     if math.isnan(value):
         return 0.0 if one.jackknife == one.jackknife else math.nan
-    return value + one.mc_se_estimate**2 if mc_se <= ROUGH * value else math.nan
+    return math.nan if one.is_rough(name) else value + one.mc_se_estimate**2
 
 
 def _diagnostics(

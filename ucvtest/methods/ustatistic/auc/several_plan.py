@@ -51,11 +51,6 @@ class SeveralSizes(AnySizes):
         """Scores that a rule gives each observation."""
         return len(self.sizes)
 
-    @property
-    def default_variance(self) -> str:
-        """The variance that "auto" stands for."""
-        return "jackknife"
-
     @cached_property
     def classes(self) -> Classes:
         """The same for the kernel."""
