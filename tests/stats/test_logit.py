@@ -41,6 +41,19 @@ def test_pvalue_and_interval_agree(side, estimate):
                     assert (pvalue <= alpha) == (not low <= null <= high)
 
 
+@pytest.mark.parametrize("estimate", [0.0, 0.0004, 0.9996, 1.0])
+@pytest.mark.parametrize("se", [1e-6, 0.0004, 0.05])
+def test_the_estimate_is_never_left_out_nor_rejected(estimate, se):
+    found = LogitT(estimate, se, 30.0)
+    low, high = found.interval("two-sided", 0.05)
+    assert low <= estimate <= high
+    assert found.pvalue(estimate, "two-sided") == 1
+    for side in ("less", "greater"):
+        low, high = found.interval(side, 0.05)
+        assert low <= estimate <= high
+        assert found.pvalue(estimate, side) == 0.5
+
+
 def test_one_sided_intervals_end_where_shares_do():
     found = LogitT(0.7, 0.1, 20.0)
     assert found.interval("less", 0.05)[0] == 0

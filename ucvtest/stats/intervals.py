@@ -14,8 +14,8 @@ import numpy as np
 from ucvtest.stats.wald import (
     Alternative,
     ReferenceDistribution,
+    TransformedT,
     wald_interval,
-    wald_pvalue,
 )
 
 __all__ = ["HallT", "LogT", "PlusFour", "Shape"]
@@ -69,7 +69,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class PlusFour:
+class PlusFour(TransformedT):
     """An error rate with two errors and two correct predictions added (Agresti and Coull 1998).
 
     They are added to the estimate and to its variance, which may be 0. Student's t with n - 1
@@ -85,18 +85,9 @@ class PlusFour:
     given_df: float | None = None
 
     @property
-    def df(self) -> float:
+    def df(self) -> float:  # type: ignore[override]
         """Degrees of freedom."""
         return self.n_obs - 1.0 if self.given_df is None else self.given_df
-
-    @property
-    def statistic(self) -> float:
-        """The moved estimate less the null value, over its standard error."""
-        return self._statistic(self.null_value)
-
-    def pvalue(self, null_value: float, alternative: Alternative) -> float:
-        """Of a value from 0 to 1, else NaN; it inverts the interval."""
-        return wald_pvalue(self._statistic(null_value), "t", self.df, alternative)
 
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval around the moved estimate, from 0 to 1 at most."""
@@ -110,6 +101,7 @@ class PlusFour:
         return (n * self.estimate + 2) / more, math.sqrt(spread) / more
 
     def _statistic(self, null_value: float) -> float:
+        """The moved estimate less the null value, over its standard error."""
         if not 0 <= null_value <= 1:
             return math.nan
         centre, se = self._moved()
@@ -196,7 +188,7 @@ def _inverse(x: float, k: float) -> float:
 
 
 @dataclass(frozen=True)
-class LogT:
+class LogT(TransformedT):
     """Student's t on the log scale: a ratio, `se` being that of its logarithm."""
 
     kind: ClassVar[str] = "log t"
@@ -206,15 +198,6 @@ class LogT:
     df: float
     null_value: float = math.nan
 
-    @property
-    def statistic(self) -> float:
-        """The logarithm of the estimate over the null value, over its standard error."""
-        return self._statistic(self.null_value)
-
-    def pvalue(self, null_value: float, alternative: Alternative) -> float:
-        """Of a positive ratio, else NaN; it inverts the interval."""
-        return wald_pvalue(self._statistic(null_value), "t", self.df, alternative)
-
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval of the logarithm, transformed back."""
         centre = math.log(self.estimate)
@@ -222,6 +205,7 @@ class LogT:
         return _exp(low), _exp(high)
 
     def _statistic(self, null_value: float) -> float:
+        """The logarithm of the estimate over the null value, over its standard error."""
         if not null_value > 0:
             return math.nan
         return (math.log(self.estimate) - math.log(null_value)) / self.se

@@ -4,19 +4,19 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 from scipy.special import expit, logit
 
-from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
+from ucvtest.stats.wald import Alternative, TransformedT, wald_interval
 
 __all__ = ["LogitT"]
 
 CLIPPED = 0.001
-"""Estimates closer to 0 or 1 than this are taken for this: their logits run away."""
+"""Estimates closer to 0 or 1 than this are taken for this: their logits run away. Intervals reach
+to the estimate nevertheless."""
 
 
 @dataclass(frozen=True)
-class LogitT:
+class LogitT(TransformedT):
     """Student's t on the logit scale: the AUC of one learner. See `ucvtest.stats.rules.Rule`."""
 
     kind: ClassVar[str] = "logit t"
@@ -26,27 +26,30 @@ class LogitT:
     df: float
     null_value: float = math.nan
 
-    @property
-    def statistic(self) -> float:
-        """Logits between the estimate and the null value, over their standard error."""
-        return self._statistic(self.null_value)
-
-    def pvalue(self, null_value: float, alternative: Alternative) -> float:
-        """Of a value between 0 and 1, else NaN; it inverts the interval."""
-        return wald_pvalue(self._statistic(null_value), "t", self.df, alternative)
-
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval on the logit scale, transformed back."""
-        centre, se = self._on_logit_scale()
-        low, high = wald_interval(centre, se, "t", self.df, alternative, alpha)
+        *centres, se = self._on_logit_scale()
+        if alternative != "two-sided" and alpha > 0.5:
+            # Such an interval begins beyond the estimate.
+            centres.reverse()
+        low, high = (
+            wald_interval(centre, se, "t", self.df, alternative, alpha)[end]
+            for end, centre in enumerate(centres)
+        )
         return float(expit(low)), float(expit(high))
 
-    def _on_logit_scale(self) -> tuple[float, float]:
-        share = float(np.clip(self.estimate, CLIPPED, 1 - CLIPPED))
-        return float(logit(share)), self.se / (share * (1 - share))
+    def _on_logit_scale(self) -> tuple[float, float, float]:
+        """Logits that are no distance from the estimate: from it to what it is taken for."""
+        share = min(max(self.estimate, CLIPPED), 1 - CLIPPED)
+        ends = sorted((share, min(max(self.estimate, 0.0), 1.0)))
+        return float(logit(ends[0])), float(logit(ends[1])), self.se / (share * (1 - share))
 
     def _statistic(self, null_value: float) -> float:
+        """Logits between the estimate and the null value, over their standard error."""
         if not 0 <= null_value <= 1:
             return math.nan
-        centre, se = self._on_logit_scale()
-        return (centre - float(logit(null_value))) / se
+        lowest, highest, se = self._on_logit_scale()
+        null = float(logit(null_value))
+        if lowest <= null <= highest:
+            return 0.0
+        return (min(max(null, lowest), highest) - null) / se

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
+from ucvtest.stats.wald import Alternative, TransformedT, wald_interval
 
 __all__ = ["StabilisedT"]
 
@@ -17,7 +17,7 @@ FAR = 700.0
 
 
 @dataclass(frozen=True)
-class StabilisedT:
+class StabilisedT(TransformedT):
     r"""Student's t on the scale on which the standard error is constant.
 
     If the standard error at theta is :math:`se\,e^{\beta(\theta - U)}`, `slope` being beta, then
@@ -35,15 +35,6 @@ class StabilisedT:
     most: float = math.inf
     null_value: float = math.nan
 
-    @property
-    def statistic(self) -> float:
-        """z of the null value."""
-        return self._statistic(self.null_value)
-
-    def pvalue(self, null_value: float, alternative: Alternative) -> float:
-        """Of a value that the estimand can have, else NaN; it inverts the interval."""
-        return wald_pvalue(self._statistic(null_value), "t", self.df, alternative)
-
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval of z, transformed back, within what the estimand can be."""
         below, above = wald_interval(0.0, 1.0, "t", self.df, alternative, alpha)
@@ -55,6 +46,7 @@ class StabilisedT:
         return min(max(self.slope * self.se, -MOST_BENT), MOST_BENT)
 
     def _statistic(self, null_value: float) -> float:
+        """z of the null value."""
         if not self.least <= null_value <= self.most:
             return math.nan
         bend, distance = self._bend, (self.estimate - null_value) / self.se

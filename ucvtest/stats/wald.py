@@ -10,6 +10,7 @@ __all__ = [
     "ALTERNATIVES",
     "Alternative",
     "ReferenceDistribution",
+    "TransformedT",
     "reference_distribution",
     "wald_interval",
     "wald_pvalue",
@@ -59,6 +60,26 @@ def wald_pvalue(statistic: float, reference: str, df: float, alternative: Altern
         return 2 * distribution.sf(abs(statistic))
     tail = distribution.cdf if alternative == "less" else distribution.sf
     return tail(statistic)
+
+
+class TransformedT:
+    """A rule that compares the estimate, on a scale of its own, with Student's t."""
+
+    df: float
+    null_value: float
+
+    @property
+    def statistic(self) -> float:
+        """How far the null value is from the estimate on that scale, in standard errors."""
+        return self._statistic(self.null_value)
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """Of a value that the estimand can have, else NaN; it inverts the interval."""
+        return wald_pvalue(self._statistic(null_value), "t", self.df, alternative)
+
+    def _statistic(self, null_value: float) -> float:
+        """The same of any value; NaN where the estimand cannot have it."""
+        raise NotImplementedError
 
 
 def wald_interval(
