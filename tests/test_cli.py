@@ -522,3 +522,20 @@ def test_a_margin_on_a_comparison(csv: Path) -> None:
     assert "bayesian_t, lda and knn:3: noninferiority is no question for" in told
     refused = run(csv, "--margin", "0.1")
     assert "--margin compares with something: add --other, or --null-value" in refused.stderr
+
+
+def test_a_plan_from_the_shell(csv: Path, table: pd.DataFrame, tmp_path: Path) -> None:
+    command = ["plan", str(csv), "--target", "diagnosis", "--learner", "lda", "--other", "knn:3"]
+    picture = tmp_path / "plan.png"
+    asked = ["--difference", "0.1", "--learn-size", "12", "--n", "100", "--n", "200"]
+    outcome = CliRunner().invoke(cli.app, [*command, *asked, "--plot", str(picture)])
+    assert outcome.exit_code == 0, outcome.output
+    data = table[FEATURES], table["diagnosis"].to_numpy()
+    there = uv.plan(*data, "lda", "knn:3", difference=0.1, learn_size=12, n=[100, 200], rng=0)
+    assert there.verdict in " ".join(outcome.stdout.split())
+    assert picture.exists()
+    printed = CliRunner().invoke(cli.app, [*command, *asked, "--json", "-"])
+    assert uv.SamplePlan.from_dict(json.loads(printed.stdout)).n_needed == there.n_needed
+    refused = CliRunner().invoke(cli.app, command)
+    assert refused.exit_code == 2
+    assert "one of difference, ratio and width must be given" in refused.stderr

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from ucvtest.methods.ustatistic.kappa import KappaProfile
     from ucvtest.methods.ustatistic.precision import resamples_for_precision
     from ucvtest.methods.ustatistic.test import UStatisticTest
+    from ucvtest.planning.plan import plan
+    from ucvtest.planning.sample_plan import SamplePlan
     from ucvtest.results.joint import JointResult
     from ucvtest.results.margins import EquivalenceResult, NoninferiorityResult
     from ucvtest.results.result import TestResult
@@ -68,6 +70,7 @@ __all__ = [
     "NestedCrossValidationTest",
     "NoninferiorityResult",
     "PermutationComplexityTest",
+    "SamplePlan",
     "TestResult",
     "TestSpec",
     "UStatisticTest",
@@ -83,6 +86,7 @@ __all__ = [
     "kernels",
     "learners",
     "losses",
+    "plan",
     "resamples_for_precision",
     "select_model",
     "simulate",
@@ -113,6 +117,7 @@ _HOME = {
     "NestedCrossValidationTest": "ucvtest.methods.classical.nested_cross_validation",
     "NoninferiorityResult": "ucvtest.results.margins",
     "PermutationComplexityTest": "ucvtest.methods.permutation.test",
+    "SamplePlan": "ucvtest.planning.sample_plan",
     "TestResult": "ucvtest.results.result",
     "TestSpec": "ucvtest.comparison.specs",
     "UStatisticTest": "ucvtest.methods.ustatistic.test",
@@ -122,6 +127,7 @@ _HOME = {
     "compare": "ucvtest.comparison.run",
     "compare_losses": "ucvtest.comparison.given",
     "evaluate": "ucvtest.evaluation.evaluate",
+    "plan": "ucvtest.planning.plan",
     "resamples_for_precision": "ucvtest.methods.ustatistic.precision",
     "select_model": "ucvtest.methods.permutation.model_selection",
 }

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import pandas as pd
 from mlflow.data.numpy_dataset import from_numpy
@@ -17,7 +17,7 @@ from ucvtest import TestResult, __version__, hooks
 from ucvtest_mlflow.records import Judged, Outcome
 
 if TYPE_CHECKING:
-    from ucvtest import Comparison
+    from ucvtest import Comparison, SamplePlan
 
 __all__ = [
     "describe_data",
@@ -42,6 +42,8 @@ POSTERIOR = ("p_left", "p_rope", "p_right")
 OWN_VALUES = ("estimate_learner", "estimate_other", "se_learner", "se_other")
 """What each of two learners reaches alone: of `diagnostics`."""
 
+PLAN_METRICS = ("n_needed", "n_low", "n_high", "value", "power", "alpha", "n_fits", "elapsed")
+
 MARGIN_METRICS = ("pvalue", "conf_low", "conf_high", "margin", "low", "high", "alpha")
 
 # Long settings stay whole in result.json; 500 is what the oldest MLflow servers accept.
@@ -51,6 +53,8 @@ LONGEST_TAG = 5000
 
 def kind(result: Outcome) -> str:
     """The kind of test in keys, "ustatistic" for example; from its title where it does not say."""
+    if _is_plan(result):
+        return "plan"
     if not isinstance(result, TestResult):
         return "comparison"
     named = result.settings.get("test")
@@ -58,6 +62,11 @@ def kind(result: Outcome) -> str:
         return named
     name = result.method.lower().partition(" test")[0].replace("-", "")
     return re.sub(r"[^a-z0-9]+", "_", name).strip("_") or "test"
+
+
+def _is_plan(result: Outcome) -> TypeGuard["SamplePlan"]:
+    """Whether it is a plan, which need not be imported to tell."""
+    return type(result).__name__ == "SamplePlan"
 
 
 def params(result: Outcome, prefix: str) -> list[Param]:
@@ -108,6 +117,8 @@ def of_margin(judged: Judged, prefix: str) -> tuple[list[Metric], list[RunTag]]:
 
 
 def _status(result: Outcome) -> str:
+    if _is_plan(result):
+        return "ok"
     if isinstance(result, TestResult):
         return result.status
     others = [
@@ -119,6 +130,10 @@ def _status(result: Outcome) -> str:
 
 
 def _numbers(result: Outcome) -> dict[str, float]:
+    if _is_plan(result):
+        # What ten million observations do not reach has no number.
+        values = {name: getattr(result, name) for name in PLAN_METRICS}
+        return {name: math.inf if value is None else value for name, value in values.items()}
     if not isinstance(result, TestResult):
         return _numbers_of_tests(result) | {"n_fits": result.n_fits, "elapsed": result.elapsed}
     row = result.summary_frame().iloc[0]
@@ -159,7 +174,7 @@ def _test_keys(tests: Sequence[str]) -> dict[str, str]:
 
 def run_name(result: Outcome) -> str:
     """A name for a run of its own: what was compared."""
-    if not isinstance(result, TestResult):
+    if not isinstance(result, TestResult) and not _is_plan(result):
         compared = " vs ".join(_cut(name, 20) for name in result.learners)
         return f"{_cut(compared, 100)} ({kind(result)})"
     names = [result.settings.get(key) for key in ("learner", "other")]
@@ -182,7 +197,7 @@ def write_files(result: Outcome, folder: Path, *, log_plots: bool) -> None:
     (folder / "result.json").write_text(result.to_json(indent=1), encoding="utf-8")
     if log_plots:
         # Without pyplot: logging must neither open windows nor add to the user's figures.
-        if not isinstance(result, TestResult):
+        if not isinstance(result, TestResult) and not _is_plan(result):
             result.save_plot(folder / "plot.png")
             return
         first, *others = result.plot_kinds
@@ -201,11 +216,14 @@ def write_tables(result: Outcome, folder: Path) -> list[str]:
 
 def tables(result: Outcome) -> dict[str, pd.DataFrame]:
     """The tables of the result by file name; infinity as text, because JSON has none."""
-    found: Mapping[str, Any] = (
-        {"comparison": result.frame, "fits": result.fits_frame.astype(object)}
-        if not isinstance(result, TestResult)
-        else result.tables
-    )
+    found: Mapping[str, Any]
+    if _is_plan(result):
+        curves = {"learning_curves": result.curve_frame} if result.curves else {}
+        found = {"plan": result.frame, **curves}
+    elif isinstance(result, TestResult):
+        found = result.tables
+    else:
+        found = {"comparison": result.frame, "fits": result.fits_frame.astype(object)}
     return {
         _file_name(title): pd.DataFrame(
             {name: [_finite_or_text(cell) for cell in cells] for name, cells in table.items()}

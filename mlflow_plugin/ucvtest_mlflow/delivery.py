@@ -47,13 +47,13 @@ class Logged(NamedTuple):
 
 
 def log_result(result: Outcome, run_id: str | None = None) -> Logged:
-    """Log one result, or a comparison as one table.
+    """Log one result, a comparison as one table, or a plan.
 
     A run that is created for it and cannot be completed ends as failed.
 
     Parameters
     ----------
-    result : TestResult or Comparison
+    result : TestResult, Comparison or SamplePlan
     run_id : str, optional
         By default the active run, or a new one where none is active.
 
@@ -75,7 +75,7 @@ def log_result(result: Outcome, run_id: str | None = None) -> Logged:
 
 
 def load_result(run_id: str, key: str | None = None) -> Outcome:
-    """Read a result, or a comparison, back.
+    """Read a result, a comparison or a plan back.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def load_result(run_id: str, key: str | None = None) -> Outcome:
 
     Returns
     -------
-    TestResult or Comparison
+    TestResult, Comparison or SamplePlan
         Equal to the one that was logged.
 
     Raises

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ucvtest import TestResult
 
 if TYPE_CHECKING:
-    from ucvtest import Comparison, EquivalenceResult, NoninferiorityResult
+    from ucvtest import Comparison, EquivalenceResult, NoninferiorityResult, SamplePlan
 
 __all__ = ["Judged", "Outcome", "Record", "restored"]
 
 FORMAT = "ucvtest_mlflow.Record"
 FORMAT_VERSION = 2
 
-Outcome: TypeAlias = "TestResult | Comparison"
+Outcome: TypeAlias = "TestResult | Comparison | SamplePlan"
 """What is logged."""
 
 Judged: TypeAlias = "EquivalenceResult | NoninferiorityResult"
@@ -25,13 +25,17 @@ Judged: TypeAlias = "EquivalenceResult | NoninferiorityResult"
 
 
 def restored(data: Mapping[str, Any]) -> Outcome:
-    """The result or comparison that a dictionary was made of."""
-    if data.get("format") != "ucvtest.Comparison":
-        return TestResult.from_dict(data)
+    """The result, comparison or plan that a dictionary was made of."""
     # Here: a comparison loads JAX, which MLflow's evaluator does without.
-    from ucvtest import Comparison
+    if data.get("format") == "ucvtest.Comparison":
+        from ucvtest import Comparison
 
-    return Comparison.from_dict(data)
+        return Comparison.from_dict(data)
+    if data.get("format") == "ucvtest.SamplePlan":
+        from ucvtest import SamplePlan
+
+        return SamplePlan.from_dict(data)
+    return TestResult.from_dict(data)
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class Record:
 
     Parameters
     ----------
-    result : TestResult or Comparison
+    result : TestResult, Comparison or SamplePlan
     tracking_uri : str
         The server or store that was current when the test ended.
     run_id : str, optional

@@ -208,6 +208,26 @@ def confidence_interval(*, json: Any, conf_level: Any) -> Any:
     return to_r([interval.low, interval.high])
 
 
+def plan_sample_size(*, x: Any, y: Any, learners: Any, arguments: Any, n: Any) -> Any:
+    """Run `ucvtest.plan`: its tables by columns, its pictures, and the verdict."""
+    import rpy2.rinterface as ri
+
+    response = vector(y)
+    given = [_learner(learner, response) for learner in learners]
+    sizes = None if n is ri.NULL else [int(each) for each in vector(n)]
+    found = uv.plan(matrix(x), response, *given, **_arguments(arguments), n=sizes)
+    names = ("n_needed", "n_low", "n_high", "goal", "value", "power", "alpha", "verdict", "n_fits")
+    return to_r(
+        {name: getattr(found, name) for name in names}
+        | {
+            "table": {name: np.array(column) for name, column in found.columns.items()},
+            "curve": _columns(found.curve_frame),
+            "pictures": {kind: each.to_dict() for kind, each in found.pictures.items()},
+            "settings": found.settings,
+        }
+    )
+
+
 def equivalence(*, json: Any, low: Any, high: Any, alpha: Any) -> Any:
     """Whether the estimand of a result that R kept as JSON lies between two bounds."""
     bounds = scalar("low", low), scalar("high", high)
@@ -322,6 +342,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         confidence_interval,
         equivalence,
         noninferiority,
+        plan_sample_size,
         comparison_frame,
         autolog,
     )

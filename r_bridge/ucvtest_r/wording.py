@@ -29,6 +29,7 @@ R_NAMES = {
     "RandomSplits": "random_splits",
     "SplitHalves": "split_halves",
     "compare": "compare_learners",
+    "plan": "plan_sample_size",
 }
 """What R calls the classes and functions that messages name."""
 

@@ -6,6 +6,7 @@ import typer
 
 from ucvtest.cli.compare import compare
 from ucvtest.cli.gate import gate
+from ucvtest.cli.plan import plan
 from ucvtest.cli.spool import mlflow_app
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -36,4 +37,5 @@ def _group(
 
 app.command()(compare)
 app.command()(gate)
+app.command()(plan)
 app.add_typer(mlflow_app, name="mlflow", help="Results on their way to MLflow.")

@@ -10,7 +10,7 @@ import typer
 from ucvtest.cli.errors import one_line_errors
 from ucvtest.cli.files import as_label, read_table
 from ucvtest.cli.options import LossName, check_margin, check_options
-from ucvtest.cli.report import WIDTH
+from ucvtest.cli.report import STDOUT, WIDTH
 
 if TYPE_CHECKING:
     from ucvtest.results.margins import Decision, NoninferiorityResult
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 EXIT_STATUS: "dict[Decision, int]" = {"pass": 0, "fail": 1, "undecided": 3}
 """2 is for errors, as everywhere."""
-
-STDOUT = Path("-")
 
 
 def gate(

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 WIDTH = 78
 
+STDOUT = Path("-")
+"""What --json takes to print JSON alone."""
+
 
 def report(
     outcome: "TestResult | Comparison",

@@ -29,7 +29,7 @@ from ucvtest.results.wording import direction, percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["name_sides", "plot_result", "save_plot"]
+__all__ = ["PICTURE_SIZE", "draw_layers", "name_sides", "plot_result", "save_plot"]
 
 COLOURS: dict[Role, str] = {
     "data": OTHERS,
@@ -111,6 +111,14 @@ def _size(result: ResultFields, kind: str, alpha: float) -> tuple[float, float]:
 
 
 def _draw_picture(ax: "Axes", result: ResultFields, picture: Picture) -> "Axes":
+    draw_layers(ax, picture, _title(result))
+    if result.status != "ok":
+        _note_status(ax, result.status)
+    return ax
+
+
+def draw_layers(ax: "Axes", picture: Picture, title: str = "") -> "Axes":
+    """Draw a picture; `title` where it has none."""
     for depth, layer in enumerate(picture.layers):
         _MARKS[layer.mark](
             ax,
@@ -120,15 +128,13 @@ def _draw_picture(ax: "Axes", result: ResultFields, picture: Picture) -> "Axes":
     ax.set_xlabel(picture.xlabel, **PLAIN)
     ax.set_ylabel(picture.ylabel, **PLAIN)
     ax.spines[["right", "top"]].set_visible(False)
-    ax.set_title(picture.title or _title(result), loc="left", fontsize="medium", **PLAIN)
+    ax.set_title(picture.title or title, loc="left", fontsize="medium", **PLAIN)
     labels = [layer.label for layer in picture.layers if layer.label]
     if labels:
         for text in ax.legend(fontsize="small", frameon=False).get_texts():
             # Others may stem from what a user drew on these axes before.
             if text.get_text() in labels:
                 text.set(**PLAIN)
-    if result.status != "ok":
-        _note_status(ax, result.status)
     return ax
 
 
@@ -140,6 +146,10 @@ def _bars(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
 
 def _line(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
     ax.plot(layer.x, layer.y, linewidth=1.8, **style)
+
+
+def _broken(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
+    ax.plot(layer.x, layer.y, linewidth=1.8, linestyle=(0, (2, 2)), **style)
 
 
 def _area(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
@@ -163,6 +173,7 @@ def _across(ax: "Axes", layer: Layer, style: dict[str, Any]) -> None:
 _MARKS: Mapping[Mark, Callable[["Axes", Layer, dict[str, Any]], None]] = {
     "bars": _bars,
     "line": _line,
+    "broken": _broken,
     "area": _area,
     "points": _points,
     "vertical": _across,

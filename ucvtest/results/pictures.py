@@ -12,7 +12,7 @@ import numpy as np
 
 __all__ = ["Layer", "Mark", "Picture", "Role"]
 
-Mark = Literal["bars", "line", "area", "points", "vertical", "horizontal"]
+Mark = Literal["bars", "line", "broken", "area", "points", "vertical", "horizontal"]
 Role = Literal["data", "estimate", "null", "limit", "other"]
 
 
@@ -20,9 +20,10 @@ Role = Literal["data", "estimate", "null", "limit", "other"]
 class Layer:
     """One mark of a picture; `role` decides its colour; without a `label` it has no legend.
 
-    Bars from zero, centred at `x` (by default as wide as the smallest distance of two); a line or
-    points through (`x`, `y`); the area of the polygon with these corners; lines across the whole
-    picture at every `x` ("vertical") or `y` ("horizontal"), where the other one is left empty.
+    Bars from zero, centred at `x` (by default as wide as the smallest distance of two); a line, a
+    broken line or points through (`x`, `y`); the area of the polygon with these corners; lines
+    across the whole picture at every `x` ("vertical") or `y` ("horizontal"), where the other one is
+    left empty.
     """
 
     mark: Mark

@@ -70,14 +70,18 @@ with_outline <- function(layer) {
   layer
 }
 
-line_type <- function(layer)
+line_type <- function(layer) {
+  if (layer$mark == "broken") return(3L)
   if (layer$mark %in% c("vertical", "horizontal") && layer$role != "estimate") 2L else 1L
+}
 
 marks <- list(
   bars = function(layer, colour)
     rect(layer$x - layer$width / 2, 0, layer$x + layer$width / 2, layer$y, col = colour,
          border = "white", lwd = 0.3),
   line = function(layer, colour) lines(layer$x, layer$y, col = colour, lwd = 2),
+  broken = function(layer, colour)
+    lines(layer$x, layer$y, col = colour, lwd = 2, lty = line_type(layer)),
   area = function(layer, colour)
     polygon(layer$x, layer$y, col = adjustcolor(colour, 0.25), border = NA),
   points = function(layer, colour) points(layer$x, layer$y, col = colour, pch = 19L),
@@ -91,7 +95,7 @@ draw_legend <- function(layers) {
   if (!length(layers)) return(invisible())
   field <- function(name) vapply(layers, `[[`, "", name)
   mark <- field("mark")
-  drawn <- mark %in% c("line", "vertical", "horizontal")
+  drawn <- mark %in% c("line", "broken", "vertical", "horizontal")
   legend("topright", field("label"), col = colours[field("role")], bty = "n", cex = 0.85,
          lty = ifelse(drawn, vapply(layers, line_type, 1L), 0L), lwd = 2,
          pch = ifelse(drawn, NA, ifelse(mark == "points", 19L, 15L)))

@@ -590,6 +590,22 @@ def test_an_answer_about_a_margin_is_logged_beside_its_result(client: MlflowClie
         um.log_margin(judged)
 
 
+def test_plans_are_logged(client: MlflowClient) -> None:
+    y = [0, 1] * 50
+    rules = uv.Losses.from_predictions(y, {"rule": [1, 0] * 5 + y[10:]})
+    plan = uv.plan(rules, learner="rule", width=0.13)
+    logged = um.log_result(plan)
+    assert logged.key == "plan.1"
+    assert um.load_result(logged.run_id) == plan
+    run = client.get_run(logged.run_id)
+    assert run.data.metrics["ucvtest.plan.1.n_needed"] == plan.n_needed
+    assert run.data.tags["ucvtest.plan.1.verdict"] == plan.verdict
+    found = {
+        Path(item.path).name for item in client.list_artifacts(logged.run_id, "ucvtest/plan.1")
+    }
+    assert {"result.json", "plot.png", "plan.json", "summary.md"} <= found
+
+
 def test_nothing_is_printed_on_the_way(
     server: MlflowClient,
     experiment: str,

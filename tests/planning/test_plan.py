@@ -1,0 +1,211 @@
+"""Plans: against statsmodels and enumeration for fixed rules, and what a pilot's plan says."""
+
+import copy
+import json
+import math
+import pickle
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from scipy import stats
+from statsmodels.stats.power import TTestPower
+
+import ucvtest as uv
+from ucvtest.planning.rules import McNemar, OneRate, PairedT
+from ucvtest.planning.sample_plan import SamplePlan
+
+
+def sampler(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    y = rng.integers(2, size=n)
+    X = rng.normal(size=(n, 3))
+    X[:, 0] += 1.2 * y
+    return X, y
+
+
+X, Y = sampler(np.random.default_rng(1), 40)
+
+
+def rates(n_errors: int, n_obs: int = 100) -> tuple[list[int], list[int]]:
+    """Labels, and a rule that errs on the first ones."""
+    y = [0, 1] * (n_obs // 2)
+    return y, [1 - label if place < n_errors else label for place, label in enumerate(y)]
+
+
+@pytest.fixture(scope="module")
+def plan() -> SamplePlan:
+    return uv.plan(X, Y, "lda", "knn:1", difference=-0.1, rng=0)
+
+
+@pytest.mark.parametrize("n", [20, 64, 400])
+@pytest.mark.parametrize("effect", [0.05, -0.3])
+def test_paired_differences_are_those_of_statsmodels(n, effect):
+    found = PairedT(0.8, 0.1).power(n, effect, 0.05)
+    assert found == pytest.approx(TTestPower().power(abs(effect) / 0.8, n, 0.05), abs=1e-8)
+
+
+def test_the_plan_of_two_rules_has_the_size_that_statsmodels_finds():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=50)
+    rules = {"a": y + rng.normal(size=50), "b": y + 1.2 * rng.normal(size=50)}
+    losses = uv.Losses.from_predictions(y, rules, loss="squared")
+    found = uv.plan(losses, difference=0.5, power=0.9)
+    effect = 0.5 / losses.difference(0, 1).values.std(ddof=1)
+    assert found.n_needed == math.ceil(TTestPower().solve_power(effect, power=0.9, alpha=0.05))
+    row = found.frame.set_index("n").loc[found.n_needed]
+    expected = TTestPower().power(effect, found.n_needed, 0.05)
+    assert row["power"] == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize(("n", "share", "effect"), [(6, 0.5, 0.3), (9, 0.4, -0.4), (8, 0.9, 0.1)])
+def test_mcnemar_is_the_sum_over_all_tables(n, share, effect):
+    first, second = (share + effect) / 2, (share - effect) / 2
+    total = 0.0
+    for b, c in product(range(n + 1), repeat=2):
+        if b + c <= n and b + c and stats.binomtest(b, b + c).pvalue <= 0.2:
+            total += stats.multinomial.pmf([b, c, n - b - c], n, [first, second, 1 - share])
+    assert McNemar(share, 0.1).power(n, effect, 0.2) == pytest.approx(total, abs=1e-10)
+
+
+def test_delong_goes_by_its_variance():
+    rng = np.random.default_rng(3)
+    y = np.arange(80) % 2
+    scores = {"a": y + rng.normal(size=80), "b": y + 1.5 * rng.normal(size=80)}
+    losses = uv.Losses.from_predictions(y, scores, loss="auc")
+    found = uv.plan(losses, difference=0.1, n=[80, 320]).frame
+    se = uv.DeLongTest.from_losses(losses).fit().se
+    np.testing.assert_allclose(found["se"], [se, se / 2])
+    expected = stats.norm.sf(1.959963985 - 0.2 / se) + stats.norm.sf(1.959963985 + 0.2 / se)
+    assert found["power"][1] == pytest.approx(expected, rel=1e-8)
+
+
+def test_beleites_et_al_need_75_to_100_for_one_classifier_and_hundreds_to_show_superiority():
+    y, rule = rates(10)
+    one = uv.plan(uv.Losses.from_predictions(y, {"rule": rule}), width=0.13)
+    assert 75 <= one.n_needed <= 100
+    # 90% against 95% correct, each wrong on its own observations.
+    assert McNemar(0.15, 0.1).power(100, 0.05, 0.05) < 0.25
+    other = [1 - label if 10 <= place < 15 else label for place, label in enumerate(y)]
+    both = uv.plan(uv.Losses.from_predictions(y, {"old": rule, "new": other}), difference=0.05)
+    assert 300 < both.n_needed < 1000
+
+
+def test_the_expected_width_of_one_rate():
+    n, rate = 15, 0.2
+    ends = [stats.binomtest(k, n).proportion_ci() for k in range(n + 1)]
+    weights = stats.binom.pmf(np.arange(n + 1), n, rate)
+    expected = sum(w * (end.high - end.low) for w, end in zip(weights, ends, strict=True))
+    assert OneRate(rate, 0.1).width(n, 0.05) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_plan_from_a_pilot(plan):
+    frame = plan.frame.set_index("n")
+    needed = frame.loc[plan.n_needed]
+    assert needed["power"] >= 0.8
+    assert plan.n_low < plan.n_needed < plan.n_high
+    assert (frame["power"].diff().dropna() >= 0).all()
+    assert (frame["width"].diff().dropna() <= 0).all()
+    assert ((frame["power_low"] <= frame["power"]) & (frame["power"] <= frame["power_high"])).all()
+    # At the pilot's own size it predicts what the test reports.
+    assert plan.settings["learn_size"] == 19
+    reported = uv.UStatisticTest(X, Y, "lda", "knn:1").fit(rng=1)
+    at_pilot = uv.plan(X, Y, "lda", "knn:1", difference=0.1, n=40, curve=False, rng=0).frame
+    assert at_pilot["se"][0] == pytest.approx(reported.se, rel=0.15)
+    assert str(plan.n_needed) in plan.verdict
+    assert "learning sets of 19" in plan.verdict
+
+
+def test_the_curves_end_in_an_extrapolation_without_a_band(plan):
+    curve = plan.curve_frame
+    assert set(curve["learner"]) == {"lda", "knn:1"}
+    beyond = curve[curve["extrapolated"]]
+    assert beyond["learn_size"].min() >= curve[~curve["extrapolated"]]["learn_size"].max()
+    assert beyond["low"].isna().all()
+    marks = [layer.mark for layer in plan.pictures["curve"].layers]
+    assert marks.count("broken") == 2
+
+
+def test_plans_survive_and_are_drawn(plan, tmp_path):
+    for again in (
+        SamplePlan.from_dict(json.loads(plan.to_json())),
+        pickle.loads(pickle.dumps(plan)),
+        copy.deepcopy(plan),
+    ):
+        assert again == plan
+    assert plan.plot_kinds == ("power", "width", "curve")
+    for kind in plan.plot_kinds:
+        assert plan.plot(Figure().subplots(), kind=kind).lines
+    plan.save_plot(tmp_path / "plan.png")
+    assert (tmp_path / "plan.png").stat().st_size > 1000
+    text = " ".join(plan.summary().as_text().split())
+    assert plan.verdict in text
+    assert plan.verdict in str(plan._repr_html_())
+    with pytest.raises(ValueError, match="kind='curves' is unknown: this plan has power, width"):
+        plan.plot(kind="curves")
+
+
+def test_a_simulator_narrows_the_band(plan):
+    found = uv.plan(
+        sampler, None, "lda", "knn:1", difference=-0.1, pilot_size=40, n_pilots=8, rng=0
+    )
+    assert found.n_high / found.n_low < plan.n_high / plan.n_low
+    assert found.curve_frame.empty
+    assert 0.5 < found.n_needed / plan.n_needed < 2
+
+
+@pytest.mark.parametrize(
+    ("learners", "asked"),
+    [
+        (("lda",), {"width": 0.1}),
+        (("lda", "gaussian_nb"), {"difference": 0.05, "loss": "auc"}),
+        (("lda",), {"width": 0.1, "loss": "auc"}),
+    ],
+)
+def test_one_learner_and_aucs(learners, asked):
+    found = uv.plan(X, Y, *learners, **asked, curve=False, rng=0)
+    row = found.frame.set_index("n").loc[found.n_needed]
+    wanted = row["power"] >= 0.8 if "difference" in asked else row["width"] <= 0.1
+    assert wanted
+    assert ("power" in found.frame) == ("difference" in asked)
+
+
+def test_a_ratio_is_planned_on_the_log_scale():
+    rng = np.random.default_rng(4)
+    response = X[:, 0] + rng.normal(size=40)
+    asked = {"ratio": 0.7, "n": 40, "curve": False, "rng": 0}
+    found = uv.plan(X, response, "ridge:1", "ridge:100", **asked)
+    test = uv.UStatisticTest(X, response, "ridge:1", "ridge:100", contrast="ratio").fit(rng=1)
+    low, high = test.conf_int()
+    assert found.frame["se"][0] == pytest.approx(test.se, rel=0.1)
+    assert found.frame["width"][0] == pytest.approx(high / low, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((X, Y, "lda", "knn:1"), {}, "one of difference, ratio and width must be given"),
+        ((X, Y, "lda", "knn:1"), {"difference": 0.1, "width": 0.2}, "difference and width are gi"),
+        ((X, Y, "lda", "knn:1"), {"difference": 0}, "difference must not be 0"),
+        ((X, Y, "lda", "knn:1"), {"ratio": 1}, "ratio must be positive and not 1, got 1"),
+        ((X, Y, "lda"), {"difference": 0.1}, "difference compares two learners"),
+        ((X, Y, "lda", "knn:1"), {"difference": 0.1, "power": 0.01}, "power must lie between alp"),
+        ((X, Y, "lda", "knn:1"), {"difference": 0.1, "learn_size": 25}, "a pilot of 40 obser"),
+        ((X, Y, "lda", "knn:1"), {"difference": 0.1, "n": 20}, "n must be at least 40 here"),
+        ((X, Y, "lda", "knn:1"), {"difference": 0.1, "groups": Y}, "groups"),
+        ((X, None, "lda", "knn:1"), {"difference": 0.1}, "y is missing"),
+        ((X, Y), {"width": 0.1}, "learner is missing"),
+        ((sampler, Y, "lda", "knn:1"), {"difference": 0.1}, "y has no use here"),
+        ((sampler, None, "lda", "knn:1"), {"ratio": 0.9, "loss": "squared"}, "a simulator plans"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(arguments: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        uv.plan(*arguments, **options)
+
+
+def test_losses_of_learners_need_the_data():
+    losses = uv.evaluate(["lda", "knn:1"], X, Y, design=5, rng=0)
+    with pytest.raises(ValueError, match="losses are of learners, whose plan needs the data"):
+        uv.plan(losses, difference=0.1)

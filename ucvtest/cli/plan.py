@@ -1,0 +1,109 @@
+"""``ucvtest plan``: how many observations a question takes."""
+
+import json as json_module
+import textwrap
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ucvtest.cli.errors import one_line_errors
+from ucvtest.cli.files import as_label, read
+from ucvtest.cli.options import LossName, check_options
+from ucvtest.cli.report import STDOUT, WIDTH
+
+
+def plan(
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA.csv", help="The pilot: a CSV file, also .csv.gz.")
+    ],
+    target: Annotated[str, typer.Option(help="Column to predict; all others are features.")],
+    learner: Annotated[str, typer.Option(help="First learner, for example lasso:0.08.")],
+    other: Annotated[
+        str | None,
+        typer.Option(help="Second learner. Without it the precision of the first is planned."),
+    ] = None,
+    difference: Annotated[
+        float | None,
+        typer.Option(help="The true difference of expected losses (or AUCs) to be found."),
+    ] = None,
+    ratio: Annotated[
+        float | None, typer.Option(help="The true ratio of expected losses to be found.")
+    ] = None,
+    width: Annotated[
+        float | None, typer.Option(help="The width that the interval should have.")
+    ] = None,
+    n: Annotated[
+        list[int] | None,
+        typer.Option("--n", help="Observations to tell of; repeatable."),
+    ] = None,
+    power: Annotated[float, typer.Option(help="Power of the two-sided test.")] = 0.8,
+    alpha: Annotated[float, typer.Option(help="Level of the test, and of the interval.")] = 0.05,
+    learn_size: Annotated[
+        int | None,
+        typer.Option(help="Observations to learn from. [default: half of the pilot, less one]"),
+    ] = None,
+    loss: Annotated[
+        LossName | None,
+        typer.Option(help="[default: zero_one for classes, squared for real numbers]"),
+    ] = None,
+    pos_label: Annotated[
+        str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random learning sets.")] = 0,
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="COL", help="Column to leave out; repeatable.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE.png", help="Draw power or width (or .pdf, .svg).")
+    ] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Write the plan as JSON; - prints it alone."),
+    ] = None,
+) -> None:
+    """Tell from a pilot sample how many observations a comparison takes.
+
+    One of --difference, --ratio and --width must be given. Predicted are the standard
+    error that the test ustatistic would report, the width of its interval and its power.
+
+    \b
+    Examples:
+      ucvtest plan pilot.csv --target died --learner lda --other knn:5 --difference 0.1
+      ucvtest plan pilot.csv --target died --learner lda --width 0.06
+    """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
+    with one_line_errors():
+        check_options(alpha, plot, None if json == STDOUT else json)
+        X, y = read(data, target, drop or [])
+
+        import ucvtest as uv
+
+        found = uv.plan(
+            X,
+            y,
+            learner,
+            other,
+            difference=difference,
+            ratio=ratio,
+            width=width,
+            n=n or None,
+            power=power,
+            alpha=alpha,
+            learn_size=learn_size,
+            loss=loss,
+            pos_label=as_label(pos_label, y),
+            rng=seed,
+        )
+        text = json_module.dumps(found.to_dict(), allow_nan=False, indent=2)
+        if json == STDOUT:
+            typer.echo(text)
+        else:
+            typer.echo(textwrap.fill(found.verdict, WIDTH) + "\n")
+            typer.echo(found.summary(with_verdict=False).as_text())
+        if json is not None and json != STDOUT:
+            json.write_text(text + "\n", encoding="utf-8")
+            typer.echo(f"Plan: {json}")
+        if plot is not None:
+            found.save_plot(plot)
+            if json != STDOUT:
+                typer.echo(f"Plot: {plot}")

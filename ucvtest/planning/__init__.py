@@ -1,0 +1,1 @@
+"""How many observations: standard error, width and power at other sample sizes."""

@@ -1,0 +1,122 @@
+"""The learning curve of one learner or two: measured on the pilot, and continued beyond it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
+
+from ucvtest.methods.ustatistic.test import UStatisticTest
+from ucvtest.stats.wald import reference_distribution
+
+__all__ = ["Curve", "learning_curve"]
+
+N_SIZES = 6
+SMALLEST = 4
+LARGEST_SHARE = 0.65
+"""Of the pilot in a learning set: above it few are left to be tested."""
+
+N_PAIRS = 600
+POWERS = np.linspace(0.2, 2.0, 37)
+"""Exponents of learning curves that are tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Mean losses (AUCs) of a learner at learning-set sizes, with a band around all of them.
+
+    `further` are sizes beyond the pilot, `continued` what the curve that fits the others has there.
+    """
+
+    learner: str
+    sizes: np.ndarray
+    means: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    further: np.ndarray
+    continued: np.ndarray
+
+
+def learning_curve(
+    X: Any,
+    y: Any,
+    learners: tuple[Any, ...],
+    question: Mapping[str, Any],
+    rng: np.random.Generator,
+    *,
+    largest: int,
+    alpha: float,
+) -> tuple[Curve, ...]:
+    """Curves of all learners, up to learning sets of `largest`.
+
+    Bands are simultaneous over sizes and learners, by Sidak's correction.
+    """
+    question = {**question, "contrast": "difference"}
+    n_obs = len(y)
+    sizes = _sizes(n_obs)
+    found = [_at(X, y, learners, question, size, int(rng.integers(2**31 - 1))) for size in sizes]
+    n_points = len(sizes) * len(learners)
+    each = -math.expm1(math.log1p(-alpha) / n_points)
+    distribution = reference_distribution("t", n_obs - 1.0)
+    assert distribution is not None
+    t = distribution.isf(each / 2)
+    higher_is_better = question.get("loss") == "auc"
+    curves = []
+    for place, name in enumerate(found[0][0]):
+        means = np.array([values[place] for _, values, _ in found])
+        errors = np.array([se[place] for _, _, se in found])
+        further = _further(sizes[-1], largest)
+        continued = _continued(sizes, means, errors, further, rises=higher_is_better)
+        band = means - t * errors, means + t * errors
+        curves.append(Curve(name, np.array(sizes), means, *band, further, continued))
+    return tuple(curves)
+
+
+def _sizes(n_obs: int) -> list[int]:
+    """Learning-set sizes, evenly spread on the log scale."""
+    largest = max(int(LARGEST_SHARE * n_obs), SMALLEST + 1)
+    points = np.geomspace(max(SMALLEST, n_obs // 8), largest, N_SIZES)
+    return sorted({round(point) for point in points})
+
+
+def _further(size: int, largest: int) -> np.ndarray:
+    if largest <= size:
+        return np.array([], dtype=int)
+    return np.unique(np.geomspace(size, largest, N_SIZES).round().astype(int))
+
+
+def _at(
+    X: Any, y: Any, learners: tuple[Any, ...], question: Mapping[str, Any], size: int, seed: int
+) -> tuple[list[str], list[float], list[float]]:
+    """Names, means and standard errors at one size."""
+    test = UStatisticTest(X, y, *learners, **{**question, "learn_size": size})
+    test._announced = False
+    pairs = max(N_PAIRS, 10 * test.n_obs)
+    result = test.fit(n_pairs=pairs, variance="jackknife", rng=seed)
+    if not test.paired:
+        return [str(result.settings["learner"])], [result.estimate], [result.se]
+    own = result.tables["Learners"]
+    return list(own["learner"]), list(own["estimate"]), list(own["se"])
+
+
+def _continued(
+    sizes: list[int], means: np.ndarray, errors: np.ndarray, further: np.ndarray, *, rises: bool
+) -> np.ndarray:
+    """The inverse power law that fits best, beyond the sizes that were tried."""
+    if not len(further):
+        return np.array([])
+    x = np.array(sizes, dtype=float)
+    response = 1 - means if rises else means
+    known = errors[np.isfinite(errors) & (errors > 0)]
+    weight = 1 / np.where(errors > 0, errors, known.min() if len(known) else 1.0)
+    weight = np.where(np.isfinite(weight), weight, 0.0)
+    fits = []
+    for power in POWERS:
+        design = np.column_stack([np.ones_like(x), x**-power])
+        coefficients, residual = nnls(design * weight[:, None], np.maximum(response, 0) * weight)
+        fits.append((residual, power, coefficients))
+    _, power, (limit, slope) = min(fits, key=lambda fit: fit[0])
+    continued = limit + slope * further.astype(float) ** -power
+    return 1 - continued if rises else continued

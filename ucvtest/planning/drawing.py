@@ -1,0 +1,97 @@
+"""A plan drawn: power or width against the number of observations, and learning curves."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ucvtest.planning.sample_plan import SamplePlan
+from ucvtest.results.axes import known_axes, save_figure
+from ucvtest.results.drawing import PICTURE_SIZE, draw_layers
+from ucvtest.results.pictures import Layer, Picture, Role
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["pictures_of", "plot_plan", "save_plan"]
+
+ROLES: tuple[Role, ...] = ("estimate", "other")
+
+
+def pictures_of(plan: SamplePlan) -> SamplePlan:
+    """The plan with its pictures."""
+    names = ["width"] if plan.goal == "width" else ["power", "width"]
+    pictures = {name: _against_n(plan, name) for name in names}
+    if plan.curves:
+        pictures["curve"] = _curves(plan)
+    return replace(plan, pictures=pictures)
+
+
+def plot_plan(plan: SamplePlan, ax: "Axes | None", kind: str | None) -> "Axes":
+    """Draw a plan, as `ucvtest.SamplePlan.plot` says."""
+    picture = _known(plan, kind)
+    return draw_layers(known_axes(ax, PICTURE_SIZE), picture)
+
+
+def save_plan(plan: SamplePlan, path: str | Path, *, dpi: float, kind: str | None) -> None:
+    """Write a picture of a plan to a file."""
+    picture = _known(plan, kind)
+    save_figure(lambda ax: draw_layers(ax, picture), path, PICTURE_SIZE, dpi)
+
+
+def _known(plan: SamplePlan, kind: str | None) -> Picture:
+    kinds = plan.plot_kinds
+    if kind is not None and (not isinstance(kind, str) or kind not in kinds):
+        raise ValueError(f"kind={kind!r:.60} is unknown: this plan has {', '.join(kinds)}")
+    return plan.pictures[kind or kinds[0]]
+
+
+def _against_n(plan: SamplePlan, name: str) -> Picture:
+    """Power or width with its band, and what was asked for."""
+    columns = plan.columns
+    n, value = columns["n"], columns[name]
+    around = np.concatenate([columns[f"{name}_low"], columns[f"{name}_high"][::-1]])
+    layers = [
+        Layer(
+            "area", np.concatenate([n, n[::-1]]), around, "what the pilot leaves open", "estimate"
+        ),
+        Layer("line", n, value, f"predicted {name}", "estimate"),
+    ]
+    wanted = plan.value if name == plan.goal else plan.power if name == "power" else None
+    if wanted is not None:
+        layers.append(Layer("horizontal", y=wanted, label="asked for", role="null"))
+        if plan.n_needed is not None:
+            label = f"{plan.n_needed} observations"
+            layers.append(Layer("vertical", x=plan.n_needed, label=label, role="limit"))
+    return Picture("observations", name, tuple(layers), title=_title(plan))
+
+
+def _curves(plan: SamplePlan) -> Picture:
+    """Learning curves with their bands; beyond the pilot broken lines without a band."""
+    layers = [
+        layer
+        for each, role in zip(plan.curves, ROLES, strict=False)
+        for layer in _curve(dict(each), role)
+    ]
+    name = "AUC" if plan.settings.get("loss") == "auc" else "expected loss"
+    return Picture("observations to learn from", name, tuple(layers), title=_title(plan))
+
+
+def _curve(curve: dict[str, np.ndarray], role: Role) -> Iterator[Layer]:
+    further = np.asarray(curve["extrapolated"], dtype=bool)
+    size, value = (np.asarray(curve[name], dtype=float) for name in ("learn_size", "estimate"))
+    seen = ~further
+    low, high = (np.asarray(curve[name])[seen] for name in ("low", "high"))
+    if np.isfinite(low).all() and np.isfinite(high).all():
+        outline = np.concatenate([low, high[::-1]])
+        yield Layer("area", np.concatenate([size[seen], size[seen][::-1]]), outline, role=role)
+    yield Layer("line", size[seen], value[seen], str(curve["learner"]), role)
+    if further.any():
+        yield Layer("broken", size[further], value[further], "extrapolated", role)
+
+
+def _title(plan: SamplePlan) -> str:
+    names = [plan.settings.get(key) for key in ("learner", "other")]
+    return " minus ".join(str(name) for name in names if name is not None)[:70]

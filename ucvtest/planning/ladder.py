@@ -1,0 +1,90 @@
+r"""The variance at another sample size, from what one sample says of its components.
+
+A U-statistic of degree m has the variance :math:`V_n = \sum_{k=1}^m v_k`, v_k belonging to effects
+of k observations together, and the same components are :math:`v_k \binom nk / \binom Nk` at N
+observations. The jackknife J expects :math:`\sum_k k\,v_k (n-1)/(n-k)`, the effects M2 of pairs
+:math:`\sum_k \binom k2 v_k (n-2)(n-3)/((n-k)(n-k-1))`. With components that fall geometrically both
+determine them all.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import gammaln
+
+from ucvtest.kernels.ustatistic.variances import midpoint
+
+__all__ = ["Ladder"]
+
+LARGEST_RATIO = 4.0
+"""Above, the largest components are all there is."""
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Components v_1 ratio^(k - 1), k = 1, ..., degree, of a variance at n_obs observations."""
+
+    n_obs: int
+    degree: int
+    first: float
+    ratio: float
+
+    @classmethod
+    def of(cls, n_obs: int, degree: int, jackknife: float, pair_effects: float) -> Self:
+        """The components that give this J (which must be positive) and this M2."""
+        wanted = max(pair_effects, 0.0) / jackknife
+
+        def excess(ratio: float) -> float:
+            unit = cls(n_obs, degree, 1.0, ratio)
+            return unit.pair_effects(n_obs) / unit.jackknife(n_obs) - wanted
+
+        ratio = 0.0
+        if wanted > 0:
+            within = excess(LARGEST_RATIO) > 0
+            ratio = float(brentq(excess, 0.0, LARGEST_RATIO)) if within else LARGEST_RATIO
+        unit = cls(n_obs, degree, 1.0, ratio)
+        return replace(unit, first=jackknife / unit.jackknife(n_obs))
+
+    def variance(self, n: int) -> float:
+        """Of the estimate from n observations."""
+        return float(self._components(n).sum())
+
+    def jackknife(self, n: int) -> float:
+        """What the jackknife expects there; at least the variance."""
+        k = self._k
+        return float(self._components(n) @ (k * (n - 1) / (n - k)))
+
+    def pair_effects(self, n: int) -> float:
+        """What M2 expects there."""
+        k = self._k
+        share = k * (k - 1) / 2 * (n - 2) * (n - 3) / ((n - k) * (n - k - 1))
+        return float(self._components(n) @ share)
+
+    def reported(self, n: int, variance: str) -> float:
+        """The variance that the test would report: "midpoint" or "jackknife"."""
+        jackknife = self.jackknife(n)
+        if variance == "jackknife":
+            return jackknife
+        return midpoint(jackknife, self.pair_effects(n))
+
+    @property
+    def _k(self) -> np.ndarray:
+        return np.arange(1.0, self.degree + 1)
+
+    def _components(self, n: int) -> np.ndarray:
+        k = self._k
+        logs = gammaln(self.n_obs + 1) - gammaln(self.n_obs + 1 - k)
+        logs = logs - gammaln(n + 1) + gammaln(n + 1 - k)
+        found: np.ndarray = self.first * self.ratio ** (k - 1) * np.exp(logs)
+        return found
+
+
+def log_error(df: float, mc_share: float) -> float:
+    """Standard deviation of the logarithm of a standard error that was estimated.
+
+    `df` are the degrees of freedom of its square, `mc_share` the Monte-Carlo error of this over it.
+    """
+    return math.sqrt(2 / df + mc_share**2) / 2

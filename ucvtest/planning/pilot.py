@@ -1,0 +1,164 @@
+"""What a pilot sample, or several simulated ones, say of a test on a sample of another size."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.checks import at_least
+from ucvtest.methods.ustatistic.test import UStatisticTest
+from ucvtest.planning.basis import Learners
+from ucvtest.planning.ladder import Ladder, log_error
+from ucvtest.results.result import TestResult
+
+__all__ = ["Pilot", "pilot_of_data", "pilot_of_sampler"]
+
+TOL = 0.1
+"""Monte-Carlo error of the pilot's variance, as a share of it."""
+
+ROUGH_TOL = 0.25
+"""The same of an AUC, whose fits take more time, and of each of many simulated samples."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """What predictions are made from: `values` are what a summary says of it."""
+
+    basis: Learners
+    estimate: float
+    values: Mapping[str, Any]
+    notes: tuple[str, ...]
+
+
+def pilot_of_data(
+    X: Any, y: Any, learners: tuple[Any, ...], question: Mapping[str, Any], rng: np.random.Generator
+) -> Pilot:
+    """From one sample; `question` holds the arguments of `UStatisticTest`."""
+    test = UStatisticTest(X, y, *learners, **{**question, "contrast": "difference"})
+    if not test.disjoint:
+        raise ValueError(
+            f"a pilot of {test.n_obs} observations plans for learning sets of "
+            f"{test.n_obs // 2 - 1} at most (in each class, with loss='auc'), got {test.learn_size}"
+            ": use a smaller learn_size, or leave it out"
+        )
+    seed = int(rng.integers(2**31 - 1))
+    result = _fitted(test, ROUGH_TOL if test.loss is None else TOL, seed)
+    found = _components(result)
+    own = _own_jackknife(X, y, learners, question, seed) if _is_ratio(question) else None
+    jackknife = found[0] if own is None else float(own.variance)
+    # M2 of a ratio is in the units of its logarithm as J is: their ratio is that of differences.
+    ladder = _ladder(test, jackknife, found[1] * jackknife / found[0])
+    share = result.diagnostics["mc_se_variance"] / result.variance
+    df = _df(result if own is None else own)
+    return _pilot(test, ladder, result if own is None else own, log_error(df, share), {})
+
+
+def pilot_of_sampler(
+    sampler: Callable[[np.random.Generator, int], tuple[Any, Any]],
+    learners: tuple[Any, ...],
+    question: Mapping[str, Any],
+    rng: np.random.Generator,
+    *,
+    pilot_size: int,
+    n_pilots: int,
+) -> Pilot:
+    """From samples that are drawn, whose components are averaged."""
+    at_least("pilot_size", pilot_size, 12)
+    at_least("n_pilots", n_pilots, 2)
+    if _is_ratio(question):
+        raise ValueError("a simulator plans for differences: leave ratio out, or pass a sample")
+    found, estimates = [], []
+    for _ in range(n_pilots):
+        X, y = sampler(rng, pilot_size)
+        test = UStatisticTest(X, y, *learners, **question)
+        result = _fitted(test, ROUGH_TOL, int(rng.integers(2**31 - 1)))
+        found.append(_components(result))
+        estimates.append(result.estimate)
+    jackknife, pair_effects = np.mean(found, axis=0).tolist()
+    spread = np.std([each[0] for each in found], ddof=1) / math.sqrt(n_pilots) / jackknife
+    ladder = _ladder(test, jackknife, pair_effects)
+    values = {"n_pilots": n_pilots}
+    return _pilot(test, ladder, result, float(spread) / 2, values, float(np.mean(estimates)))
+
+
+def _is_ratio(question: Mapping[str, Any]) -> bool:
+    return question.get("contrast") == "ratio"
+
+
+def _fitted(test: UStatisticTest, tol: float, seed: int) -> TestResult:
+    # As a part of the plan: hooks are told of tests that answer a question.
+    test._announced = False
+    interval = "logit" if test.loss is None and not test.paired else "wald"
+    result = test.fit(variance="midpoint", interval=interval, tol=tol, rng=seed)
+    if not result.diagnostics["variance_jackknife"] > 0:
+        raise ValueError(
+            f"nothing can be predicted from this pilot: {result.status}; use a larger pilot, or "
+            "another loss"
+        )
+    return result
+
+
+def _own_jackknife(
+    X: Any, y: Any, learners: tuple[Any, ...], question: Mapping[str, Any], seed: int
+) -> TestResult:
+    """The test of the ratio itself."""
+    test = UStatisticTest(X, y, *learners, **question)
+    test._announced = False
+    result = test.fit(tol=TOL, rng=seed)
+    if not result.variance > 0:
+        raise ValueError(f"nothing can be predicted from this pilot: {result.status}")
+    return result
+
+
+def _components(result: TestResult) -> tuple[float, float]:
+    """J and M2."""
+    known = result.diagnostics
+    return float(known["variance_jackknife"]), float(known["pair_effects"])
+
+
+def _ladder(test: UStatisticTest, jackknife: float, pair_effects: float) -> Ladder:
+    return Ladder.of(test.n_obs, test.learn_size + 1, jackknife, pair_effects)
+
+
+def _df(result: TestResult) -> float:
+    """Degrees of freedom of the variance: by the kurtosis where it is known."""
+    return float(result.diagnostics.get("df_kurtosis", result.df))
+
+
+def _pilot(
+    test: UStatisticTest,
+    ladder: Ladder,
+    result: TestResult,
+    error: float,
+    values: dict[str, Any],
+    estimate: float | None = None,
+) -> Pilot:
+    auc = test.loss is None
+    counts_errors = not auc and test._mean_loss().name == "zero_one"
+    kind = "log" if result.contrast == "ratio" else "t"
+    if not test.paired and (auc or counts_errors):
+        kind = "logit" if auc else "plus four"
+    centre = result.estimate if estimate is None else estimate
+    # Tails make the degrees of freedom of a ratio fewer, and more observations do not mend that.
+    share = result.df / (test.n_obs - 1) if kind == "log" else 1.0
+    basis = Learners(
+        ladder,
+        "midpoint" if auc or counts_errors else "jackknife",
+        kind,
+        centre,
+        error,
+        share,
+    )
+    shown = {
+        "n_pilot": test.n_obs,
+        "learn_size": test.learn_size,
+        "estimand": result.estimand,
+        "loss": result.settings.get("loss"),
+        "learner": result.settings.get("learner"),
+        "other": result.settings.get("other"),
+        "n_fits": result.n_fits * values.get("n_pilots", 1),
+        "better": result.better,
+    }
+    return Pilot(basis, centre, shown | values, ())

@@ -1,0 +1,391 @@
+"""`plan`: how many observations a question takes."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.checks import at_least, check_number, is_number
+from ucvtest.common.runtime import Stopwatch, make_generator
+from ucvtest.data.groups import refuse_groups
+from ucvtest.losses.table import Losses
+from ucvtest.methods.classical.base import of_these_rules
+from ucvtest.planning.basis import Basis
+from ucvtest.planning.curve import Curve, learning_curve
+from ucvtest.planning.drawing import pictures_of
+from ucvtest.planning.pilot import pilot_of_data, pilot_of_sampler
+from ucvtest.planning.rules import basis_of_rules
+from ucvtest.planning.sample_plan import SamplePlan
+
+__all__ = ["plan"]
+
+MOST_OBS = 10_000_000
+N_ROWS = 12
+BAND = 1.96
+"""Standard deviations of the logarithm of a standard error: bands have the 95% level."""
+
+STEPS_AT_LEAST = 10
+"""The power of exact tests goes up and down with n: it must suffice for so many in a row."""
+
+LEARNING_SETS = (
+    "Predictions are for learning sets of {size} observations, as in the pilot: more observations "
+    "would also allow larger ones, with which learners, and their difference, change (see the "
+    "learning curves)."
+)
+GEOMETRIC = (
+    "Components of the variance are taken to fall geometrically with the number of observations "
+    "that act together: the pilot's jackknife and its effects of pairs determine them."
+)
+PILOT_BAND = (
+    "Bands (95%) are what the pilot leaves open of the standard error, Monte-Carlo error included; "
+    "the difference is taken as it was given."
+)
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """What was asked for."""
+
+    name: str
+    value: float
+    power: float
+    alpha: float
+
+    @property
+    def effect(self) -> float:
+        """On the scale of the standard error."""
+        return math.log(self.value) if self.name == "ratio" else self.value
+
+    def reached(self, basis: Basis, n: int, scale: float = 1.0) -> bool:
+        """Whether n observations suffice."""
+        if self.name == "width":
+            return basis.width(n, self.alpha, scale) <= self.value
+        return basis.power(n, self.effect, self.alpha, scale) >= self.power
+
+
+def plan(
+    X: Any,
+    y: Any = None,
+    learner: Any = None,
+    other: Any = None,
+    *,
+    difference: float | None = None,
+    ratio: float | None = None,
+    width: float | None = None,
+    n: Sequence[int] | int | None = None,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    learn_size: int | tuple[int, int] | None = None,
+    loss: Any = None,
+    pos_label: Any = None,
+    groups: None = None,
+    curve: bool = True,
+    pilot_size: int = 60,
+    n_pilots: int = 20,
+    rng: int | np.random.Generator | None = None,
+) -> SamplePlan:
+    r"""How many observations a comparison, or an estimate, takes: predicted from a pilot.
+
+    One of `difference`, `ratio` and `width` must be given: power at the difference that a pilot
+    happens to show says nothing.
+
+    Parameters
+    ----------
+    X : array or DataFrame, sampler, or Losses
+        The features of a pilot sample; a function ``sampler(rng, n)`` that simulates, as in
+        `uv.simulate`, with `y` None; or losses of fixed rules (`Losses.from_predictions`), with `y`
+        None and `learner` and `other` their names.
+    y : array-like, shape (n,), optional
+    learner, other : learner
+        As for `UStatisticTest`; without `other` one learner's precision is planned (`width`).
+    difference : float, optional
+        The true difference of expected losses (or AUCs) that should be found, either sign.
+    ratio : float, optional
+        The true ratio of expected losses that should be found.
+    width : float, optional
+        The width that the interval should have: 0.06 for an error rate to within 3 points.
+    n : int or sequence of int, optional
+        Numbers of observations to tell of; by default from the pilot's to beyond what is needed.
+    power, alpha : float
+        Of the two-sided test, and of the interval.
+    learn_size, loss, pos_label : optional
+        As for `UStatisticTest`: at most half of the pilot, less one, can be learnt from.
+    groups : None
+        Planning takes independent observations.
+    curve : bool
+        Whether learning curves are estimated from the pilot too.
+    pilot_size, n_pilots : int
+        Samples that are drawn from a simulator.
+    rng : None, int or numpy Generator
+
+    Returns
+    -------
+    SamplePlan
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used, or the pilot does not vary.
+
+    Notes
+    -----
+    The variance of the U-statistic test from N observations is
+    :math:`V_N = \sum_k v_k \binom nk/\binom Nk`. One pilot says too little of every v_k: they are
+    taken to fall geometrically with k, as its jackknife J and effects M2 of pairs say. ``se`` is
+    what the test would report (the midpoint variance for error rates and AUCs, the jackknife for
+    other losses), and power is that of its t test where the estimate is normal around
+    the difference with the standard deviation ``sd``.
+
+    Fixed rules: the paired t test (as in ``statsmodels.stats.power.TTestPower``), McNemar's exact
+    test by going through all tables, DeLong's test by its variance; one error rate with the
+    expected width of Clopper and Pearson's interval.
+
+    References
+    ----------
+    M. Fuchs, R. Hornung, R. De Bin, A.-L. Boulesteix (2013), (12). C. Beleites, U. Neugebauer, T.
+    Bocklitz, C. Krafft, J. Popp (2013), Sample size planning for classification models, Analytica
+    Chimica Acta 760 (arXiv 1211.1323).
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = uv.plan(X[50:, :2], y[50:], "lda", "knn:1", difference=0.1, curve=False, rng=0)
+    >>> found.n_needed > 50
+    True
+
+    Ten errors in a hundred: how many observations for an interval no wider than 0.13?
+
+    >>> y = [0, 1] * 50
+    >>> rule = [1, 0] * 5 + [0, 1] * 45
+    >>> rules = uv.Losses.from_predictions(y, {"rule": rule})
+    >>> uv.plan(rules, learner="rule", width=0.13).n_needed
+    94
+    """
+    stopwatch = Stopwatch()
+    goal = _goal(difference, ratio, width, power, alpha)
+    asked = _asked_sizes(n)
+    refuse_groups(groups, "planning")
+    generator, seed = make_generator(rng)
+    if isinstance(X, Losses):
+        _refuse(y=y, loss=loss, learn_size=learn_size, pos_label=pos_label)
+        return _of_rules(X, learner, other, goal, asked)
+    if learner is None:
+        raise ValueError("learner is missing: name one, such as 'lda'")
+    _check_goal(goal, paired=other is not None)
+    learners = (learner,) if other is None else (learner, other)
+    question = {"learn_size": learn_size, "loss": loss, "pos_label": pos_label}
+    if goal.name == "ratio":
+        question["contrast"] = "ratio"
+    if callable(X):
+        _refuse(y=y)
+        pilot = pilot_of_sampler(
+            X, learners, question, generator, pilot_size=pilot_size, n_pilots=n_pilots
+        )
+    elif y is None:
+        raise ValueError("y is missing: pass the responses, a sampler as X, or Losses as X")
+    else:
+        pilot = pilot_of_data(X, y, learners, question, generator)
+    answer = _Answer.of(pilot.basis, goal, asked, pilot.values["n_pilot"])
+    curves: tuple[Curve, ...] = ()
+    if curve and not callable(X):
+        reach = answer.sizes[-1] // 2
+        curves = learning_curve(X, y, learners, question, generator, largest=reach, alpha=alpha)
+    notes = (LEARNING_SETS.format(size=pilot.values["learn_size"]), GEOMETRIC, PILOT_BAND)
+    settings = {**pilot.values, "rng": seed}
+    made = answer.plan(pilot.estimate, settings, curves, notes)
+    return replace(made, elapsed=stopwatch.seconds)
+
+
+def _of_rules(
+    losses: Losses, learner: Any, other: Any, goal: _Goal, asked: tuple[int, ...]
+) -> SamplePlan:
+    """The plan for fixed rules."""
+    if losses.design.learns:
+        raise ValueError(
+            "losses are of learners, whose plan needs the data: pass X and y, or losses from "
+            "uv.Losses.from_predictions"
+        )
+    if losses.groups is not None:
+        refuse_groups(losses.groups, "planning")
+    if learner is None:
+        if len(losses.learners) > 2:
+            raise ValueError(f"learner is missing: name one of {', '.join(losses.learners)}")
+        learner, other = 0, 1 if len(losses.learners) == 2 else None
+    _check_goal(goal, paired=other is not None)
+    if goal.name == "ratio":
+        raise ValueError("ratio is for learners: plan for a difference of fixed rules")
+    basis, estimate = basis_of_rules(losses, learner, other)
+    settings = {
+        "n_pilot": losses.design.n_obs,
+        "learn_size": None,
+        "estimand": of_these_rules(losses.difference(learner, other)),
+        "loss": losses.loss,
+        "learner": losses.learners[losses.number_of(learner)],
+        "other": None if other is None else losses.learners[losses.number_of(other)],
+        "n_fits": 0,
+        "test": type(basis).__name__,
+    }
+    answer = _Answer.of(basis, goal, asked, losses.design.n_obs)
+    notes = ("Rules are fixed: nothing is learnt, and n is the size of the test set.", PILOT_BAND)
+    return answer.plan(estimate, settings, (), notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """The sizes that were found, and those that are told of."""
+
+    basis: Basis
+    goal: _Goal
+    needed: tuple[int | None, int | None, int | None]
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, basis: Basis, goal: _Goal, asked: tuple[int, ...], n_pilot: int) -> "_Answer":
+        """Find how many are needed, and choose what to tell of."""
+        factor = math.exp(BAND * basis.log_error)
+        found = [_fewest(basis, goal, scale) for scale in (1.0, 1 / factor, factor)]
+        least = basis.least
+        too_small = [each for each in asked if each < least]
+        if too_small:
+            raise ValueError(f"n must be at least {least} here, got {too_small[0]}")
+        needed = (found[0], found[1], found[2])
+        return cls(basis, goal, needed, asked or _told_of(least, n_pilot, found[0]))
+
+    def plan(
+        self,
+        estimate: float,
+        settings: dict[str, Any],
+        curves: tuple[Curve, ...],
+        notes: tuple[str, ...],
+    ) -> SamplePlan:
+        """The plan, with its pictures."""
+        made = SamplePlan(
+            n_needed=self.needed[0],
+            n_low=self.needed[1],
+            n_high=self.needed[2],
+            goal=self.goal.name,
+            value=self.goal.value,
+            power=self.goal.power,
+            alpha=self.goal.alpha,
+            columns=self._columns(),
+            estimate=estimate,
+            settings=settings,
+            curves=tuple(_as_columns(each) for each in curves),
+            notes=notes,
+        )
+        return pictures_of(made)
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        basis, goal, alpha = self.basis, self.goal, self.goal.alpha
+        factor = math.exp(BAND * basis.log_error)
+        columns: dict[str, list[float]] = {}
+        for n in self.sizes:
+            se = basis.se(n)
+            row = {"sd": basis.sd(n), "se": se, "se_low": se / factor, "se_high": se * factor}
+            row |= _band("width", partial(basis.width, n, alpha), factor)
+            if goal.name != "width":
+                row |= _band("power", partial(basis.power, n, goal.effect, alpha), factor)
+            for name, value in row.items():
+                columns.setdefault(name, []).append(value)
+        found = {name: np.array(values) for name, values in columns.items()}
+        return {"n": np.array(self.sizes), **found}
+
+
+def _band(name: str, value: Callable[[float], float], factor: float) -> dict[str, float]:
+    ends = sorted((value(1 / factor), value(factor)))
+    return {name: value(1.0), f"{name}_low": ends[0], f"{name}_high": ends[1]}
+
+
+def _fewest(basis: Basis, goal: _Goal, scale: float) -> int | None:
+    """The fewest observations that reach the goal."""
+    low = high = basis.least
+    while not goal.reached(basis, high, scale):
+        if high >= MOST_OBS:
+            return None
+        low, high = high, min(2 * high, MOST_OBS)
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if goal.reached(basis, middle, scale) else (middle, high)
+    if low < high and goal.reached(basis, low, scale):
+        high = low
+    if high > 10_000:
+        return high
+    # Where exact tests go up and down the first of many that suffice is wanted.
+    run, start = 0, max(basis.least, high - high // 10)
+    for size in range(start, high + high // 5 + STEPS_AT_LEAST):
+        run = run + 1 if goal.reached(basis, size, scale) else 0
+        if run == STEPS_AT_LEAST:
+            return size - STEPS_AT_LEAST + 1
+    return high
+
+
+def _told_of(least: int, n_pilot: int, needed: int | None) -> tuple[int, ...]:
+    """Sizes from the pilot's to beyond what is needed."""
+    start = max(least, min(n_pilot, needed or n_pilot))
+    end = max(2 * (needed or 50 * n_pilot), 4 * start)
+    sizes = {int(float(f"{size:.2g}")) for size in np.geomspace(start, end, N_ROWS)}
+    sizes |= {needed} if needed else set()
+    return tuple(sorted(size for size in sizes if size >= least))
+
+
+def _as_columns(curve: Curve) -> dict[str, Any]:
+    """A learning curve as columns: what was measured, and what is extrapolated."""
+    unknown = np.full(len(curve.further), math.nan)
+    return {
+        "learner": curve.learner,
+        "learn_size": np.concatenate([curve.sizes, curve.further]).astype(int),
+        "estimate": np.concatenate([curve.means, curve.continued]),
+        "low": np.concatenate([curve.low, unknown]),
+        "high": np.concatenate([curve.high, unknown]),
+        "extrapolated": np.arange(len(curve.sizes) + len(curve.further)) >= len(curve.sizes),
+    }
+
+
+def _goal(difference: Any, ratio: Any, width: Any, power: Any, alpha: Any) -> _Goal:
+    """What was asked for, which must be one thing."""
+    given = {"difference": difference, "ratio": ratio, "width": width}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        got = f"{' and '.join(named)} are given" if named else "none is"
+        raise ValueError(
+            f"one of difference, ratio and width must be given, and {got}: power at a pilot's own "
+            "difference says nothing"
+        )
+    (name,) = named
+    value = given[name]
+    check_number(name, value)
+    if name == "difference" and value == 0:
+        raise ValueError("difference must not be 0: name the smallest one that matters")
+    if name == "ratio" and (value <= 0 or value == 1):
+        raise ValueError(f"ratio must be positive and not 1, got {value:g}")
+    if name == "width" and value <= 0:
+        raise ValueError(f"width must be above 0, got {value:g}")
+    if not is_number(alpha) or not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r:.60}: use 0.05")
+    if not is_number(power) or not alpha < power < 1:
+        raise ValueError(f"power must lie between alpha and 1, got {power!r:.60}: use 0.8")
+    return _Goal(name, float(value), float(power), float(alpha))
+
+
+def _check_goal(goal: _Goal, *, paired: bool) -> None:
+    if not paired and goal.name != "width":
+        raise ValueError(f"{goal.name} compares two learners: name the second, or ask for a width")
+
+
+def _asked_sizes(n: Any) -> tuple[int, ...]:
+    if n is None:
+        return ()
+    sizes = n if isinstance(n, (list, tuple, np.ndarray, range)) else [n]
+    return tuple(sorted({at_least("n", size, 1) for size in sizes}))
+
+
+def _refuse(**given: Any) -> None:
+    """Refuse arguments that mean nothing here."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} has no use here: leave it out")

@@ -1,0 +1,184 @@
+"""The outcome of `plan`: how many observations, and what would be seen with others."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ucvtest.common.values import ByValue
+from ucvtest.results.pictures import Picture
+from ucvtest.results.serialising import check_written, freeze, from_plain, reading, to_plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from ucvtest.planning.wording import PlanSummary
+
+__all__ = ["SamplePlan"]
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SamplePlan(ByValue):
+    """How many observations a question takes, from a pilot sample, a simulator, or fixed rules.
+
+    Parameters
+    ----------
+    n_needed : int or None
+        The fewest observations with the power, or the width, that was asked for; None where ten
+        million are not enough.
+    n_low, n_high : int or None
+        The same at both ends of the band: what the pilot leaves open.
+    goal : {"difference", "ratio", "width"}
+        What was asked for.
+    value : float
+        The difference, ratio or width.
+    power, alpha : float
+    columns : mapping of str to ndarray
+        What `frame` shows.
+    estimate : float
+        What the pilot itself estimates; no part of the answer, but for the place of an interval
+        between 0 and 1.
+    settings : mapping
+        Sizes of the pilot and of learning sets, loss, learners, estimand.
+    curves : tuple of mapping
+        The learning curve of each learner: see `curve_frame`.
+    notes : tuple of str
+    pictures : mapping of str to Picture
+    elapsed : float
+        Seconds.
+    """
+
+    n_needed: int | None
+    n_low: int | None
+    n_high: int | None
+    goal: str
+    value: float
+    power: float
+    alpha: float
+    columns: Mapping[str, np.ndarray]
+    estimate: float
+    settings: Mapping[str, Any]
+    curves: tuple[Mapping[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    elapsed: float = math.nan
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "settings", "pictures"):
+            object.__setattr__(self, name, freeze(getattr(self, name)))
+        object.__setattr__(self, "curves", tuple(map(freeze, self.curves)))
+        object.__setattr__(self, "notes", tuple(self.notes))
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(n_needed={self.n_needed}, {self.goal}={self.value:g}, "
+            f"power={self.power:g}, alpha={self.alpha:g})"
+        )
+
+    def __str__(self) -> str:
+        return str(self.summary().as_text())
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().as_html())
+
+    @property
+    def frame(self) -> "pd.DataFrame":
+        """One row for each number of observations.
+
+        Columns: n; sd, the standard deviation of the estimate; se, the standard error that would be
+        reported; width of the interval (of a ratio its upper over its lower end); power, with a
+        difference or ratio; and of se, width and power both ends of the band (`_low`, `_high`).
+        """
+        import pandas as pd
+
+        return pd.DataFrame(dict(self.columns))
+
+    @property
+    def curve_frame(self) -> "pd.DataFrame":
+        """The learning curves: one row for each learner and learning-set size.
+
+        Columns: learner, learn_size, estimate, low, high (of the simultaneous band) and
+        extrapolated: whether the size is beyond the pilot, where there is no band.
+        """
+        import pandas as pd
+
+        columns = ("learner", "learn_size", "estimate", "low", "high", "extrapolated")
+        tables = [pd.DataFrame(dict(each)) for each in self.curves]
+        return pd.concat(tables or [pd.DataFrame(columns=columns)], ignore_index=True)
+
+    @property
+    def n_fits(self) -> int:
+        """Model fits behind the predictions."""
+        return int(self.settings["n_fits"])
+
+    @property
+    def verdict(self) -> str:
+        """The answer in words."""
+        from ucvtest.planning.wording import verdict
+
+        return verdict(self)
+
+    def summary(self, *, with_verdict: bool = True) -> "PlanSummary":
+        """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``."""
+        from ucvtest.planning.wording import summary
+
+        return summary(self, with_verdict=with_verdict)
+
+    @property
+    def plot_kinds(self) -> tuple[str, ...]:
+        """The pictures that `plot` can draw, its default first."""
+        return tuple(self.pictures)
+
+    def plot(self, ax: "Axes | None" = None, *, kind: str | None = None) -> "Axes":
+        """Draw power or width against the number of observations, or the learning curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        kind : str, optional
+            One of `plot_kinds`, by default the first.
+        """
+        from ucvtest.planning.drawing import plot_plan
+
+        return plot_plan(self, ax, kind)
+
+    def save_plot(self, path: str | Path, *, dpi: float = 150, kind: str | None = None) -> None:
+        """Write what `plot` draws to a file, without a display and without pyplot."""
+        from ucvtest.planning.drawing import save_plan
+
+        save_plan(self, path, dpi=dpi, kind=kind)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A dictionary that `json.dumps` accepts, verdict included."""
+        values = {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}
+        kind = {"format": f"ucvtest.{type(self).__name__}", "version": FORMAT_VERSION}
+        return {**kind, **values, "verdict": self.verdict}
+
+    def to_json(self, **kwargs: Any) -> str:
+        """`to_dict` as strict JSON; `kwargs` go to `json.dumps`."""
+        return json.dumps(self.to_dict(), allow_nan=False, **kwargs)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The plan that `to_dict` was called on.
+
+        Raises
+        ------
+        ValueError
+            If `data` was not written by `to_dict`, or by a newer version of it.
+        """
+        check_written(data, cls, "plan", FORMAT_VERSION)
+        with reading("plan"):
+            values = {item.name: from_plain(data[item.name]) for item in fields(cls)}
+            values["pictures"] = {
+                kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
+            }
+            return cls(**values)

@@ -1,0 +1,127 @@
+"""A plan in words and tables."""
+
+from functools import partial
+
+from ucvtest.planning.sample_plan import SamplePlan
+from ucvtest.results.grids import (
+    Grid,
+    GridSummary,
+    escape_markdown,
+    hanging,
+    in_two_columns,
+    number_column,
+    number_text,
+    wrapped_rows,
+)
+from ucvtest.results.wording import percent
+
+__all__ = ["PlanSummary", "goal_in_words", "summary", "verdict"]
+
+SHOWN = ("n", "se", "width", "width_low", "width_high", "power", "power_low", "power_high")
+TITLE = "How many observations"
+HEADINGS = {"se": "std err", "n": "observations"}
+
+
+def goal_in_words(plan: SamplePlan) -> str:
+    """What was asked for."""
+    if plan.goal == "width":
+        ends = "upper over lower end" if plan.settings.get("contrast") == "ratio" else "width"
+        return f"a {percent(1 - plan.alpha)} interval of {ends} {plan.value:g}"
+    return (
+        f"{percent(plan.power)} power at a {plan.goal} of {plan.value:g} ({percent(plan.alpha)} "
+        "level)"
+    )
+
+
+def verdict(plan: SamplePlan) -> str:
+    """The answer in words."""
+    what = goal_in_words(plan)
+    size = plan.settings.get("learn_size")
+    learnt = "" if size is None else f", with learning sets of {size}"
+    if plan.n_needed is None:
+        return f"Ten million observations are not enough for {what}{learnt}."
+    ends = [number_text(plan.n_low), number_text(plan.n_high) or "more than ten million"]
+    return (
+        f"{plan.n_needed} observations give {what}{learnt}; the pilot of "
+        f"{plan.settings['n_pilot']} leaves open {ends[0]} to {ends[1]}."
+    )
+
+
+def summary(plan: SamplePlan, *, with_verdict: bool = True) -> "PlanSummary":
+    """Tables of what was asked and what is predicted."""
+    return PlanSummary(plan, with_verdict=with_verdict)
+
+
+class PlanSummary(GridSummary):
+    """A statsmodels Summary of a `SamplePlan`: `summary` makes it."""
+
+    def __init__(self, plan: SamplePlan, *, with_verdict: bool = True) -> None:
+        super().__init__()
+        self._plan = plan
+        words = Grid(wrapped_rows(_words(plan)), aligns="l", title=TITLE)
+        facts = Grid(in_two_columns(_facts(plan)), aligns="rlr")
+        closing = partial(_closing, plan, with_verdict=with_verdict)
+        self._set([words, facts, _predictions(plan)], closing)
+
+    def as_markdown(self) -> str:
+        """Verdict, tables and notes as Markdown."""
+        plan, grid = self._plan, _predictions(self._plan)
+        facts = [list(pair) for pair in (*_words(plan), *_facts(plan))]
+        notes = "\n".join(f"- {escape_markdown(note)}" for note in plan.notes)
+        parts = [
+            f"## {TITLE}",
+            f"**{escape_markdown(plan.verdict)}**",
+            grid.markdown(),
+            Grid(facts[1:], facts[0], aligns="l").markdown(),
+            f"### Notes\n\n{notes}",
+        ]
+        return "\n\n".join(parts) + "\n"
+
+
+def _words(plan: SamplePlan) -> list[tuple[str, str]]:
+    """What is stated in words."""
+    settings = plan.settings
+    named = (("Learner", "learner"), ("Other", "other"))
+    return [
+        ("Estimand", str(settings["estimand"])),
+        ("Asked for", goal_in_words(plan)),
+        *((label, str(settings[key])) for label, key in named if settings.get(key) is not None),
+    ]
+
+
+def _facts(plan: SamplePlan) -> list[tuple[str, str]]:
+    """What is a number or a name."""
+    settings = plan.settings
+    return [
+        ("Observations of the pilot", str(settings["n_pilot"])),
+        ("Learning-set size", number_text(settings.get("learn_size")) or "nothing learnt"),
+        ("Loss", number_text(settings.get("loss"))),
+        ("Model fits", str(settings["n_fits"])),
+    ]
+
+
+def _predictions(plan: SamplePlan) -> Grid:
+    """One row for each number of observations."""
+    columns = {name: plan.columns[name].tolist() for name in SHOWN if name in plan.columns}
+    cells = [
+        [str(value) for value in values] if name == "n" else number_column(values, _places(name))
+        for name, values in columns.items()
+    ]
+    rows = [list(row) for row in zip(*cells, strict=True)]
+    for row, size in zip(rows, columns["n"], strict=True):
+        row[0] += " *" if size == plan.n_needed else ""
+    header = [HEADINGS.get(name, name.replace("_", " ")) for name in columns]
+    marked = " (* what is needed)" if plan.n_needed in columns["n"] else ""
+    return Grid(rows, header, title=f"Predictions{marked}")
+
+
+def _places(name: str) -> int:
+    return 3 if name.startswith("power") else 4
+
+
+def _closing(plan: SamplePlan, width: int, *, with_verdict: bool) -> list[str]:
+    lines = [*hanging(f"Verdict: {plan.verdict}", width), ""] if with_verdict else []
+    lines.append("Notes:")
+    for index, note in enumerate(plan.notes, start=1):
+        lines += hanging(f"[{index}] {note}", width)
+    return lines
