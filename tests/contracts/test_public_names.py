@@ -34,7 +34,26 @@ MODULES = (
     "simulate",
 )
 STRATIFIED = ("HoldOut", "KFold", "NestedKFold", "RandomSplits", "SplitHalves")
+OF_ONE_DESIGN = (
+    "BayesianTTest",
+    "ConservativeZTest",
+    "CorrectedTTest",
+    "CrossValidationWaldTest",
+    "DeLongTest",
+    "FiveByTwoFTest",
+    "FiveByTwoTTest",
+    "HoldOutTest",
+    "McNemarTest",
+    "NaiveTTest",
+    "NestedCrossValidationTest",
+)
 ADDED = {
+    **dict.fromkeys(OF_ONE_DESIGN, ("scoring", "missing", "cv")),
+    "FoldCovarianceTest": ("scoring", "missing"),
+    "InfluenceFunctionTest": ("scoring", "missing"),
+    "PermutationComplexityTest": ("scoring", "missing"),
+    "ModelSelection": ("names",),
+    "evaluate": ("scoring", "cv", "missing"),
     "Comparison": ("joint",),
     "TestResult": (
         "better",
@@ -46,10 +65,10 @@ ADDED = {
         "contrast",
     ),
     "Losses": ("groups", "greater_is_better"),
-    "UStatisticTest": ("contrast",),
+    "UStatisticTest": ("contrast", "scoring", "missing"),
     "UStatisticTest.fit": ("interval",),
     "UStatisticTest.from_losses": ("contrast",),
-    "compare": ("contrast",),
+    "compare": ("contrast", "scoring", "missing"),
     "designs.as_design": ("auc",),
     **{f"designs.{name}": ("stratify",) for name in STRATIFIED},
     **{f"designs.{name}.draw": ("groups", "strata") for name in STRATIFIED},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from ucvtest.comparison.specs import TestSpec
 
-LossName = Literal["zero_one", "squared", "absolute", "log", "auc"]
+LossName = Literal["zero_one", "squared", "absolute", "log", "brier", "auc"]
 AlternativeName = Literal["two-sided", "less", "greater"]
 CorrectionName = Literal[
     "holm",

@@ -10,10 +10,11 @@ from ucvtest.advice.advise import Advice, advise
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.data.rows import Reported
 from ucvtest.designs.named import KFold
-from ucvtest.evaluation.problem import Problem, is_auc
+from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import JittedLearner
 from ucvtest.losses.loss import LOSSES, plural
+from ucvtest.losses.scoring import SetScore, is_auc
 from ucvtest.methods.registry import class_named
 from ucvtest.results.result import TestResult
 
@@ -48,7 +49,7 @@ class Recommended:
         """Why this test was run."""
         advice = self.advice
         if advice is None:
-            return f"No test was named; there is one for {self.loss}."
+            return f"No test was named; {self.spec.name} can be about {self.loss}."
         doubts = [reason for reason in advice.reasons if reason.startswith("Cannot promise")]
         learners = "one learner" if advice.n_learners == 1 else "two learners"
         return (
@@ -72,6 +73,8 @@ def recommended(
     ValueError
         If data, learners or loss cannot be used.
     """
+    if isinstance(loss, SetScore):
+        return Recommended(TestSpec("corrected_t"), None, plural(loss.in_words))
     # The test that is made then warns of what is striking about the rows.
     problem = Problem.of_loss_or_auc(
         Reported(X), y, learners, loss, several_classes=True, **arguments

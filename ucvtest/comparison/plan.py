@@ -21,10 +21,11 @@ from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
-from ucvtest.evaluation.problem import Problem, is_auc
+from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.from_losses import LossesHeader
 from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.learners.base import Learner
+from ucvtest.losses.scoring import wants_every_class
 from ucvtest.losses.table import Losses
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import Alternative
@@ -227,7 +228,8 @@ def _with_designs(specs: Mapping[str, TestSpec], question: Question) -> dict[str
 
 def _as_design(given: Any, question: Question) -> NamedDesign:
     groups = as_groups(question.groups, len(question.y))
-    return as_design(given, question.X, question.y, auc=is_auc(question.loss), groups=groups)
+    auc = wants_every_class(question.loss, question.y)
+    return as_design(given, question.X, question.y, auc=auc, groups=groups)
 
 
 def _check_losses(planned: Sequence[Planned]) -> None:

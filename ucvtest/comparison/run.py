@@ -13,12 +13,14 @@ from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.plan import Group, Plan, Planned, Question, naming_test
 from ucvtest.data.groups import GroupWeight
+from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.problem import named_learners
 from ucvtest.inference.hypothesis_test import checked_alternative
 from ucvtest.inference.report import sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
+from ucvtest.losses.scoring import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
@@ -49,6 +51,8 @@ def compare(
     batch_size: int | None = None,
     progress: bool | None = None,
     contrast: Contrast = "difference",
+    scoring: Any = None,
+    missing: Missing = "raise",
 ) -> Comparison:
     """Compare two learners by several tests, or several learners in pairs.
 
@@ -90,6 +94,10 @@ def compare(
     contrast : {"difference", "ratio"}
         "ratio" compares expected losses by their ratio, 1 under H0, for losses that are never
         negative; "ustatistic" has it, and is run where no test is named.
+    scoring : str or scorer, optional
+        scikit-learn's, in the place of `loss`: see the tests.
+    missing : {"raise", "drop"}
+        "drop" leaves out observations with missing values, with a note.
 
     Returns
     -------
@@ -129,12 +137,18 @@ def compare(
     named = _several(learners)
     generator, seed = make_generator(rng)
     seed = int(generator.integers(2**32)) if seed is None else seed
+    loss = chosen_loss(loss, scoring)
+    X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
     question = Question(
         X, y, named, loss, alternative, pos_label, groups, group_weight, backend, contrast
     )
     plan = Plan(question, tests, seed)
     run = _Run(plan, n_jobs, batch_size, progress)
-    results = run.results()
+    notes = dropped_note(n_dropped)
+    results = {
+        key: replace(result, notes=(*result.notes, *notes)) if notes else result
+        for key, result in run.results().items()
+    }
     comparison = Comparison(
         learners=tuple(named),
         results={

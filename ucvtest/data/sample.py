@@ -34,7 +34,7 @@ class Sample:
 
     Parameters
     ----------
-    features : ndarray or DataFrame, shape (n, p)
+    features : ndarray, DataFrame or sparse matrix, shape (n, p); or texts, shape (n,)
         As the user gave them: scikit-learn pipelines accept more than a matrix can hold.
     response : ndarray, shape (n,)
         As the user gave it.
@@ -83,6 +83,11 @@ class Sample:
         if "matrix" in vars(self):
             return self.matrix
         self.check_numeric(learner)
+        if not self.is_table:
+            raise ValueError(
+                f"X is a sparse matrix, which {learner} cannot use: pass X.toarray(), or a "
+                "scikit-learn estimator as the learner"
+            )
         try:
             matrix = np.ascontiguousarray(self.features, dtype=float)
         except (TypeError, ValueError) as error:
@@ -130,6 +135,13 @@ class Sample:
         ------
         ValueError
         """
+        if hasattr(self.features, "toarray"):
+            return
+        if self.features.ndim == 1:
+            raise ValueError(
+                f"X holds texts, which {learner} cannot use: pass a scikit-learn pipeline that "
+                "begins with a vectorizer, such as TfidfVectorizer, as the learner"
+            )
         if _is_pandas(self.features, "DataFrame"):
             found = {repr(name): other_than_numbers(each) for name, each in self.features.items()}
         else:
@@ -152,11 +164,17 @@ class Sample:
     @cached_property
     def remarks(self) -> tuple[Remark, ...]:
         """What is striking about the rows, where they are taken to be independent."""
-        return () if self.groups is not None else remarks_on(self.features)
+        known = self.groups is not None or not self.is_table
+        return () if known else remarks_on(self.features)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the features are columns of values: no texts, no sparse matrix."""
+        return self.features.ndim == 2 and not hasattr(self.features, "toarray")
 
     def rows(self, index: np.ndarray) -> Any:
         """The features of some observations, in the form the user gave them."""
-        if _is_pandas(self.features, "DataFrame"):
+        if _is_pandas(self.features, "DataFrame", "Series"):
             return self.features.iloc[index]
         return self.features[index]
 
@@ -273,29 +291,33 @@ def make_sample(
         `groups` has missing values, or a single class or group, or `pos_label` is none of the
         labels of `y`.
     """
-    if hasattr(X, "toarray"):
-        raise ValueError("X is a sparse matrix: pass X.toarray()")
     # A copy: changing the data between the test and its fit must not change the result. Its
     # layout in memory, which decides how sums are rounded, is always the same.
     if _is_pandas(X, "DataFrame"):
         check_whole("X", X)
         features = X.copy()
+    elif hasattr(X, "toarray"):
+        features = X.tocsr(copy=True)
+    elif _holds_texts(X):
+        features = X.copy() if hasattr(X, "iloc") else np.array(X, dtype=object)
     else:
         features = np.array(as_array("X", X), order="C")
-    if features.ndim != 2:
+    if features.ndim == 1 and _holds_texts(features):
+        pass
+    elif features.ndim != 2:
         raise ValueError(
             f"X must have two dimensions (observations, features), got {features.ndim}: "
             "use X.reshape(-1, 1) for a single feature"
         )
-    if features.shape[1] == 0:
+    if features.ndim == 2 and features.shape[1] == 0:
         raise ValueError("X has no columns: at least one feature is needed")
     response = np.array(as_response(y))
     if response.ndim != 1:
         raise ValueError(f"y must have one dimension, got shape {response.shape}")
-    if len(features) != len(response):
+    n_rows = features.shape[0]
+    if n_rows != len(response):
         raise ValueError(
-            f"X and y must have the same length, got {len(features)} rows and "
-            f"{len(response)} responses"
+            f"X and y must have the same length, got {n_rows} rows and {len(response)} responses"
         )
     for name, given in (("y", y), ("groups", groups)):
         difference = difference_of_indices(X, given)
@@ -312,6 +334,15 @@ def make_sample(
         return Sample(features, _finite_numbers(response), None, None, clusters)
     classes, codes = code_labels(y, pos_label)
     return Sample(features, response, classes, codes, clusters)
+
+
+def _holds_texts(X: Any) -> bool:
+    """Whether it is a list, array or Series of texts, one for each observation."""
+    if isinstance(X, (list, tuple)):
+        return bool(X) and all(isinstance(each, str) for each in X)
+    if not (isinstance(X, np.ndarray) or _is_pandas(X, "Series")) or X.ndim != 1:
+        return False
+    return len(X) > 0 and all(isinstance(each, str) for each in X)
 
 
 def code_labels(y: Any, pos_label: Any = None) -> tuple[np.ndarray, np.ndarray]:

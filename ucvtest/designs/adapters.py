@@ -15,7 +15,7 @@ from ucvtest.data.groups import Groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold, NamedDesign, StratifiedDesign
 
-__all__ = ["as_design"]
+__all__ = ["as_design", "design_or_cv"]
 
 GROUPED = "it splits by groups: pass groups=, one label for each row"
 
@@ -151,6 +151,27 @@ def as_design(
         "(KFold, RandomSplits, HoldOut, SplitHalves, NestedKFold, DisjointSets, LeavePairOut), a "
         "scikit-learn splitter, or a list of splits, (learning, testing)"
     )
+
+
+def design_or_cv(design: Any, cv: Any, response: np.ndarray, *, has_classes: bool) -> Any:
+    """The design that a user names, also by what scikit-learn calls cv; None for neither.
+
+    Raises
+    ------
+    ValueError
+        If both are given, or `cv` is none of scikit-learn's.
+    """
+    if cv is None:
+        return design
+    if design is not None:
+        raise ValueError("design and cv exclude each other: pass one of them")
+    if isinstance(cv, (NamedDesign, Design)):
+        raise ValueError("cv is scikit-learn's: pass one of uv.designs as design")
+    if not is_integer(cv):
+        return cv
+    from sklearn.model_selection import check_cv
+
+    return check_cv(int(cv), response, classifier=has_classes)
 
 
 def _of_splits(splits: Any, n_obs: int) -> Design:

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import as_integer
+from ucvtest.common.checks import as_integer, is_integer
 from ucvtest.common.exceptions import naming
 from ucvtest.common.runtime import Execution, Stopwatch, progress_bar, row_batches
+from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.data.sample import Sample
-from ucvtest.designs.adapters import as_design
+from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign, StratifiedDesign
 from ucvtest.evaluation.evaluator import Evaluator
@@ -21,9 +22,12 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import losses_where_tested
 from ucvtest.losses.means import AUC, resample_means
+from ucvtest.losses.scoring import SetScore, chosen_loss, scores_of_sets, wants_every_class
 from ucvtest.losses.table import Losses
 
 __all__ = ["draw_design", "evaluate", "evaluate_problem"]
+
+FOLDS = 10
 
 BATCH_NUMBERS = 2**22
 """Predictions held at a time before the tested ones are kept: 32 MB."""
@@ -36,7 +40,7 @@ def evaluate(
     learners: Any,
     X: Any,
     y: Any,
-    design: Any = 10,
+    design: Any = FOLDS,
     loss: Any = None,
     *,
     pos_label: Any = None,
@@ -47,6 +51,9 @@ def evaluate(
     batch_size: int | None = None,
     progress: bool | None = None,
     max_bytes: int = MAX_BYTES,
+    scoring: Any = None,
+    cv: Any = None,
+    missing: Missing = "raise",
 ) -> Losses:
     """Fit learners on the learning sets of one design, and keep every loss on the test sets.
 
@@ -78,6 +85,11 @@ def evaluate(
         Show a progress bar; by default on terminals, after three seconds.
     max_bytes : int
         Memory that the design and its losses may take; more is refused before the first fit.
+    scoring, cv : optional
+        scikit-learn's, in the place of `loss` and `design`: see the tests. Of scores that are no
+        means over observations, such as "f1", one number is kept for each resample.
+    missing : {"raise", "drop"}
+        "drop" leaves out observations with missing values; the settings have their number.
 
     Returns
     -------
@@ -101,15 +113,25 @@ def evaluate(
     >>> losses.means.mean(axis=1).round(2)
     array([0.31, 0.33])
     """
+    X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
+    asked = chosen_loss(loss, scoring)
     problem = Problem.of_loss_or_auc(
-        X, y, learners, loss, pos_label=pos_label, groups=groups, backend=backend
+        X,
+        y,
+        learners,
+        asked,
+        pos_label=pos_label,
+        groups=groups,
+        backend=backend,
     )
     sample = problem.sample
+    given = None if cv is not None and is_integer(design) and design == FOLDS else design
+    chosen = design_or_cv(given, cv, sample.response, has_classes=sample.n_classes > 0)
     plan = as_design(
-        design,
+        chosen,
         sample.features,
         sample.response,
-        auc=problem.loss is None,
+        auc=wants_every_class(asked, sample.response),
         groups=sample.groups,
     )
     execution = Execution.of(rng, n_jobs, batch_size)
@@ -117,6 +139,7 @@ def evaluate(
     drawn = draw_design(plan, sample, n_learners, execution.generator, max_bytes=max_bytes)
     ready = problem.fitting(drawn.learn_sizes[0])
     settings = {"design": plan.words, "rng": execution.seed}
+    settings |= {"n_dropped": n_dropped} if n_dropped else {}
     with hooks.fitting(ready), progress_bar(progress, "evaluate", "fit") as bar:
         return evaluate_problem(ready, drawn, replace(execution, bar=bar), settings, say_names=True)
 
@@ -170,7 +193,9 @@ def evaluate_problem(
     if loss is not None and loss.name == AUC:
         raise ValueError("loss is called 'auc', which means the AUC here: give it another name")
     seeds = execution.generator.integers(2**31 - 1, size=design.n_resamples)
-    kept = np.empty((len(problem.learners), int(design.testing.sum())))
+    of_sets = isinstance(loss, SetScore)
+    n_kept = design.n_resamples if of_sets else int(design.testing.sum())
+    kept = np.empty((len(problem.learners), n_kept))
     counts = {}
     for (name, learner), row in zip(problem.learners.items(), kept, strict=True):
         with naming(repr(name)) if say_names and name != learner.name else nullcontext():
@@ -180,8 +205,12 @@ def evaluate_problem(
         design=design,
         learners=tuple(problem.learners),
         loss=problem.loss_name,
-        means=resample_means(kept, design, sample.target if loss is None else None),
-        values=kept,
+        means=(
+            kept
+            if of_sets
+            else resample_means(kept, design, sample.target if loss is None else None)
+        ),
+        values=None if of_sets else kept,
         target=sample.target,
         in_words="AUC" if loss is None else loss.in_words,
         bounds=None if loss is None else loss.bounds,
@@ -192,6 +221,7 @@ def evaluate_problem(
         diagnostics=counts,
         elapsed=stopwatch.seconds,
         groups=None if sample.groups is None else sample.groups.index,
+        greater_is_better=True if of_sets else None,
     )
 
 
@@ -212,9 +242,13 @@ def _fill(
         part = design.rows(rows)
         found = evaluator.predict(part.learning, part.testing, seeds[rows])
         values = found.values
-        if problem.loss is not None:
-            values = losses_where_tested(problem.loss, problem.sample, values, part.testing)
-        row[places[rows.start] : places[rows.stop]] = values[part.testing]
+        if isinstance(problem.loss, SetScore):
+            sample = problem.sample
+            row[rows] = scores_of_sets(problem.loss, sample, values, part.testing, rows.start)
+        else:
+            if problem.loss is not None:
+                values = losses_where_tested(problem.loss, problem.sample, values, part.testing)
+            row[places[rows.start] : places[rows.stop]] = values[part.testing]
         ties.update(found.ties)
         execution.bar.update(part.n_resamples)
     return {"one_class_fits": evaluator.one_class_fits, **ties}

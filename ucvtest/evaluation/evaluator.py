@@ -12,7 +12,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.batches import Batch, JittedBatch, TranslatedBatch
 from ucvtest.evaluation.fits import Fits
-from ucvtest.evaluation.workers import SplitBatch
+from ucvtest.evaluation.workers import BY_CLASS, SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members
 
@@ -58,6 +58,7 @@ class Evaluator:
             members = class_members(sample).T > 0
         else:
             members = np.ones((1, sample.n_obs), dtype=bool)
+        self._by_class = output in BY_CLASS and sample.n_classes > 2
         self._members = _words(members)
         self._n_splits = 0
         self.one_class_fits = 0
@@ -147,8 +148,11 @@ class Evaluator:
             return self._fit(fits)
         rest = ~single
         fitted = self._fit(fits.rows(rest))
+        if fitted.values.ndim == 3 or self._by_class:
+            code = (code[:, None] == np.arange(self._sample.n_classes)).astype(float)
         values = np.repeat(code[:, None].astype(fitted.values.dtype), testing.shape[1], axis=1)
-        values[rest] = fitted.values
+        if rest.any():
+            values[rest] = fitted.values
         return Predictions(values, fitted.ties)
 
     def _single_classes(
@@ -204,7 +208,7 @@ class Evaluator:
                 return
         if values.ndim == 3:
             # Of the scores of an observation for several classes, one that cannot be used tells.
-            values = np.where(np.isnan(values).any(axis=2), np.nan, values[:, :, 0])
+            values = np.where(np.isnan(values).any(axis=2), np.nan, _most_extreme(values))
         tested = np.where(fits.testing, values, 0.0)
         bad = np.isnan(tested)
         if self._output in ("number", "probability"):
@@ -243,6 +247,12 @@ def _dealt_out(
         yield by_device[number % n_devices][number // n_devices]
 
 
+def _most_extreme(values: np.ndarray) -> np.ndarray:
+    """Of the numbers for several classes (R, n, C) the one that is farthest from 1/2, (R, n)."""
+    place = np.abs(values - 0.5).argmax(axis=2)
+    return np.take_along_axis(values, place[..., None], axis=2)[..., 0]
+
+
 def _words(rows: np.ndarray) -> np.ndarray:
     """Rows of bool (R, n) as bits, 64 of them in a number: (ceil(n / 64), R)."""
     packed = np.packbits(rows, axis=1)
@@ -254,7 +264,9 @@ def _words(rows: np.ndarray) -> np.ndarray:
 def _blanked(predictions: Predictions, testing: np.ndarray) -> Predictions:
     """The predictions with NaN where nothing is tested."""
     # Adding NaN is faster than any copy by a random mask.
-    return Predictions(predictions.values + _BLANK[testing.astype(np.int8)], predictions.ties)
+    blank = _BLANK[testing.astype(np.int8)]
+    blank = blank[..., None] if predictions.values.ndim == 3 else blank
+    return Predictions(predictions.values + blank, predictions.ties)
 
 
 _BLANK = np.array([np.nan, 0.0])

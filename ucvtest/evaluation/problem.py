@@ -14,10 +14,11 @@ from ucvtest.data.sample import Sample, make_sample, taken_for_classes
 from ucvtest.learners.adapters.coerce import as_learner, is_regressor
 from ucvtest.learners.adapters.translate import Backend, choose_backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import Loss, as_loss, output_of
+from ucvtest.losses.loss import Loss, as_loss, for_classes, output_of
 from ucvtest.losses.means import AUC
+from ucvtest.losses.scoring import SetScore, is_auc
 
-__all__ = ["Problem", "check_two_classes", "is_auc", "named_learners"]
+__all__ = ["Problem", "check_two_classes", "named_learners"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +58,11 @@ class Problem:
         named = named_learners(learners)
         as_classes = taken_for_classes(
             y,
-            output or output_of(loss),
+            output or output_asked_of(loss),
             regresses=any(map(is_regressor, named.values())),
             pos_label=pos_label,
         )
-        scored = None if output else as_loss(loss, has_classes=as_classes)
+        scored = None if output else _for_response(loss, as_classes=as_classes)
         output = _output_for(output, scored)
         if output != "number" and not as_classes:
             raise ValueError(_labels_needed(scored))
@@ -70,6 +71,8 @@ class Problem:
         if sample.groups is not None and sample.groups.single:
             sample = replace(sample, groups=None)
         check_matrix(scored, sample)
+        if scored is not None and not isinstance(scored, SetScore):
+            scored = for_classes(scored, sample.n_classes)
         if features is X:
             warn_of(sample)
         return cls(sample, named, scored, output, backend, weight)
@@ -133,6 +136,20 @@ class Problem:
         return AUC if self.loss is None else self.loss.name
 
 
+def output_asked_of(loss: Any) -> Output | None:
+    """What a loss that a user names scores; None where the response decides it."""
+    if isinstance(loss, SetScore) and not loss.fixed_output:
+        return None
+    return output_of(loss)
+
+
+def _for_response(loss: Any, *, as_classes: bool) -> Loss:
+    """The loss; a score of whatever is predicted takes numbers where the response holds them."""
+    if isinstance(loss, SetScore) and not loss.fixed_output and not as_classes:
+        return replace(loss, output="number")
+    return as_loss(loss, has_classes=as_classes)
+
+
 def warn_of(sample: Sample) -> None:
     """Warn the user of rows that cannot be independent."""
     for remark in sample.remarks:
@@ -162,11 +179,6 @@ def named_learners(learners: Any) -> dict[str, Learner]:
             name = f"{learner.name} ({number})"
         named[name] = learner
     return named
-
-
-def is_auc(loss: Any) -> bool:
-    """Whether areas under the ROC curve are asked for, and no losses."""
-    return isinstance(loss, str) and loss == AUC
 
 
 def check_two_classes(sample: Sample, argument: str = "loss", instead: str = "zero_one") -> None:

@@ -17,8 +17,11 @@ from ucvtest.learners.base import Predictions, SplitLearner
 if TYPE_CHECKING:
     from joblib import Parallel
 
-__all__ = ["SplitBatch"]
+__all__ = ["BY_CLASS", "SplitBatch"]
 
+
+BY_CLASS = ("probability", "score")
+"""Outputs with a column for each of more than two classes."""
 
 TASKS_PER_JOB = 8
 """Tasks for each worker: enough to even out slow ones, few enough for the sample to travel
@@ -107,9 +110,9 @@ def _fit_splits(
 ) -> np.ndarray:
     """Fit some splits in a worker, one BLAS thread each: (R, n), NaN if not tested.
 
-    (R, n, C) for scores of C > 2 classes.
+    (R, n, C) for scores or probabilities of C > 2 classes.
     """
-    by_class = output == "score" and sample.n_classes > 2
+    by_class = output in BY_CLASS and sample.n_classes > 2
     shape = (*fits.testing.shape, sample.n_classes) if by_class else fits.testing.shape
     values = np.full(shape, np.nan)
     learning = np.broadcast_to(fits.learning, fits.testing.shape)
@@ -140,13 +143,13 @@ def _fit_split(
         raise ValueError(
             f"learner {learner.name} failed on split {split}: {type(error).__name__}: {error}"
         ) from error
-    if output == "score" and sample.n_classes > 2:
+    if output in BY_CLASS and sample.n_classes > 2:
         if np.shape(predicted) != (len(tested), sample.n_classes):
             raise ValueError(
-                f"learner {learner.name} returned scores of shape {np.shape(predicted)} on split "
-                f"{split}, which tests {len(tested)} observations of {sample.n_classes} classes: "
-                f"it must return shape {(len(tested), sample.n_classes)}, one column for each "
-                "class in the order of the labels"
+                f"learner {learner.name} returned predictions of shape {np.shape(predicted)} on "
+                f"split {split}, which tests {len(tested)} observations of {sample.n_classes} "
+                f"classes: it must return shape {(len(tested), sample.n_classes)}, one column for "
+                "each class in the order of the labels"
             )
         return predicted
     # A single column is as good as a vector; some libraries return one.

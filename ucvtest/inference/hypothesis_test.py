@@ -14,16 +14,18 @@ from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.data.formula import read_formula
 from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
+from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
-from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.report import about_clusters, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss
+from ucvtest.losses.scoring import chosen_loss, refuse_set_score
 from ucvtest.losses.table import Losses
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
@@ -46,13 +48,14 @@ class HypothesisTest(ABC):
 
     Parameters
     ----------
-    X : array or DataFrame, shape (n, p)
-        Features.
+    X : array, DataFrame or sparse matrix, shape (n, p), or texts, shape (n,)
+        Features. Texts and sparse matrices are for scikit-learn estimators and functions.
     y : array-like, shape (n,)
         Labels of any type, or real values for regression losses.
     learner : learner
         A scikit-learn estimator, an ``uv.learners`` object, a short string such as
-        "knn:3", or a callable ``(X_train, y_train, X_test) -> predictions``.
+        "knn:3", or a callable ``(X_train, y_train, X_test) -> predictions``; with a name of its
+        own as ``{"name": learner}``.
     other : learner, optional
         The learner to compare with; estimates are `learner` minus `other`.
     null_value : float, optional
@@ -78,6 +81,14 @@ class HypothesisTest(ABC):
     backend : {"auto", "jax", "sklearn"}
         What fits scikit-learn estimators. "auto" takes the jitted learner with the same
         predictions where there is one; "jax" insists on it; "sklearn" never takes it.
+    scoring : str or scorer, optional
+        scikit-learn's name of a score, or a scorer, in the place of `loss`. Scores that are means
+        over observations become losses: "accuracy" the error rate, "neg_log_loss" the log loss,
+        "roc_auc" the AUC. Others, such as "f1" or "r2", are one number for each test set, for the
+        tests that need no more; estimates are then in their units, and greater ones are better.
+    missing : {"raise", "drop"}
+        What to do with missing values: refuse them, where the learner cannot use them, or leave
+        their observations out, with a note.
 
     Raises
     ------
@@ -113,6 +124,8 @@ class HypothesisTest(ABC):
     """What the AUC of one learner is tested against by default; NaN for nothing."""
     of_fixed_rules: ClassVar[bool] = False
     """Whether it takes losses of rules that are fixed, which are about no learning."""
+    takes_set_scores: ClassVar[bool] = False
+    """Whether it can be about a score of whole test sets, such as F1."""
     needs_values: ClassVar[bool] = False
     """Whether what is kept of every observation is needed: means of resamples do not suffice, nor
     does an AUC where it is not the only loss."""
@@ -124,6 +137,8 @@ class HypothesisTest(ABC):
     """Data and learners; None for a test that was made from losses."""
     _smallest_learn_size: int = 0
     """Observations in the smallest learning set, which learners are checked for."""
+    _n_dropped: int = 0
+    """Observations that were left out for missing values."""
     _announced: bool = True
     """Whether hooks are told of the result; not where a comparison is told of as a whole."""
 
@@ -142,15 +157,23 @@ class HypothesisTest(ABC):
         groups: Any = None,
         group_weight: GroupWeight = "group",
         backend: Backend = "auto",
+        scoring: Any = None,
+        missing: Missing = "raise",
     ) -> None:
         if not self.takes_groups:
             refuse_groups(groups)
+        loss = chosen_loss(loss, scoring)
+        if self.needs_values or not self.takes_set_scores:
+            refuse_set_score(loss, type(self).__name__)
+        if groups is not None:
+            refuse_set_score(loss, "a test that allows for groups")
         auc, paired = output == "score", other is not None
         self._set_hypothesis(null_value, alternative, paired=paired, auc=auc)
+        X, y, groups, self._n_dropped = complete_rows(X, y, groups, missing)
         self._question = Problem.of(
             X,
             y,
-            [learner] if other is None else [learner, other],
+            _by_name(learner, other),
             loss=loss,
             output=output,
             pos_label=pos_label,
@@ -409,7 +432,7 @@ class HypothesisTest(ABC):
         result = replace(
             result,
             elapsed=execution.stopwatch.seconds,
-            notes=(*result.notes, *sample_notes(self.sample)),
+            notes=(*result.notes, *dropped_note(self._n_dropped), *sample_notes(self.sample)),
         )
         if self.clusters is not None:
             result = about_clusters(result, self.clusters)
@@ -421,10 +444,11 @@ class HypothesisTest(ABC):
         """What every test needs to be repeated on the same data."""
         problem = self._problem
         learner, other = self.learners[0], self.other
+        names = list(problem.learners)
         return {
             "test": self.method_name,
-            "learner": learner.name,
-            "other": None if other is None else other.name,
+            "learner": names[0],
+            "other": None if other is None else names[1],
             "backend": learner.backend,
             "other_backend": None if other is None else other.backend,
             **({} if self.loss is None else {"loss": self.loss.name}),
@@ -432,6 +456,24 @@ class HypothesisTest(ABC):
             "alternative": self.alternative,
             "pos_label": problem.positive,
         }
+
+
+def _by_name(learner: Any, other: Any) -> Any:
+    """The learners by the names that were given to them, if any was."""
+    given = [learner] if other is None else [learner, other]
+    if not any(isinstance(each, Mapping) for each in given):
+        return given
+    found: dict[str, Any] = {}
+    for each in given:
+        named = each if isinstance(each, Mapping) else named_learners(each)
+        if len(named) != 1:
+            raise ValueError(
+                f"a learner with a name is {{'name': learner}}, one of them, got {len(named)}"
+            )
+        if set(named) & set(found):
+            raise ValueError(f"both learners are called {next(iter(named))!r}: name them apart")
+        found |= named
+    return found
 
 
 def checked_alternative(alternative: Any) -> Alternative:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
@@ -197,6 +197,9 @@ class JittedLearner(Learner):
         elif sample.n_classes > 2 and output == "score":
             if not self.multiclass:
                 raise ValueError(no_class_scores(self.name, sample.n_classes))
+        elif sample.n_classes > 2 and output == "probability" and self.multiclass:
+            if output not in self._outputs():
+                raise ValueError(self._no_output(output))
         elif sample.n_classes > 2 and not (self.multiclass and output == "label"):
             amounts = ", or pass loss='squared' if y holds amounts" if self.regression else ""
             raise ValueError(
@@ -205,12 +208,15 @@ class JittedLearner(Learner):
                 f"classifier, or merge classes{amounts}"
             )
         elif output not in self._outputs():
-            raise ValueError(
-                f"learner {self.name} gives no {output} for class labels: "
-                "use loss='zero_one', or a learner with probabilities such as lda, knn or lasso"
-            )
+            raise ValueError(self._no_output(output))
         if self.needs_features:
             sample.matrix_for(f"learner {self.name}")
+
+    def _no_output(self, output: Output) -> str:
+        return (
+            f"learner {self.name} gives no {output} for class labels: use loss='zero_one', or a "
+            "learner with probabilities such as lda, knn or lasso"
+        )
 
     def predict(
         self,
@@ -306,6 +312,8 @@ class JittedLearner(Learner):
         return by_scale[self.scale]
 
     def _number(self, scores: np.ndarray, output: Output) -> np.ndarray:
+        if scores.ndim == 3 and output == "probability":
+            return softmax(scores, axis=2) if self.scale == "log_odds" else scores
         if self.scale == "log_odds" and output in ("number", "probability"):
             return expit(scores)
         return self.class_scores(scores) if scores.ndim == 3 else scores

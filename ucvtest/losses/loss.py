@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
 __all__ = [
+    "ALIASES",
     "LOSSES",
     "Loss",
     "as_loss",
+    "for_classes",
     "losses_where_tested",
     "matrix_loss",
     "output_of",
@@ -115,6 +117,19 @@ def _log(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     return -np.where(y == 1, np.log(probability), np.log1p(-probability))
 
 
+def _log_of_several(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    tiny = np.finfo(float).eps
+    true = np.broadcast_to(y.astype(int)[:, None], (*prediction.shape[:2], 1))
+    probability = np.take_along_axis(prediction, true, axis=2)[..., 0]
+    found: np.ndarray = -np.log(np.clip(probability, tiny, 1 - tiny))
+    return found
+
+
+def _brier_of_several(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    observed = y.astype(int)[:, None] == np.arange(prediction.shape[2])
+    return ((prediction - observed) ** 2).sum(axis=2)
+
+
 LOSSES = {
     loss.name: loss
     for loss in (
@@ -122,8 +137,45 @@ LOSSES = {
         Loss("squared", _squared, "number", estimand="mean squared error"),
         Loss("absolute", _absolute, "number", estimand="mean absolute error"),
         Loss("log", _log, "probability", estimand="log loss"),
+        Loss("brier", _squared, "probability", estimand="Brier score", bounds=(0.0, 1.0)),
     )
 }
+
+ALIASES = {
+    "accuracy": "zero_one",
+    "mae": "absolute",
+    "mse": "squared",
+    "log_loss": "log",
+    "roc_auc": "auc",
+}
+"""Other names of losses. Of more than one spelling the one above is what results have."""
+
+OF_SEVERAL = {
+    loss.name: loss
+    for loss in (
+        Loss("log", _log_of_several, "probability", estimand="log loss"),
+        Loss("brier", _brier_of_several, "probability", estimand="Brier score", bounds=(0.0, 2.0)),
+    )
+}
+"""Losses of the probabilities of more than two classes, (R, n, C)."""
+
+
+def for_classes(loss: Loss, n_classes: int) -> Loss:
+    """The same loss for so many classes.
+
+    Raises
+    ------
+    ValueError
+        If it scores the probability of one of two classes, and there are more.
+    """
+    if loss.output != "probability" or n_classes <= 2 or loss in OF_SEVERAL.values():
+        return loss
+    if loss is not LOSSES.get(loss.name):
+        raise ValueError(
+            f"loss={loss.name!r} scores the probability of one of two classes, y has {n_classes}: "
+            "use loss='log' or 'brier', or merge classes"
+        )
+    return OF_SEVERAL[loss.name]
 
 
 def matrix_loss(matrix: Any) -> Loss:
@@ -208,8 +260,8 @@ def as_loss(loss: Any, *, has_classes: bool) -> Loss:
         name = getattr(loss, "__name__", type(loss).__name__)
         name = "custom" if name == "<lambda>" else name
         return Loss(name, loss, "label" if has_classes else "number", original_labels=True)
-    if isinstance(loss, str) and loss in LOSSES:
-        return LOSSES[loss]
+    if isinstance(loss, str) and ALIASES.get(loss, loss) in LOSSES:
+        return LOSSES[ALIASES.get(loss, loss)]
     raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, or a callable")
 
 
@@ -229,7 +281,7 @@ def losses_where_tested(
     ----------
     loss : Loss
     sample : Sample
-    predictions : ndarray, shape (R, n)
+    predictions : ndarray, shape (R, n), or (R, n, C) for probabilities of C > 2 classes
         Labels 0, 1, ..., numbers, probabilities or scores; entries of untested observations are
         undefined.
     testing : ndarray of bool, shape (R, n)
@@ -246,8 +298,11 @@ def losses_where_tested(
     """
     _check_parts(loss, sample, predictions, testing)
     # For untested observations the loss gets a prediction that it can score.
-    shown = np.take_along_axis(predictions, testing.argmax(axis=1)[:, None], axis=1)
-    scored = _scored(loss, sample, np.where(testing, predictions, shown))
+    by_class = predictions.ndim == 3
+    first = testing.argmax(axis=1)[:, None]
+    shown = np.take_along_axis(predictions, first[..., None] if by_class else first, axis=1)
+    is_tested = testing[..., None] if by_class else testing
+    scored = _scored(loss, sample, np.where(is_tested, predictions, shown))
     found = as_numbers(f"what loss {loss.name} returned", scored)
     if found.shape != testing.shape:
         raise ValueError(
@@ -269,6 +324,8 @@ def _check_parts(loss: Any, sample: Any, predictions: Any, testing: Any) -> None
     if n_obs is None:
         raise ValueError(f"sample must be the data of a test, got {type(sample).__name__}")
     first, second = np.shape(predictions), np.shape(testing)
+    if loss.output == "probability" and sample.n_classes > 2:
+        first = first[:2] if first[2:] == (sample.n_classes,) else first
     if first != second or len(second) != 2 or second[-1] != n_obs:
         raise ValueError(
             f"predictions and testing must be arrays of one shape (R, {n_obs}), got {first} and "

@@ -1,12 +1,14 @@
 """Losses from predictions of fixed rules for one test set, from which nothing is learnt."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.exceptions import warn_caller
+from ucvtest.data.files import read_table
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import (
     Sample,
@@ -17,7 +19,15 @@ from ucvtest.data.sample import (
     taken_for_classes,
 )
 from ucvtest.designs.design import Design
-from ucvtest.losses.loss import LOSSES, Loss, as_loss, losses_where_tested, output_of
+from ucvtest.losses.loss import (
+    ALIASES,
+    LOSSES,
+    Loss,
+    as_loss,
+    for_classes,
+    losses_where_tested,
+    output_of,
+)
 from ucvtest.losses.means import AUC, resample_means
 from ucvtest.losses.named import by_name
 
@@ -28,6 +38,8 @@ SCORE, SCORE_IN_WORDS = "score", "expected score"
 
 SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
 
+OTHER_LOSSES = "loss='zero_one', or 'log' and 'brier' with a probability for each class"
+
 SHOWN = 5
 """Labels that a message lists."""
 
@@ -36,8 +48,9 @@ def of_predictions(
     y: Any, predictions: Any, loss: Any, *, groups: Any, pos_label: Any
 ) -> dict[str, Any]:
     """The fields of `Losses` from predictions; see `Losses.from_predictions`."""
+    y, predictions, groups = _columns(y, predictions, groups)
     rules = by_name("predictions", predictions)
-    known = _known_loss(loss)
+    known = _known_loss(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
     if known == SCORE:
         found = _scores(y, rules, pos_label)
     else:
@@ -57,6 +70,25 @@ def of_predictions(
         "groups": None if clusters is None else clusters.index,
         **found,
     }
+
+
+def _columns(y: Any, predictions: Any, groups: Any) -> tuple[Any, Any, Any]:
+    """What is named by the columns of a table, which may be in a file, as such."""
+    if isinstance(predictions, (str, Path)):
+        predictions = read_table(predictions)
+    named = [name for name in (y, groups) if isinstance(name, str)]
+    if not named or not hasattr(predictions, "columns"):
+        return y, predictions, groups
+    for argument, name in (("y", y), ("groups", groups)):
+        if isinstance(name, str) and name not in predictions.columns:
+            raise ValueError(
+                f"{argument}={name!r:.60} is no column of predictions, which has "
+                f"{_listed(list(predictions.columns))}"
+            )
+    rest = predictions.drop(columns=named)
+    found = (predictions[name] if isinstance(name, str) else name for name in (y, groups))
+    y, groups = found
+    return y, rest, groups
 
 
 def _known_loss(loss: Any) -> Loss | str | Any:
@@ -114,12 +146,16 @@ def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[s
     if not taken_for_classes(y, "score", pos_label=pos_label):
         raise ValueError("loss='auc' needs class labels, but y holds real values")
     classes, codes = code_labels(y, pos_label)
-    _check_two(AUC, classes)
+    if pos_label is None:
+        _check_two(AUC, classes)
+    if len(classes) > 2:
+        # One class against the rest: of scores for each class those of this one.
+        rules = {name: _column_of(name, given, classes) for name, given in rules.items()}
     rows = {name: _numbers(name, given, infinite=True) for name, given in rules.items()}
     return {
         "loss": AUC,
         "values": _stacked(rows, len(response)),
-        "target": codes.astype(float),
+        "target": (codes == len(classes) - 1).astype(float),
         "in_words": "AUC",
     }
 
@@ -140,15 +176,24 @@ def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict
         rows, sample = _coded(rules, sample)
         _check_matrix(scored, labels, sample)
     else:
-        if labels is not None:
-            _check_two(scored.name, labels)
-        rows = {name: _numbers(name, given) for name, given in rules.items()}
+        scored = for_classes(scored, sample.n_classes)
+        if scored.output == "probability" and sample.n_classes > 2:
+            rows = {
+                name: _probabilities(name, given, np.asarray(labels))
+                for name, given in rules.items()
+            }
+        else:
+            if labels is not None:
+                _check_two(scored.name, labels)
+            rows = {name: _numbers(name, given) for name, given in rules.items()}
         if scored.output == "probability":
             _check_probabilities(rows)
     stacked = _stacked(rows, sample.n_obs)
     return {
         "loss": scored.name,
-        "values": losses_where_tested(scored, sample, stacked, np.ones(stacked.shape, dtype=bool)),
+        "values": losses_where_tested(
+            scored, sample, stacked, np.ones(stacked.shape[:2], dtype=bool)
+        ),
         "target": target,
         "in_words": scored.in_words,
         "bounds": scored.bounds,
@@ -241,7 +286,7 @@ def _check_two(loss: str, classes: np.ndarray) -> None:
     if len(classes) != 2:
         raise ValueError(
             f"loss={loss!r} needs two classes, y has {len(classes)}: merge classes, or use "
-            "loss='zero_one'"
+            f"{'pos_label= for one of them against the rest' if loss == AUC else OTHER_LOSSES}"
         )
 
 
@@ -259,6 +304,46 @@ def _numbers(name: str, given: Any, *, infinite: bool = False) -> np.ndarray:
     found = _vector(_named(name), as_numbers(_named(name), column))
     _check_finite(_named(name), found, infinite=infinite)
     return found
+
+
+def _matrix(name: str, given: Any, classes: np.ndarray) -> np.ndarray:
+    """A column for each class, in the order of `classes`; given in that of the sorted labels."""
+    known = classes.tolist()
+    if hasattr(given, "columns"):
+        if sorted(map(str, given.columns)) != sorted(map(str, known)):
+            raise ValueError(
+                f"{_named(name)} has columns {_listed(list(given.columns))}: name them by the "
+                f"labels of y, {_listed(known)}"
+            )
+        names = {str(column): column for column in given.columns}
+        given = given[[names[str(label)] for label in known]].to_numpy()
+        order = np.arange(len(known))
+    else:
+        order = np.argsort(np.argsort(classes))
+    found = as_numbers(_named(name), given)
+    if found.ndim != 2 or found.shape[1] != len(known):
+        raise ValueError(
+            f"{_named(name)} must have a column for each of {len(known)} classes in the order of "
+            f"the sorted labels, as predict_proba returns them, got shape {found.shape}"
+        )
+    return found[:, order]
+
+
+def _probabilities(name: str, given: Any, classes: np.ndarray) -> np.ndarray:
+    found = _matrix(name, given, classes)
+    _check_finite(_named(name), found, infinite=False)
+    sums = found.sum(axis=1)
+    if not np.allclose(sums, 1, atol=1e-4):
+        raise ValueError(
+            f"{_named(name)} has rows that sum to {sums.min():.4g} up to {sums.max():.4g}, but "
+            "the probabilities of all classes sum to 1"
+        )
+    return found
+
+
+def _column_of(name: str, given: Any, classes: np.ndarray) -> Any:
+    """The scores of the last class, of scores for each; a single column as it is."""
+    return _matrix(name, given, classes)[:, -1] if np.ndim(given) == 2 else given
 
 
 def _check_finite(name: str, numbers: np.ndarray, *, infinite: bool) -> None:

@@ -18,6 +18,7 @@ __all__ = ["as_names", "of_arrays", "of_sklearn"]
 
 SCORES = {
     "accuracy": ("zero_one", 1.0, -1.0),
+    "neg_brier_score": ("brier", 0.0, -1.0),
     "neg_log_loss": ("log", 0.0, -1.0),
     "neg_mean_absolute_error": ("absolute", 0.0, -1.0),
     "neg_mean_squared_error": ("squared", 0.0, -1.0),

@@ -286,12 +286,16 @@ class Losses:
 
         Parameters
         ----------
-        y : array-like, shape (n,)
-            Labels of any type, or real values; None for ``loss="score"``.
-        predictions : mapping or DataFrame
+        y : array-like, shape (n,), or str
+            Labels of any type, or real values; None for ``loss="score"``. A string names a column
+            of `predictions`.
+        predictions : mapping, DataFrame or path
             Name of each rule and its n predictions, as the loss needs them: labels for "zero_one",
             a matrix and functions of labels; numbers for "squared" and "absolute"; probabilities
-            of the positive class for "log"; decision scores or probabilities for "auc".
+            of the positive class for "log" and "brier"; decision scores or probabilities for
+            "auc". Of more than two classes "log" and "brier" take (n, C), with columns in the
+            order of the sorted labels, and "auc" is that of `pos_label` against the rest. A path
+            is that of a CSV or parquet file with a column for each rule.
         loss : str, callable, Loss or matrix
             As for the tests, and "score" for a score of each observation, of which higher is
             better, as from evaluations of language models.
@@ -349,7 +353,7 @@ class Losses:
             for it, with the same splits for all.
         n_obs : int
             Observations in the data.
-        score : {"accuracy", "neg_log_loss", "neg_mean_absolute_error", \
+        score : {"accuracy", "neg_brier_score", "neg_log_loss", "neg_mean_absolute_error", \
 "neg_mean_squared_error", "roc_auc"}
             What was scored.
         test_score : str, optional

@@ -185,7 +185,7 @@ def test_names():
         (
             LogisticRegression(),
             iris,
-            "probability",
+            "number",
             "learner LogisticRegression() with this loss needs two classes, y has 3: use a "
             "classifier with loss='zero_one', or merge classes",
         ),
@@ -268,8 +268,9 @@ def test_a_callable_with_more_classes_has_labels_or_scores():
     learner = CallableLearner(lambda X_train, y_train, X_test: y_train)
     learner.check(iris(), "label", 60)
     learner.check(iris(), "score", 60)
+    learner.check(iris(), "probability", 60)
     with pytest.raises(ValueError) as error:
-        learner.check(iris(), "probability", 60)
+        learner.check(iris(), "number", 60)
     assert str(error.value) == (
         "learner <lambda> with this loss needs two classes, y has 3: use loss='zero_one', or "
         "merge classes"

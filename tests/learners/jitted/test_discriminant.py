@@ -331,9 +331,10 @@ def test_unknown_priors_are_refused(method):
         method("flat")
 
 
-def test_more_than_two_classes_have_labels_only():
+def test_more_than_two_classes_have_no_number():
+    lda().check(iris(), "probability", 60)
     with pytest.raises(ValueError, match=r"^learner lda with this loss needs two classes, y has 3"):
-        lda().check(iris(), "probability", 60)
+        lda().check(iris(), "number", 60)
 
 
 def test_twenty_features_agree_with_scikit_learn(rng):

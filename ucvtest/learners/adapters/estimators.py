@@ -71,7 +71,8 @@ class SklearnLearner(SplitLearner):
         if sample.n_classes > 2 and output == "score":
             self._check_class_scores(sample.n_classes)
             return
-        if sample.n_classes > 2 and (self.regresses or output != "label"):
+        several = sample.n_classes > 2
+        if several and (self.regresses or output not in ("label", "probability")):
             what = "is a regressor, which" if self.regresses else "with this loss"
             amounts = ", or pass loss='squared' if y holds amounts" if self.regresses else ""
             raise ValueError(
@@ -134,6 +135,8 @@ class SklearnLearner(SplitLearner):
         if output == "label":
             return _codes(fitted.predict(features), sample)
         positive = np.asarray(sample.classes)[-1]
+        if sample.n_classes > 2 and output == "probability":
+            return _class_probabilities(fitted, features, sample)
         if sample.n_classes > 2:
             return _class_scores(fitted, features, sample)
         if output == "score" and hasattr(fitted, "decision_function"):
@@ -191,7 +194,7 @@ class CallableLearner(SplitLearner):
 
     def check(self, sample: Sample, output: Output, learn_size: int) -> None:
         """Refuse only what no function can return."""
-        if sample.n_classes > 2 and output not in ("label", "score"):
+        if sample.n_classes > 2 and output == "number":
             raise ValueError(
                 f"learner {self.name} with this loss needs two classes, y has {sample.n_classes}: "
                 "use loss='zero_one', or merge classes"
@@ -236,6 +239,15 @@ def _class_scores(fitted: Any, features: Any, sample: Sample) -> np.ndarray:
             f"column for each of {sample.n_classes} is needed"
         )
     return scores[:, [known.index(label) for label in np.asarray(sample.classes)]]
+
+
+def _class_probabilities(fitted: Any, features: Any, sample: Sample) -> np.ndarray:
+    """The probability of each class of the sample, in its order, (n, C); 0 of those not learnt."""
+    known = list(np.asarray(fitted.classes_))
+    returned = as_numbers(PREDICTIONS, fitted.predict_proba(features))
+    found = np.zeros((len(returned), sample.n_classes))
+    found[:, [list(np.asarray(sample.classes)).index(label) for label in known]] = returned
+    return found
 
 
 def _cut(number: np.ndarray) -> np.ndarray:

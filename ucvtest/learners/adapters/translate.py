@@ -69,6 +69,8 @@ def translate(
     that depends on `random_state` where all of them are zero. QuadraticDiscriminantAnalysis goes on
     where scikit-learn refuses a variance below its absolute `tol`.
     """
+    if sample.n_classes > 2 and output == "probability":
+        refuse(f"its probabilities of {sample.n_classes} classes are not compared")
     estimator, standardize = without_scaler(learner.estimator)
     rule = RULES.get(class_name(estimator))
     if rule is None:

@@ -10,12 +10,13 @@ import numpy as np
 
 from ucvtest.common.runtime import Execution
 from ucvtest.data.groups import Clusters, Groups, GroupWeight
-from ucvtest.designs.adapters import as_design
+from ucvtest.data.missing import Missing
+from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.designs.structure import folds_of
 from ucvtest.evaluation.evaluate import draw_design, evaluate_problem
-from ucvtest.evaluation.problem import check_two_classes, is_auc
+from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.inference.from_losses import FromLosses, LossesHeader
 from ucvtest.inference.report import (
     SAME_LOSSES,
@@ -30,6 +31,7 @@ from ucvtest.inference.studentise import studentise
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss, plural
 from ucvtest.losses.means import AUC
+from ucvtest.losses.scoring import chosen_loss, is_auc, wants_every_class
 from ucvtest.losses.table import SCORES_ONLY, LossDifference, Losses
 from ucvtest.results.pictures import Picture
 from ucvtest.results.result import TestResult
@@ -71,8 +73,11 @@ class ResamplingTest(FromLosses):
         `default_design`. For "auc" ours are stratified unless they say ``stratify=False``.
     loss : str, callable, Loss or matrix, optional
         "auc" compares areas under the ROC curve instead of expected losses.
-    null_value, alternative, pos_label, groups, group_weight, backend
+    null_value, alternative, pos_label, groups, group_weight, backend, scoring
         See `HypothesisTest`; for the AUC of one learner `null_value` is 1/2 by default.
+    cv : int, splitter or iterable, optional
+        scikit-learn's, in the place of `design`: an integer is what `cross_val_score` makes of it,
+        folds of rows next to each other, stratified for classes.
 
     Raises
     ------
@@ -81,6 +86,7 @@ class ResamplingTest(FromLosses):
     """
 
     takes_groups = True
+    takes_set_scores = True
     default_design: ClassVar[NamedDesign]
     pools_scores: ClassVar[bool] = False
     """Whether the AUC is that of the scores of all test sets together, not the mean of theirs."""
@@ -101,7 +107,11 @@ class ResamplingTest(FromLosses):
         groups: Any = None,
         group_weight: GroupWeight = "group",
         backend: Backend = "auto",
+        scoring: Any = None,
+        missing: Missing = "raise",
+        cv: Any = None,
     ) -> None:
+        loss = chosen_loss(loss, scoring)
         loss = self.only_loss if loss is None else loss
         self._check_kind(_name_of(loss), paired=other is not None)
         auc = is_auc(loss)
@@ -118,15 +128,21 @@ class ResamplingTest(FromLosses):
             groups=groups,
             group_weight=group_weight,
             backend=backend,
+            missing=missing,
         )
         self._check_hypothesis()
         sample = self._problem.sample
         if auc:
             check_two_classes(sample)
-        chosen = self.default_design if design is None else design
+        chosen = design_or_cv(design, cv, sample.response, has_classes=sample.n_classes > 0)
+        chosen = self.default_design if chosen is None else chosen
         # The sample's own copies: data that change later must not change the splits.
         self.design = as_design(
-            chosen, sample.features, sample.response, auc=auc, groups=sample.groups
+            chosen,
+            sample.features,
+            sample.response,
+            auc=wants_every_class(loss, sample.response),
+            groups=sample.groups,
         )
         # A trial draw, so that a design is refused before the first fit; what is drawn then is
         # judged again, because a splitter may make sets of other sizes.

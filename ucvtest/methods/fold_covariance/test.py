@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.common.runtime import Execution
 from ucvtest.data.groups import GroupWeight, counting_groups
+from ucvtest.data.missing import Missing
 from ucvtest.designs.draws import draw_orders, fold_numbers
 from ucvtest.designs.named import KFold, NamedDesign
 from ucvtest.designs.structure import folds_of
@@ -135,6 +136,8 @@ class FoldCovarianceTest(FromLosses):
         groups: Any = None,
         group_weight: GroupWeight = "group",
         backend: Backend = "auto",
+        scoring: Any = None,
+        missing: Missing = "raise",
     ) -> None:
         super().__init__(
             X,
@@ -148,6 +151,8 @@ class FoldCovarianceTest(FromLosses):
             groups=groups,
             group_weight=group_weight,
             backend=backend,
+            missing=missing,
+            scoring=scoring,
         )
         with counting_groups(self.clusters):
             self.n_folds = checked_folds(n_folds, self.n_units)

@@ -11,7 +11,8 @@ from ucvtest import hooks
 from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.data.groups import GroupWeight, counting_groups
-from ucvtest.evaluation.problem import check_two_classes, is_auc
+from ucvtest.data.missing import Missing
+from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.evaluation.source import GivenLosses
 from ucvtest.inference.from_losses import FromLosses, LossesHeader
 from ucvtest.inference.report import own_diagnostics, own_tables, reuse_notes
@@ -19,7 +20,9 @@ from ucvtest.inference.studentise import variance_table
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.clusters import of_clusters
+from ucvtest.losses.loss import LOSSES
 from ucvtest.losses.means import AUC
+from ucvtest.losses.scoring import chosen_loss, is_auc
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.influence.given import GivenLayout, read_design
 from ucvtest.methods.influence.plan import (
@@ -193,7 +196,13 @@ class InfluenceFunctionTest(FromLosses):
         groups: Any = None,
         group_weight: GroupWeight = "group",
         backend: Backend = "auto",
+        scoring: Any = None,
+        missing: Missing = "raise",
     ) -> None:
+        if scoring is not None:
+            if metric != "auc":
+                raise ValueError("metric and scoring exclude each other: pass one of them")
+            metric = self._loss_arguments(chosen_loss(None, scoring))["metric"]
         check_choice("metric", metric, METRICS)
         super().__init__(
             X,
@@ -208,6 +217,7 @@ class InfluenceFunctionTest(FromLosses):
             groups=groups,
             group_weight=group_weight,
             backend=backend,
+            missing=missing,
         )
         sample = self._problem.sample
         if metric == "auc":
@@ -259,7 +269,11 @@ class InfluenceFunctionTest(FromLosses):
     def _loss_arguments(cls, loss: Any) -> dict[str, Any]:
         if is_auc(loss):
             return {"metric": "auc"}
-        if loss is None or (isinstance(loss, str) and loss == "zero_one"):
+        if (
+            loss is None
+            or loss is LOSSES["zero_one"]
+            or (isinstance(loss, str) and loss == "zero_one")
+        ):
             return {"metric": "error"}
         raise ValueError("it knows loss='zero_one' and 'auc' only")
 

@@ -52,6 +52,8 @@ class ModelSelection(ByValue):
         Seconds.
     settings : mapping
         All that is needed to repeat it on the same data.
+    names : tuple of str, optional
+        What the learners are called; by default what they call themselves.
     """
 
     criterion: str
@@ -62,15 +64,16 @@ class ModelSelection(ByValue):
     n_fits: int
     elapsed: float
     settings: Mapping[str, Any]
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("columns", "complexity", "settings"):
             object.__setattr__(self, name, freeze(getattr(self, name)))
+        names = self.names or tuple(learner.name for learner in self.learners)
+        object.__setattr__(self, "names", names)
 
     def __str__(self) -> str:
-        chosen = ", ".join(
-            f"{name}: {self.learners[place].name}" for name, place in self.choices.items()
-        )
+        chosen = ", ".join(f"{name}: {self.names[place]}" for name, place in self.choices.items())
         return f"{self.table.to_string(index=False)}\n\nChosen by {chosen}"
 
     def _repr_html_(self) -> str:
@@ -82,10 +85,11 @@ class ModelSelection(ByValue):
             chosen.setdefault(place, []).append(name)
         cells = zip(*(number_column(each.tolist()) for each in columns.values()), strict=True)
         rows = [
-            [learner.name, *row, ", ".join(chosen.get(place, []))]
-            for place, (learner, row) in enumerate(zip(self.learners, cells, strict=True))
+            [name, *row, ", ".join(chosen.get(place, []))]
+            for place, (name, row) in enumerate(zip(self.names, cells, strict=True))
         ]
-        chosen_by = f"Chosen by {NAMES.get(self.criterion, self.criterion)}: {self.best.name}"
+        best = self.names[self.choices[self.criterion]]
+        chosen_by = f"Chosen by {NAMES.get(self.criterion, self.criterion)}: {best}"
         return page([chosen_by], [Grid(rows, ["", *columns, "chosen by"])])
 
     @property
@@ -113,8 +117,7 @@ class ModelSelection(ByValue):
         """One row for each learner."""
         import pandas as pd
 
-        names = [learner.name for learner in self.learners]
-        return pd.DataFrame({"learner": names, "complexity": self.complexity, **self.columns})
+        return pd.DataFrame({"learner": self.names, "complexity": self.complexity, **self.columns})
 
     def regret(self, errors: Any) -> dict[str, float]:
         """What each choice costs, if the out-of-sample errors are known.
@@ -210,7 +213,7 @@ def select_model(
     ----------
     X : array or DataFrame, shape (n, p)
     y : array-like, shape (n,)
-    learners : sequence of learners
+    learners : sequence of learners, or mapping of names to learners
         As in `PermutationComplexityTest`, the simplest first: it is chosen among equals.
     criterion : {"permutation", "loo", "kfold", "rademacher", "fpe", "vc"}
         Permutation estimate; leave-one-out and K-fold cross-validation; in-sample error with
@@ -266,10 +269,18 @@ def select_model(
     >>> chosen.best.name
     'polynomial:2'
     """
-    if isinstance(learners, str) or not isinstance(learners, Sequence) or not len(learners):
-        raise ValueError("learners must be a list of at least one learner")
+    several = isinstance(learners, (Sequence, Mapping)) and not isinstance(learners, str)
+    if not several or not len(learners):
+        raise ValueError("learners must be a list or mapping of at least one learner")
+    names = tuple(learners) if isinstance(learners, Mapping) else ()
     problem = Problem.of(
-        X, y, list(learners), loss=loss, pos_label=pos_label, groups=groups, backend=backend
+        X,
+        y,
+        learners if names else list(learners),
+        loss=loss,
+        pos_label=pos_label,
+        groups=groups,
+        backend=backend,
     )
     check_response(problem.sample)
     task = Task.of(
@@ -310,6 +321,7 @@ def select_model(
         n_fits,
         execution.stopwatch.seconds,
         settings,
+        names,
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ucvtest.common.runtime import Execution
 from ucvtest.data.groups import GroupWeight
+from ucvtest.data.missing import Missing
 from ucvtest.inference.hypothesis_test import HypothesisTest
 from ucvtest.kernels.permutation import Sampling
 from ucvtest.learners.adapters.translate import Backend
@@ -94,6 +95,8 @@ class PermutationComplexityTest(HypothesisTest):
         groups: Any = None,
         group_weight: GroupWeight = "group",
         backend: Backend = "auto",
+        scoring: Any = None,
+        missing: Missing = "raise",
     ) -> None:
         super().__init__(
             X,
@@ -105,6 +108,8 @@ class PermutationComplexityTest(HypothesisTest):
             groups=groups,
             group_weight=group_weight,
             backend=backend,
+            missing=missing,
+            scoring=scoring,
         )
         check_response(self._problem.sample)
         self._check_learners(self.n_obs)

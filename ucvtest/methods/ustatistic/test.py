@@ -10,13 +10,14 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.data.groups import GroupWeight, counting_groups, refuse_groups
-from ucvtest.evaluation.problem import is_auc
+from ucvtest.data.missing import Missing
 from ucvtest.evaluation.source import LossSource
 from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_arguments
 from ucvtest.inference.report import own_diagnostics, own_tables, reuse_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss
 from ucvtest.losses.means import AUC
+from ucvtest.losses.scoring import chosen_loss, is_auc
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic import ratio, report, run
 from ucvtest.methods.ustatistic.auc import report as auc_report
@@ -233,7 +234,10 @@ class UStatisticTest(FromLosses):
         group_weight: GroupWeight = "group",
         backend: Backend = "auto",
         contrast: Contrast = "difference",
+        scoring: Any = None,
+        missing: Missing = "raise",
     ) -> None:
+        loss = chosen_loss(loss, scoring)
         super().__init__(
             X,
             y,
@@ -247,6 +251,7 @@ class UStatisticTest(FromLosses):
             groups=groups,
             group_weight=group_weight,
             backend=backend,
+            missing=missing,
         )
         if is_auc(loss):
             refuse_groups(self.clusters)

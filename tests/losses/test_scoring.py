@@ -1,0 +1,321 @@
+"""scikit-learn's vocabulary: the numbers are those of cross_val_score, with the right direction."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import f1_score, fbeta_score, get_scorer, make_scorer
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import ucvtest as uv
+
+X, Y = load_breast_cancer(return_X_y=True)
+X, Y = X[:60, :4], Y[:60]
+PIPE = make_pipeline(StandardScaler(), LogisticRegression())
+NEAR = KNeighborsClassifier(3)
+AMOUNTS = tuple(part[:60] for part in load_diabetes(return_X_y=True))
+FLOWERS, SPECIES = load_iris(return_X_y=True)
+FLOWERS, SPECIES = FLOWERS[:, :2], np.array(["setosa", "versicolor", "virginica"])[SPECIES]
+
+OF_CLASSES = {
+    "accuracy": "lower",
+    "neg_log_loss": "lower",
+    "neg_brier_score": "lower",
+    "roc_auc": "higher",
+    "f1": "higher",
+    "balanced_accuracy": "higher",
+    "average_precision": "higher",
+    "recall": "higher",
+    "d2_log_loss_score": "higher",
+}
+OF_NUMBERS = {
+    "neg_mean_squared_error": "lower",
+    "neg_mean_absolute_error": "lower",
+    "neg_mean_squared_log_error": "lower",
+    "neg_mean_absolute_percentage_error": "lower",
+    "neg_mean_poisson_deviance": "lower",
+    "neg_mean_gamma_deviance": "lower",
+    "r2": "higher",
+    "neg_root_mean_squared_error": "higher",
+    "neg_median_absolute_error": "higher",
+}
+OF_SEVERAL = {
+    "accuracy": "lower",
+    "neg_log_loss": "lower",
+    "neg_brier_score": "lower",
+    "f1_macro": "higher",
+    "roc_auc_ovr": "higher",
+}
+
+
+def check(data, learners, scoring, better, **options):
+    """The corrected t test against the scores of scikit-learn on the same folds."""
+    result = uv.CorrectedTTest(*data, *learners, cv=5, scoring=scoring, **options).fit(rng=0)
+    models = [MODELS.get(each, each) if isinstance(each, str) else each for each in learners]
+    one, other = (cross_val_score(each, *data, cv=5, scoring=scoring) for each in models)
+    difference = (one - other) if better == "higher" else (other - one)
+    expected = difference.mean(), np.sqrt(difference.var(ddof=1) * (1 / 5 + 1 / 4))
+    assert (result.estimate, result.se) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert result.better == better
+
+
+MODELS = {"lda": LinearDiscriminantAnalysis(), "gaussian_nb": GaussianNB()}
+
+
+@pytest.mark.parametrize(("scoring", "better"), OF_CLASSES.items(), ids=str)
+def test_scores_of_two_classes(scoring, better):
+    check((X, Y), (PIPE, NEAR), scoring, better, backend="sklearn")
+
+
+@pytest.mark.parametrize(("scoring", "better"), OF_NUMBERS.items(), ids=str)
+def test_scores_of_numbers(scoring, better):
+    models = Ridge(), KNeighborsRegressor()
+    check(AMOUNTS, models, scoring, better, backend="sklearn")
+
+
+@pytest.mark.parametrize(("scoring", "better"), OF_SEVERAL.items(), ids=str)
+def test_scores_of_three_classes_by_jitted_learners(scoring, better):
+    check((FLOWERS, SPECIES), ("lda", "gaussian_nb"), scoring, better)
+
+
+def test_probabilities_of_three_classes_by_estimators_and_functions():
+    def shares(X_train, y_train, X_test):
+        return np.tile(
+            [(y_train == label).mean() for label in np.unique(SPECIES)], (len(X_test), 1)
+        )
+
+    losses = uv.evaluate(
+        {"nb": GaussianNB(), "prior": shares, "none": "majority", "discriminant": "lda"},
+        *(FLOWERS, SPECIES, KFold(5, shuffle=True, random_state=0)),
+        loss="brier",
+        pos_label="setosa",
+    )
+    np.testing.assert_allclose(losses.means[1], losses.means[2], rtol=1e-12)
+    expected = cross_val_score(
+        GaussianNB(),
+        FLOWERS,
+        SPECIES,
+        cv=KFold(5, shuffle=True, random_state=0),
+        scoring="neg_brier_score",
+    )
+    np.testing.assert_allclose(losses.means[0], -expected, rtol=1e-12)
+    assert losses.bounds == (0, 2)
+
+
+def test_a_class_that_was_not_learnt_has_probability_zero():
+    rows = np.r_[0:12, 50:62, 100:112]
+    splits = [(np.arange(24), np.arange(24, 36)), (np.arange(12, 36), np.arange(12))]
+    losses = uv.evaluate(["lda", GaussianNB()], FLOWERS[rows], SPECIES[rows], splits, loss="brier")
+    assert (losses.means >= 1).all()
+    single = [(np.arange(12), np.arange(12, 36))]
+    losses = uv.evaluate("lda", FLOWERS[rows], SPECIES[rows], single, loss="brier")
+    assert losses.means.tolist() == [[2.0]]
+    assert losses.diagnostics["lda"]["one_class_fits"] == 1
+
+
+def test_labels_that_are_strings_have_the_positive_class_of_the_test():
+    ill = np.where(Y == 1, "a", "b")
+    options = {"cv": 5, "backend": "sklearn"}
+    named = uv.CorrectedTTest(X, ill, PIPE, NEAR, scoring="f1", pos_label="a", **options)
+    numbered = uv.CorrectedTTest(X, Y, PIPE, NEAR, scoring="f1", **options)
+    assert named.fit().estimate == numbered.fit().estimate
+    scorer = make_scorer(f1_score, pos_label="b")
+    other = uv.CorrectedTTest(X, ill, PIPE, NEAR, scoring=scorer, pos_label="a", **options)
+    zero = uv.CorrectedTTest(X, Y, PIPE, NEAR, scoring="f1", pos_label=0, **options)
+    assert other.fit().estimate == zero.fit().estimate
+
+
+def test_scorer_objects_are_known_by_what_they_do():
+    test = uv.HoldOutTest(X, Y, "lda", "knn:3", scoring=get_scorer("accuracy"))
+    assert test.loss.name == "zero_one"
+    scorer = make_scorer(fbeta_score, beta=2)
+    result = uv.CorrectedTTest(X, Y, "lda", "knn:3", scoring=scorer, cv=5).fit(rng=0)
+    assert result.settings["loss"] == "fbeta_score"
+    assert result.estimand.startswith("difference of unconditional expected fbeta scores")
+    less = make_scorer(fbeta_score, beta=2, greater_is_better=False)
+    other = uv.CorrectedTTest(X, Y, "lda", "knn:3", scoring=less, cv=5).fit(rng=0)
+    assert other.estimate == -result.estimate
+    assert other.better == "higher"
+
+
+def test_every_door_takes_scores():
+    splitter = KFold(5, shuffle=True, random_state=0)
+    by_test = uv.CorrectedTTest(X, Y, "lda", "knn:3", scoring="f1", cv=splitter).fit()
+    losses = uv.evaluate(["lda", "knn:3"], X, Y, cv=splitter, scoring="f1")
+    by_losses = uv.CorrectedTTest.from_losses(losses).fit()
+    assert by_test.estimate == by_losses.estimate
+    assert losses.greater_is_better
+    tests = uv.TestSpec("corrected_t", {"design": splitter})
+    table = uv.compare(X, Y, ["lda", "knn:3"], tests, scoring="f1", rng=0)
+    assert table.result("corrected_t").estimate == by_test.estimate
+    default = uv.compare(X, Y, ["lda", "knn:3"], scoring="f1", rng=0)
+    assert default.tests == ("corrected_t",)
+    assert "corrected_t can be about expected f1 scores" in str(default).replace("\n   ", "")
+    auc = uv.InfluenceFunctionTest(X, Y, "lda", scoring="roc_auc")
+    error = uv.InfluenceFunctionTest(X, Y, "lda", scoring="accuracy")
+    assert (auc.metric, error.metric) == ("auc", "error")
+    assert uv.DeLongTest(X, Y, "lda", "knn:3", scoring="roc_auc").loss is None
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"), [("accuracy", "zero_one"), ("brier", "brier"), ("log_loss", "log")]
+)
+def test_aliases_of_losses(alias, name):
+    assert uv.UStatisticTest(X, Y, "lda", loss=alias).loss.name == name
+    assert uv.evaluate("lda", X, Y, 5, alias, rng=0).loss == name
+
+
+def test_other_aliases():
+    assert uv.evaluate("ridge:1.0", *AMOUNTS, 5, "mse", rng=0).loss == "squared"
+    assert uv.evaluate("ridge:1.0", *AMOUNTS, 5, "mae", rng=0).loss == "absolute"
+    assert uv.evaluate("lda", X, Y, 5, "roc_auc", rng=0).loss == "auc"
+    assert uv.UStatisticTest(X, Y, "lda", loss="roc_auc").loss is None
+    losses = uv.Losses.from_predictions(Y, {"a": X[:, 0]}, loss="roc_auc")
+    assert losses.loss == "auc"
+
+
+@pytest.mark.parametrize(
+    ("cls", "options", "message"),
+    [
+        (uv.UStatisticTest, {"scoring": "f1"}, "one number for each test set, and UStatisticTest"),
+        (uv.HoldOutTest, {"scoring": "f1"}, "use CorrectedTTest, BayesianTTest"),
+        (uv.FoldCovarianceTest, {"scoring": "f1"}, "FoldCovarianceTest needs one for each obs"),
+        (uv.McNemarTest, {"scoring": "f1"}, "loss must be 'zero_one' for McNemarTest, got 'f1'"),
+        (uv.CorrectedTTest, {"scoring": "f2"}, "scoring='f2' is unknown: use one of accuracy"),
+        (uv.CorrectedTTest, {"scoring": "f1", "loss": "log"}, "loss and scoring exclude each"),
+        (uv.CorrectedTTest, {"scoring": ["f1", "recall"]}, "scoring names several scores"),
+        (uv.CorrectedTTest, {"scoring": lambda model, X, y: 1.0}, "by sklearn.metrics.make_scor"),
+        (
+            uv.CorrectedTTest,
+            {"scoring": make_scorer(f1_score, sample_weight=[1.0])},
+            "scoring asks for sample_weight",
+        ),
+        (uv.CorrectedTTest, {"scoring": "f1", "groups": Y}, "a test that allows for groups needs"),
+        (uv.CorrectedTTest, {"cv": 5, "design": 5}, "design and cv exclude each other"),
+        (uv.CorrectedTTest, {"cv": uv.designs.KFold(5)}, "cv is scikit-learn's: pass one of uv.d"),
+        (uv.CorrectedTTest, {"missing": "keep"}, "missing='keep' is unknown"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(cls, options, message):
+    with pytest.raises(ValueError, match=message):
+        cls(X, Y, "lda", "knn:3", **options)
+
+
+def test_a_test_set_without_the_score_is_named():
+    with pytest.raises(ValueError, match=r"gave nan on split 0, whose test set has no such score"):
+        uv.evaluate("lda", FLOWERS, SPECIES, KFold(10), scoring="roc_auc_ovr")
+    with pytest.warns(
+        uv.UcvtestWarning, match="scoring='f1' in 11 of 20 test sets: F-score is ill"
+    ):
+        uv.evaluate("lda", X, Y, KFold(20), scoring="f1")
+    # Ours are stratified, as those of cross_val_score are.
+    drawn = uv.evaluate("lda", X, Y, 5, scoring="f1", rng=0).design
+    counts = (drawn.testing & (Y == 1)).sum(axis=1)
+    assert counts.max() - counts.min() <= 1
+
+
+# -------------------------------------------------------------- other forms of data
+
+
+@pytest.mark.parametrize("form", [list, np.array, pd.Series])
+def test_texts_go_to_pipelines(form):
+    words = {"good": "fine great nice", "bad": "poor dull weak"}
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat(["good", "bad"], 20))
+    texts = [" ".join(rng.choice([*words[label].split(), "the", "a"], 4)) for label in y]
+    model = make_pipeline(CountVectorizer(), MultinomialNB())
+    result = uv.CorrectedTTest(form(texts), y, {"words": model}, "majority", design=5).fit(rng=0)
+    assert result.settings["learner"] == "words"
+    assert result.estimate < -0.2
+    with pytest.raises(ValueError, match="X holds texts, which learner lda cannot use: pass a sci"):
+        uv.CorrectedTTest(form(texts), y, "lda", "majority")
+
+
+def test_sparse_matrices_go_to_estimators():
+    counts = sparse.csc_array(np.random.default_rng(0).poisson(1.0, size=(60, 5)))
+    models = MultinomialNB(), LogisticRegression()
+    options = {"cv": 5, "backend": "sklearn"}
+    found = uv.CorrectedTTest(counts, Y, *models, **options).fit(rng=0)
+    dense = uv.CorrectedTTest(counts.toarray(), Y, *models, **options).fit(rng=0)
+    assert found.estimate == pytest.approx(dense.estimate, abs=1e-12)
+    assert uv.CorrectedTTest(counts, Y, LogisticRegression(), cv=5).fit(rng=0).n_obs == 60
+    with pytest.raises(ValueError, match=r"X is a sparse matrix, which learner lda .*toarray"):
+        uv.CorrectedTTest(counts, Y, "lda")
+
+
+def test_missing_values_are_left_out_with_a_note():
+    gaps = pd.DataFrame(X, columns=list("abcd"))
+    gaps.loc[[2, 7], "b"] = np.nan
+    labels = pd.Series(Y, dtype=object)
+    labels[11] = None
+    kept = np.setdiff1d(np.arange(60), [2, 7, 11])
+    expected = uv.CorrectedTTest(X[kept], Y[kept], "lda", "knn:3").fit(rng=0)
+    found = uv.CorrectedTTest(gaps, labels, "lda", "knn:3", missing="drop").fit(rng=0)
+    assert (found.n_obs, found.estimate) == (57, expected.estimate)
+    note = "3 observations have missing values and were left out (missing='drop')."
+    assert note in found.notes
+    table = uv.compare(gaps, labels, ["lda", "knn:3"], "corrected_t", missing="drop", rng=0)
+    assert note in table.result("corrected_t").notes
+    losses = uv.evaluate("lda", gaps.to_numpy(), labels, missing="drop", rng=0)
+    assert losses.settings["n_dropped"] == 3
+    whole = uv.CorrectedTTest(X, Y, "lda", missing="drop").fit(rng=0)
+    assert not any("left out" in each for each in whole.notes)
+    with pytest.raises(ValueError, match="y has 1 missing values"):
+        uv.CorrectedTTest(gaps, labels, "lda")
+    with pytest.raises(ValueError, match="every observation has a missing value"):
+        uv.CorrectedTTest(gaps.assign(e=np.nan), labels, "lda", missing="drop")
+
+
+def test_names_of_learners():
+    result = uv.CorrectedTTest(X, Y, {"near": "knn:3"}, {"linear": PIPE}).fit(rng=0)
+    assert (result.settings["learner"], result.settings["other"]) == ("near", "linear")
+    assert "(near)" in result.verdict or "No evidence" in result.verdict
+    with pytest.raises(ValueError, match="a learner with a name is"):
+        uv.CorrectedTTest(X, Y, {"a": "lda", "b": "knn:3"})
+    with pytest.raises(ValueError, match="both learners are called 'a'"):
+        uv.CorrectedTTest(X, Y, {"a": "lda"}, {"a": "knn:3"})
+    models = {"line": "polynomial:1", "curve": "polynomial:5"}
+    chosen = uv.select_model(AMOUNTS[0][:, :1], AMOUNTS[1], models, rng=0)
+    assert chosen.table["learner"].tolist() == ["line", "curve"]
+    assert "line" in str(chosen)
+    assert chosen.names == ("line", "curve")
+
+
+def test_predictions_of_three_classes_and_of_files(tmp_path):
+    model = GaussianNB().fit(FLOWERS, SPECIES)
+    probability = model.predict_proba(FLOWERS)
+    frame = pd.DataFrame(probability, columns=model.classes_)
+    given = {"array": probability, "frame": frame.iloc[:, ::-1]}
+    for loss in ("log", "brier"):
+        losses = uv.Losses.from_predictions(SPECIES, given, loss=loss)
+        score = get_scorer({"log": "neg_log_loss", "brier": "neg_brier_score"}[loss])
+        assert losses.means[:, 0] == pytest.approx(-score(model, FLOWERS, SPECIES), rel=1e-12)
+    named = uv.Losses.from_predictions(SPECIES, given, loss="auc", pos_label="setosa")
+    plain = uv.Losses.from_predictions(SPECIES == "setosa", {"a": probability[:, 0]}, loss="auc")
+    assert named.means[0, 0] == named.means[1, 0] == plain.means[0, 0]
+    with pytest.raises(ValueError, match="use pos_label= for one of them against the rest"):
+        uv.Losses.from_predictions(SPECIES, given, loss="auc")
+    with pytest.raises(ValueError, match="must have a column for each of 3 classes"):
+        uv.Losses.from_predictions(SPECIES, {"a": probability[:, :2]}, loss="log")
+    with pytest.raises(ValueError, match="rows that sum to"):
+        uv.Losses.from_predictions(SPECIES, {"a": probability * 0.9}, loss="log")
+    with pytest.raises(ValueError, match="name them by the labels of y"):
+        uv.Losses.from_predictions(
+            SPECIES, {"a": frame.rename(columns={"setosa": "x"})}, loss="log"
+        )
+    table = pd.DataFrame({"y": Y, "p": X[:, 0] / 100, "q": X[:, 1] / 100})
+    table.to_csv(tmp_path / "p.csv", index=False)
+    by_file = uv.Losses.from_predictions("y", tmp_path / "p.csv", loss="brier")
+    by_frame = uv.Losses.from_predictions("y", table, loss="brier")
+    assert by_file.learners == ("p", "q")
+    np.testing.assert_allclose(by_file.means, by_frame.means, rtol=1e-14)
+    with pytest.raises(ValueError, match="y='z' is no column of predictions, which has 'y', 'p'"):
+        uv.Losses.from_predictions("z", table)

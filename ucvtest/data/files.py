@@ -1,0 +1,119 @@
+"""Tables in files: delimited text in any of the usual forms, and parquet."""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["STDIN", "read_table"]
+
+STDIN = "-"
+"""In the place of a path: the standard input."""
+
+SEPARATORS = (",", ";", "\t")
+
+COMPRESSED = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}
+"""Modules that unpack what begins so."""
+
+DECIMAL_COMMA = r"\s*[-+]?\d+(,\d+)?([eE][-+]?\d+)?\s*"
+
+
+def read_table(source: str | Path, sep: str | None = None) -> "pd.DataFrame":
+    """The table in a file, or in the standard input for "-".
+
+    Delimited text with a header, also compressed (gz, bz2, xz), in UTF-8, UTF-16 or Latin-1, with
+    decimal commas where semicolons separate; or parquet. The separator is found in the header.
+
+    Raises
+    ------
+    ValueError
+        If it holds no table.
+    OSError, ImportError
+        If it cannot be opened, or what reads it is not installed.
+    """
+    content = sys.stdin.buffer.read() if str(source) == STDIN else Path(source).read_bytes()
+    name = "standard input" if str(source) == STDIN else str(source)
+    for magic, module in COMPRESSED.items():
+        if content.startswith(magic):
+            try:
+                content = module.decompress(content)
+            except (OSError, EOFError, lzma.LZMAError) as error:
+                raise ValueError(f"{name} is damaged: {error}") from error
+            break
+    if content.startswith(b"PAR1"):
+        table = _parquet(content, name)
+    else:
+        table = _delimited(_decoded(content, name), sep, name)
+    if not len(table):
+        raise ValueError(f"{name} has a header and no rows")
+    return table
+
+
+def _parquet(content: bytes, name: str) -> "pd.DataFrame":
+    import pandas as pd
+
+    if find_spec("pyarrow") is None and find_spec("fastparquet") is None:
+        raise ImportError(f"{name} is a parquet file, which needs pyarrow: pip install pyarrow")
+    try:
+        return pd.read_parquet(io.BytesIO(content))
+    except Exception as error:  # each of the libraries has errors of its own
+        raise ValueError(f"{name} is a damaged parquet file: {error}") from error
+
+
+def _decoded(content: bytes, name: str) -> str:
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", errors="replace")
+    if content.startswith(b"PK\x03\x04"):
+        raise ValueError(f"{name} is a spreadsheet or an archive: save the table as CSV")
+    if b"\0" in content:
+        raise ValueError(f"{name} is no text and no parquet file: save the table as CSV")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def _delimited(text: str, sep: str | None, name: str) -> "pd.DataFrame":
+    import pandas as pd
+
+    separator = _separator_of(text) if sep is None else sep
+
+    def read(decimal: str) -> "pd.DataFrame":
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(
+                io.StringIO(text), sep=separator, index_col=False, decimal=decimal, low_memory=False
+            )
+
+    try:
+        table = read(".")
+        return read(",") if separator == ";" and _has_decimal_commas(table) else table
+    except pd.errors.ParserWarning:
+        raise ValueError(f"{name} has rows with more values than its header has names") from None
+    except ValueError as error:  # what pandas raises names no file
+        raise ValueError(f"{name}: {error}") from error
+
+
+def _separator_of(text: str) -> str:
+    """The separator that is most frequent in the header, outside of quotes."""
+    header = next((line for line in text.splitlines() if line.strip()), "")
+    outside = "".join(header.split('"')[::2])
+    return max(SEPARATORS, key=outside.count)
+
+
+def _has_decimal_commas(table: "pd.DataFrame") -> bool:
+    texts = (column.dropna() for _, column in table.select_dtypes(exclude="number").items())
+    return any(
+        len(each) > 0
+        and each.astype(str).str.fullmatch(DECIMAL_COMMA).all()
+        and each.astype(str).str.contains(",").any()
+        for each in texts
+    )
