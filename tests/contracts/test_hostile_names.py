@@ -230,7 +230,10 @@ def test_a_selection_of_hostile_learners():
     chosen = uv.select_model(X, CLASSES, ["lda", "knn:1"], rng=0, n_permutations=9)
     hostile = tuple(SimpleNamespace(name=name) for name in HOSTILE[:2])
     shown = replace(
-        chosen, learners=hostile, settings={"complexity": HOSTILE[5], "loss_in_words": HOSTILE[5]}
+        chosen,
+        learners=hostile,
+        names=HOSTILE[:2],
+        settings={"complexity": HOSTILE[5], "loss_in_words": HOSTILE[5]},
     )
     check_html(shown.table.to_html(), HOSTILE[:2])
     check_html(shown._repr_html_(), HOSTILE[:2])

@@ -169,6 +169,8 @@ def design_or_cv(design: Any, cv: Any, response: np.ndarray, *, has_classes: boo
         raise ValueError("cv is scikit-learn's: pass one of uv.designs as design")
     if not is_integer(cv):
         return cv
+    if cv < 2:
+        raise ValueError(f"cv={cv} is no number of folds: use 2 or more")
     from sklearn.model_selection import check_cv
 
     return check_cv(int(cv), response, classifier=has_classes)

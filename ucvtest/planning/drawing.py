@@ -1,54 +1,27 @@
 """A plan drawn: power or width against the number of observations, and learning curves."""
 
 from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ucvtest.planning.sample_plan import SamplePlan
-from ucvtest.results.axes import known_axes, save_figure
-from ucvtest.results.drawing import PICTURE_SIZE, draw_layers
+from ucvtest.planning.fields import PlanFields
 from ucvtest.results.pictures import Layer, Picture, Role
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = ["pictures_of", "plot_plan", "save_plan"]
+__all__ = ["pictures_of"]
 
 ROLES: tuple[Role, ...] = ("estimate", "other")
 
 
-def pictures_of(plan: SamplePlan) -> SamplePlan:
-    """The plan with its pictures."""
+def pictures_of(plan: PlanFields) -> dict[str, Picture]:
+    """The pictures of a plan, the first by default."""
     names = ["width"] if plan.goal == "width" else ["power", "width"]
     pictures = {name: _against_n(plan, name) for name in names}
     if plan.curves:
         pictures["curve"] = _curves(plan)
-    return replace(plan, pictures=pictures)
+    return pictures
 
 
-def plot_plan(plan: SamplePlan, ax: "Axes | None", kind: str | None) -> "Axes":
-    """Draw a plan, as `ucvtest.SamplePlan.plot` says."""
-    picture = _known(plan, kind)
-    return draw_layers(known_axes(ax, PICTURE_SIZE), picture)
-
-
-def save_plan(plan: SamplePlan, path: str | Path, *, dpi: float, kind: str | None) -> None:
-    """Write a picture of a plan to a file."""
-    picture = _known(plan, kind)
-    save_figure(lambda ax: draw_layers(ax, picture), path, PICTURE_SIZE, dpi)
-
-
-def _known(plan: SamplePlan, kind: str | None) -> Picture:
-    kinds = plan.plot_kinds
-    if kind is not None and (not isinstance(kind, str) or kind not in kinds):
-        raise ValueError(f"kind={kind!r:.60} is unknown: this plan has {', '.join(kinds)}")
-    return plan.pictures[kind or kinds[0]]
-
-
-def _against_n(plan: SamplePlan, name: str) -> Picture:
+def _against_n(plan: PlanFields, name: str) -> Picture:
     """Power or width with its band, and what was asked for."""
     columns = plan.columns
     n, value = columns["n"], columns[name]
@@ -68,7 +41,7 @@ def _against_n(plan: SamplePlan, name: str) -> Picture:
     return Picture("observations", name, tuple(layers), title=_title(plan))
 
 
-def _curves(plan: SamplePlan) -> Picture:
+def _curves(plan: PlanFields) -> Picture:
     """Learning curves with their bands; beyond the pilot broken lines without a band."""
     layers = [
         layer
@@ -92,6 +65,6 @@ def _curve(curve: dict[str, np.ndarray], role: Role) -> Iterator[Layer]:
         yield Layer("broken", size[further], value[further], "extrapolated", role)
 
 
-def _title(plan: SamplePlan) -> str:
+def _title(plan: PlanFields) -> str:
     names = [plan.settings.get(key) for key in ("learner", "other")]
     return " minus ".join(str(name) for name in names if name is not None)[:70]

@@ -278,7 +278,7 @@ class _Answer:
             curves=tuple(_as_columns(each) for each in curves),
             notes=notes,
         )
-        return pictures_of(made)
+        return replace(made, pictures=pictures_of(made))
 
     def _columns(self) -> dict[str, np.ndarray]:
         basis, goal, alpha = self.basis, self.goal, self.goal.alpha

@@ -1,17 +1,14 @@
 """The outcome of `plan`: how many observations, and what would be seen with others."""
 
 import json
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
-from ucvtest.common.values import ByValue
+from ucvtest.planning.fields import PlanFields
 from ucvtest.results.pictures import Picture
-from ucvtest.results.serialising import check_written, freeze, from_plain, reading, to_plain
+from ucvtest.results.serialising import check_written, from_plain, reading, to_plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +22,7 @@ FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SamplePlan(ByValue):
+class SamplePlan(PlanFields):
     """How many observations a question takes, from a pilot sample, a simulator, or fixed rules.
 
     Parameters
@@ -54,27 +51,6 @@ class SamplePlan(ByValue):
     elapsed : float
         Seconds.
     """
-
-    n_needed: int | None
-    n_low: int | None
-    n_high: int | None
-    goal: str
-    value: float
-    power: float
-    alpha: float
-    columns: Mapping[str, np.ndarray]
-    estimate: float
-    settings: Mapping[str, Any]
-    curves: tuple[Mapping[str, Any], ...] = ()
-    notes: tuple[str, ...] = ()
-    pictures: Mapping[str, Picture] = field(default_factory=dict)
-    elapsed: float = math.nan
-
-    def __post_init__(self) -> None:
-        for name in ("columns", "settings", "pictures"):
-            object.__setattr__(self, name, freeze(getattr(self, name)))
-        object.__setattr__(self, "curves", tuple(map(freeze, self.curves)))
-        object.__setattr__(self, "notes", tuple(self.notes))
 
     def __repr__(self) -> str:
         return (
@@ -146,15 +122,25 @@ class SamplePlan(ByValue):
         kind : str, optional
             One of `plot_kinds`, by default the first.
         """
-        from ucvtest.planning.drawing import plot_plan
+        from ucvtest.results.axes import known_axes
+        from ucvtest.results.drawing import PICTURE_SIZE, draw_layers
 
-        return plot_plan(self, ax, kind)
+        picture = self._picture(kind)
+        return draw_layers(known_axes(ax, PICTURE_SIZE), picture)
 
     def save_plot(self, path: str | Path, *, dpi: float = 150, kind: str | None = None) -> None:
         """Write what `plot` draws to a file, without a display and without pyplot."""
-        from ucvtest.planning.drawing import save_plan
+        from ucvtest.results.axes import save_figure
+        from ucvtest.results.drawing import PICTURE_SIZE, draw_layers
 
-        save_plan(self, path, dpi=dpi, kind=kind)
+        picture = self._picture(kind)
+        save_figure(lambda ax: draw_layers(ax, picture), path, PICTURE_SIZE, dpi)
+
+    def _picture(self, kind: str | None) -> Picture:
+        kinds = self.plot_kinds
+        if kind is not None and (not isinstance(kind, str) or kind not in kinds):
+            raise ValueError(f"kind={kind!r:.60} is unknown: this plan has {', '.join(kinds)}")
+        return self.pictures[kind or kinds[0]]
 
     def to_dict(self) -> dict[str, Any]:
         """A dictionary that `json.dumps` accepts, verdict included."""

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from ucvtest.planning.sample_plan import SamplePlan
+from ucvtest.planning.fields import PlanFields
 from ucvtest.results.grids import (
     Grid,
     GridSummary,
@@ -22,7 +22,7 @@ TITLE = "How many observations"
 HEADINGS = {"se": "std err", "n": "observations"}
 
 
-def goal_in_words(plan: SamplePlan) -> str:
+def goal_in_words(plan: PlanFields) -> str:
     """What was asked for."""
     if plan.goal == "width":
         ends = "upper over lower end" if plan.settings.get("contrast") == "ratio" else "width"
@@ -33,7 +33,7 @@ def goal_in_words(plan: SamplePlan) -> str:
     )
 
 
-def verdict(plan: SamplePlan) -> str:
+def verdict(plan: PlanFields) -> str:
     """The answer in words."""
     what = goal_in_words(plan)
     size = plan.settings.get("learn_size")
@@ -47,7 +47,7 @@ def verdict(plan: SamplePlan) -> str:
     )
 
 
-def summary(plan: SamplePlan, *, with_verdict: bool = True) -> "PlanSummary":
+def summary(plan: PlanFields, *, with_verdict: bool = True) -> "PlanSummary":
     """Tables of what was asked and what is predicted."""
     return PlanSummary(plan, with_verdict=with_verdict)
 
@@ -55,7 +55,7 @@ def summary(plan: SamplePlan, *, with_verdict: bool = True) -> "PlanSummary":
 class PlanSummary(GridSummary):
     """A statsmodels Summary of a `SamplePlan`: `summary` makes it."""
 
-    def __init__(self, plan: SamplePlan, *, with_verdict: bool = True) -> None:
+    def __init__(self, plan: PlanFields, *, with_verdict: bool = True) -> None:
         super().__init__()
         self._plan = plan
         words = Grid(wrapped_rows(_words(plan)), aligns="l", title=TITLE)
@@ -70,7 +70,7 @@ class PlanSummary(GridSummary):
         notes = "\n".join(f"- {escape_markdown(note)}" for note in plan.notes)
         parts = [
             f"## {TITLE}",
-            f"**{escape_markdown(plan.verdict)}**",
+            f"**{escape_markdown(verdict(plan))}**",
             grid.markdown(),
             Grid(facts[1:], facts[0], aligns="l").markdown(),
             f"### Notes\n\n{notes}",
@@ -78,7 +78,7 @@ class PlanSummary(GridSummary):
         return "\n\n".join(parts) + "\n"
 
 
-def _words(plan: SamplePlan) -> list[tuple[str, str]]:
+def _words(plan: PlanFields) -> list[tuple[str, str]]:
     """What is stated in words."""
     settings = plan.settings
     named = (("Learner", "learner"), ("Other", "other"))
@@ -89,7 +89,7 @@ def _words(plan: SamplePlan) -> list[tuple[str, str]]:
     ]
 
 
-def _facts(plan: SamplePlan) -> list[tuple[str, str]]:
+def _facts(plan: PlanFields) -> list[tuple[str, str]]:
     """What is a number or a name."""
     settings = plan.settings
     return [
@@ -100,7 +100,7 @@ def _facts(plan: SamplePlan) -> list[tuple[str, str]]:
     ]
 
 
-def _predictions(plan: SamplePlan) -> Grid:
+def _predictions(plan: PlanFields) -> Grid:
     """One row for each number of observations."""
     columns = {name: plan.columns[name].tolist() for name in SHOWN if name in plan.columns}
     cells = [
@@ -119,8 +119,8 @@ def _places(name: str) -> int:
     return 3 if name.startswith("power") else 4
 
 
-def _closing(plan: SamplePlan, width: int, *, with_verdict: bool) -> list[str]:
-    lines = [*hanging(f"Verdict: {plan.verdict}", width), ""] if with_verdict else []
+def _closing(plan: PlanFields, width: int, *, with_verdict: bool) -> list[str]:
+    lines = [*hanging(f"Verdict: {verdict(plan)}", width), ""] if with_verdict else []
     lines.append("Notes:")
     for index, note in enumerate(plan.notes, start=1):
         lines += hanging(f"[{index}] {note}", width)

@@ -24,8 +24,9 @@ N_GROUPS = 8
 
 
 class Differences(NamedTuple):
-    """Of all pairs of L learners, (L, L): variances with their Monte-Carlo errors, and those of
-    the estimates. On the diagonal the same of each learner alone.
+    """Variances, and Monte-Carlo errors of all pairs of L learners, (L, L).
+
+    On the diagonal the same of each learner alone.
     """
 
     variance: np.ndarray

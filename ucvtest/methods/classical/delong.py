@@ -56,7 +56,7 @@ class DeLongTest(ResamplingTest):
         There is no other for this test.
     null_value : float, optional
         By default 0 for two learners, 1/2 for one.
-    alternative, pos_label, groups, group_weight, backend
+    alternative, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises

@@ -48,7 +48,7 @@ class HoldOutTest(ResamplingTest):
         One split; by default a random third of the sample is tested.
     loss : str, callable, Loss or matrix, optional
         Not "auc", which is no mean of losses.
-    null_value, alternative, pos_label, groups, group_weight, backend
+    null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises

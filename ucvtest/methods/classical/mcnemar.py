@@ -45,7 +45,7 @@ class McNemarTest(ResamplingTest):
         There is no other for this test.
     null_value : float, optional
         0; there is no other for this test.
-    alternative, pos_label, groups, group_weight, backend
+    alternative, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises

@@ -30,7 +30,7 @@ class NaiveTTest(SplitsTest):
         K-fold cross-validation, also repeated, or random splits; by default 10 folds.
     loss : str, callable, Loss or matrix, optional
         "auc" compares the mean AUC of the test sets.
-    null_value, alternative, pos_label, groups, group_weight, backend
+    null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises

@@ -51,7 +51,7 @@ class NestedCrossValidationTest(ResamplingTest):
         By default 10 folds and 20 repetitions. The rule learnt without two folds serves as inner
         rule of both: K(K + 1)/2 fits a repetition instead of K^2.
     loss : str, callable, Loss or matrix, optional
-    null_value, alternative, pos_label, groups, group_weight, backend
+    null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises

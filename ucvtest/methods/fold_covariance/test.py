@@ -69,7 +69,7 @@ class FoldCovarianceTest(FromLosses):
     estimator : {"cross_validation", "jackknife"}
         The mean cross-validated loss, or the jackknife estimate of the error of the rule
         learnt on all n observations, which corrects the loss on the learning set.
-    null_value, alternative, loss, pos_label, groups, group_weight, backend
+    null_value, alternative, loss, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises

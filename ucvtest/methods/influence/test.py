@@ -81,7 +81,7 @@ class InfluenceFunctionTest(FromLosses):
         K: 1/K of each class (AUC) or of all observations (error rate) is tested at a time; of no
         meaning to the schemes "leave_one_out" and "bootstrap".
     metric : {"auc", "error"}
-    null_value, alternative, pos_label, groups, group_weight, backend
+    null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises
@@ -228,7 +228,7 @@ class InfluenceFunctionTest(FromLosses):
         pairs, classes = self._resampled(metric)
         # Every scheme leaves at least one of each class to learn from; some have no folds.
         with counting_groups(self.clusters):
-            check_class_sizes(classes, self._unit_response, 2)
+            check_class_sizes(classes, self._unit_response(), 2)
         self._layout = Layout(classes, n_folds, clusters=self.clusters, pairs=pairs)
         least = self._layout.learn_sizes("repeated")[0]
         self._check_learners(self._problem.learnt_rows(least))
@@ -254,7 +254,6 @@ class InfluenceFunctionTest(FromLosses):
         pairs = ClusterPairs.of(self.clusters, self.target == 1)
         return pairs, pairs.classes
 
-    @property
     def _unit_response(self) -> np.ndarray:
         """The user's own label of each observation, or of the first one of each cluster."""
         response = self._problem.sample.response
@@ -431,7 +430,7 @@ class InfluenceFunctionTest(FromLosses):
     def _options_for_fits(self, n_repeats: Any, scheme: Any, variance: Any) -> Options:
         options = Options.checked(
             self._layout,
-            self._unit_response,
+            self._unit_response(),
             self.learners,
             n_repeats=n_repeats,
             scheme=scheme,

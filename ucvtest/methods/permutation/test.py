@@ -39,7 +39,7 @@ class PermutationComplexityTest(HypothesisTest):
         ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last. Two labels
         under squared or absolute loss are coded 0 and 1: with -1 and 1, as in the paper, squared
         error is four times as large.
-    pos_label, groups, group_weight, backend
+    scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
     Raises

@@ -77,7 +77,7 @@ class UStatisticTest(FromLosses):
         second, for losses that are never negative (squared, absolute, log, or with such bounds;
         not zero_one). `estimate`, `null_value` (by default 1) and the interval are ratios; `se` and
         `variance` are those of the logarithm.
-    null_value, alternative, loss, pos_label, groups, group_weight, backend
+    null_value, alternative, loss, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`. ``loss="auc"`` needs learners with scores: of more than two classes
         one for each, and the AUC is Hand and Till's, or that of `pos_label` against the rest. The
         AUC of one learner is only tested against a `null_value` that is given.

@@ -1,0 +1,40 @@
+"""What a plan of sample sizes holds."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.values import ByValue
+from ucvtest.results.pictures import Picture
+from ucvtest.results.serialising import freeze
+
+__all__ = ["PlanFields"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlanFields(ByValue):
+    """The fields of a `SamplePlan`, which says what they are."""
+
+    n_needed: int | None
+    n_low: int | None
+    n_high: int | None
+    goal: str
+    value: float
+    power: float
+    alpha: float
+    columns: Mapping[str, np.ndarray]
+    estimate: float
+    settings: Mapping[str, Any]
+    curves: tuple[Mapping[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    elapsed: float = math.nan
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "settings", "pictures"):
+            object.__setattr__(self, name, freeze(getattr(self, name)))
+        object.__setattr__(self, "curves", tuple(map(freeze, self.curves)))
+        object.__setattr__(self, "notes", tuple(self.notes))
