@@ -196,15 +196,15 @@ def simulate(folder: Path, sizes: dict[str, int]) -> None:
         file = folder / f"predicted {problem.name} {pilot}.csv"
         difference = theta[problem.name, pilot]
         kept(file, predicted, problem, pilot, difference, sizes["pilots"], 2)
-    for name in EQUIVALENCE:
-        file = folder / f"equivalence {name}.csv"
-        kept(file, at_bounds, PROBLEMS[name], theta[name, 40], sizes["equivalence"], 4)
     # Some at a time, so that all problems have as many.
     for part in range(sizes["parts"]):
         for problem, pilot in cells:
             for n in TARGETS:
                 file = folder / f"reported {problem.name} {pilot} {n} {part}.csv"
                 kept(file, reported, problem, pilot, n, sizes["reported"], 100 + part)
+        for name in EQUIVALENCE:
+            file = folder / f"equivalence {name}.csv"
+            kept(file, at_bounds, PROBLEMS[name], theta[name, 40], sizes["equivalence"], 4)
 
 
 def table(folder: Path) -> pd.DataFrame:
@@ -270,7 +270,7 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="only from what was simulated before")
     parser.add_argument("--folder", type=Path, default=Path("planning"))
     options = parser.parse_args()
-    sizes = {"truth": 400, "pilots": 60, "equivalence": 1000, "reported": 20, "parts": 5}
+    sizes = {"truth": 400, "pilots": 40, "equivalence": 1000, "reported": 10, "parts": 6}
     if options.quick:
         sizes = {"truth": 40, "pilots": 4, "equivalence": 10, "reported": 3, "parts": 1}
     folder = options.folder / ("quick" if options.quick else "full")

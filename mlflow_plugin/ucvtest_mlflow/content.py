@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from mlflow.data.numpy_dataset import from_numpy
@@ -17,6 +17,8 @@ from ucvtest import TestResult, __version__, hooks
 from ucvtest_mlflow.records import Judged, Outcome
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from ucvtest import Comparison, SamplePlan
 
 __all__ = [
@@ -64,7 +66,7 @@ def kind(result: Outcome) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name).strip("_") or "test"
 
 
-def _is_plan(result: Outcome) -> TypeGuard["SamplePlan"]:
+def _is_plan(result: Outcome) -> "TypeIs[SamplePlan]":
     """Whether it is a plan, which need not be imported to tell."""
     return type(result).__name__ == "SamplePlan"
 

@@ -14,8 +14,12 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 import ucvtest as uv
+from ucvtest.planning.basis import Learners
+from ucvtest.planning.ladder import Ladder
 from ucvtest.planning.rules import McNemar, OneRate, PairedT
 from ucvtest.planning.sample_plan import SamplePlan
+from ucvtest.stats.intervals import PlusFour
+from ucvtest.stats.logit import LogitT
 
 
 def sampler(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -160,7 +164,6 @@ def test_a_simulator_narrows_the_band(plan):
     [
         (("lda",), {"width": 0.1}),
         (("lda", "gaussian_nb"), {"difference": 0.05, "loss": "auc"}),
-        (("lda",), {"width": 0.1, "loss": "auc"}),
     ],
 )
 def test_one_learner_and_aucs(learners, asked):
@@ -169,6 +172,27 @@ def test_one_learner_and_aucs(learners, asked):
     wanted = row["power"] >= 0.8 if "difference" in asked else row["width"] <= 0.1
     assert wanted
     assert ("power" in found.frame) == ("difference" in asked)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule"), [("plus four", PlusFour(0.3, 0.0025, 80)), ("logit", LogitT(0.3, 0.05, 78.0))]
+)
+def test_widths_of_one_learner_are_those_of_its_interval(kind, rule):
+    basis = Learners(Ladder(80, 20, 0.0025, 0.0), "midpoint", kind, 0.3, 0.1)
+    assert basis.se(80) == pytest.approx(0.05, rel=0.01)
+    low, high = rule.interval("two-sided", 0.05)
+    assert basis.width(80, 0.05) == pytest.approx(high - low, rel=0.01)
+
+
+def test_groups_are_what_is_counted():
+    groups = np.repeat(np.arange(20), 2)
+    asked = {"difference": 0.1, "n": [20, 80], "groups": groups, "rng": 0}
+    found = uv.plan(X, Y, "lda", "knn:1", **asked)
+    assert (found.settings["n_pilot"], found.settings["learn_size"]) == (20, 9)
+    assert "groups give 80% power" in found.verdict
+    reported = uv.UStatisticTest(X, Y, "lda", "knn:1", groups=groups).fit(rng=1)
+    assert found.frame["se"][0] == pytest.approx(reported.se, rel=0.2)
+    assert found.curve_frame["learn_size"].min() == 4
 
 
 def test_a_ratio_is_planned_on_the_log_scale():
@@ -193,7 +217,7 @@ def test_a_ratio_is_planned_on_the_log_scale():
         ((X, Y, "lda", "knn:1"), {"difference": 0.1, "power": 0.01}, "power must lie between alp"),
         ((X, Y, "lda", "knn:1"), {"difference": 0.1, "learn_size": 25}, "a pilot of 40 obser"),
         ((X, Y, "lda", "knn:1"), {"difference": 0.1, "n": 20}, "n must be at least 40 here"),
-        ((X, Y, "lda", "knn:1"), {"difference": 0.1, "groups": Y}, "groups"),
+        ((sampler, None, "lda"), {"width": 0.1, "groups": Y}, "groups has no use here"),
         ((X, None, "lda", "knn:1"), {"difference": 0.1}, "y is missing"),
         ((X, Y), {"width": 0.1}, "learner is missing"),
         ((sampler, Y, "lda", "knn:1"), {"difference": 0.1}, "y has no use here"),

@@ -46,20 +46,20 @@ def learning_curve(
     question: Mapping[str, Any],
     rng: np.random.Generator,
     *,
+    n_units: int,
     largest: int,
     alpha: float,
 ) -> tuple[Curve, ...]:
-    """Curves of all learners, up to learning sets of `largest`.
+    """Curves of all learners on `n_units` observations or groups, up to sets of `largest`.
 
     Bands are simultaneous over sizes and learners, by Sidak's correction.
     """
     question = {**question, "contrast": "difference"}
-    n_obs = len(y)
-    sizes = _sizes(n_obs)
+    sizes = _sizes(n_units)
     found = [_at(X, y, learners, question, size, int(rng.integers(2**31 - 1))) for size in sizes]
     n_points = len(sizes) * len(learners)
     each = -math.expm1(math.log1p(-alpha) / n_points)
-    distribution = reference_distribution("t", n_obs - 1.0)
+    distribution = reference_distribution("t", n_units - 1.0)
     assert distribution is not None
     t = distribution.isf(each / 2)
     higher_is_better = question.get("loss") == "auc"
@@ -74,10 +74,10 @@ def learning_curve(
     return tuple(curves)
 
 
-def _sizes(n_obs: int) -> list[int]:
+def _sizes(n_units: int) -> list[int]:
     """Learning-set sizes, evenly spread on the log scale."""
-    largest = max(int(LARGEST_SHARE * n_obs), SMALLEST + 1)
-    points = np.geomspace(max(SMALLEST, n_obs // 8), largest, N_SIZES)
+    largest = max(int(LARGEST_SHARE * n_units), SMALLEST + 1)
+    points = np.geomspace(max(SMALLEST, n_units // 8), largest, N_SIZES)
     return sorted({round(point) for point in points})
 
 
@@ -93,7 +93,7 @@ def _at(
     """Names, means and standard errors at one size."""
     test = UStatisticTest(X, y, *learners, **{**question, "learn_size": size})
     test._announced = False
-    pairs = max(N_PAIRS, 10 * test.n_obs)
+    pairs = max(N_PAIRS, 10 * test.n_units)
     result = test.fit(n_pairs=pairs, variance="jackknife", rng=seed)
     if not test.paired:
         return [str(result.settings["learner"])], [result.estimate], [result.se]

@@ -36,9 +36,9 @@ def _against_n(plan: PlanFields, name: str) -> Picture:
     if wanted is not None:
         layers.append(Layer("horizontal", y=wanted, label="asked for", role="null"))
         if plan.n_needed is not None:
-            label = f"{plan.n_needed} observations"
+            label = f"{plan.n_needed} {plan.settings['units']}"
             layers.append(Layer("vertical", x=plan.n_needed, label=label, role="limit"))
-    return Picture("observations", name, tuple(layers), title=_title(plan))
+    return Picture(plan.settings["units"], name, tuple(layers), title=_title(plan))
 
 
 def _curves(plan: PlanFields) -> Picture:
@@ -49,7 +49,9 @@ def _curves(plan: PlanFields) -> Picture:
         for layer in _curve(dict(each), role)
     ]
     name = "AUC" if plan.settings.get("loss") == "auc" else "expected loss"
-    return Picture("observations to learn from", name, tuple(layers), title=_title(plan))
+    return Picture(
+        f"{plan.settings['units']} to learn from", name, tuple(layers), title=_title(plan)
+    )
 
 
 def _curve(curve: dict[str, np.ndarray], role: Role) -> Iterator[Layer]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.checks import at_least
+from ucvtest.methods.ustatistic.interval import IntervalName
 from ucvtest.methods.ustatistic.test import UStatisticTest
 from ucvtest.planning.basis import Learners
 from ucvtest.planning.ladder import Ladder, log_error
@@ -29,7 +30,6 @@ class Pilot:
     basis: Learners
     estimate: float
     values: Mapping[str, Any]
-    notes: tuple[str, ...]
 
 
 def pilot_of_data(
@@ -39,14 +39,14 @@ def pilot_of_data(
     test = UStatisticTest(X, y, *learners, **{**question, "contrast": "difference"})
     if not test.disjoint:
         raise ValueError(
-            f"a pilot of {test.n_obs} observations plans for learning sets of "
-            f"{test.n_obs // 2 - 1} at most (in each class, with loss='auc'), got {test.learn_size}"
-            ": use a smaller learn_size, or leave it out"
+            f"a pilot of {test.n_units} {units_of(test)} plans for learning sets of "
+            f"{test.n_units // 2 - 1} at most (within classes, with loss='auc'), got "
+            f"{test.learn_size}: use a smaller learn_size, or leave it out"
         )
     seed = int(rng.integers(2**31 - 1))
     result = _fitted(test, ROUGH_TOL if test.loss is None else TOL, seed)
     found = _components(result)
-    own = _own_jackknife(X, y, learners, question, seed) if _is_ratio(question) else None
+    own = _ratio_test(X, y, learners, question, seed) if _is_ratio(question) else None
     jackknife = found[0] if own is None else float(own.variance)
     # M2 of a ratio is in the units of its logarithm as J is: their ratio is that of differences.
     ladder = _ladder(test, jackknife, found[1] * jackknife / found[0])
@@ -83,6 +83,11 @@ def pilot_of_sampler(
     return _pilot(test, ladder, result, float(spread) / 2, values, float(np.mean(estimates)))
 
 
+def units_of(test: UStatisticTest) -> str:
+    """What is counted: observations, or the groups that they come in."""
+    return "observations" if test.clusters is None else "groups"
+
+
 def _is_ratio(question: Mapping[str, Any]) -> bool:
     return question.get("contrast") == "ratio"
 
@@ -90,7 +95,7 @@ def _is_ratio(question: Mapping[str, Any]) -> bool:
 def _fitted(test: UStatisticTest, tol: float, seed: int) -> TestResult:
     # As a part of the plan: hooks are told of tests that answer a question.
     test._announced = False
-    interval = "logit" if test.loss is None and not test.paired else "wald"
+    interval: IntervalName = "logit" if test.loss is None and not test.paired else "wald"
     result = test.fit(variance="midpoint", interval=interval, tol=tol, rng=seed)
     if not result.diagnostics["variance_jackknife"] > 0:
         raise ValueError(
@@ -100,7 +105,7 @@ def _fitted(test: UStatisticTest, tol: float, seed: int) -> TestResult:
     return result
 
 
-def _own_jackknife(
+def _ratio_test(
     X: Any, y: Any, learners: tuple[Any, ...], question: Mapping[str, Any], seed: int
 ) -> TestResult:
     """The test of the ratio itself."""
@@ -119,7 +124,7 @@ def _components(result: TestResult) -> tuple[float, float]:
 
 
 def _ladder(test: UStatisticTest, jackknife: float, pair_effects: float) -> Ladder:
-    return Ladder.of(test.n_obs, test.learn_size + 1, jackknife, pair_effects)
+    return Ladder.of(test.n_units, test.learn_size + 1, jackknife, pair_effects)
 
 
 def _df(result: TestResult) -> float:
@@ -138,11 +143,12 @@ def _pilot(
     auc = test.loss is None
     counts_errors = not auc and test._mean_loss().name == "zero_one"
     kind = "log" if result.contrast == "ratio" else "t"
-    if not test.paired and (auc or counts_errors):
+    # The interval of an error rate of clusters is wider by more than can be planned here.
+    if not test.paired and (auc or counts_errors) and test.clusters is None:
         kind = "logit" if auc else "plus four"
     centre = result.estimate if estimate is None else estimate
     # Tails make the degrees of freedom of a ratio fewer, and more observations do not mend that.
-    share = result.df / (test.n_obs - 1) if kind == "log" else 1.0
+    share = result.df / (test.n_units - 1) if kind == "log" else 1.0
     basis = Learners(
         ladder,
         "midpoint" if auc or counts_errors else "jackknife",
@@ -152,13 +158,13 @@ def _pilot(
         share,
     )
     shown = {
-        "n_pilot": test.n_obs,
+        "n_pilot": test.n_units,
+        "units": units_of(test),
         "learn_size": test.learn_size,
         "estimand": result.estimand,
         "loss": result.settings.get("loss"),
         "learner": result.settings.get("learner"),
         "other": result.settings.get("other"),
         "n_fits": result.n_fits * values.get("n_pilots", 1),
-        "better": result.better,
     }
-    return Pilot(basis, centre, shown | values, ())
+    return Pilot(basis, centre, shown | values)

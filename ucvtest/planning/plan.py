@@ -31,7 +31,7 @@ STEPS_AT_LEAST = 10
 """The power of exact tests goes up and down with n: it must suffice for so many in a row."""
 
 LEARNING_SETS = (
-    "Predictions are for learning sets of {size} observations, as in the pilot: more observations "
+    "Predictions are for learning sets of {size} {units}, as in the pilot: more {units} "
     "would also allow larger ones, with which learners, and their difference, change (see the "
     "learning curves)."
 )
@@ -81,7 +81,7 @@ def plan(
     learn_size: int | tuple[int, int] | None = None,
     loss: Any = None,
     pos_label: Any = None,
-    groups: None = None,
+    groups: Any = None,
     curve: bool = True,
     pilot_size: int = 60,
     n_pilots: int = 20,
@@ -113,8 +113,8 @@ def plan(
         Of the two-sided test, and of the interval.
     learn_size, loss, pos_label : optional
         As for `UStatisticTest`: at most half of the pilot, less one, can be learnt from.
-    groups : None
-        Planning takes independent observations.
+    groups : array-like, shape (n,), optional
+        The group of each observation, such as the patient: groups are then what is counted.
     curve : bool
         Whether learning curves are estimated from the pilot too.
     pilot_size, n_pilots : int
@@ -169,20 +169,20 @@ def plan(
     stopwatch = Stopwatch()
     goal = _goal(difference, ratio, width, power, alpha)
     asked = _asked_sizes(n)
-    refuse_groups(groups, "planning")
     generator, seed = make_generator(rng)
     if isinstance(X, Losses):
-        _refuse(y=y, loss=loss, learn_size=learn_size, pos_label=pos_label)
-        return _of_rules(X, learner, other, goal, asked)
+        _refuse(y=y, loss=loss, learn_size=learn_size, pos_label=pos_label, groups=groups)
+        made = _of_rules(X, learner, other, goal, asked)
+        return replace(made, elapsed=stopwatch.seconds)
     if learner is None:
         raise ValueError("learner is missing: name one, such as 'lda'")
     _check_goal(goal, paired=other is not None)
     learners = (learner,) if other is None else (learner, other)
-    question = {"learn_size": learn_size, "loss": loss, "pos_label": pos_label}
+    question = {"learn_size": learn_size, "loss": loss, "pos_label": pos_label, "groups": groups}
     if goal.name == "ratio":
         question["contrast"] = "ratio"
     if callable(X):
-        _refuse(y=y)
+        _refuse(y=y, groups=groups)
         pilot = pilot_of_sampler(
             X, learners, question, generator, pilot_size=pilot_size, n_pilots=n_pilots
         )
@@ -194,8 +194,12 @@ def plan(
     curves: tuple[Curve, ...] = ()
     if curve and not callable(X):
         reach = answer.sizes[-1] // 2
-        curves = learning_curve(X, y, learners, question, generator, largest=reach, alpha=alpha)
-    notes = (LEARNING_SETS.format(size=pilot.values["learn_size"]), GEOMETRIC, PILOT_BAND)
+        n_units = pilot.values["n_pilot"]
+        curves = learning_curve(
+            X, y, learners, question, generator, n_units=n_units, largest=reach, alpha=alpha
+        )
+    shown = {name: pilot.values[key] for name, key in (("size", "learn_size"), ("units", "units"))}
+    notes = (LEARNING_SETS.format(**shown), GEOMETRIC, PILOT_BAND)
     settings = {**pilot.values, "rng": seed}
     made = answer.plan(pilot.estimate, settings, curves, notes)
     return replace(made, elapsed=stopwatch.seconds)
@@ -210,8 +214,7 @@ def _of_rules(
             "losses are of learners, whose plan needs the data: pass X and y, or losses from "
             "uv.Losses.from_predictions"
         )
-    if losses.groups is not None:
-        refuse_groups(losses.groups, "planning")
+    refuse_groups(losses.groups, "planning for fixed rules")
     if learner is None:
         if len(losses.learners) > 2:
             raise ValueError(f"learner is missing: name one of {', '.join(losses.learners)}")
@@ -222,6 +225,7 @@ def _of_rules(
     basis, estimate = basis_of_rules(losses, learner, other)
     settings = {
         "n_pilot": losses.design.n_obs,
+        "units": "observations",
         "learn_size": None,
         "estimand": of_these_rules(losses.difference(learner, other)),
         "loss": losses.loss,

@@ -2,11 +2,10 @@
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import betaincinv, ndtr, ndtri
 
 from ucvtest.losses.means import AUC
 from ucvtest.losses.table import Losses
@@ -106,7 +105,6 @@ class OneRate:
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
         """The expected one."""
-        from scipy.special import betaincinv
         from scipy.stats import binom
 
         errors = np.arange(n + 1)
@@ -143,8 +141,6 @@ class Ranking:
 
     def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
         """Of the z test."""
-        from scipy.special import ndtr
-
         size, z = abs(effect) / (scale * self.sd(n)), -float(ndtri(alpha / 2))
         return float(ndtr(size - z) + ndtr(-size - z))
 
@@ -158,10 +154,9 @@ def basis_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Basis, flo
     estimate = float(values.mean())
     error = log_error(Shape.of(values).df, 0.0)
     if losses.loss == "zero_one" and bool(np.isin(values, (-1, 0, 1)).all()):
-        make = partial(McNemar, float(np.abs(values).mean()))
         if other is None:
-            make = partial(OneRate, estimate)  # type: ignore[arg-type]
-        return make(error), estimate
+            return OneRate(estimate, error), estimate
+        return McNemar(float(np.abs(values).mean()), error), estimate
     return PairedT(_positive(float(values.std(ddof=1))), error), estimate
 
 

@@ -19,14 +19,13 @@ __all__ = ["PlanSummary", "goal_in_words", "summary", "verdict"]
 
 SHOWN = ("n", "se", "width", "width_low", "width_high", "power", "power_low", "power_high")
 TITLE = "How many observations"
-HEADINGS = {"se": "std err", "n": "observations"}
+HEADINGS = {"se": "std err"}
 
 
 def goal_in_words(plan: PlanFields) -> str:
     """What was asked for."""
     if plan.goal == "width":
-        ends = "upper over lower end" if plan.settings.get("contrast") == "ratio" else "width"
-        return f"a {percent(1 - plan.alpha)} interval of {ends} {plan.value:g}"
+        return f"a {percent(1 - plan.alpha)} interval of width {plan.value:g}"
     return (
         f"{percent(plan.power)} power at a {plan.goal} of {plan.value:g} ({percent(plan.alpha)} "
         "level)"
@@ -39,10 +38,10 @@ def verdict(plan: PlanFields) -> str:
     size = plan.settings.get("learn_size")
     learnt = "" if size is None else f", with learning sets of {size}"
     if plan.n_needed is None:
-        return f"Ten million observations are not enough for {what}{learnt}."
+        return f"Ten million {plan.settings['units']} are not enough for {what}{learnt}."
     ends = [number_text(plan.n_low), number_text(plan.n_high) or "more than ten million"]
     return (
-        f"{plan.n_needed} observations give {what}{learnt}; the pilot of "
+        f"{plan.n_needed} {plan.settings['units']} give {what}{learnt}; the pilot of "
         f"{plan.settings['n_pilot']} leaves open {ends[0]} to {ends[1]}."
     )
 
@@ -93,7 +92,7 @@ def _facts(plan: PlanFields) -> list[tuple[str, str]]:
     """What is a number or a name."""
     settings = plan.settings
     return [
-        ("Observations of the pilot", str(settings["n_pilot"])),
+        ("Pilot", f"{settings['n_pilot']} {settings['units']}"),
         ("Learning-set size", number_text(settings.get("learn_size")) or "nothing learnt"),
         ("Loss", number_text(settings.get("loss"))),
         ("Model fits", str(settings["n_fits"])),
