@@ -201,9 +201,31 @@ def test_errors_name_the_argument(name, options, message):
 
 
 @each_test
-def test_groups_are_refused(name):
-    with pytest.raises(ValueError, match="groups= is not supported"):
-        made(name, groups=np.arange(len(Y)) // 2)
+def test_groups_of_one_row_change_nothing(name):
+    labels = [f"patient {number}" for number in range(len(Y))]
+    grouped = made(name, groups=labels, group_weight="row")
+    assert same(grouped.fit(**{"rng": 0, **FEW.get(name, {})}), result_of(name))
+
+
+@each_test
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([float("nan"), *range(1, len(Y))], "groups has 1 missing values"),
+        ([None, *range(1, len(Y))], "groups has 1 missing values"),
+        (["a"] * len(Y), "groups names one group only"),
+        (["a", "b"], f"groups must name a group for each of {len(Y)} rows"),
+    ],
+)
+def test_groups_that_cannot_be_used_are_refused(name, groups, message):
+    with pytest.raises(ValueError, match=message):
+        made(name, groups=groups)
+
+
+@each_test
+def test_a_weight_of_groups_that_is_none_is_refused(name):
+    with pytest.raises(ValueError, match="group_weight='patient' is unknown"):
+        made(name, group_weight="patient")
 
 
 @each_test

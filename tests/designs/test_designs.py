@@ -421,7 +421,7 @@ def test_splitters_that_fail_are_refused_by_name():
         plan.check(6)
     plan = designs.as_design(model_selection.GroupKFold(3), X, y)
     with pytest.raises(
-        ValueError, match=r"design GroupKFold\(.*: it splits by groups, and no test"
+        ValueError, match=r"design GroupKFold\(.*: it splits by groups: pass groups="
     ):
         plan.check(6)
 

@@ -51,3 +51,64 @@ def unbiased(phi):
     """The squared estimate less the mean product of Phi_0 over disjoint sets S and S'."""
     products = [a * b for s, a in phi.items() for t, b in phi.items() if not set(s) & set(t)]
     return float(np.mean(list(phi.values())) ** 2 - np.mean(products))
+
+
+def auc_kernel(score, index, y, sets, weight):
+    """h(L; k, t) for every learning set and ordered pair of other clusters, and theta.
+
+    `score` maps the rows learnt from to scores of all rows; k gives positives, t negatives.
+    """
+    n_clusters = int(index.max()) + 1
+    count = {
+        (k, c): max(int(((index == k) & (y == c)).sum()), 1)
+        for k in range(n_clusters)
+        for c in (0, 1)
+    }
+    psi, pairs = {}, {}
+    for learnt in sets:
+        s = score(np.isin(index, learnt))
+        others = sorted(set(range(n_clusters)) - set(learnt))
+        for k in others:
+            for t in others:
+                positive = np.flatnonzero((index == k) & (y == 1))
+                negative = np.flatnonzero((index == t) & (y == 0))
+                if k == t or not len(positive) or not len(negative):
+                    continue
+                w = 1 / (count[k, 1] * count[t, 0]) if weight == "group" else 1.0
+                right = [(s[i] > s[j]) + 0.5 * (s[i] == s[j]) for i in positive for j in negative]
+                psi[learnt, k, t], pairs[learnt, k, t] = w * sum(right), w * len(right)
+    theta = sum(psi.values()) / sum(pairs.values())
+    return psi, pairs, theta
+
+
+def auc_jackknife(psi, pairs, theta, samples):
+    """The delete-one jackknife of the linear part of theta, clusters left out in turn.
+
+    `samples` are the clusters of the one sample, or the positive and the negative ones. The kernel
+    h = theta + (psi - theta C)/mean C is averaged over learning sets and unordered pairs.
+    """
+    n_clusters = sum(map(len, samples))
+    learnt_sets = sorted({learnt for learnt, _, _ in psi})
+    ordered = {}
+    for learnt in learnt_sets:
+        others = sorted(set(range(n_clusters)) - set(learnt))
+        for k, t in combinations(others, 2):
+            if len(samples) == 2 and (k in samples[0]) == (t in samples[0]):
+                continue
+            both = [(learnt, k, t), (learnt, t, k)]
+            ordered[learnt, k, t] = [
+                sum(part.get(key, 0.0) for key in both) for part in (psi, pairs)
+            ]
+    mean_count = np.mean([c for _, c in ordered.values()])
+    h = {key: theta + (p - theta * c) / mean_count for key, (p, c) in ordered.items()}
+    total = 0.0
+    for members in samples:
+        without = np.array(
+            [
+                np.mean([v for key, v in h.items() if i not in key[0] and i not in key[1:]])
+                for i in members
+            ]
+        )
+        n = len(members)
+        total += (n - 1) / n * float(((without - without.mean()) ** 2).sum())
+    return total

@@ -13,6 +13,7 @@ from ucvtest.cli.options import (
     AlternativeName,
     ContrastName,
     CorrectionName,
+    GroupWeightName,
     IntervalName,
     LossName,
     VarianceName,
@@ -124,6 +125,16 @@ def compare(
         float, typer.Option(help="One minus the confidence level of the interval.")
     ] = 0.05,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random learning sets.")] = 0,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="Column that says which rows belong together, such as the patient: not a feature.",
+        ),
+    ] = None,
+    group_weight: Annotated[
+        GroupWeightName, typer.Option(help="Groups count the same each, or as many as their rows.")
+    ] = "group",
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COL", help="Column to leave out; repeatable.")
     ] = None,
@@ -184,7 +195,7 @@ def compare(
       ucvtest compare wine.csv --target cultivar --learner lda --other knn:5 \\
           --other majority --tests recommended
       ucvtest compare heart.csv --target died --pos-label yes --loss log \\
-          --learner lda --other knn:7 --drop patient_id --plot heart.png
+          --learner lda --other knn:7 --groups patient_id --plot heart.png
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors():
         check_options(alpha, plot, json)
@@ -201,7 +212,7 @@ def compare(
         named = named_tests(test, tests, own)
         if contrast == "ratio":
             named = of_ratios(named, learners=1 + len(other or []))
-        X, y = read(data, target, drop or [])
+        X, y, labels = read(data, target, drop or [], groups)
 
         import ucvtest as uv
 
@@ -211,6 +222,10 @@ def compare(
         common = {"loss": loss, "alternative": alternative, "pos_label": as_label(pos_label, y)}
         if contrast != "difference":
             common["contrast"] = contrast
+        if groups is not None:
+            common |= {"groups": labels, "group_weight": group_weight}
+        elif group_weight != "group":
+            raise ValueError("--group-weight has no use without --groups")
         as_table = tests is not None or len(learners) > 2
         check_together(as_table, learners, null_value, correction)
         outcome: TestResult | Comparison
@@ -237,7 +252,8 @@ def _run_test(
 
     default = None
     if not named:
-        arguments = {"pos_label": common["pos_label"]}
+        of_rows = ("pos_label", "groups", "group_weight")
+        arguments = {name: common[name] for name in of_rows if name in common}
         default = recommended(X, y, list(learners), len(learners), common["loss"], arguments)
     spec = default.spec if default else next(iter(named.values()))
     cls: Any = spec.cls

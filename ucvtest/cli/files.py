@@ -10,14 +10,21 @@ if TYPE_CHECKING:
 MAX_NAMES = 8
 
 
-def read(path: Path, target: str, drop: Sequence[str]) -> "tuple[pd.DataFrame, Any]":
-    """Features and response of a CSV file."""
+def read(
+    path: Path, target: str, drop: Sequence[str], groups: str | None = None
+) -> "tuple[pd.DataFrame, Any, Any]":
+    """Features, response and groups, if there are any, of a CSV file."""
     if target in drop:
         raise ValueError(f"--drop {target}: that is the target")
-    table = read_table(path, [("--target", target), *(("--drop", name) for name in drop)])
-    features = table.drop(columns=[target, *drop])
+    if groups == target:
+        raise ValueError(f"--groups {groups}: that is the target")
+    named = [] if groups is None else [groups]
+    options = {"--target": [target], "--drop": drop, "--groups": named}
+    table = read_table(path, [(key, name) for key, names in options.items() for name in names])
+    features = table.drop(columns=[target, *drop, *named])
     _check_features(features, path)
-    return features, table[target].to_numpy()
+    labels = None if groups is None else table[groups].to_numpy()
+    return features, table[target].to_numpy(), labels
 
 
 def read_table(path: Path, wanted: Sequence[tuple[str, str]]) -> "pd.DataFrame":

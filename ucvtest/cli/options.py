@@ -25,6 +25,7 @@ VarianceName = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "
 IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"]
 
 ContrastName = Literal["difference", "ratio"]
+GroupWeightName = Literal["group", "row"]
 
 OWN_OPTIONS = {
     "--learn-size": ("constructor", "learn_size", None),

@@ -70,6 +70,7 @@ class Problem:
         sample = make_sample(features, y, as_classes=as_classes, pos_label=pos_label, groups=groups)
         if sample.groups is not None and sample.groups.single:
             sample = replace(sample, groups=None)
+        _check_classes_of_groups(sample)
         check_matrix(scored, sample)
         if scored is not None and not isinstance(scored, SetScore):
             scored = for_classes(scored, sample.n_classes)
@@ -148,6 +149,20 @@ def _for_response(loss: Any, *, as_classes: bool) -> Loss:
     if isinstance(loss, SetScore) and not loss.fixed_output and not as_classes:
         return replace(loss, output="number")
     return as_loss(loss, has_classes=as_classes)
+
+
+def _check_classes_of_groups(sample: Sample) -> None:
+    """Refuse classes that are in one group only, which is learnt from or tested."""
+    if sample.groups is None or sample.codes is None or sample.classes is None:
+        return
+    for code, label in enumerate(sample.classes.tolist()):
+        found = np.unique(sample.groups.index[sample.codes == code])
+        if len(found) == 1:
+            name = sample.groups.labels.tolist()[found[0]]
+            raise ValueError(
+                f"class {label!r} is in one group only ({name!r}), which is either learnt from or "
+                "tested: it must be in two at least; merge it with another class, or leave it out"
+            )
 
 
 def warn_of(sample: Sample) -> None:

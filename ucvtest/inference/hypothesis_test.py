@@ -160,8 +160,6 @@ class HypothesisTest(ABC):
         scoring: Any = None,
         missing: Missing = "raise",
     ) -> None:
-        if not self.takes_groups:
-            refuse_groups(groups)
         loss = chosen_loss(loss, scoring)
         if self.needs_values or not self.takes_set_scores:
             refuse_set_score(loss, type(self).__name__)
@@ -181,6 +179,8 @@ class HypothesisTest(ABC):
             group_weight=group_weight,
             backend=backend,
         )
+        if not self.takes_groups and self._question.clusters is not None:
+            refuse_groups(groups)
         self.loss = self._question.loss
 
     @classmethod

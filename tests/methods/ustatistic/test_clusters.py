@@ -1,10 +1,15 @@
 """`UStatisticTest` on clusters, against enumeration of all sets of clusters."""
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 
 import ucvtest as uv
 from tests.oracles import clusters as oracle
+from ucvtest.data.groups import Clusters, Groups
+from ucvtest.kernels.auc_ustatistic.clusters import RowWeights, SingleLabelClusters
+from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 
 SIZES = {6: [1, 4, 2, 3, 1, 2], 7: [2, 1, 3, 1, 1, 4, 2]}
 G = 2
@@ -93,3 +98,71 @@ def test_random_sets_agree_with_all_sets(larger, weight):
     )
     of_learners = [each.tables["Learners"]["se"] for each in (drawn, exact)]
     np.testing.assert_allclose(*of_learners, rtol=0.1)
+
+
+def score_of(X, y):
+    """Difference of squared distances to the means, as "nearest_centroid" scores."""
+
+    def score(learnt):
+        if len(np.unique(y[learnt])) < 2:
+            return np.zeros(len(y))
+        means = [X[learnt & (y == label)].mean(axis=0) for label in (0, 1)]
+        return ((X - means[0]) ** 2).sum(axis=1) - ((X - means[1]) ** 2).sum(axis=1)
+
+    return score
+
+
+@pytest.mark.parametrize("weight", ["group", "row"])
+@pytest.mark.parametrize("n_clusters", SIZES)
+def test_aucs_of_mixed_clusters_are_those_of_enumeration(n_clusters, weight):
+    X, y, names, index = sample(n_clusters)
+    test = uv.UStatisticTest(
+        X, y, "nearest_centroid", loss="auc", learn_size=G, groups=names, group_weight=weight
+    )
+    result = test.fit("exact")
+    sets = list(combinations(range(n_clusters), G))
+    psi, pairs, theta = oracle.auc_kernel(score_of(X, y), index, y, sets, weight)
+    assert result.estimate == pytest.approx(theta, abs=1e-12)
+    jackknife = oracle.auc_jackknife(psi, pairs, theta, [range(n_clusters)])
+    assert result.variance == pytest.approx(jackknife, abs=1e-12)
+    assert result.df == n_clusters - 1
+
+
+@pytest.mark.parametrize("weight", ["group", "row"])
+def test_aucs_of_clusters_of_one_class_are_those_of_enumeration(weight):
+    X, _, names, index = sample(7)
+    own = np.array([1, 0, 1, 0, 0, 1, 0])
+    y = own[index]
+    test = uv.UStatisticTest(
+        X, y, "nearest_centroid", loss="auc", learn_size=(1, 1), groups=names, group_weight=weight
+    )
+    result = test.fit("exact", variance="jackknife")
+    sets = [
+        tuple(sorted(each))
+        for each in product(*(np.flatnonzero(own == c).tolist() for c in (0, 1)))
+    ]
+    psi, pairs, theta = oracle.auc_kernel(score_of(X, y), index, y, sets, weight)
+    assert result.estimate == pytest.approx(theta, abs=1e-12)
+    samples = [np.flatnonzero(own == c).tolist() for c in (1, 0)]
+    assert result.variance == pytest.approx(
+        oracle.auc_jackknife(psi, pairs, theta, samples), abs=1e-12
+    )
+
+
+def test_clusters_of_one_row_rank_as_rows_do():
+    # The code of clusters, which such groups do not reach otherwise.
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], 10)
+    learnt = np.hstack([rng.permuted(np.tile(np.arange(10) < 4, (400, 1)), axis=1)] * 2)
+    learnt[:, 10:] = rng.permuted(learnt[:, 10:], axis=1)
+    scores = y + rng.normal(size=20) + 0.1 * rng.normal(size=(400, 20))
+    members = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
+    clusters = Clusters(Groups(np.arange(20), np.arange(20)), "group")
+    rows = TwoClasses(members)
+    ours = SingleLabelClusters(members, RowWeights.of(clusters, y == 1))
+    for sums in (rows, ours):
+        sums.add([scores], learnt, np.arange(400))
+    expected, found = rows.answer((1,)), ours.answer((1,))
+    for name in ("midpoint", "jackknife"):
+        assert found.values[name] == pytest.approx(expected.values[name], rel=1e-9)
+    assert found.auc == pytest.approx(expected.auc, rel=1e-12)

@@ -733,11 +733,6 @@ class TestRefusals:
                 "loss='zero_one' needs class labels, but y holds real values: use "
                 "loss='squared' or 'absolute'",
             ),
-            (
-                {"groups": np.arange(20)},
-                "groups= is not supported: the test assumes independent observations, and "
-                "several rows of one patient are not; keep one row for each, or average them",
-            ),
         ],
     )
     def test_by_the_constructor(self, arguments, message):

@@ -8,7 +8,14 @@ import jax.numpy as jnp
 
 from ucvtest.common.float64 import in_float64, jit
 
-__all__ = ["least_squares", "rank_sums", "residual_sums", "row_residuals"]
+__all__ = [
+    "cluster_rank_sums",
+    "least_squares",
+    "mixed_rank_sums",
+    "rank_sums",
+    "residual_sums",
+    "row_residuals",
+]
 
 Pair = tuple[jax.Array, jax.Array]
 """An array for the positives, and one for the negatives."""
@@ -62,6 +69,72 @@ def rank_sums(scores: Pair, learnt: Pair, there: jax.Array, tested: Pair) -> dic
         "total": total.sum(2),
         "learnt_total": jnp.einsum("dkb,kbi->dki", total, w),
     }
+
+
+def _twice(positive: jax.Array, negative: jax.Array) -> jax.Array:
+    """Twice psi of all pairs of a positive and a negative row."""
+    s1, s0 = positive[..., :, None], negative[..., None, :]
+    return (s1 > s0).astype(jnp.float64) + (s1 >= s0)
+
+
+@in_float64
+@jit
+def cluster_rank_sums(
+    scores: Pair, learnt: Pair, there: jax.Array, shares: Pair, offset: jax.Array
+) -> dict[str, jax.Array]:
+    """The sums of `rank_sums` for clusters of one class, whose psi is a mean over pairs of rows.
+
+    `scores` (D, K, B, N_c) of rows, `learnt` (K, B, G_c) and `shares` (N_c, G_c) of clusters;
+    `offset` (D, G1, G0) is added to psi of every pair of clusters. `counts1` and `counts0` are
+    (D, K, B, G_c).
+    """
+    tested = [(~part & there[..., None]).astype(float) for part in learnt]
+
+    def add_row(pairs: jax.Array, row: tuple[jax.Array, ...]) -> tuple[jax.Array, Pair]:
+        psi = jnp.einsum("dkij,ia,jb->dkab", _twice(*row[:2]), *shares) + 2 * offset[:, None]
+        psi *= row[2][..., :, None] * row[3][..., None, :]
+        return pairs + psi, (psi.sum(-1), psi.sum(-2))
+
+    moved = (
+        *(jnp.moveaxis(jnp.where(jnp.isnan(each), 0.0, each), 2, 0) for each in scores),
+        *(jnp.moveaxis(part, 1, 0) for part in tested),
+    )
+    start = jnp.zeros((*moved[0].shape[1:3], shares[0].shape[1], shares[1].shape[1]))
+    pairs, counts = jax.lax.scan(add_row, start, moved)
+    counts1, counts0 = (jnp.moveaxis(part, 0, 2) for part in counts)
+    w = jnp.concatenate(learnt, axis=-1).astype(float) * there[..., None]
+    total, single = counts1.sum(-1), w.astype(jnp.float32)
+    return {
+        "counts1": counts1,
+        "counts0": counts0,
+        "pairs": pairs,
+        "n_rows": there.sum(1),
+        "learnt": w.sum(1),
+        "together": jnp.einsum("kbi,kbj->kij", single, single),
+        "total": total.sum(2),
+        "learnt_total": jnp.einsum("dkb,kbi->dki", total, w),
+    }
+
+
+@in_float64
+@jit
+def mixed_rank_sums(
+    scores: Pair, learnt: jax.Array, weights: Pair, count: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Of each row and tested cluster the sums of psi over the others (D, B, G), and of C (B, G).
+
+    `scores` (D, B, N_c), `weights` (N_c, G); `learnt` (B, G) and `count` (G, G) are of clusters.
+    """
+
+    def of_row(_: None, row: tuple[jax.Array, ...]) -> tuple[None, jax.Array]:
+        psi = jnp.einsum("dij,ia,jb->dab", _twice(*row[:2]) / 2, *weights)
+        psi = (psi + jnp.swapaxes(psi, 1, 2)) * (1 - jnp.eye(len(count)))
+        return None, (psi @ row[2]) * row[2]
+
+    tested = (~learnt).astype(float)
+    moved = (jnp.moveaxis(jnp.where(jnp.isnan(each), 0.0, each), 1, 0) for each in scores)
+    _, placed = jax.lax.scan(of_row, None, (*moved, tested))
+    return jnp.moveaxis(placed, 0, 1), (tested @ count) * tested
 
 
 @in_float64

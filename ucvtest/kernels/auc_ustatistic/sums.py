@@ -4,7 +4,7 @@ They grow with the rows, but are never larger than a number for each pair of obs
 and block. Placements are kept only until the residuals of an additive fit are taken from them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, TypeVar
@@ -71,13 +71,19 @@ class Sums:
         if rest is None:
             self.stages = None
         calls, new = [], []
-        for placed, sums in rank(sets, scores):
+        for placed, sums in self._ranked(sets, scores):
             self.pairs += sums.pop("pairs")
             self.alike &= all(bool((each == each[:1]).all()) for each in placed.counts)
             calls.append(placed)
             new.append(Moments(**sums))
         self._waiting.append(_Batch(calls, reduce(_plus, new), sets.draw, rest))
         self.n_rows += len(sets.draw)
+
+    def _ranked(
+        self, sets: LearningSets, scores: Sequence[tuple[np.ndarray, np.ndarray]]
+    ) -> Iterator[tuple[Placed, dict[str, np.ndarray]]]:
+        """The rankings of the next rows, some at a time, with their sums."""
+        return rank(sets, scores)
 
     def _start(self, sets: LearningSets, n_learners: int) -> None:
         shape = self.shape = sets.shape

@@ -9,7 +9,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.runtime import Execution, progress_bar
-from ucvtest.data.groups import GroupWeight, counting_groups, refuse_groups
+from ucvtest.data.groups import GroupWeight, counting_groups
 from ucvtest.data.missing import Missing
 from ucvtest.evaluation.source import LossSource
 from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_arguments
@@ -22,6 +22,7 @@ from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic import ratio, report, run
 from ucvtest.methods.ustatistic.auc import report as auc_report
 from ucvtest.methods.ustatistic.auc import run as auc_run
+from ucvtest.methods.ustatistic.auc.cluster_plan import cluster_sizes
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
 from ucvtest.methods.ustatistic.auc.several_plan import SeveralSizes
 from ucvtest.methods.ustatistic.interval import Interval, IntervalName
@@ -213,7 +214,7 @@ class UStatisticTest(FromLosses):
 
     learn_size: int
     contrast: Contrast = "difference"
-    _classes: ClassSizes | SeveralSizes | None = None
+    _classes: auc_run.Sizes | None = None
     """Of a test about the AUC."""
     _pairs: GivenPairs | GivenSplits | None = None
     """Of a test that was made from losses."""
@@ -254,9 +255,10 @@ class UStatisticTest(FromLosses):
             missing=missing,
         )
         if is_auc(loss):
-            refuse_groups(self.clusters)
-            sample = self._problem.sample
-            if sample.n_classes > 2:
+            sample, clusters = self._problem.sample, self.clusters
+            if clusters is not None:
+                self._classes = cluster_sizes(sample, clusters, learn_size)
+            elif sample.n_classes > 2:
                 named = pos_label is not None
                 self._classes = SeveralSizes.checked(sample, learn_size, against_rest=named)
             else:
@@ -317,7 +319,11 @@ class UStatisticTest(FromLosses):
 
     def _take(self, header: LossesHeader) -> None:
         if header.loss == AUC:
-            refuse_groups(header.clusters)
+            if header.clusters is not None:
+                raise ValueError(
+                    "scores with groups need learning sets of groups, which UStatisticTest draws "
+                    "itself: make it from X and y"
+                )
             header.check_values()
             n_classes = len(np.unique(self.target))
             if n_classes > 2:

@@ -18,7 +18,7 @@ from ucvtest.kernels.auc_ustatistic.status import too_rough
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
 from ucvtest.methods.ustatistic.auc.run import Found
-from ucvtest.methods.ustatistic.auc.several_plan import SeveralSizes
+from ucvtest.methods.ustatistic.auc.run import Sizes as AnySizes
 from ucvtest.methods.ustatistic.plan import Options
 from ucvtest.methods.ustatistic.report import ORDER, REMEDY_PAIRS, max_fits_notes
 from ucvtest.stats.own_values import OwnValues
@@ -29,9 +29,6 @@ FEW_IN_CLASS = 8
 """With fewer observations of a class than this, intervals are rough."""
 
 REMEDY_LOSSES = "use scores of more splits"
-
-
-AnySizes = ClassSizes | SeveralSizes
 
 
 def parts(

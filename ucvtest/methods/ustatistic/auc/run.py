@@ -6,18 +6,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from ucvtest.evaluation.source import LossSource
+from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters, SingleLabelClusters
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS
 from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
 from ucvtest.kernels.auc_ustatistic.status import status
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
+from ucvtest.methods.ustatistic.auc.cluster_plan import MixedSizes, SingleLabelSizes
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
 from ucvtest.methods.ustatistic.auc.several_plan import SeveralSizes
 from ucvtest.methods.ustatistic.plan import Options
 from ucvtest.methods.ustatistic.run import in_parts
 from ucvtest.methods.ustatistic.splits import GivenSplits
 
-__all__ = ["Found", "Sampler", "estimated"]
+__all__ = ["Found", "Sampler", "Sizes", "estimated"]
+
+Sizes = ClassSizes | SeveralSizes | MixedSizes
 
 STAGE_CELLS = 500_000
 """Scores of a learner that are in memory at a time."""
@@ -55,7 +59,7 @@ class Found:
 class Sampler:
     """Learning sets within the classes, with the scores of one learner or two."""
 
-    sizes: ClassSizes | SeveralSizes
+    sizes: Sizes
     source: LossSource
     generator: np.random.Generator
 
@@ -71,6 +75,9 @@ class Sampler:
     def scores(self, learning: np.ndarray) -> list[np.ndarray]:
         """The scores of each learner, (R, n), or (R, n, C), undefined where it learnt."""
         seeds = self.generator.integers(2**31 - 1, size=len(learning))
+        weights = getattr(self.sizes, "weights", None)
+        if weights is not None:
+            learning = learning[:, weights.index]
         return self.source.each(learning, ~learning, seeds)
 
 
@@ -81,12 +88,18 @@ class Rankings:
         self._sampler, self._exact = sampler, exact
         self._n_learners, self._n_draws = 2 if sampler.source.paired else 1, 0
         sizes = sampler.sizes
-        self._sums: TwoClasses | SeveralClasses
+        self._sums: TwoClasses | SeveralClasses | MixedClusters
+        # The additive fit to fewer rows than these would be noisy.
+        rows = max(FEWEST_FOR_EACH * sizes.n_obs, STAGE_PLACEMENTS // sizes.n_obs)
         if isinstance(sizes, SeveralSizes):
             self._sums = SeveralClasses(sizes.classes, self._n_learners, exact=exact)
+        elif isinstance(sizes, MixedSizes):
+            self._sums = MixedClusters(sizes.weights, sizes.learn_sizes[0], exact=exact)
+        elif isinstance(sizes, SingleLabelSizes):
+            self._sums = SingleLabelClusters(
+                sizes.members, sizes.weights, exact=exact, rows_at_a_time=rows
+            )
         else:
-            # The additive fit to fewer rows than these would be noisy.
-            rows = max(FEWEST_FOR_EACH * sizes.n_obs, STAGE_PLACEMENTS // sizes.n_obs)
             self._sums = TwoClasses(sizes.members, exact=exact, rows_at_a_time=rows)
 
     @property

@@ -1,0 +1,315 @@
+r"""AUCs where rows come in clusters, which are learnt from and tested as a whole.
+
+psi(k, l) sums over the pairs of a positive row of cluster k and a negative row of cluster l, with
+the product of their weights, how often the rule ranks the positive one higher. Where every cluster
+is of one class, k and l are observations of a two-sample U-statistic, and all that holds for single
+rows holds for them. Mixed clusters give a U-statistic of one sample, the share
+
+    theta = sum of psi(k, l) + psi(l, k) over sum of C(k, l) + C(l, k)
+
+over pairs of different clusters that a rule does not learn from, C the sum of the products of
+weights. Its linear part has the kernel h = theta + (psi(k, l) + psi(l, k) - theta C)/mean C of
+degree m = g + 2, from which the delete-one jackknife J = n(n - 1)/(n - m)^2 sum_i b_i^2 follows,
+
+    b_i = g(n - g)/(n(n - 1)) eta_i + 2/n (mean of h over the pairs with i - theta),
+
+eta the coefficients of the mean of h on the learning set.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from ucvtest.data.class_sizes import Shape
+from ucvtest.data.groups import Clusters
+from ucvtest.kernels.auc_ustatistic.jitted import (
+    cluster_rank_sums,
+    least_squares,
+    mixed_rank_sums,
+)
+from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed
+from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated
+
+__all__ = ["MixedClusters", "RowWeights", "SingleLabelClusters"]
+
+ROWS_OF_CALL = 256
+"""Learning sets of mixed clusters in one jitted call."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowWeights:
+    """Positive and negative rows, and what each of them weighs in each cluster: (N_c, G).
+
+    `index` (n,) is the cluster of each row.
+
+    With the weight "group" the rows of one class in a cluster share the weight 1.
+    """
+
+    index: np.ndarray
+    rows: tuple[np.ndarray, np.ndarray]
+    weights: tuple[np.ndarray, np.ndarray]
+
+    @classmethod
+    def of(cls, clusters: Clusters, positive: np.ndarray) -> Self:
+        """From the class of each row."""
+        index, rows, weights = clusters.groups.index, [], []
+        for members in (positive, ~positive):
+            each = np.flatnonzero(members)
+            matrix = (index[each][:, None] == np.arange(clusters.n_groups)).astype(float)
+            if clusters.weight == "group":
+                matrix /= np.maximum(matrix.sum(axis=0), 1.0)
+            rows.append(each)
+            weights.append(matrix)
+        return cls(index, (rows[0], rows[1]), (weights[0], weights[1]))
+
+    def of_rows(self, scores: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Scores (M, n) of each learner, by class."""
+        first, second = self.rows
+        values = [each.astype(float, copy=False) for each in scores]
+        return [(each[:, first], each[:, second]) for each in values]
+
+
+class SingleLabelClusters(TwoClasses):
+    """Sums over the rankings of clusters of positives and of negatives.
+
+    `members` are the clusters of each class. With the weight "row" psi is that of `clusters`, whose
+    theta comes from the first rows: what later ones change in it is of the order of its error.
+    """
+
+    def __init__(
+        self,
+        members: Sequence[np.ndarray],
+        weights: RowWeights,
+        *,
+        exact: bool = False,
+        rows_at_a_time: int | None = None,
+    ) -> None:
+        super().__init__(members, exact=exact, rows_at_a_time=rows_at_a_time)
+        self._weights = weights
+        shares = [
+            part[:, each] / part[:, each].sum(axis=0).mean()
+            for part, each in zip(weights.weights, members, strict=True)
+        ]
+        self._shares = shares[0], shares[1]
+        first, second = (part.sum(axis=0) for part in shares)
+        self._count = np.outer(first, second)
+        self._theta: np.ndarray | None = None
+
+    def add(self, scores: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
+        """Rank the scores (M, n) of the rows; learning sets (M, G) are of clusters."""
+        self._effects = None
+        self.rank(LearningSets(self._by_class(learning), draw), self._weights.of_rows(scores))
+        if self._rows_at_a_time is not None and self.n_waiting >= self._rows_at_a_time:
+            self.settle()
+
+    def _start(self, sets: LearningSets, n_learners: int) -> None:
+        super()._start(sets, n_learners)
+        # Products of disjoint sets are of rows alone, and the unbiased variance with them.
+        self.pairs, self.complete, self.stages = self.pairs.astype(float), None, None
+
+    def _ranked(
+        self, sets: LearningSets, scores: Sequence[tuple[np.ndarray, np.ndarray]]
+    ) -> Iterator[tuple[Placed, dict[str, np.ndarray]]]:
+        if self._theta is None:
+            self._theta = self._pilot(sets, scores)
+        yield from self._offset_by(self._theta, sets, scores)
+
+    def _offset_by(
+        self,
+        theta: np.ndarray,
+        sets: LearningSets,
+        scores: Sequence[tuple[np.ndarray, np.ndarray]],
+    ) -> Iterator[tuple[Placed, dict[str, np.ndarray]]]:
+        offset = theta[:, None, None] * (1 - self._count)
+        for index in sets.calls():
+            learnt = (sets.learnt[0][index], sets.learnt[1][index])
+            rows = [np.stack([each[c][index] for each in scores]) for c in (0, 1)]
+            there = index >= 0
+            sums = cluster_rank_sums((rows[0], rows[1]), learnt, there, self._shares, offset)
+            counts = (sums.pop("counts1"), sums.pop("counts0"))
+            sums["placed"] = np.concatenate([part.sum(axis=2) for part in counts], axis=-1)
+            yield Placed(index, learnt, counts), sums
+
+    def _pilot(
+        self, sets: LearningSets, scores: Sequence[tuple[np.ndarray, np.ndarray]]
+    ) -> np.ndarray:
+        """theta of each learner; any would do where all pairs of clusters count the same."""
+        zero = np.zeros(len(scores))
+        if np.ptp(self._count) < 1e-12:
+            return zero
+        total = sum(
+            sums["pairs"].sum(axis=(1, 2, 3)) for _, sums in self._offset_by(zero, sets, scores)
+        )
+        tested = [(~part).astype(float) for part in sets.learnt]
+        count = np.einsum("mi,ij,mj->", *(tested[0], self._count, tested[1]), optimize=True)
+        found: np.ndarray = total / (2 * count)
+        return found
+
+    def why_flat(self) -> str:
+        """Why one learner has no variance."""
+        return "every cluster was ranked equally well"
+
+
+class MixedClusters:
+    """Sums over the rankings of clusters with rows of both classes; see the head of the module."""
+
+    def __init__(self, weights: RowWeights, learn_size: int, *, exact: bool = False) -> None:
+        self._weights, self._exact = weights, exact
+        n_groups = weights.weights[0].shape[1]
+        self.shape = Shape((n_groups,), (learn_size,))
+        totals = [part.sum(axis=0) for part in weights.weights]
+        count = np.outer(*totals)
+        count = count + count.T
+        np.fill_diagonal(count, 0.0)
+        self._count, self._mean_count = count, count.sum() / (n_groups * (n_groups - 1))
+        self._rows: list[tuple[np.ndarray, ...]] = []
+        self._found: _FirstOrder | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Learning sets so far."""
+        return sum(len(learning) for _, _, learning, _ in self._rows)
+
+    @property
+    def n_learners(self) -> int:
+        """One or two."""
+        return len(self._rows[0][0])
+
+    @property
+    def alike(self) -> bool:
+        """Whether all learners placed every cluster alike."""
+        return all(bool(np.allclose(placed, placed[:1])) for placed, _, _, _ in self._rows)
+
+    def why_flat(self) -> str:
+        """Why one learner has no variance."""
+        return "every cluster was ranked equally well"
+
+    def add(self, scores: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
+        """Rank the scores (M, n) of the rows; learning sets (M, G) are of clusters."""
+        self._found = None
+        rows, n_rows = self._weights.of_rows(scores), len(learning)
+        placed, counted = [], []
+        for start in range(0, n_rows, ROWS_OF_CALL):
+            # Always calls of one shape: others would be compiled anew.
+            part = np.minimum(np.arange(start, start + ROWS_OF_CALL), n_rows - 1)
+            one, other = mixed_rank_sums(
+                tuple(np.stack([each[c][part] for each in rows]) for c in (0, 1)),
+                learning[part],
+                self._weights.weights,
+                self._count,
+            )
+            placed.append(one[:, : n_rows - start])
+            counted.append(other[: n_rows - start])
+        found = np.concatenate(placed, axis=1), np.concatenate(counted), learning, draw
+        self._rows.append(found)
+
+    def mean(self, contrast: Sequence[float]) -> float:
+        """The share of pairs in the right order, or a linear combination of those of learners."""
+        placed = sum(each.sum(axis=(1, 2)) for each, _, _, _ in self._rows)
+        return float(np.dot(contrast, placed)) / sum(each.sum() for _, each, _, _ in self._rows)
+
+    def answer(self, contrast: Sequence[float]) -> Answer:
+        """The estimate with its jackknife variance for a linear combination of the learners."""
+        if self._found is None:
+            self._found = self._first_order()
+        found, weights = self._found, np.asarray(contrast, dtype=float)
+        blocks = np.arange(N_BLOCKS)
+        b = found.effects(blocks, exact=self._exact)
+        n_rows = found.n_rows
+        groups = None
+        if not self._exact:
+            groups = Groups.of(b, n_rows, found.effects).combined(weights)
+        (n,), (g,) = self.shape.sizes, self.shape.learn_sizes
+        squares = Squares(
+            # With g + 1 in the place of g, so that m is g + 2.
+            shape=Shape((n,), (g + 1,)),
+            b=weights @ b,
+            groups=groups,
+            inner=np.zeros((N_BLOCKS, N_BLOCKS)),
+            weight=n_rows / n_rows.sum(),
+            unbiased=[np.nan] * (N_BLOCKS + 1),
+        )
+        error = 0.0 if self._exact else found.error_of_mean(weights)
+        return estimated(float(weights @ found.auc(blocks)), squares, error)
+
+    def _first_order(self) -> "_FirstOrder":
+        parts = zip(*self._rows, strict=True)
+        placed, count, learning, draw = (
+            np.concatenate(each, axis=axis) for each, axis in zip(parts, (1, 0, 0, 0), strict=True)
+        )
+        (n,), (g,) = self.shape.sizes, self.shape.learn_sizes
+        theta = placed.sum(axis=(1, 2)) / count.sum()
+        tested = ~learning
+        # Mean of h over the tested pairs with a cluster; theta where it is learnt from.
+        moved = (placed - theta[:, None, None] * count) / (self._mean_count * (n - g - 1))
+        return _FirstOrder(theta, moved * tested, learning, draw)
+
+
+@dataclass(frozen=True, eq=False)
+class _FirstOrder:
+    """h - theta of each row and cluster (D, M, G), 0 where it is learnt from, by learning sets."""
+
+    theta: np.ndarray
+    moved: np.ndarray
+    learning: np.ndarray
+    draw: np.ndarray
+
+    @property
+    def block(self) -> np.ndarray:
+        """The block of each row."""
+        return self.draw % N_BLOCKS
+
+    @property
+    def n_rows(self) -> np.ndarray:
+        """Rows of each block, (K,)."""
+        return np.bincount(self.block, minlength=N_BLOCKS).astype(float)
+
+    def _sizes(self) -> tuple[int, int]:
+        n = self.learning.shape[1]
+        return n, int(self.learning[0].sum())
+
+    def _fit(self, blocks: np.ndarray, *, exact: bool) -> tuple[np.ndarray, ...]:
+        """Coefficients on learning sets (D, G), mean placements, and their mean (D,)."""
+        rows = np.isin(self.block, blocks)
+        learnt = self.learning[rows].astype(float)
+        n, g = self._sizes()
+        phi = self.moved[:, rows].sum(axis=2) / (n - g)
+        mean = learnt.mean(axis=0)
+        response = np.einsum("dm,mi->di", phi, learnt - mean) / len(learnt)
+        if exact:
+            eta = response * (n * (n - 1) / (g * (n - g)))
+        else:
+            centred = learnt - mean
+            gram = np.einsum("mi,mj->ij", centred, centred, optimize=True) / len(learnt)
+            eta = np.asarray(least_squares(gram, response))
+        eta = eta - eta.mean(axis=1, keepdims=True)
+        tested = np.maximum((1 - learnt).sum(axis=0), 1.0)
+        placed = self.moved[:, rows].sum(axis=1) / tested
+        level = phi.mean(axis=1) - eta @ mean
+        return eta, placed - placed.mean(axis=1, keepdims=True), level
+
+    def auc(self, blocks: np.ndarray) -> np.ndarray:
+        """theta, less what chance in the learning sets has added."""
+        return self.theta + self._fit(blocks, exact=False)[2]
+
+    def effects(self, blocks: np.ndarray, *, exact: bool = False) -> np.ndarray:
+        """b (D, G) from some of the blocks."""
+        eta, placed, _ = self._fit(blocks, exact=exact)
+        n, g = self._sizes()
+        found: np.ndarray = g * (n - g) / (n * (n - 1)) * eta + 2 / n * placed
+        return found
+
+    def error_of_mean(self, weights: np.ndarray) -> float:
+        """Monte-Carlo standard error: residuals of the fit, summed over the rows of each draw."""
+        n, g = self._sizes()
+        eta, _, level = self._fit(np.arange(N_BLOCKS), exact=False)
+        fit = self.learning @ eta.T + level
+        residual = weights @ (self.moved.sum(axis=2) / (n - g)) - fit @ weights
+        draws = np.unique(self.draw, return_inverse=True)[1]
+        sums = np.bincount(draws, residual - residual.mean())
+        n_rows, n_draws = len(residual), len(sums)
+        freedom = max(1 - (n - 1) / n_rows, 1 / n_rows)
+        return float(np.sqrt((sums**2).sum() * n_draws / (n_draws - 1) / freedom) / n_rows)
