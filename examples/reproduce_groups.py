@@ -28,10 +28,10 @@ FOLDS = 10
 MIX = np.linalg.cholesky(np.full((4, 4), 0.5) + 0.5 * np.eye(4)).T
 SHIFT = np.array([1.0, 0.6, 0.0, 0.3])
 
-POOLS, POOL_CLUSTERS, POOL_SETS = 6, 1000, 80
+POOLS, POOL_CLUSTERS, POOL_SETS = 6, 1000, 50
 """The truth: pools of clusters, and learning sets drawn from each of them."""
 
-BY_ROW = 5
+BY_ROW = 10
 """Of so many data sets one is analysed without groups too, which takes longer."""
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray]
