@@ -15,11 +15,14 @@ from typer.testing import CliRunner
 
 import ucvtest as uv
 from ucvtest import cli
-from ucvtest.cli import compare, options
+from ucvtest.cli import compare, errors, options
 from ucvtest.comparison.fields import Correction
 from ucvtest.learners.adapters.coerce import SHORT_NAMES
 from ucvtest.losses.loss import LOSSES
 from ucvtest.methods import registry
+from ucvtest.methods.ustatistic.interval import IntervalName
+from ucvtest.methods.ustatistic.plan import Variance
+from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import ALTERNATIVES
 
 FEATURES = ["mean_radius", "mean_texture", "mean_smoothness"]
@@ -148,6 +151,37 @@ def test_numeric_label_from_the_command_line(csv: Path, table: pd.DataFrame) -> 
     assert run_to_json(csv, "--pos-label", "0").settings["pos_label"] == 0
 
 
+def test_learning_sets_by_class(csv: Path) -> None:
+    found = run_to_json(csv, "--loss", "auc", "--learn-size", "9,11", "--n-pairs", "301")
+    assert found.settings["learn_size_by_class"] == [9, 11]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("learn_size=(17, 11), or leave it out", "--learn-size 17,11, or leave it out"),
+        ("pass loss='squared' or 'absolute'", "pass --loss squared or absolute"),
+        (
+            "raise learn_size >= 5, got learn_size=4: no",
+            "raise --learn-size >= 5, got --learn-size 4: no",
+        ),
+        ("contrast must be one of a, b", "--contrast must be one of a, b"),
+        ("the loss is a contrast", "the loss is a contrast"),
+        ("column 'learn_size' of n_repeats=3", "column 'learn_size' of n_repeats=3"),
+        ("use uv.InfluenceFunctionTest, which", "use --test influence, which"),
+        ("use uv.LeavePairOutTest", "use uv.LeavePairOutTest"),
+    ],
+)
+def test_messages_in_options(text: str, expected: str) -> None:
+    names = {
+        "learn_size": "--learn-size",
+        "loss": "--loss",
+        "contrast": "--contrast",
+        "test": "--test",
+    }
+    assert errors.in_options(text, names) == expected
+
+
 def test_tolerance_and_max_fits_bound_the_work(csv: Path) -> None:
     loose = run_to_json(csv, "--n-pairs", "auto", "--tol", "0.2")
     tight = run_to_json(csv, "--n-pairs", "auto", "--tol", "0.05")
@@ -194,6 +228,9 @@ def test_choices_are_those_of_the_library() -> None:
     assert get_args(options.LossName) == (*LOSSES, "auc")
     assert get_args(options.CorrectionName) == (*get_args(Correction), "none")
     assert get_args(options.AlternativeName) == ALTERNATIVES
+    assert get_args(options.ContrastName) == get_args(Contrast)
+    assert set(get_args(options.IntervalName)) == set(get_args(IntervalName))
+    assert get_args(options.VarianceName) == get_args(Variance)
 
 
 def test_both_names_of_the_command_and_its_version() -> None:
@@ -218,7 +255,10 @@ def test_amounts_are_recognised_as_everywhere(tmp_path):
     frame.to_csv(path, index=False)
     outcome = run(path, "--other", "majority", target="target")
     assert outcome.exit_code == 2
-    assert "different whole numbers in 100 observations: pass loss='squared'" in outcome.stderr
+    assert (
+        "different whole numbers in 100 observations: pass --loss squared or absolute"
+        in outcome.stderr
+    )
     outcome = run(path, "--other", "knn:5", *QUICK, target="target", learner="ridge:1.0")
     assert outcome.exit_code == 0, outcome.output
     assert "squared" in outcome.stdout
@@ -343,8 +383,34 @@ class TestErrors:
     def test_unknown_positive_class(self, csv: Path) -> None:
         self.check(
             run(csv, "--pos-label", "yes"),
-            "pos_label='yes' is none of the labels 'benign', 'malignant'",
+            "--pos-label yes is none of the labels 'benign', 'malignant'",
         )
+
+    @pytest.mark.parametrize(
+        ("extra", "message"),
+        [
+            (
+                ["--other", "knn:3", "--contrast", "ratio", "--loss", "zero_one"],
+                "--contrast ratio is",
+            ),
+            (["--variance", "asymptotic", "--loss", "auc"], "--variance asymptotic does not exist"),
+            (["--learn-size", "99"], "--learn-size must lie between"),
+            (
+                ["--learn-size", "5,60", "--loss", "auc"],
+                "--learn-size 5,60 learns from 60 of",
+            ),
+            (["--learn-size", "5,6"], "--learn-size must be an integer, got (5, 6)"),
+            (["--learn-size", "5,x"], "--learn-size must be a whole number or, with --loss auc,"),
+            (["--tol", "0"], "--tol must"),
+        ],
+        ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+    )
+    def test_options_have_their_own_names(self, csv: Path, extra: list[str], message: str) -> None:
+        outcome = run(csv, *extra)
+        assert outcome.exit_code == 2
+        assert message in outcome.stderr
+        for name in ("learn_size", "contrast=", "variance=", "loss="):
+            assert name not in outcome.stderr
 
     def test_error_of_the_library(self, csv: Path) -> None:
         outcome = run(csv, learner="oracle")

@@ -247,8 +247,12 @@ def _judged(found: uv.EquivalenceResult | uv.NoninferiorityResult) -> Any:
 
 
 def _arguments(values: Any) -> dict[str, Any]:
-    """A named R list as keyword arguments: losses, designs, all else single values."""
-    read: dict[str, Callable[[Any], Any]] = {"loss": _loss, "design": _design}
+    """A named R list as keyword arguments: losses, designs, sizes, all else single values."""
+    read: dict[str, Callable[[Any], Any]] = {
+        "loss": _loss,
+        "design": _design,
+        "learn_size": _learn_size,
+    }
     return {
         name: read[name](value) if name in read else scalar(name, value)
         for name, value in zip(values.names or (), values, strict=True)
@@ -269,6 +273,18 @@ def _as_r_design(design: uv.designs.NamedDesign) -> dict[str, Any]:
     """The list by which R describes a named design."""
     given = {name: value for name, value in vars(design).items() if value is not None}
     return {"kind": type(design).__name__, **given}
+
+
+def _learn_size(size: Any) -> Any:
+    """A number, or one for each class."""
+    import rpy2.rinterface as ri
+
+    numbers = (ri.IntSexpVector, ri.FloatSexpVector)
+    if not isinstance(size, numbers) or len(size) == 1:
+        return scalar("learn_size", size)
+    if any(each is ri.NA_Integer or each != each for each in size):
+        raise ValueError("learn_size must not hold NA: give one number for each class")
+    return tuple(scalar("learn_size", type(size)([each])) for each in size)
 
 
 def _learner(learner: Any, response: np.ndarray) -> Any:

@@ -65,6 +65,8 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         rf"\b(?P<name>{'|'.join(name for name in R_NAMES if name[0].isupper())})\b(?P<call>\()?",
         _function,
     ),
+    (r"\b(\w+)=\(([\d., ]+)\)", r"\1 = c(\2)"),
+    (r"\bgot \(([\d., ]+)\)", r"got c(\1)"),
     # What is in quotes is R's either way; single ones are Python's habit.
     (r"\b\w+='[^']*'(?:(?:, | or |, or )'[^']*')*", _quoted),
     (r"\ba callable \(X_train, y_train, X_test\) -> predictions", "a function(x, y, xnew)"),

@@ -23,6 +23,7 @@ from ucvtest.cli.options import (
     named_tests,
     of_ratios,
     parse_pairs,
+    parse_sizes,
 )
 from ucvtest.cli.report import report
 
@@ -62,10 +63,12 @@ def compare(
         CorrectionName, typer.Option(help="How p-values of several pairs are adjusted.")
     ] = "holm",
     learn_size: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            help="Observations to learn from, for the test ustatistic. [default: half of them, "
-            "less one]"
+            metavar="N|N,N,...",
+            help="Observations to learn from, for the test ustatistic; with --loss auc also one "
+            "number for each class in sorted order, the positive class last. [default: half of "
+            "them, less one]",
         ),
     ] = None,
     loss: Annotated[
@@ -197,12 +200,12 @@ def compare(
       ucvtest compare heart.csv --target died --pos-label yes --loss log \\
           --learner lda --other knn:7 --groups patient_id --plot heart.png
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
-    with one_line_errors():
+    with one_line_errors(compare):
         check_options(alpha, plot, json)
         alone = other is None and null_value is None
         check_margin(margin, alpha, contrast, alone=alone)
         own = {
-            "--learn-size": learn_size,
+            "--learn-size": parse_sizes(learn_size),
             "--variance": variance,
             "--interval": interval,
             "--n-pairs": parse_pairs(n_pairs),

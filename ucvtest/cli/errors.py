@@ -1,25 +1,100 @@
-"""Errors and warnings as one line each."""
+"""Errors and warnings as one line each, in the words of the command line."""
 
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from inspect import signature
+from traceback import walk_tb
 from typing import Any
 
 import typer
+from typer.models import OptionInfo
+
+HERE = "ucvtest.cli"
+
+TEST_CLASS = re.compile(r"\buv\.(\w+Test)\b(?!\.)")
+"""What messages of the library call a test."""
 
 
 @contextmanager
-def one_line_errors() -> Iterator[None]:
-    """Turn errors that a user can mend into one line and exit status 2, warnings into one line."""
+def one_line_errors(command: Callable[..., None]) -> Iterator[None]:
+    """Turn errors that a user can mend into one line and exit status 2, warnings into one line.
+
+    What the library says of arguments that `command` has as options is said of these.
+    """
+    options = _options_of(command)
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        show_warning(in_options(str(message), options))
+
     with warnings.catch_warnings():
-        warnings.showwarning = show_warning
+        warnings.showwarning = show
         try:
             yield
         except (ValueError, OSError, ImportError) as error:
-            typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
+            frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+            own = frames[-1].f_globals.get("__name__", "").startswith(HERE)
+            text = str(error) if own else in_options(str(error), options)
+            typer.echo(f"Error: {' '.join(text.split())}", err=True)
             raise typer.Exit(2) from None
 
 
-def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+def show_warning(message: Warning | str) -> None:
     """Print one line."""
     typer.echo(f"Warning: {message}", err=True)
+
+
+def _options_of(command: Callable[..., None]) -> dict[str, str]:
+    """The options of a command by the names of its parameters."""
+    known = signature(command).parameters.values()
+    return {
+        each.name: "--" + each.name.replace("_", "-")
+        for each in known
+        if any(isinstance(part, OptionInfo) for part in each.annotation.__metadata__)
+    }
+
+
+def in_options(text: str, options: dict[str, str]) -> str:
+    """A message with options in the place of arguments, which are the keys; all else stays.
+
+    Examples
+    --------
+    >>> from ucvtest.cli.errors import in_options
+    >>> in_options("use loss='log' or 'auc' or a smaller learn_size",
+    ...            {"loss": "--loss", "learn_size": "--learn-size"})
+    'use --loss log or auc or a smaller --learn-size'
+    """
+    if "test" in options:
+        text = TEST_CLASS.sub(_test_option, text)
+    quoted = r"'[^']*'(?:(?:, | or |, or )'[^']*')*"
+    value = rf"=(?P<value>{quoted}|\([^()]*\)|[^\s,;:()]+)"
+    # Names of one word are words of prose as well.
+    bare = rf"(?:{_any(name for name in options if '_' in name)})\b(?!=)"
+    pattern = rf"(?<![\w.'-])(?:(?P<name>{_any(options)}){value}|(?P<bare>{bare})" + (
+        rf"|(?P<subject>{_any(options)})(?= must\b))"
+    )
+
+    def option(found: re.Match[str]) -> str:
+        name = options[found["name"] or found["bare"] or found["subject"]]
+        return f"{name} {_written(found['value'])}" if found["value"] else name
+
+    return re.sub(pattern, option, text)
+
+
+def _any(names: Iterable[str]) -> str:
+    return "|".join(sorted(names, key=len, reverse=True)) or "(?!)"
+
+
+def _written(value: str) -> str:
+    """A value as one writes it in a shell: (5, 6) as 5,6 and 'log' as log."""
+    if value.startswith("("):
+        return value.strip("()").replace(" ", "")
+    return value.replace("'", "")
+
+
+def _test_option(found: re.Match[str]) -> str:
+    from ucvtest.methods import registry
+
+    names = {cls.__name__: name for name, cls in registry.tests_that_compare().items()}
+    return f"--test {names[found[1]]}" if found[1] in names else found[0]

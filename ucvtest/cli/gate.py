@@ -56,7 +56,7 @@ def gate(
     Example:
       ucvtest gate holdout.csv --target died --scores new,old --margin 0.02
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
-    with one_line_errors():
+    with one_line_errors(gate):
         check_options(alpha, None, None if json == STDOUT else json)
         check_margin(margin, alpha)
         names = [name.strip() for name in scores.split(",")]

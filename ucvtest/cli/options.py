@@ -123,6 +123,20 @@ def parse_pairs(pairs: str) -> Any:
         ) from None
 
 
+def parse_sizes(sizes: str | None) -> Any:
+    """What a test takes as learn_size: a number, or one for each class."""
+    if sizes is None:
+        return None
+    try:
+        numbers = tuple(map(int, sizes.split(",")))
+    except ValueError:
+        raise ValueError(
+            "--learn-size must be a whole number or, with --loss auc, one for each class as in "
+            f"5,6; got {sizes!r}"
+        ) from None
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
 def check_together(
     as_table: bool, learners: Sequence[str], null_value: float | None, correction: CorrectionName
 ) -> None:

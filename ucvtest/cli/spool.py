@@ -29,7 +29,7 @@ def flush(
     Every result is sent once, also where two such commands run at a time. What cannot be
     sent is kept, with a warning that says why; the exit status is then 1.
     """
-    with one_line_errors(), warnings.catch_warnings(record=True) as caught:
+    with one_line_errors(flush), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         from ucvtest.autologging import flush_spool
 

@@ -31,6 +31,7 @@ from ucvtest.methods.registry import TESTS
             "or a callable (X_train, y_train, X_test) -> predictions, got True",
             "or a function(x, y, xnew), got TRUE",
         ),
+        ("use learn_size=(17, 11), got (5, 60)", "use learn_size = c(17, 11), got c(5, 60)"),
         ("X holds nan in column 'X', None of them", "x holds nan in column 'X', None of them"),
     ],
 )

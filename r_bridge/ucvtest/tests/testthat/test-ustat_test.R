@@ -26,6 +26,16 @@ test_that("one learner alone has an interval and no test, unless there is a null
                ignore_attr = TRUE)
 })
 
+test_that("learning sets of an AUC have as many of each class as is asked for", {
+  skip_without_python()
+  by_class <- function(size) unlist(
+    seeded(x, y, "lda", loss = "auc", learn_size = size, n_pairs = 300)$settings$learn_size_by_class)
+  expect_equal(by_class(c(9, 11)), c(9L, 11L))
+  expect_equal(sum(by_class(20)), 20L)
+  expect_error(by_class(c(9, 11, 3)), "got c(9, 11, 3)", fixed = TRUE)
+  expect_error(by_class(c(9, NA)), "learn_size must not hold NA")
+})
+
 test_that("set.seed decides the draws", {
   skip_without_python()
   first <- numbers(seeded(x, y, "lda", n_pairs = 1000))
