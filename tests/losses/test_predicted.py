@@ -237,7 +237,7 @@ def test_bool_and_categorical_labels_are_labels():
         ({"rules": {"a": [None, *RULES["a"][1:]]}}, r"predictions\['a'\] has 1 missing values"),
         ({"rules": {"a": [{}] * 60}}, r"predictions\['a'\] must hold labels"),
         ({"rules": {"a": A}, "loss": "log"}, "goes from 6 to 75, but probabilities lie between"),
-        ({"rules": {"a": A * math.nan}, "loss": "auc"}, "has 60 values that are missing or inf"),
+        ({"rules": {"a": A * math.nan}, "loss": "auc"}, "has 60 values that are missing: drop"),
         ({"rules": {"a": A * math.inf}, "loss": "squared"}, "60 values that are missing or inf"),
         ({"rules": {"a": ["x"] * 60}, "loss": "squared"}, r"predictions\['a'\] holds strings wher"),
         ({"y": None}, "y must hold what was to be predicted: only loss='score' needs none"),

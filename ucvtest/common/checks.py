@@ -40,10 +40,11 @@ def as_integer(name: str, value: Any) -> int:
     return int(value)
 
 
-def at_least(name: str, value: Any, least: int) -> int:
+def at_least(name: str, value: Any, least: int, remedy: str = "") -> int:
     """The value as an int, refused below `least`."""
     if as_integer(name, value) < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}")
+        more = f": {remedy}" if remedy else ""
+        raise ValueError(f"{name} must be at least {least}, got {value}{more}")
     return int(value)
 
 

@@ -247,8 +247,9 @@ def _coded(rules: Mapping[str, Any], sample: Sample) -> tuple[dict[str, np.ndarr
 
 def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> None:
     """Refuse predictions that are no labels; warn of labels that `y` has not."""
+    known = set(classes)
     try:
-        unknown = [label for label in labels if label not in set(classes)]
+        unknown = [label for label in labels if label not in known]
     except TypeError as error:
         raise ValueError(f"{_named(name)} must hold labels: {error}") from error
     parts = any(isinstance(label, float) and not label.is_integer() for label in unknown)
@@ -349,9 +350,9 @@ def _column_of(name: str, given: Any, classes: np.ndarray) -> Any:
 def _check_finite(name: str, numbers: np.ndarray, *, infinite: bool) -> None:
     bad = np.isnan(numbers) if infinite else ~np.isfinite(numbers)
     if bad.any():
+        what = "missing" if infinite else "missing or infinite"
         raise ValueError(
-            f"{name} has {bad.sum()} values that are missing or infinite: drop these observations "
-            "for all rules"
+            f"{name} has {bad.sum()} values that are {what}: drop these observations for all rules"
         )
 
 

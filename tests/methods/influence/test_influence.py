@@ -709,7 +709,7 @@ class TestRefused:
                 {"scheme": "kfold", "n_repeats": 5},
                 "scheme='kfold' has one repeat, got n_repeats=5: use scheme='repeated' for more",
             ),
-            ({"n_repeats": 0}, "n_repeats must be at least 1, got 0"),
+            ({"n_repeats": 0}, "n_repeats must be at least 1, got 0: use 'auto'"),
             ({"n_repeats": "all"}, "n_repeats must be an integer or 'auto', got 'all'"),
             (
                 {"variance": "adhoc_1"},

@@ -197,8 +197,9 @@ class Layout:
         why = reasons[variance](scheme) if known and variance in reasons else ""
         raise ValueError(
             f"variance={variance!r:.60} {problem if known else 'is unknown'}"
-            + (f", as {why}; or use " if why else ": use ")
-            + f"one of auto, {', '.join(offered)}"
+            # Some reasons end with a remedy.
+            + (f", as {why}" if why else "")
+            + f"{'; or' if ': use ' in why else ':'} use one of auto, {', '.join(offered)}"
         )
 
     @property
@@ -277,7 +278,7 @@ class Options:
                 "scheme='repeated' for more"
             )
         else:
-            number = at_least("n_repeats", n_repeats, 1)
+            number = at_least("n_repeats", n_repeats, 1, "use 'auto'")
         return cls(number, scheme, layout.chosen(scheme, variance))
 
 
