@@ -166,6 +166,7 @@ def test_learning_sets_by_class(csv: Path) -> None:
             "raise --learn-size >= 5, got --learn-size 4: no",
         ),
         ("contrast must be one of a, b", "--contrast must be one of a, b"),
+        ("loss and contrast must differ", "--loss and --contrast must differ"),
         ("the loss is a contrast", "the loss is a contrast"),
         ("column 'learn_size' of n_repeats=3", "column 'learn_size' of n_repeats=3"),
         ("use uv.InfluenceFunctionTest, which", "use --test influence, which"),
@@ -604,4 +605,4 @@ def test_a_plan_from_the_shell(csv: Path, table: pd.DataFrame, tmp_path: Path) -
     assert uv.SamplePlan.from_dict(json.loads(printed.stdout)).n_needed == there.n_needed
     refused = CliRunner().invoke(cli.app, command)
     assert refused.exit_code == 2
-    assert "one of difference, ratio and width must be given" in refused.stderr
+    assert "one of --difference, --ratio and --width must be given" in refused.stderr

@@ -69,15 +69,16 @@ def in_options(text: str, options: dict[str, str]) -> str:
         text = TEST_CLASS.sub(_test_option, text)
     quoted = r"'[^']*'(?:(?:, | or |, or )'[^']*')*"
     value = rf"=(?P<value>{quoted}|\([^()]*\)|[^\s,;:()]+)"
-    # Names of one word are words of prose as well.
-    bare = rf"(?:{_any(name for name in options if '_' in name)})\b(?!=)"
-    pattern = rf"(?<![\w.'-])(?:(?P<name>{_any(options)}){value}|(?P<bare>{bare})" + (
-        rf"|(?P<subject>{_any(options)})(?= must\b))"
-    )
+    name = f"(?:{_any(options)})"
+    # Names of one word are words of prose as well, but for subjects: "difference and width must".
+    subject = rf"(?:{name}(?:, | and | or ))*{name}(?= must\b)"
+    long = rf"(?:{_any(each for each in options if '_' in each)})\b(?!=)"
+    pattern = rf"(?<![\w.'-])(?:(?P<name>{name}){value}|(?P<subject>{subject})|(?P<long>{long}))"
 
     def option(found: re.Match[str]) -> str:
-        name = options[found["name"] or found["bare"] or found["subject"]]
-        return f"{name} {_written(found['value'])}" if found["value"] else name
+        if found["value"]:
+            return f"{options[found['name']]} {_written(found['value'])}"
+        return re.sub(rf"\b{name}\b", lambda each: options[each[0]], found[0])
 
     return re.sub(pattern, option, text)
 

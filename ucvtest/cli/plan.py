@@ -72,7 +72,7 @@ def plan(
       ucvtest plan pilot.csv --target died --learner lda --other knn:5 --difference 0.1
       ucvtest plan pilot.csv --target died --learner lda --width 0.06
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
-    with one_line_errors():
+    with one_line_errors(plan):
         check_options(alpha, plot, None if json == STDOUT else json)
         X, y = read(data, target, drop or [])
 
