@@ -319,3 +319,27 @@ def test_predictions_of_three_classes_and_of_files(tmp_path):
     np.testing.assert_allclose(by_file.means, by_frame.means, rtol=1e-14)
     with pytest.raises(ValueError, match="y='z' is no column of predictions, which has 'y', 'p'"):
         uv.Losses.from_predictions("z", table)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"alternative": "greater"},
+            "alternative='greater' cannot be told for a score that is tested as the error rate, of "
+            "which less is better: state the hypothesis about the loss, by loss='zero_one' and "
+            "alternative='less' in the place of scoring",
+        ),
+        ({"null_value": 0.1}, "null_value=0.1 cannot be told .* by loss='zero_one' in the place"),
+    ],
+)
+@pytest.mark.parametrize("cls", [uv.CorrectedTTest, uv.UStatisticTest, uv.FoldCovarianceTest])
+def test_a_direction_is_stated_about_the_loss(cls, options, message):
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
+    with pytest.raises(ValueError, match=message):
+        cls(X, y, "nearest_centroid", "knn:1", scoring="accuracy", **options)
+    if "alternative" in options:
+        with pytest.raises(ValueError, match=message):
+            uv.compare(X, y, ["nearest_centroid", "knn:1"], scoring="accuracy", **options)
+    # Of an AUC more is better, as of the score.
+    uv.CorrectedTTest(X, y, "nearest_centroid", "knn:1", scoring="roc_auc", **options)

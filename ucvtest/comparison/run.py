@@ -20,7 +20,7 @@ from ucvtest.inference.hypothesis_test import checked_alternative
 from ucvtest.inference.report import sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.scoring import chosen_loss
+from ucvtest.losses.scoring import check_direction, chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
@@ -137,6 +137,7 @@ def compare(
     named = _several(learners)
     generator, seed = make_generator(rng)
     seed = int(generator.integers(2**32)) if seed is None else seed
+    check_direction(scoring, alternative)
     loss = chosen_loss(loss, scoring)
     X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
     question = Question(

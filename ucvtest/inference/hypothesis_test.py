@@ -25,7 +25,7 @@ from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss
-from ucvtest.losses.scoring import chosen_loss, refuse_set_score
+from ucvtest.losses.scoring import check_direction, chosen_loss, refuse_set_score
 from ucvtest.losses.table import Losses
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
@@ -84,8 +84,9 @@ class HypothesisTest(ABC):
     scoring : str or scorer, optional
         scikit-learn's name of a score, or a scorer, in the place of `loss`. Scores that are means
         over observations become losses: "accuracy" the error rate, "neg_log_loss" the log loss,
-        "roc_auc" the AUC. Others, such as "f1" or "r2", are one number for each test set, for the
-        tests that need no more; estimates are then in their units, and greater ones are better.
+        "roc_auc" the AUC; one-sided hypotheses about them are stated by `loss`. Others, such as
+        "f1" or "r2", are one number for each test set, for the tests that need no more; estimates
+        are then in their units, and greater ones are better.
     missing : {"raise", "drop"}
         What to do with missing values: refuse them, where the learner cannot use them, or leave
         their observations out, with a note.
@@ -160,6 +161,7 @@ class HypothesisTest(ABC):
         scoring: Any = None,
         missing: Missing = "raise",
     ) -> None:
+        check_direction(scoring, alternative, null_value)
         loss = chosen_loss(loss, scoring)
         if self.needs_values or not self.takes_set_scores:
             refuse_set_score(loss, type(self).__name__)

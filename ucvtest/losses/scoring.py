@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SetScore",
+    "check_direction",
     "chosen_loss",
     "is_auc",
     "refuse_set_score",
@@ -111,6 +112,36 @@ def chosen_loss(loss: Any, scoring: Any = None) -> Any:
     scorer = _scorer(scoring)
     name = scoring if isinstance(scoring, str) else _name_of(scorer)
     return MEANS[name] if name in MEANS else _set_score(name, scorer)
+
+
+def check_direction(
+    scoring: Any, alternative: str = "two-sided", null_value: float | None = None
+) -> None:
+    """Refuse hypotheses with a direction about scores that are tested as losses.
+
+    Of a score more is better, of the loss behind it less: whoever reads "greater" must not have to
+    guess of which.
+
+    Raises
+    ------
+    ValueError
+        If such a score comes with a one-sided alternative, or with a null value that is not 0.
+    """
+    if scoring is None:
+        return
+    loss = chosen_loss(None, scoring)
+    if not isinstance(loss, Loss) or isinstance(loss, SetScore):
+        return
+    turned = {"greater": "less", "less": "greater"}.get(alternative)
+    given = [] if turned is None else [f"alternative={alternative!r}"]
+    given += [f"null_value={null_value:g}"] if null_value else []
+    if given:
+        remedy = f" and alternative={turned!r}" if turned else ""
+        raise ValueError(
+            f"{' and '.join(given)} cannot be told for a score that is tested as the "
+            f"{loss.estimand or loss.name}, of which less is better: state the hypothesis about "
+            f"the loss, by loss={loss.name!r}{remedy} in the place of scoring"
+        )
 
 
 def is_auc(loss: Any) -> bool:

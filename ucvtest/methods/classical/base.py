@@ -31,7 +31,7 @@ from ucvtest.inference.studentise import studentise
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss, plural
 from ucvtest.losses.means import AUC
-from ucvtest.losses.scoring import chosen_loss, is_auc, wants_every_class
+from ucvtest.losses.scoring import check_direction, chosen_loss, is_auc, wants_every_class
 from ucvtest.losses.table import SCORES_ONLY, LossDifference, Losses
 from ucvtest.results.pictures import Picture
 from ucvtest.results.result import TestResult
@@ -111,6 +111,7 @@ class ResamplingTest(FromLosses):
         missing: Missing = "raise",
         cv: Any = None,
     ) -> None:
+        check_direction(scoring, alternative, null_value)
         loss = chosen_loss(loss, scoring)
         loss = self.only_loss if loss is None else loss
         self._check_kind(_name_of(loss), paired=other is not None)

@@ -22,7 +22,7 @@ from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.loss import LOSSES
 from ucvtest.losses.means import AUC
-from ucvtest.losses.scoring import chosen_loss, is_auc
+from ucvtest.losses.scoring import check_direction, chosen_loss, is_auc
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.influence.given import GivenLayout, read_design
 from ucvtest.methods.influence.plan import (
@@ -202,6 +202,7 @@ class InfluenceFunctionTest(FromLosses):
         if scoring is not None:
             if metric != "auc":
                 raise ValueError("metric and scoring exclude each other: pass one of them")
+            check_direction(scoring, alternative, null_value)
             metric = self._loss_arguments(chosen_loss(None, scoring))["metric"]
         check_choice("metric", metric, METRICS)
         super().__init__(

@@ -17,7 +17,7 @@ from ucvtest.inference.report import own_diagnostics, own_tables, reuse_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss
 from ucvtest.losses.means import AUC
-from ucvtest.losses.scoring import chosen_loss, is_auc
+from ucvtest.losses.scoring import check_direction, chosen_loss, is_auc
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic import ratio, report, run
 from ucvtest.methods.ustatistic.auc import report as auc_report
@@ -238,6 +238,7 @@ class UStatisticTest(FromLosses):
         scoring: Any = None,
         missing: Missing = "raise",
     ) -> None:
+        check_direction(scoring, alternative, null_value)
         loss = chosen_loss(loss, scoring)
         super().__init__(
             X,
