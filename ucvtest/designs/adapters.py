@@ -2,6 +2,7 @@
 
 import copy
 import reprlib
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -74,7 +75,8 @@ class _Splitter(NamedDesign):
         if count is None:
             return 1
         with self._explaining():
-            return int(count(self.X, self.y, *self._labels(self.groups)))
+            labels = () if self.groups is None else (self.groups.index,)
+            return int(count(self.X, self.y, *labels))
 
     def check(self, n_obs: int, groups: Groups | None = None) -> None:
         with self._explaining():
@@ -91,11 +93,12 @@ class _Splitter(NamedDesign):
         splitter = copy.deepcopy(self.splitter)
         if getattr(splitter, "random_state", 0) is None:
             splitter.random_state = int(rng.integers(2**31 - 1))
-        return splitter.split(self.X, self.y, *self._labels(groups))
-
-    def _labels(self, groups: Groups | None) -> tuple[np.ndarray, ...]:
-        """The groups, for splitters that ask for them: not all take the argument."""
-        return () if groups is None else (groups.index,)
+        if groups is None:
+            return splitter.split(self.X, self.y)
+        with warnings.catch_warnings():
+            # Whether a splitter that ignores groups divides one is seen from its splits.
+            warnings.filterwarnings("ignore", "The groups parameter is ignored")
+            return list(splitter.split(self.X, self.y, groups.index))
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:

@@ -3,7 +3,8 @@
 Everything is read from the fields of a `TestResult`, so that each test is summarised by
 the same code. Keys that are used where they exist: ``settings["learner"]``, ``["other"]``,
 ``["loss"]``, ``["learn_size"]``; ``diagnostics["variance"]`` (name of the variance
-estimator), ``["mc_se_estimate"]``, ``["mc_se_variance"]`` and ``["mc_se_pvalue"]``. A reference
+estimator), ``["n_groups"]`` with ``["smallest_group"]`` and ``["largest_group"]``,
+``["mc_se_estimate"]``, ``["mc_se_variance"]`` and ``["mc_se_pvalue"]``. A reference
 other than "normal", "t" and "none" is the name of a null distribution: such a result has a
 p-value, and no standard error or interval to show.
 """
@@ -108,6 +109,10 @@ def _words(result: ResultFields) -> list[tuple[str, str]]:
 def _facts(result: ResultFields) -> list[tuple[str, str]]:
     """What is a number or a name, side by side in two columns."""
     facts = [("Observations", f"{result.n_obs:d}"), ("Model fits", f"{result.n_fits:d}")]
+    if "n_groups" in result.diagnostics:
+        sizes = [result.diagnostics[f"{which}_group"] for which in ("smallest", "largest")]
+        of = f"{sizes[0]:d}" if sizes[0] == sizes[1] else f"{sizes[0]:d} to {sizes[1]:d}"
+        facts.append(("Clusters", f"{result.diagnostics['n_groups']:d} of {of}"))
     if "learn_size" in result.settings:
         facts.append(("Learning-set size", number_text(result.settings["learn_size"])))
     if result.settings.get("loss") is not None:
