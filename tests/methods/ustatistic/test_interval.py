@@ -229,7 +229,9 @@ def test_the_default_goes_by_loss_and_number_of_learners(loss, name, word):
     one = Interval.of("auto", loss, paired=False, variance="auto")
     assert one.name == name
     assert word in one.reason
-    assert Interval.of("auto", loss, paired=True, variance="auto").name == "wald"
+    of_two = "stabilised" if loss is LOSSES["zero_one"] else "wald"
+    assert Interval.of("auto", loss, paired=True, variance="auto").name == of_two
+    assert Interval.of("auto", loss, paired=True, variance="auto", sloped=False).name == "wald"
     if loss is not None:
         assert Interval.of("auto", loss, paired=False, variance="unbiased").name == "wald"
 

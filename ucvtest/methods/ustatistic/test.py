@@ -25,7 +25,7 @@ from ucvtest.methods.ustatistic.auc import run as auc_run
 from ucvtest.methods.ustatistic.auc.cluster_plan import cluster_sizes
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
 from ucvtest.methods.ustatistic.auc.several_plan import SeveralSizes
-from ucvtest.methods.ustatistic.interval import Interval, IntervalName
+from ucvtest.methods.ustatistic.interval import Interval, IntervalName, knows_slope
 from ucvtest.methods.ustatistic.kappa import KappaProfile, complete_profile, sampled_profile
 from ucvtest.methods.ustatistic.plan import (
     DEFAULT_TOL,
@@ -420,11 +420,12 @@ class UStatisticTest(FromLosses):
             most; by default 200 000 where every learner is jitted, else 20 000.
         interval : {"auto", "wald", "stabilised", "plus_four", "hall", "hall_floor", "logit"}
             Where interval and p-value come from; the p-value inverts the interval. "wald" is the
-            estimate plus and minus its standard error times a quantile, and what "auto" is for two
-            learners; "stabilised", for error rates, allows for a standard error that moves with
-            the estimate. For one learner "auto" is "plus_four" for error rates; "hall" for losses
-            of labels and probabilities and those with bounds; "hall_floor" for other losses of
-            numbers; "logit" for the AUC. See Notes of the class.
+            estimate plus and minus its standard error times a quantile; "stabilised", for error
+            rates, allows for a standard error that moves with the estimate. For two learners "auto"
+            is "stabilised" for error rates where n >= 40 and g <= n/2, else "wald". For one learner
+            "auto" is "plus_four" for error rates; "hall" for losses of labels and probabilities and
+            those with bounds; "hall_floor" for other losses of numbers; "logit" for the AUC. See
+            Notes of the class.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -454,7 +455,17 @@ class UStatisticTest(FromLosses):
             rule = Interval.of_ratio(interval, loss, variance=variance)
         else:
             n_rows = self.n_obs if self.clusters is not None else None
-            rule = Interval.of(interval, loss, paired=self.paired, variance=variance, n_rows=n_rows)
+            # Of clusters the slope has not been tried.
+            rule = Interval.of(
+                interval,
+                loss,
+                paired=self.paired,
+                variance=variance,
+                n_rows=n_rows,
+                sloped=n_rows is None
+                and loss is not None
+                and knows_slope(self.n_obs, self.learn_size),
+            )
             rule.check_null(self.null_value)
         if loss is not None:
             rule.check_sizes(self.n_units, self.learn_size)
