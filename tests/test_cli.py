@@ -332,8 +332,8 @@ class TestErrors:
         table.assign(sex="f", ward="B").to_csv(csv, index=False)
         self.check(
             run(csv),
-            "columns that are not numeric: sex, ward; encode them as numbers, or leave them out "
-            "with --drop",
+            "columns that are not numeric: sex, ward; encode them as numbers, by --one-hot for "
+            "example, or leave them out with --drop",
         )
 
     def test_missing_values(self, csv: Path, table: pd.DataFrame) -> None:
@@ -342,7 +342,8 @@ class TestErrors:
         )
         self.check(
             run(csv),
-            "columns with missing values: mean_radius; impute them, or leave them out with --drop",
+            "columns with missing values: mean_radius; impute them, leave them out with --drop, or "
+            "their rows with --missing drop",
         )
 
     def test_pairs(self, csv: Path) -> None:
@@ -510,7 +511,7 @@ def test_options_that_do_not_go_together(csv: Path, options: list[str], message:
 def test_every_test_is_listed() -> None:
     listed = (compare.compare.__doc__ or "").partition("Tests:")[2].partition("Learners:")[0]
     names = {line.split()[0] for line in listed.splitlines() if line.strip(" \x08")}
-    assert names == set(registry.tests_that_compare())
+    assert names == set(registry.TESTS)
 
 
 @pytest.fixture

@@ -4,12 +4,21 @@ from typing import Annotated
 
 import typer
 
+from ucvtest.cli.advise import advise
+from ucvtest.cli.catalogue import example, learners, tests
 from ucvtest.cli.compare import compare
 from ucvtest.cli.gate import gate
 from ucvtest.cli.plan import plan
+from ucvtest.cli.predictions import predictions
+from ucvtest.cli.select import select
 from ucvtest.cli.spool import mlflow_app
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 def main() -> None:
@@ -36,6 +45,12 @@ def _group(
 
 
 app.command()(compare)
+app.command()(predictions)
+app.command()(advise)
+app.command()(select)
 app.command()(gate)
 app.command()(plan)
+app.command()(learners)
+app.command()(tests)
+app.command()(example)
 app.add_typer(mlflow_app, name="mlflow", help="Results on their way to MLflow.")

@@ -1,7 +1,6 @@
 """``ucvtest compare``: one learner, two, or a table of several."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,13 +8,26 @@ import typer
 from ucvtest.cli.errors import one_line_errors
 from ucvtest.cli.files import as_label, read
 from ucvtest.cli.options import (
+    DESIGN_OPTIONS,
     RECOMMENDED,
+    AlphaOption,
     AlternativeName,
     ContrastName,
     CorrectionName,
+    DataArgument,
+    DropOption,
     GroupWeightName,
     IntervalName,
-    LossName,
+    JsonOption,
+    LabelOption,
+    LossOption,
+    MissingOption,
+    OneHotOption,
+    PlotOption,
+    QuietOption,
+    SeedOption,
+    SepOption,
+    TargetOption,
     VarianceName,
     check_margin,
     check_options,
@@ -24,6 +36,7 @@ from ucvtest.cli.options import (
     of_ratios,
     parse_pairs,
     parse_sizes,
+    with_designs,
 )
 from ucvtest.cli.report import report
 
@@ -35,9 +48,13 @@ if TYPE_CHECKING:
     from ucvtest.results.result import TestResult
 
 
+OF_ONE_LEARNER = ("leave_pair_out", "permutation")
+"""Tests that compare nothing."""
+
+
 def compare(
-    data: Annotated[Path, typer.Argument(metavar="DATA.csv", help="CSV file, also .csv.gz.")],
-    target: Annotated[str, typer.Option(help="Column to predict; all others are features.")],
+    data: DataArgument,
+    target: TargetOption,
     learner: Annotated[str, typer.Option(help="First learner, for example lasso:0.08.")],
     other: Annotated[
         list[str] | None,
@@ -71,13 +88,12 @@ def compare(
             "them, less one]",
         ),
     ] = None,
-    loss: Annotated[
-        LossName | None,
-        typer.Option(help="[default: zero_one for classes, squared for real numbers]"),
+    loss: LossOption = None,
+    scoring: Annotated[
+        str | None,
+        typer.Option(help="scikit-learn's name of a score instead of --loss, such as f1 or r2."),
     ] = None,
-    pos_label: Annotated[
-        str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
-    ] = None,
+    pos_label: LabelOption = None,
     null_value: Annotated[
         float | None,
         typer.Option(
@@ -124,10 +140,22 @@ def compare(
     max_fits: Annotated[
         int | None, typer.Option(help="Model fits after which --n-pairs auto stops in any case.")
     ] = None,
-    alpha: Annotated[
-        float, typer.Option(help="One minus the confidence level of the interval.")
-    ] = 0.05,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random learning sets.")] = 0,
+    folds: Annotated[
+        int | None, typer.Option(help="Folds of tests that cross-validate, named by --test.")
+    ] = None,
+    repeats: Annotated[int | None, typer.Option(help="How often these are drawn anew.")] = None,
+    splits: Annotated[
+        int | None, typer.Option(help="Random splits of tests that have them.")
+    ] = None,
+    test_fraction: Annotated[
+        float | None, typer.Option(help="Share of observations that a split tests.")
+    ] = None,
+    stratify: Annotated[
+        bool | None,
+        typer.Option("--stratify/--no-stratify", help="Keep the classes in proportion."),
+    ] = None,
+    alpha: AlphaOption = 0.05,
+    seed: SeedOption = 0,
     groups: Annotated[
         str | None,
         typer.Option(
@@ -138,15 +166,13 @@ def compare(
     group_weight: Annotated[
         GroupWeightName, typer.Option(help="Groups count the same each, or as many as their rows.")
     ] = "group",
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="COL", help="Column to leave out; repeatable.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help="Draw the result (or .pdf, .svg).")
-    ] = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="Write the whole result as JSON.")
-    ] = None,
+    drop: DropOption = None,
+    sep: SepOption = None,
+    one_hot: OneHotOption = False,
+    missing: MissingOption = "raise",
+    plot: PlotOption = None,
+    json: JsonOption = None,
+    quiet: QuietOption = False,
     mlflow: Annotated[bool, typer.Option("--mlflow", help="Log the result to MLflow.")] = False,
 ) -> None:
     """Test whether one learner is better than another on one small data set.
@@ -175,6 +201,8 @@ def compare(
       mcnemar                   one split, exact test of the errors
       delong                    one split, AUC (--loss auc)
       naive_t                   10 folds taken for independent: not valid
+      leave_pair_out            one learner: is its AUC better than chance?
+      permutation               one learner: is there anything to learn?
 
     \b
     Learners:
@@ -212,19 +240,39 @@ def compare(
             "--tol": tol,
             "--max-fits": max_fits,
         }
-        named = named_tests(test, tests, own)
+        if loss and scoring:
+            raise ValueError("--loss and --scoring exclude each other: pass one of them")
+        named = {} if test in OF_ONE_LEARNER else named_tests(test, tests, own)
+        sizes = (folds, repeats, splits, test_fraction, stratify)
+        named = with_designs(named, dict(zip(DESIGN_OPTIONS, sizes, strict=True)))
         if contrast == "ratio":
             named = of_ratios(named, learners=1 + len(other or []))
-        X, y, labels = read(data, target, drop or [], groups)
+        X, y, labels = read(
+            data,
+            target,
+            drop or [],
+            groups,
+            sep=sep,
+            one_hot=one_hot,
+            gaps=missing == "drop",
+        )
 
         import ucvtest as uv
+        from ucvtest.losses.scoring import chosen_loss
 
         if mlflow:
             uv.autolog()
         learners = [learner, *(other or [])]
-        common = {"loss": loss, "alternative": alternative, "pos_label": as_label(pos_label, y)}
+        asked = chosen_loss(loss, scoring)
+        common: dict[str, Any] = {
+            "loss": asked,
+            "alternative": alternative,
+            "pos_label": as_label(pos_label, y),
+        }
         if contrast != "difference":
             common["contrast"] = contrast
+        if missing != "raise":
+            common["missing"] = missing
         if groups is not None:
             common |= {"groups": labels, "group_weight": group_weight}
         elif group_weight != "group":
@@ -232,13 +280,37 @@ def compare(
         as_table = tests is not None or len(learners) > 2
         check_together(as_table, learners, null_value, correction)
         outcome: TestResult | Comparison
-        if as_table:
+        if test in OF_ONE_LEARNER:
+            outcome = _run_alone(test, X, y, learners, common, seed)
+        elif as_table:
             adjusted = None if correction == "none" else correction
             chosen = named or RECOMMENDED
             outcome = uv.compare(X, y, learners, chosen, **common, correction=adjusted, rng=seed)
         else:
             outcome = _run_test(named, X, y, learners, null_value, common, seed)
-        report(outcome, alpha, plot, json, margin)
+        report(outcome, alpha, plot, json, margin, quiet=quiet)
+
+
+def _run_alone(
+    test: str, X: "pd.DataFrame", y: Any, learners: Sequence[str], common: dict[str, Any], seed: int
+) -> "TestResult":
+    """A test that is about one learner."""
+    from ucvtest.losses.scoring import is_auc
+    from ucvtest.methods.registry import TESTS
+
+    if len(learners) > 1:
+        raise ValueError(f"--test {test} is about one learner: leave out --other")
+    if common["alternative"] != "two-sided":
+        raise ValueError(f"--alternative has no use for --test {test}, which has one of its own")
+    loss = common.pop("loss")
+    shared = {name: value for name, value in common.items() if name != "alternative"}
+    if test == "leave_pair_out":
+        if loss is not None and not is_auc(loss):
+            raise ValueError("--test leave_pair_out is about the AUC: leave out --loss")
+    else:
+        shared["loss"] = loss
+    cls: Any = TESTS[test]
+    return cls(X, y, *learners, **shared).fit(rng=seed)
 
 
 def _run_test(

@@ -9,32 +9,47 @@ if TYPE_CHECKING:
 
 MAX_NAMES = 8
 
+MAX_LEVELS = 20
+"""Texts of a column beyond which they are hardly categories."""
+
 
 def read(
-    path: Path, target: str, drop: Sequence[str], groups: str | None = None
+    path: Path,
+    target: str,
+    drop: Sequence[str],
+    groups: str | None = None,
+    *,
+    sep: str | None = None,
+    one_hot: bool = False,
+    gaps: bool = False,
 ) -> "tuple[pd.DataFrame, Any, Any]":
-    """Features, response and groups, if there are any, of a CSV file."""
+    """Features, response and groups, if there are any, of a file; `gaps` are values that lack."""
     if target in drop:
         raise ValueError(f"--drop {target}: that is the target")
     if groups == target:
         raise ValueError(f"--groups {groups}: that is the target")
     named = [] if groups is None else [groups]
     options = {"--target": [target], "--drop": drop, "--groups": named}
-    table = read_table(path, [(key, name) for key, names in options.items() for name in names])
+    wanted = [(key, name) for key, names in options.items() for name in names]
+    table = read_table(path, wanted, sep)
     features = table.drop(columns=[target, *drop, *named])
-    _check_features(features, path)
+    if one_hot:
+        features = _one_hot(features)
+    _check_features(features, path, gaps=gaps)
     labels = None if groups is None else table[groups].to_numpy()
     return features, table[target].to_numpy(), labels
 
 
-def read_table(path: Path, wanted: Sequence[tuple[str, str]]) -> "pd.DataFrame":
-    """A CSV file that must have the columns that options name."""
-    import pandas as pd
+def read_table(
+    path: Path, wanted: Sequence[tuple[str, str]], sep: str | None = None
+) -> "pd.DataFrame":
+    """A file that must have the columns that options name."""
+    from ucvtest.data import files
 
-    try:
-        table = pd.read_csv(path)
-    except ValueError as error:  # what pandas raises names no file
-        raise ValueError(f"{path}: {error}") from error
+    separator = {"tab": "\t", "\\t": "\t"}.get(sep or "", sep)
+    if separator is not None and len(separator) != 1:
+        raise ValueError(f"--sep must be one character, or tab, got {sep!r}")
+    table = files.read_table(path, separator)
     for option, name in wanted:
         if name not in table.columns:
             raise ValueError(
@@ -43,7 +58,23 @@ def read_table(path: Path, wanted: Sequence[tuple[str, str]]) -> "pd.DataFrame":
     return table
 
 
-def _check_features(features: "pd.DataFrame", path: Path) -> None:
+def _one_hot(features: "pd.DataFrame") -> "pd.DataFrame":
+    """Texts as columns of zeros and ones, one less than a column has values."""
+    import pandas as pd
+
+    textual = list(features.select_dtypes(exclude=["number", "bool"]).columns)
+    if not textual:
+        return features
+    many = [name for name in textual if features[name].nunique() > MAX_LEVELS]
+    if many:
+        raise ValueError(
+            f"--one-hot: columns with more than {MAX_LEVELS} different texts: {_listed(many)}; "
+            "leave them out with --drop"
+        )
+    return pd.get_dummies(features, columns=textual, drop_first=True, dtype=float)
+
+
+def _check_features(features: "pd.DataFrame", path: Path, *, gaps: bool = False) -> None:
     if features.shape[1] == 0:
         raise ValueError(f"{path} has no column left to learn from")
     unnamed = [name for name in features.columns if str(name).startswith("Unnamed: ")]
@@ -56,14 +87,14 @@ def _check_features(features: "pd.DataFrame", path: Path) -> None:
     textual = features.select_dtypes(exclude=["number", "bool"]).columns
     if len(textual):
         raise ValueError(
-            f"columns that are not numeric: {_listed(textual)}; encode them as numbers, or leave "
-            f"them out with --drop"
+            f"columns that are not numeric: {_listed(textual)}; encode them as numbers, by "
+            "--one-hot for example, or leave them out with --drop"
         )
-    incomplete = features.columns[features.isna().any()]
+    incomplete = [] if gaps else list(features.columns[features.isna().any()])
     if len(incomplete):
         raise ValueError(
-            f"columns with missing values: {_listed(incomplete)}; impute them, or leave them out "
-            "with --drop"
+            f"columns with missing values: {_listed(incomplete)}; impute them, leave them out "
+            "with --drop, or their rows with --missing drop"
         )
 
 

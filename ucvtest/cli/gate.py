@@ -9,8 +9,15 @@ import typer
 
 from ucvtest.cli.errors import one_line_errors
 from ucvtest.cli.files import as_label, read_table
-from ucvtest.cli.options import LossName, check_margin, check_options
-from ucvtest.cli.report import STDOUT, WIDTH
+from ucvtest.cli.options import (
+    STDOUT,
+    DataArgument,
+    LossName,
+    SepOption,
+    check_margin,
+    check_options,
+)
+from ucvtest.cli.report import width
 
 if TYPE_CHECKING:
     from ucvtest.results.margins import Decision, NoninferiorityResult
@@ -21,7 +28,7 @@ EXIT_STATUS: "dict[Decision, int]" = {"pass": 0, "fail": 1, "undecided": 3}
 
 
 def gate(
-    data: Annotated[Path, typer.Argument(metavar="DATA.csv", help="CSV file, also .csv.gz.")],
+    data: DataArgument,
     target: Annotated[str, typer.Option(help="Column with what was to be predicted.")],
     scores: Annotated[
         str, typer.Option(metavar="NEW,OLD", help="Columns with the predictions of both models.")
@@ -39,6 +46,7 @@ def gate(
     pos_label: Annotated[
         str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
     ] = None,
+    sep: SepOption = None,
     alpha: Annotated[float, typer.Option(help="Level of the one-sided test.")] = 0.05,
     json: Annotated[
         Path | None,
@@ -62,17 +70,22 @@ def gate(
         names = [name.strip() for name in scores.split(",")]
         if len(names) != 2 or names[0] == names[1]:
             raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r}")
-        result = _tested(data, target, names, loss, pos_label)
+        result = _tested(data, target, names, loss, pos_label, sep)
         judged = result.noninferiority(margin, alpha=alpha)
         _print(judged, result, json)
         raise typer.Exit(EXIT_STATUS[judged.decision])
 
 
 def _tested(
-    data: Path, target: str, names: list[str], loss: LossName, pos_label: str | None
+    data: Path,
+    target: str,
+    names: list[str],
+    loss: LossName,
+    pos_label: str | None,
+    sep: str | None,
 ) -> "TestResult":
     """The test of the first rule against the second."""
-    table = read_table(data, [("--target", target), *(("--scores", name) for name in names)])
+    table = read_table(data, [("--target", target), *(("--scores", name) for name in names)], sep)
 
     import ucvtest as uv
 
@@ -93,7 +106,7 @@ def _print(judged: "NoninferiorityResult", result: "TestResult", json: Path | No
     if json == STDOUT:
         typer.echo(text)
         return
-    typer.echo(textwrap.fill(judged.verdict, WIDTH) + "\n")
+    typer.echo(textwrap.fill(judged.verdict, width()) + "\n")
     typer.echo(judged.summary(with_verdict=False).as_text())
     if json is not None:
         json.write_text(text + "\n", encoding="utf-8")

@@ -1,9 +1,13 @@
 """What options may say, and which go together."""
 
-from collections.abc import Sequence
+import dataclasses
+import inspect
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
 
 if TYPE_CHECKING:
     from ucvtest.comparison.specs import TestSpec
@@ -27,6 +31,49 @@ IntervalName = Literal["auto", "wald", "stabilised", "plus_four", "hall", "hall_
 ContrastName = Literal["difference", "ratio"]
 GroupWeightName = Literal["group", "row"]
 
+DataArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="Text separated by commas, semicolons or tabs, also compressed (gz, bz2, xz), or "
+        "parquet; - reads the standard input.",
+    ),
+]
+TargetOption = Annotated[str, typer.Option(help="Column to predict; all others are features.")]
+SepOption = Annotated[
+    str | None,
+    typer.Option(help="What separates columns: one character, or tab. [default: found]"),
+]
+LossOption = Annotated[
+    LossName | None,
+    typer.Option(help="[default: zero_one for classes, squared for real numbers]"),
+]
+LabelOption = Annotated[
+    str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
+]
+AlphaOption = Annotated[float, typer.Option(help="One minus the confidence level of the interval.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of the random learning sets.")]
+DropOption = Annotated[
+    list[str] | None, typer.Option(metavar="COL", help="Column to leave out; repeatable.")
+]
+PlotOption = Annotated[
+    Path | None, typer.Option(metavar="FILE.png", help="Draw the result (or .pdf, .svg).")
+]
+JsonOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.json", help="Write the whole result as JSON; - prints it and nothing else."
+    ),
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict alone.")]
+OneHotOption = Annotated[
+    bool, typer.Option("--one-hot", help="Encode columns of texts as zeros and ones.")
+]
+MissingOption = Annotated[
+    Literal["raise", "drop"],
+    typer.Option(help="Rows with missing values: refuse them, or leave them out and say so."),
+]
+
 OWN_OPTIONS = {
     "--learn-size": ("constructor", "learn_size", None),
     "--variance": ("fit", "variance", "auto"),
@@ -36,6 +83,18 @@ OWN_OPTIONS = {
     "--max-fits": ("fit", "max_fits", None),
 }
 """Options of ustatistic alone: what takes them, their names there and their defaults."""
+
+DESIGN_OPTIONS = {
+    "--folds": "n_folds",
+    "--repeats": "n_repeats",
+    "--splits": "n_splits",
+    "--test-fraction": "test_fraction",
+    "--stratify": "stratify",
+}
+"""Options about designs, and what these call them."""
+
+STDOUT = Path("-")
+"""What --json takes to print JSON alone."""
 
 RECOMMENDED = "recommended"
 PLOT_FORMATS = (".png", ".pdf", ".svg")
@@ -50,7 +109,7 @@ def check_options(alpha: float, plot: Path | None, json: Path | None) -> None:
     if plot is not None and find_spec("matplotlib") is None:
         raise ImportError("--plot needs matplotlib: pip install 'ucvtest[plot]'")
     for option, path in (("--plot", plot), ("--json", json)):
-        if path is not None and not path.absolute().parent.is_dir():
+        if path is not None and path != STDOUT and not path.absolute().parent.is_dir():
             raise ValueError(f"{option} {path}: the folder {path.parent} does not exist")
 
 
@@ -97,6 +156,46 @@ def named_tests(test: str, tests: str | None, own: dict[str, Any]) -> "dict[str,
         label: TestSpec("ustatistic", **parts) if label == "ustatistic" else spec
         for label, spec in chosen.items()
     }
+
+
+def with_designs(named: "dict[str, TestSpec]", given: Mapping[str, Any]) -> "dict[str, TestSpec]":
+    """The tests with designs that have the sizes that options name."""
+    given = {option: value for option, value in given.items() if value is not None}
+    if not given:
+        return named
+    if not named:
+        raise ValueError(f"{next(iter(given))} needs the name of a test: add --test")
+    return {label: _with_design(label, spec, given) for label, spec in named.items()}
+
+
+def _with_design(label: str, spec: "TestSpec", given: Mapping[str, Any]) -> "TestSpec":
+    from ucvtest.comparison.specs import TestSpec
+
+    design = getattr(spec.cls, "default_design", None)
+    if design is None:
+        known = {*inspect.signature(spec.cls.__init__).parameters, *_fit_options(spec)}
+    else:
+        known = {each.name for each in dataclasses.fields(design)}
+    for option in given:
+        if DESIGN_OPTIONS[option] not in known:
+            has = [each for each, name in DESIGN_OPTIONS.items() if name in known]
+            raise ValueError(
+                f"{option} has no use for the test {label}: it has "
+                f"{', '.join(has) or 'no such option'}"
+            )
+    sizes = {DESIGN_OPTIONS[option]: value for option, value in given.items()}
+    if design is None:
+        own = TestSpec.of(spec.test, sizes)
+        constructor, fit = {**spec.constructor, **own.constructor}, {**spec.fit, **own.fit}
+        return TestSpec(spec.test, constructor, fit)
+    return dataclasses.replace(
+        spec, constructor={**spec.constructor, "design": dataclasses.replace(design, **sizes)}
+    )
+
+
+def _fit_options(spec: "TestSpec") -> tuple[str, ...]:
+    fit: Any = spec.cls.fit
+    return tuple(inspect.signature(fit).parameters)
 
 
 def of_ratios(named: "dict[str, TestSpec]", learners: int) -> "dict[str, TestSpec]":

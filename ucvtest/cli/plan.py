@@ -9,13 +9,13 @@ import typer
 
 from ucvtest.cli.errors import one_line_errors
 from ucvtest.cli.files import as_label, read
-from ucvtest.cli.options import LossName, check_options
-from ucvtest.cli.report import STDOUT, WIDTH
+from ucvtest.cli.options import STDOUT, LossName, SepOption, check_options
+from ucvtest.cli.report import width as line_width
 
 
 def plan(
     data: Annotated[
-        Path, typer.Argument(metavar="DATA.csv", help="The pilot: a CSV file, also .csv.gz.")
+        Path, typer.Argument(metavar="FILE", help="The pilot: a CSV file, or as for compare.")
     ],
     target: Annotated[str, typer.Option(help="Column to predict; all others are features.")],
     learner: Annotated[str, typer.Option(help="First learner, for example lasso:0.08.")],
@@ -50,6 +50,7 @@ def plan(
     pos_label: Annotated[
         str | None, typer.Option(help="The positive class. [default: the last in sorted order]")
     ] = None,
+    sep: SepOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random learning sets.")] = 0,
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COL", help="Column to leave out; repeatable.")
@@ -74,7 +75,7 @@ def plan(
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(plan):
         check_options(alpha, plot, None if json == STDOUT else json)
-        X, y = read(data, target, drop or [])
+        X, y, _ = read(data, target, drop or [], sep=sep)
 
         import ucvtest as uv
 
@@ -98,7 +99,7 @@ def plan(
         if json == STDOUT:
             typer.echo(text)
         else:
-            typer.echo(textwrap.fill(found.verdict, WIDTH) + "\n")
+            typer.echo(textwrap.fill(found.verdict, line_width()) + "\n")
             typer.echo(found.summary(with_verdict=False).as_text())
         if json is not None and json != STDOUT:
             json.write_text(text + "\n", encoding="utf-8")

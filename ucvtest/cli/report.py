@@ -1,22 +1,31 @@
 """What is printed and written of an outcome."""
 
 import json as json_module
+import math
+import shutil
 import textwrap
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ucvtest.cli.options import STDOUT
+from ucvtest.common.exceptions import UcvtestWarning
+
 if TYPE_CHECKING:
     from ucvtest.comparison.comparison import Comparison
     from ucvtest.results.margins import NoninferiorityResult
     from ucvtest.results.result import TestResult
 
-WIDTH = 78
+WIDEST = 100
+"""Lines of text are not made longer, however wide the terminal is."""
 
-STDOUT = Path("-")
-"""What --json takes to print JSON alone."""
+
+def width() -> int:
+    """How long lines of text may be."""
+    return max(40, min(shutil.get_terminal_size().columns - 2, WIDEST))
 
 
 def report(
@@ -25,21 +34,52 @@ def report(
     plot: Path | None,
     json: Path | None,
     margin: float | None = None,
+    *,
+    quiet: bool = False,
 ) -> None:
-    """Print the verdict and the summary; write the files that were asked for."""
+    """Print the verdict and the summary; write the files that were asked for.
+
+    The exit status is 1 where a test could not be carried out.
+    """
     judged = {} if margin is None else _judged(outcome, margin, alpha)
-    # The verdict comes first, and need not be said again below the tables.
-    typer.echo(textwrap.fill(_verdict(outcome, alpha), WIDTH) + "\n")
-    for name, answer in judged.items():
-        text = answer if isinstance(answer, str) else answer.verdict
-        typer.echo(textwrap.fill(f"{name}: {text}" if name else text, WIDTH) + "\n")
-    typer.echo(outcome.summary(alpha, with_verdict=False).as_text())
-    if json is not None:
-        json.write_text(_as_json(outcome, judged) + "\n", encoding="utf-8")
-        typer.echo(f"Result: {json}")
     if plot is not None:
         outcome.save_plot(plot, alpha=alpha)
-        typer.echo(f"Plot: {plot}")
+    if json is not None:
+        text = _as_json(outcome, judged, alpha)
+        if json == STDOUT:
+            typer.echo(text)
+        else:
+            json.write_text(text + "\n", encoding="utf-8")
+    if json != STDOUT:
+        _print(outcome, alpha, judged, {"Result": json, "Plot": plot}, quiet=quiet)
+    if not _carried_out(outcome):
+        raise typer.Exit(1)
+
+
+def _print(
+    outcome: "TestResult | Comparison",
+    alpha: float,
+    judged: "Mapping[str, NoninferiorityResult | str]",
+    written: Mapping[str, Path | None],
+    *,
+    quiet: bool,
+) -> None:
+    # The verdict comes first, and need not be said again below the tables.
+    typer.echo(textwrap.fill(_verdict(outcome, alpha), width()) + "\n")
+    for name, answer in judged.items():
+        text = answer if isinstance(answer, str) else answer.verdict
+        typer.echo(textwrap.fill(f"{name}: {text}" if name else text, width()) + "\n")
+    if quiet:
+        return
+    typer.echo(outcome.summary(alpha, with_verdict=False).as_text())
+    for name, path in written.items():
+        if path is not None:
+            typer.echo(f"{name}: {path}")
+
+
+def _carried_out(outcome: "TestResult | Comparison") -> bool:
+    results = getattr(outcome, "results", {"": outcome})
+    return all(each.status == "ok" for each in results.values())
 
 
 def _verdict(outcome: "TestResult | Comparison", alpha: float) -> str:
@@ -71,10 +111,22 @@ def _judged(
 
 
 def _as_json(
-    outcome: "TestResult | Comparison", judged: "Mapping[str, NoninferiorityResult | str]"
+    outcome: "TestResult | Comparison",
+    judged: "Mapping[str, NoninferiorityResult | str]",
+    alpha: float,
 ) -> str:
-    """The outcome, with the answers about a margin beside its own fields."""
+    """The outcome, with its verdict and the answers about a margin beside its own fields."""
+    from ucvtest import __version__
+    from ucvtest.results.result import TestResult
+
     values: dict[str, Any] = outcome.to_dict()
+    values |= {"verdict": _verdict(outcome, alpha), "alpha": alpha, "ucvtest": __version__}
+    if isinstance(outcome, TestResult):
+        with warnings.catch_warnings():
+            # Where there is no interval, the verdict says why.
+            warnings.simplefilter("ignore", UcvtestWarning)
+            limits = outcome.conf_int(alpha)
+        values["conf_int"] = [each if math.isfinite(each) else None for each in limits]
     found = {
         name: each if isinstance(each, str) else each.to_dict() for name, each in judged.items()
     }

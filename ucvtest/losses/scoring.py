@@ -4,6 +4,7 @@ Scores that are means over observations become losses. Others (F1, R2, ...) are 
 test set: a `SetScore` in the place of a loss, for the tests that need no more.
 """
 
+import importlib
 import inspect
 import warnings
 from dataclasses import dataclass
@@ -164,17 +165,25 @@ def refuse_set_score(loss: Any, name: str) -> None:
         )
 
 
+def _metrics() -> Any:
+    """scikit-learn's module, imported without a trace."""
+    import ucvtest.common.quiet_imports  # noqa: F401  (see there)
+
+    return importlib.import_module("sklearn.metrics")
+
+
 def _scorer(scoring: Any) -> Any:
     """The scorer object of scikit-learn that is meant."""
-    from sklearn.metrics import get_scorer, get_scorer_names
+    metrics = _metrics()
 
     if isinstance(scoring, str):
-        if scoring not in get_scorer_names():
+        known = metrics.get_scorer_names()
+        if scoring not in known:
             raise ValueError(
-                f"scoring={scoring!r:.60} is unknown: use one of {', '.join(get_scorer_names())}, "
-                "or a scorer from sklearn.metrics.make_scorer"
+                f"scoring={scoring!r:.60} is unknown: use one of {', '.join(known)}, or a scorer "
+                "from sklearn.metrics.make_scorer"
             )
-        return get_scorer(scoring)
+        return metrics.get_scorer(scoring)
     if isinstance(scoring, (list, tuple, set, dict)):
         raise ValueError("scoring names several scores: pass one, and call once for each")
     if not all(hasattr(scoring, name) for name in ("_score_func", "_sign", "_kwargs")):
@@ -194,11 +203,11 @@ def _scorer(scoring: Any) -> Any:
 
 def _name_of(scorer: Any) -> str:
     """The name that scikit-learn has for such a scorer; otherwise that of its function."""
-    from sklearn.metrics import get_scorer, get_scorer_names
+    metrics = _metrics()
 
     parts = ("_score_func", "_sign", "_kwargs", "_response_method")
-    for name in get_scorer_names():
-        known = get_scorer(name)
+    for name in metrics.get_scorer_names():
+        known = metrics.get_scorer(name)
         if all(getattr(known, part) == getattr(scorer, part, None) for part in parts):
             return name
     return getattr(scorer._score_func, "__name__", "score")

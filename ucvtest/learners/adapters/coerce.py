@@ -9,7 +9,7 @@ from ucvtest import learners
 from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
 from ucvtest.learners.base import JittedLearner, Learner
 
-__all__ = ["SHORT_NAMES", "as_learner", "is_regressor"]
+__all__ = ["SHORT_NAMES", "as_learner", "is_regressor", "usage"]
 
 SHORT_NAMES = (
     "elastic_net",
@@ -92,7 +92,7 @@ def _arguments(factory: Callable[..., Learner], text: str) -> dict[str, Any]:
             key = ordered[position] if position < len(ordered) else ""
         if key not in parameters or key in found:
             problem = "no argument, or given twice" if separator else "one argument too many"
-            raise ValueError(f"{part.strip()!r} is {problem}: {_usage(factory)}")
+            raise ValueError(f"{part.strip()!r} is {problem}: {usage(factory)}")
         found[key] = _value(key, value.strip(), hints[key])
     missing = [
         name
@@ -100,7 +100,7 @@ def _arguments(factory: Callable[..., Learner], text: str) -> dict[str, Any]:
         if parameter.default is parameter.empty and name not in found
     ]
     if missing:
-        raise ValueError(f"{' and '.join(missing)} must be given: {_usage(factory)}")
+        raise ValueError(f"{' and '.join(missing)} must be given: {usage(factory)}")
     return found
 
 
@@ -118,7 +118,7 @@ def _value(key: str, text: str, hint: Any) -> Any:
         raise ValueError(f"{key} must be {kind}, got {text!r}") from error
 
 
-def _usage(factory: Callable[..., Learner]) -> str:
+def usage(factory: Callable[..., Learner]) -> str:
     """How the short string of a factory is written."""
     parts = []
     for name, parameter in inspect.signature(factory).parameters.items():

@@ -43,7 +43,7 @@ class SklearnLearner(SplitLearner):
     def __post_init__(self) -> None:
         from sklearn.base import is_classifier, is_regressor
 
-        import ucvtest.learners.adapters.quiet_imports  # noqa: F401  (see there)
+        import ucvtest.common.quiet_imports  # noqa: F401  (see there)
 
         if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
             raise ValueError(

@@ -1,0 +1,380 @@
+"""Every subcommand with good and bad files: exit statuses, messages, and what is printed."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import ucvtest as uv
+from ucvtest import cli
+from ucvtest.advice.advise import Goal
+from ucvtest.advice.procedures import About
+from ucvtest.cli import catalogue, select
+from ucvtest.data.files import read_table
+from ucvtest.learners.adapters.coerce import SHORT_NAMES
+from ucvtest.methods.permutation.criteria import Criterion
+from ucvtest.methods.registry import TESTS
+
+TABLE = pd.read_csv(catalogue.EXAMPLE)
+FEATURES = ["age", "pressure", "marker", "dose"]
+DROP = ["--drop", "model_a", "--drop", "model_b"]
+QUICK = ["--learner", "lda", "--other", "knn:3", "--test", "corrected_t"]
+
+
+def run(*arguments: Any, **options: Any) -> Any:
+    return CliRunner().invoke(cli.app, [str(each) for each in arguments], **options)
+
+
+def compare(path: Any, *options: str, target: str = "ill", **more: Any) -> Any:
+    return run("compare", path, "--target", target, *QUICK, *options, **more)
+
+
+def written(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+CSV = TABLE.to_csv(index=False)
+PLAIN = TABLE[[*FEATURES, "ill"]]
+
+
+def parquet(table: pd.DataFrame, path: Path) -> bytes:
+    table.to_parquet(path)
+    return path.read_bytes()
+
+
+FORMS = {
+    "comma.csv": lambda path: CSV,
+    "semicolon.csv": lambda path: TABLE.to_csv(index=False, sep=";"),
+    "decimal.csv": lambda path: TABLE.to_csv(index=False, sep=";", decimal=","),
+    "tab.tsv": lambda path: TABLE.to_csv(index=False, sep="\t"),
+    "latin.csv": lambda path: CSV.replace("dose", "größe").encode("latin-1"),
+    "bom.csv": lambda path: CSV.encode("utf-8-sig"),
+    "utf16.csv": lambda path: CSV.encode("utf-16"),
+    "packed.csv.gz": lambda path: gzip.compress(CSV.encode()),
+    "table.parquet": lambda path: parquet(TABLE, path),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_good_files(tmp_path: Path, name: str) -> None:
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    path = tmp_path / name
+    written(path, FORMS[name](path))
+    found = read_table(path)
+    assert found.to_numpy().tolist() == TABLE.to_numpy().tolist()
+    outcome = run("predictions", path, "--target", "ill", "--scores", "model_a,model_b", *AUC)
+    assert outcome.exit_code == 0, outcome.output
+    assert "is 0.023 (95% interval" in " ".join(outcome.stdout.split())
+
+
+AUC = ["--loss", "auc", "--quiet"]
+
+
+def test_other_separators_and_the_standard_input(tmp_path: Path) -> None:
+    path = written(tmp_path / "bar.txt", CSV.replace(",", "|"))
+    rules = ["--target", "ill", "--scores", "model_a,model_b", *AUC]
+    assert run("predictions", path, *rules, "--sep", "|").exit_code == 0
+    assert "--target ill: no such column" in run("predictions", path, *rules).stderr
+    assert "--sep must be one character" in run("predictions", path, *rules, "--sep", "ab").stderr
+    assert run("predictions", "-", *rules, input=CSV).exit_code == 0
+    tabs = written(tmp_path / "tab.txt", CSV.replace(",", "\t"))
+    assert run("predictions", tabs, *rules, "--sep", "tab").exit_code == 0
+
+
+BAD = {
+    "empty": ("", "No columns to parse from file"),
+    "header": ("age,ill\n", "has a header and no rows"),
+    "binary": (b"\x89\x00\x01\x02" * 20, "is no text and no parquet file: save the table as CSV"),
+    "archive": (b"PK\x03\x04" + b"\x00" * 20, "is a spreadsheet or an archive"),
+    "damaged gz": (gzip.compress(b"age,ill\n1,0\n" * 50)[:20], "is damaged"),
+    "damaged parquet": (b"PAR1 and no more", "parquet"),
+    "wider rows": ("age,ill\n1,2,3\n4,5,6\n", "rows with more values than its header has names"),
+    "no target": ("age,dose\n1,2\n3,4\n", "--target ill: no such column in"),
+    "one class": ("age,dose,ill\n1,2,0\n3,4,0\n", "y has one class only (0)"),
+    "texts": ("age,sex,ill\n1,f,0\n3,m,1\n", "columns that are not numeric: sex; encode them as"),
+    "gaps": ("age,dose,ill\n1,,0\n3,4,1\n", "missing values: dose; impute them, leave them out"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files(tmp_path: Path, name: str) -> None:
+    content, message = BAD[name]
+    path = written(tmp_path / "bad.csv", content)
+    for outcome in (
+        compare(path),
+        run("select", path, "--target", "ill", "--learner", "lda"),
+        run("plan", path, "--target", "ill", "--learner", "lda", "--width", "0.1"),
+    ):
+        assert outcome.exit_code == 2, outcome.output
+        assert message in outcome.stderr
+        assert outcome.stderr.startswith("Error: ")
+        assert outcome.stderr.count("\n") == 1
+        assert outcome.stdout == ""
+    if name not in ("no target", "one class", "texts", "gaps"):
+        for command in ("predictions", "gate"):
+            more = ["--margin", "0.1"] if command == "gate" else []
+            rules = ["--target", "ill", "--scores", "a,b", *more]
+            assert message in run(command, path, *rules).stderr
+
+
+def test_a_missing_file_and_parquet_without_a_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "No such file or directory: 'no.csv'" in compare("no.csv").stderr
+    monkeypatch.setattr("ucvtest.data.files.find_spec", lambda name: None)
+    path = written(tmp_path / "a.parquet", b"PAR1")
+    assert "is a parquet file, which needs pyarrow: pip install pyarrow" in compare(path).stderr
+
+
+def test_texts_and_gaps_have_options(tmp_path: Path) -> None:
+    table = PLAIN.assign(sex=np.where(TABLE["age"] > 58, "f", "m"))
+    table.loc[[3, 9], "dose"] = np.nan
+    path = written(tmp_path / "a.csv", table.to_csv(index=False))
+    outcome = compare(path, "--one-hot", "--missing", "drop")
+    assert outcome.exit_code == 0, outcome.output
+    assert "2 observations have missing values and were left out" in outcome.stdout
+    many = PLAIN.assign(name=[f"patient {place}" for place in range(60)])
+    path = written(tmp_path / "b.csv", many.to_csv(index=False))
+    assert "more than 20 different texts: name" in compare(path, "--one-hot").stderr
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    return written(tmp_path / "plain.csv", PLAIN.to_csv(index=False))
+
+
+def test_designs(plain: Path) -> None:
+    def settings(*options: str) -> dict[str, Any]:
+        outcome = compare(plain, "--json", "-", *options)
+        assert outcome.exit_code == 0, outcome.output
+        return json.loads(outcome.stdout)["settings"]
+
+    given = settings("--folds", "5", "--repeats", "2", "--stratify")
+    assert given["design"] == "stratified 5-fold cross-validation, 2 times"
+    outcome = run("compare", plain, "--target", "ill", "--learner", "lda", "--folds", "5")
+    assert "--folds needs the name of a test: add --test" in outcome.stderr
+    parts = ["compare", plain, "--target", "ill", "--learner", "lda", "--other", "knn:3", "--test"]
+    outcome = run(*parts, "mcnemar", "--folds", "5")
+    assert "--folds has no use for the test mcnemar: it has --test-fraction" in outcome.stderr
+    outcome = run(*parts, "hold_out", "--test-fraction", "0.5", "--json", "-")
+    assert json.loads(outcome.stdout)["diagnostics"]["n_tested"] == 30
+    outcome = run(*parts, "fold_covariance", "--folds", "5", "--repeats", "3", "--json", "-")
+    assert json.loads(outcome.stdout)["n_fits"] == 30
+    outcome = run(*parts, "five_by_two_t", "--folds", "5")
+    assert "admits 5 repetitions of 2-fold cross-validation" in outcome.stderr
+
+
+def test_all_sixteen_tests_are_known(plain: Path) -> None:
+    one = ["compare", plain, "--target", "ill", "--learner", "ridge:1.0"]
+    outcome = run(*one, "--test", "leave_pair_out", "--quiet")
+    assert outcome.exit_code == 0, outcome.output
+    assert "labels and features" in outcome.stdout.replace("\n", " ")
+    outcome = run(*one, "--test", "permutation", "--quiet")
+    assert outcome.exit_code == 0, outcome.output
+    outcome = run(*one, "--test", "permutation", "--other", "lda")
+    assert "--test permutation is about one learner: leave out --other" in outcome.stderr
+    outcome = run(*one, "--test", "leave_pair_out", "--loss", "log")
+    assert "is about the AUC: leave out --loss" in outcome.stderr
+    listed = run("tests")
+    assert [line for line in listed.stdout.splitlines() if not line.startswith(" ")] == [
+        name if cls.valid else f"{name} (not valid)" for name, cls in TESTS.items()
+    ]
+
+
+def test_scores_of_scikit_learn(plain: Path) -> None:
+    outcome = compare(plain, "--scoring", "f1", "--folds", "5", "--json", "-")
+    assert outcome.exit_code == 0, outcome.output
+    found = json.loads(outcome.stdout)
+    expected = uv.CorrectedTTest(
+        *(TABLE[FEATURES], TABLE["ill"], "lda", "knn:3"), design=5, scoring="f1"
+    ).fit(rng=0)
+    assert found["estimate"] == expected.estimate
+    assert (
+        "--loss and --scoring exclude each other"
+        in compare(plain, "--scoring", "f1", "--loss", "log").stderr
+    )
+    assert "scoring 'f9' is unknown" in compare(plain, "--scoring", "f9").stderr.replace(
+        "--scoring f9", "scoring 'f9'"
+    )
+
+
+def test_json_alone(plain: Path, tmp_path: Path) -> None:
+    found = json.loads(compare(plain, "--json", "-").stdout)
+    assert found["verdict"].startswith(("No evidence", "The "))
+    assert len(found["conf_int"]) == 2
+    assert found["ucvtest"] == uv.__version__
+    result = uv.TestResult.from_dict(found)
+    assert list(result.conf_int()) == found["conf_int"]
+    file = tmp_path / "a.json"
+    assert compare(plain, "--json", str(file)).stdout.endswith(f"Result: {file}\n")
+    assert json.loads(file.read_text())["verdict"] == found["verdict"]
+    table = run(
+        *("compare", plain, "--target", "ill", *QUICK[:4], "--tests", "corrected_t", "--json", "-")
+    )
+    assert uv.Comparison.from_dict(json.loads(table.stdout)).tests == ("corrected_t",)
+
+
+def test_quiet_says_the_verdict_alone(plain: Path) -> None:
+    outcome = compare(plain, "--quiet")
+    assert "=====" not in outcome.stdout
+    assert "95% interval" in " ".join(outcome.stdout.split())
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_test_that_could_not_be_carried_out_is_a_failure(plain: Path) -> None:
+    same = ["--learner", "lda", "--other", "lda", "--test", "corrected_t"]
+    outcome = run("compare", plain, "--target", "ill", *same)
+    assert outcome.exit_code == 1
+    assert "could not be carried out" in outcome.stdout
+    found = json.loads(run("compare", plain, "--target", "ill", *same, "--json", "-").stdout)
+    assert found["conf_int"] == [None, None]
+
+
+# ----------------------------------------------------------------------------- predictions
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Path:
+    path = tmp_path / "example.csv"
+    outcome = run("example", path)
+    assert outcome.stdout == f"Written: {path}\n"
+    return path
+
+
+def test_predictions_are_those_of_python(example: Path) -> None:
+    rules = ["--target", "ill", "--scores", "model_a,model_b", "--json", "-"]
+    found = json.loads(run("predictions", example, *rules, "--loss", "auc").stdout)
+    losses = uv.Losses.from_predictions("ill", TABLE.drop(columns=FEATURES), loss="auc")
+    expected = uv.DeLongTest.from_losses(losses).fit()
+    assert found["estimate"] == expected.estimate
+    assert found["pvalue"] == expected.pvalue
+    assert (found["n_obs"], found["n_fits"]) == (60, 0)
+    log = json.loads(run("predictions", example, *rules, "--loss", "log").stdout)
+    assert log["settings"]["test"] == "hold_out"
+    grouped = run("predictions", example, *rules, "--loss", "auc", "--groups", "age")
+    assert grouped.exit_code == 0, grouped.output
+    assert json.loads(grouped.stdout)["n_obs"] < 60 or "group" in grouped.stdout
+
+
+def test_one_rule_and_more_than_two(example: Path) -> None:
+    one = run("predictions", example, "--target", "ill", "--scores", "model_a", *AUC)
+    assert one.exit_code == 0, one.output
+    more = run("predictions", example, "--target", "ill", "--scores", "model_a,model_b,age", *AUC)
+    assert more.exit_code == 0, more.output
+    assert "delong" in more.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--scores", "model_a,model_a"], "--scores must name different columns"),
+        (["--scores", "model_a,ill"], "--scores ill: that is the target"),
+        (["--scores", "model_a,c"], "--scores c: no such column in"),
+        (["--scores", "model_a,model_b"], "pass labels of the same type"),
+        (["--scores", "age", "--loss", "log"], "probabilities lie between 0 and 1"),
+        (["--scores", "age", "--loss", "auc", "--test", "naive_t"], "is none for fixed rules: use"),
+        (["--scores", "age", "--loss", "auc", "--groups", "x"], "--groups x: no such column"),
+        (["--scores", "age", "--loss", "auc", "--pos-label", "x"], "--pos-label x is none of the"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_predictions_that_cannot_be_used(example: Path, options: list[str], message: str) -> None:
+    outcome = run("predictions", example, "--target", "ill", *options)
+    assert outcome.exit_code == 2
+    assert message in outcome.stderr
+
+
+# ------------------------------------------------------------------------ other subcommands
+
+
+def test_the_example_is_not_replaced_unasked(example: Path) -> None:
+    assert run("example", example).exit_code == 2
+    assert run("example", example, "--force").exit_code == 0
+    assert example.read_bytes() == catalogue.EXAMPLE.read_bytes()
+
+
+def test_advise() -> None:
+    outcome = run("advise", "--n", "60", "--loss", "log")
+    assert outcome.stdout == f"{uv.advise(60, loss='log')}\n"
+    assert "n must be at least 2, got 1" in run("advise", "--n", "1").stderr
+
+
+def test_select(plain: Path, tmp_path: Path) -> None:
+    learners = ["--learner", "lda", "--learner", "majority"]
+    parts = ["select", plain, "--target", "ill", *learners, "--permutations", "20"]
+    picture = tmp_path / "a.png"
+    outcome = run(*parts, "--json", "-", "--plot", picture)
+    assert outcome.exit_code == 0, outcome.output
+    found = json.loads(outcome.stdout)
+    expected = uv.select_model(
+        *(TABLE[FEATURES], TABLE["ill"], ["lda", "majority"]), n_permutations=20, rng=0
+    )
+    assert found["best"] == expected.best.name
+    first = expected.table["permutation"][0]
+    assert found["table"][0]["permutation"] == pytest.approx(first, rel=1e-14)
+    assert picture.stat().st_size > 2000
+    assert run(*parts, "--quiet").stdout == f"Chosen by permutation: {found['best']}\n"
+
+
+def test_learners_are_listed() -> None:
+    shown = run("learners").stdout.splitlines()[::2]
+    assert [line.partition(":")[0] for line in shown] == list(SHORT_NAMES)
+
+
+def test_choices_are_those_of_the_library() -> None:
+    assert get_args(select.CriterionName) == get_args(Criterion)
+    helped = run("advise", "--help").stdout
+    for choice in (*get_args(Goal), *get_args(About)):
+        assert choice in helped
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["compare", "predictions", "advise", "select", "plan", "gate", "learners", "tests", "example"],
+)
+def test_help_by_one_letter(command: str) -> None:
+    outcome = run(command, "-h")
+    assert outcome.exit_code == 0
+    assert outcome.stdout == run(command, "--help").stdout
+    assert command in run("-h").stdout
+
+
+def test_lines_are_as_long_as_the_terminal(plain: Path) -> None:
+    narrow, wide = (
+        compare(plain, "--quiet", env={"COLUMNS": str(columns)}).stdout for columns in (50, 200)
+    )
+    assert max(map(len, narrow.splitlines())) <= 48
+    assert 60 < max(map(len, wide.splitlines())) <= 100
+
+
+def test_completion_is_offered() -> None:
+    shown = run("--help").stdout
+    assert "--install-completion" in shown
+
+
+def test_one_walk_in_a_process_of_its_own(tmp_path: Path) -> None:
+    """What a shell sees: statuses, and streams that are apart."""
+    script = (
+        "ucv() { " + f'"{sys.executable}" -m ucvtest "$@"; echo "status $?"; ' + "}\n"
+        "ucv example e.csv\n"
+        "ucv predictions - --target ill --scores model_a,model_b --loss auc --quiet < e.csv\n"
+        "ucv predictions no.csv --target ill --scores a\n"
+    )
+    finished = subprocess.run(
+        ["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert [line for line in finished.stdout.splitlines() if line.startswith("status")] == [
+        "status 0",
+        "status 0",
+        "status 2",
+    ]
+    assert finished.stderr == "Error: [Errno 2] No such file or directory: 'no.csv'\n"

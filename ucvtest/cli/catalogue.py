@@ -1,0 +1,51 @@
+"""``ucvtest learners``, ``tests`` and ``example``: what there is, and something to try it on."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ucvtest.cli.errors import one_line_errors
+
+EXAMPLE = Path(__file__).parent / "example.csv"
+
+
+def learners() -> None:
+    """List the learners that the options --learner and --other know."""
+    from ucvtest import learners as factories
+    from ucvtest.learners.adapters.coerce import SHORT_NAMES, usage
+
+    for name in SHORT_NAMES:
+        said = (getattr(factories, name).__doc__ or "").strip().partition("\n")[0]
+        written = usage(getattr(factories, name)).removeprefix("write '").removesuffix("'")
+        typer.echo(f"{written}\n    {said}")
+
+
+def tests() -> None:
+    """List all tests, and what each of them is about."""
+    from ucvtest.methods.registry import TESTS
+
+    for name, cls in TESTS.items():
+        said = " ".join((cls.__doc__ or "").strip().partition("\n\n")[0].split())
+        typer.echo(f"{name}{'' if cls.valid else ' (not valid)'}\n    {said}")
+
+
+def example(
+    file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Where to write it.")] = Path(
+        "example.csv"
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+) -> None:
+    """Write a small CSV file to try things on: 60 simulated patients, and two models' predictions.
+
+    \b
+    Then for example:
+      ucvtest compare example.csv --target ill --learner lda --other knn:3 \\
+          --drop model_a --drop model_b
+      ucvtest predictions example.csv --target ill --scores model_a,model_b --loss auc
+    """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
+    with one_line_errors(example):
+        if file.exists() and not force:
+            raise ValueError(f"{file} exists: name another file, or use --force")
+        file.write_bytes(EXAMPLE.read_bytes())
+        typer.echo(f"Written: {file}")

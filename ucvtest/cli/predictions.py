@@ -1,0 +1,135 @@
+"""``ucvtest predictions``: fixed rules by what they predicted for one test set."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ucvtest.cli.errors import one_line_errors
+from ucvtest.cli.files import as_label, read_table
+from ucvtest.cli.options import (
+    AlphaOption,
+    AlternativeName,
+    CorrectionName,
+    DataArgument,
+    JsonOption,
+    LabelOption,
+    LossName,
+    PlotOption,
+    QuietOption,
+    SepOption,
+    check_options,
+)
+from ucvtest.cli.report import report
+
+if TYPE_CHECKING:
+    from ucvtest.losses.table import Losses
+
+
+def predictions(
+    data: DataArgument,
+    target: Annotated[str, typer.Option(help="Column with what was to be predicted.")],
+    scores: Annotated[
+        str, typer.Option(metavar="A,B,...", help="Columns with the predictions of each rule.")
+    ],
+    loss: Annotated[
+        LossName,
+        typer.Option(
+            help="zero_one takes predicted labels, log and brier probabilities of the positive "
+            "class, auc decision scores, squared and absolute numbers."
+        ),
+    ] = "zero_one",
+    pos_label: LabelOption = None,
+    groups: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column that says which rows are together.")
+    ] = None,
+    test: Annotated[
+        str,
+        typer.Option(
+            help="hold_out (the paired t test, for one error rate the exact binomial one), mcnemar "
+            "or delong. [default: mcnemar for error rates, delong for auc, else hold_out]"
+        ),
+    ] = "",
+    null_value: Annotated[float | None, typer.Option(help="Value to test against.")] = None,
+    alternative: Annotated[
+        AlternativeName, typer.Option(help="What to show; less: the first rule has less loss.")
+    ] = "two-sided",
+    correction: Annotated[
+        CorrectionName, typer.Option(help="How p-values of several pairs are adjusted.")
+    ] = "holm",
+    sep: SepOption = None,
+    alpha: AlphaOption = 0.05,
+    plot: PlotOption = None,
+    json: JsonOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Compare rules that are fixed by their predictions for observations they have not learnt from.
+
+    Nothing is fitted. One column gives the error of one rule, two their difference, more a
+    table of all pairs. Error rates are compared by McNemar's exact test, AUCs by DeLong's,
+    other losses by the paired t test.
+
+    \b
+    Examples:
+      ucvtest predictions holdout.csv --target died --scores new,old
+      ucvtest predictions holdout.csv --target died --scores p_new,p_old --loss auc
+    """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
+    with one_line_errors(predictions):
+        check_options(alpha, plot, json)
+        names = [name.strip() for name in scores.split(",")]
+        losses = _losses(data, target, names, loss, pos_label, groups, sep)
+
+        import ucvtest as uv
+        from ucvtest.methods.registry import TESTS
+
+        chosen = test or _usual(loss, len(names))
+        cls: Any = TESTS.get(chosen)
+        if cls is None or not cls.of_fixed_rules:
+            known = ", ".join(name for name, each in TESTS.items() if each.of_fixed_rules)
+            raise ValueError(f"--test {chosen} is none for fixed rules: use one of {known}")
+        if len(names) > 2:
+            if null_value is not None:
+                raise ValueError("--null-value is for one test of one or two rules")
+            adjusted = None if correction == "none" else correction
+            outcome: Any = uv.compare_losses(
+                losses, chosen, alternative=alternative, correction=adjusted
+            )
+        else:
+            outcome = cls.from_losses(
+                losses, *names, null_value=null_value, alternative=alternative
+            ).fit()
+        report(outcome, alpha, plot, json, quiet=quiet)
+
+
+def _usual(loss: str, n_rules: int) -> str:
+    """The test that is run where none is named."""
+    if loss == "auc":
+        return "delong"
+    return "mcnemar" if loss == "zero_one" and n_rules > 1 else "hold_out"
+
+
+def _losses(
+    data: Path,
+    target: str,
+    names: list[str],
+    loss: LossName,
+    pos_label: str | None,
+    groups: str | None,
+    sep: str | None,
+) -> "Losses":
+    if not all(names) or len(set(names)) < len(names):
+        raise ValueError(f"--scores must name different columns, as in new,old; got {names}")
+    if target in names:
+        raise ValueError(f"--scores {target}: that is the target")
+    wanted = [("--target", target), *(("--scores", name) for name in names)]
+    wanted += [] if groups is None else [("--groups", groups)]
+    table = read_table(data, wanted, sep)
+
+    import ucvtest as uv
+
+    label = None if pos_label is None else as_label(pos_label, table[target].to_numpy())
+    clusters = None if groups is None else table[groups]
+    rules = {name: table[name] for name in names}
+    return uv.Losses.from_predictions(
+        table[target], rules, loss=loss, groups=clusters, pos_label=label
+    )

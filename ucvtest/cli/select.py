@@ -1,0 +1,94 @@
+"""``ucvtest select``: which of several learners to use."""
+
+import json as json_module
+import textwrap
+from typing import Annotated, Any, Literal
+
+import typer
+
+from ucvtest.cli.errors import one_line_errors
+from ucvtest.cli.files import as_label, read
+from ucvtest.cli.options import (
+    STDOUT,
+    DataArgument,
+    DropOption,
+    JsonOption,
+    LabelOption,
+    LossOption,
+    OneHotOption,
+    PlotOption,
+    QuietOption,
+    SeedOption,
+    SepOption,
+    TargetOption,
+    check_options,
+)
+from ucvtest.cli.report import width
+
+CriterionName = Literal["permutation", "loo", "kfold", "rademacher", "fpe", "vc"]
+
+
+def select(
+    data: DataArgument,
+    target: TargetOption,
+    learner: Annotated[list[str], typer.Option(help="A learner; repeatable.")],
+    criterion: Annotated[
+        CriterionName, typer.Option(help="What the choice goes by.")
+    ] = "permutation",
+    loss: LossOption = None,
+    pos_label: LabelOption = None,
+    permutations: Annotated[int, typer.Option(help="Labelings to draw.")] = 100,
+    folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = 10,
+    drop: DropOption = None,
+    sep: SepOption = None,
+    one_hot: OneHotOption = False,
+    seed: SeedOption = 0,
+    plot: PlotOption = None,
+    json: JsonOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Choose one of several learners by an estimate of its error on new observations.
+
+    \b
+    Example:
+      ucvtest select heart.csv --target died --learner lda --learner knn:5 --learner majority
+    """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
+    with one_line_errors(select):
+        check_options(0.05, plot, json)
+        X, y, _ = read(data, target, drop or [], sep=sep, one_hot=one_hot)
+
+        import ucvtest as uv
+        from ucvtest import __version__
+
+        label = None if pos_label is None else as_label(pos_label, y)
+        found = uv.select_model(
+            X,
+            y,
+            learner,
+            criterion,
+            loss=loss,
+            pos_label=label,
+            n_permutations=permutations,
+            n_folds=folds,
+            rng=seed,
+        )
+        best = found.names[found.choices[criterion]]
+        if plot is not None:
+            figure: Any = found.plot().figure
+            figure.savefig(plot)
+        values = {
+            "best": best,
+            "criterion": criterion,
+            "table": json_module.loads(found.table.to_json(orient="records", double_precision=15)),
+            "ucvtest": __version__,
+        }
+        text = json_module.dumps(values, indent=2)
+        if json == STDOUT:
+            typer.echo(text)
+            return
+        typer.echo(textwrap.fill(f"Chosen by {criterion}: {best}", width()))
+        if not quiet:
+            typer.echo(f"\n{found}")
+        if json is not None:
+            json.write_text(text + "\n", encoding="utf-8")
+            typer.echo(f"Result: {json}")
