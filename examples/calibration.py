@@ -39,19 +39,24 @@ of them where learners are slow to fit."""
 CHEAP_SAMPLES = 300
 """Samples of each problem about the AUC, and for the U-statistic test where fits are quick."""
 
+LARGE = ("equal", "medium")
+"""Problems with as many samples of the largest size, which cost ten times those of 100."""
+
 DRAWS = 100
 """How often four problems are held out to judge the advice."""
 
 QUICK_SAMPLES = 4
 
 
-def run_samples(names: list[str], groups: tuple[str, ...], folder: Path) -> None:
+def run_samples(
+    names: list[str], groups: tuple[str, ...], folder: Path, only: tuple[int, ...] = ()
+) -> None:
     """All chunks of all cells, round by round, so that what is there at any time is balanced."""
     for chunk in range(max(*SAMPLES.values(), CHEAP_SAMPLES) // CHUNK):
         for name, group in product(names, groups):
             problem = problems()[name]
             for n_obs in _sizes(problem, group):
-                if chunk * CHUNK >= _wanted(problem, n_obs, group):
+                if chunk * CHUNK >= _wanted(problem, n_obs, group) or (only and n_obs not in only):
                     continue
                 start = time.perf_counter()
                 if run_chunk(problem, n_obs, chunk, group, folder):
@@ -70,7 +75,10 @@ def _wanted(problem: Problem, n_obs: int, group: str) -> int:
         return CHEAP_SAMPLES
     if problem.loss == "auc":
         return 0
-    if group == "ustatistic" and problem.quick and n_obs < max(SAMPLES):
+    if group in ("ustatistic", "further") and problem.quick:
+        large = n_obs == max(SAMPLES) and problem.name not in LARGE
+        return CHEAP_SAMPLES // 5 if large else CHEAP_SAMPLES
+    if group == "losses" and problem.quick:
         return CHEAP_SAMPLES
     wanted = SAMPLES.get(n_obs, CHEAP_SAMPLES)
     if group == "own_fits":
@@ -120,6 +128,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path("calibration-work"))
     parser.add_argument("--group", choices=GROUPS, action="append", help="instead of all")
     parser.add_argument("--problem", choices=list(problems()), action="append")
+    parser.add_argument("--n-obs", type=int, action="append", help="samples of this size alone")
     parser.add_argument("--report", action="store_true", help="no more samples, only the table")
     parser.add_argument(
         "--check", action="store_true", help="hold the packaged table against what is promised"
@@ -132,8 +141,9 @@ def main() -> None:
         return
     names = arguments.problem or list(problems())
     if not arguments.report:
-        run_samples(names, tuple(arguments.group or GROUPS), arguments.work)
-    if arguments.report or not (arguments.problem or arguments.group):
+        only = tuple(arguments.n_obs or ())
+        run_samples(names, tuple(arguments.group or GROUPS), arguments.work, only)
+    if arguments.report or not (arguments.problem or arguments.group or arguments.n_obs):
         report(names, arguments.work)
 
 

@@ -270,27 +270,27 @@ def wdbc() -> Problem:
 
 
 def pima() -> Problem:
-    X, y = _read("pima")
+    X, y = read_data("pima")
     words = "pima, 768 x 8; LDA against naive Bayes"
     return Problem("pima", words, _standardised(X), y, ("lda", "gaussian_nb"), auc=True)
 
 
 def ionosphere() -> Problem:
-    X, y = _read("ionosphere")
+    X, y = read_data("ionosphere")
     words = "ionosphere, 351 x 33; ridge against 3 nearest neighbours"
     X = X[:, X.std(axis=0) > 0]
     return Problem("ionosphere", words, _standardised(X), y, ("ridge:10", "knn:3"))
 
 
 def spambase() -> Problem:
-    X, y = _read("spambase")
+    X, y = read_data("spambase")
     words = "spambase, 4601 x 57, logarithms; naive Bayes against nearest centroid"
     X = _standardised(np.log1p(X))
     return Problem("spambase", words, X, y, ("gaussian_nb", "nearest_centroid"), auc=True)
 
 
 def letter() -> Problem:
-    X, y = _read("letter")
+    X, y = read_data("letter")
     words = "letter A-M against N-Z, 20000 x 16; 3 nearest neighbours against nearest centroid"
     return Problem(
         "letter", words, _standardised(X), (y > "M").astype(int), ("knn:3", "nearest_centroid")
@@ -325,8 +325,9 @@ def problems() -> dict[str, Problem]:
     found = {}
     from calibrating.auc_problems import MAKERS as OF_AUC
     from calibrating.benchmark_problems import MAKERS as OF_BENCHMARK
+    from calibrating.held_out_problems import MAKERS as HELD_OUT
 
-    for make in (*MAKERS, *OF_AUC, *OF_BENCHMARK):
+    for make in (*MAKERS, *HELD_OUT, *OF_AUC, *OF_BENCHMARK):
         try:
             problem = make()
         except FileNotFoundError as error:
@@ -338,7 +339,8 @@ def problems() -> dict[str, Problem]:
     return found
 
 
-def _read(name: str) -> tuple[np.ndarray, np.ndarray]:
+def read_data(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Features and labels of a real data set."""
     default = Path(__file__).resolve().parents[3] / "shared" / "data"
     frame = pd.read_csv(Path(os.environ.get("UCVTEST_DATA", default)) / f"{name}.csv.gz")
     return frame.iloc[:, 1:].to_numpy(dtype=float), frame.iloc[:, 0].to_numpy()

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import nan
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold, NamedDesign, RandomSplits, SplitHalves
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.results.result import TestResult
+from ucvtest.stats.intervals import HallT
+from ucvtest.stats.wald import wald_interval, wald_pvalue
 
 ALPHA = 0.05
 CHUNK = 20
@@ -34,7 +36,7 @@ JUDGED = 2000
 """Observations beside them on which the rules are judged."""
 
 LEAST_SETS, MOST_SETS, LEAST_BLOCKS = 100, 6000, 10
-PRECISION = 0.05
+PRECISION, PRECISION_AUC = 0.1, 0.05
 """True values are known to so much of the standard deviation of the estimates of them."""
 
 MANY_FEATURES = 100
@@ -48,11 +50,9 @@ EVERY = {
     "fold_covariance": (2, 2),
     "nested": (1, 8),
     "ustatistic": (1, 4),
-    "ustatistic_stabilised": (1, 0),
-    "ustatistic_wald": (1, 4),
+    "ustatistic_stabilised": (3, 0),
     "ustatistic_third": (1, 0),
     "ustatistic_ratio": (1, 4),
-    "ustatistic_hall": (1, 4),
     "ustatistic_jackknife": (3, 8),
     "influence_error": (3, 0),
     "influence_auc": (3, 3),
@@ -78,11 +78,21 @@ OF_USTATISTIC = (
 HALF = ("ustatistic_jackknife",)
 """One learner alone on every other sample, since that needs fits of its own."""
 
+ONLY_ERROR_RATES = ("ustatistic_third",)
+"""Studied for zero-one losses alone."""
+
+EVERY_DIFFERENCE = 3
+"""Differences of other losses, which are known to be covered too seldom and need many fits, on
+every so many samples."""
+
 SAME_FIT = {
     "ustatistic": {"ustatistic_paper": "unbiased"},
     "ustatistic_auc": {"ustatistic_auc_jackknife": "jackknife"},
 }
 """Tests that are read off the fit of another: their variance is in its table."""
+
+SAME_VARIANCE = {"ustatistic": ("ustatistic_wald", "ustatistic_hall")}
+"""Tests that are read off the fit of another: only the interval differs."""
 
 SLOW_FITS = 3000
 """`max_fits` of `UStatisticTest` for learners that are slow to fit."""
@@ -206,7 +216,7 @@ def _rows(problem: Problem, n_obs: int, number: int, group: str) -> list[dict[st
         return []
     run = SampleRun(problem, n_obs, number, within_classes=group == "auc")
     rows: list[dict[str, Any]] = []
-    read_off = {name for each in SAME_FIT.values() for name in each}
+    read_off = {name for known in (*SAME_FIT.values(), *SAME_VARIANCE.values()) for name in known}
     for procedure in usable(problem):
         if group != group_of(procedure) or procedure.name in read_off:
             continue
@@ -215,17 +225,24 @@ def _rows(problem: Problem, n_obs: int, number: int, group: str) -> list[dict[st
         for target in procedure.targets:
             if target == "error" and procedure.name in HALF and run.number % 2:
                 continue
+            if procedure.name == "ustatistic" and target == "difference" and _costly(run):
+                continue
             rows += _tested(run, procedure, target)
     if group == "own_fits" and problem.no_signal and run.due("permutation") and n_obs <= 100:
         rows += _independence(run)
     return rows
 
 
+def _costly(run: SampleRun) -> bool:
+    return run.problem.loss != "zero_one" and run.number % EVERY_DIFFERENCE > 0
+
+
 def usable(problem: Problem) -> Iterator[Procedure]:
     """The tests that suit the loss of a problem, of those that are there."""
     for procedure in PROCEDURES.values():
         suits = problem.auc if procedure.auc else problem.loss != "auc"
-        if procedure.zero_one and problem.loss != "zero_one":
+        of_rates = procedure.zero_one or procedure.name in ONLY_ERROR_RATES
+        if of_rates and problem.loss != "zero_one":
             suits = False
         if procedure.not_zero_one and problem.loss == "zero_one":
             suits = False
@@ -243,9 +260,14 @@ def _tested(run: SampleRun, procedure: Procedure, target: str) -> list[dict[str,
         if not _is_refusal(str(error)):
             raise
         about, result = About(), None
-    names = SAME_FIT.get(procedure.name, {})
     first = _row(run, procedure.name, target, about, result)
-    return [first, *(_read_off(first, name, result, names[name]) for name in names)]
+    names = SAME_FIT.get(procedure.name, {})
+    rows = [first, *(_read_off(first, name, result, names[name]) for name in names)]
+    for name in SAME_VARIANCE.get(procedure.name, ()):
+        other = PROCEDURES[name]
+        if target in other.targets and not (other.not_zero_one and run.problem.loss == "zero_one"):
+            rows += _by_other_interval(first, other, result)
+    return rows
 
 
 @dataclass(frozen=True)
@@ -354,6 +376,7 @@ def _row(
         "learn_positive": about.learn_positive,
         "truth": about.truth,
         "estimate": nan if result is None else result.estimate,
+        "se": nan if result is None else result.se,
         "low": low,
         "high": high,
         "pvalue": nan if result is None else result.pvalue,
@@ -373,6 +396,28 @@ def _read_off(
         columns = {"low": "conf_low", "high": "conf_high", "pvalue": "pvalue"}
         found = {name: table[column][place] for name, column in columns.items()}
     return {**row, "procedure": name, **found}
+
+
+def _by_other_interval(
+    row: dict[str, Any], other: Procedure, result: TestResult | None
+) -> list[dict[str, Any]]:
+    """Another interval of the same fit; nothing where it is the one that the fit has."""
+    row = {**row, "procedure": other.name, "low": nan, "high": nan, "pvalue": nan}
+    if result is None or result.status != "ok" or not result.variance > 0:
+        return [row]
+    rule = result.rule
+    if other.options["interval"] == "wald":
+        if rule is None:
+            return []
+        student = ("t", result.n_obs - 1.0, "two-sided")
+        low, high = wald_interval(result.estimate, result.se, *student, ALPHA)
+        statistic = (result.estimate - result.null_value) / result.se
+        return [row | {"low": low, "high": high, "pvalue": wald_pvalue(statistic, *student)}]
+    if not isinstance(rule, HallT) or rule.least_above == -inf:
+        return []
+    rule = replace(rule, least_above=-inf)
+    low, high = rule.interval("two-sided", ALPHA)
+    return [row | {"low": low, "high": high, "pvalue": rule.pvalue(result.null_value, "two-sided")}]
 
 
 def _independence(run: SampleRun) -> Iterator[dict[str, Any]]:
@@ -425,7 +470,8 @@ def true_values(
         if len(judged) < LEAST_BLOCKS or n_sets < least:
             continue
         found = _means(judged)
-        if n_sets >= most or _precise(found, deviations or {}):
+        precision = PRECISION_AUC if auc else PRECISION
+        if n_sets >= most or _precise(found, deviations or {}, precision):
             return found
 
 
@@ -433,8 +479,8 @@ def _judged(rules: PopulationRules, learning: np.ndarray, *, auc: bool) -> np.nd
     return rules.aucs(learning) if auc else rules.risks(learning)
 
 
-def _precise(found: dict[str, float], deviations: Mapping[str, float]) -> bool:
-    return all(found[f"{name}_se"] <= PRECISION * sd for name, sd in deviations.items() if sd > 0)
+def _precise(found: dict[str, float], deviations: Mapping[str, float], precision: float) -> bool:
+    return all(found[f"{name}_se"] <= precision * sd for name, sd in deviations.items() if sd > 0)
 
 
 def _block(

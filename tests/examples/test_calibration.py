@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
+import ucvtest as uv
 from tests.support.paths import ROOT
 from ucvtest.advice.calibration import calibration_table
 from ucvtest.advice.procedures import PROCEDURES
@@ -25,6 +26,7 @@ from calibrating.report import END, START, update_readme
 from calibrating.rules import population_rules
 from calibrating.simulation import (
     GROUPS,
+    SampleRun,
     group_of,
     rows_of_sample,
     run_chunk,
@@ -144,6 +146,32 @@ def test_groups_of_tests_can_be_run_apart(rng):
     ratio = of_numbers[of_numbers["procedure"] == "ustatistic_ratio"]
     assert list(ratio["target"]) == ["ratio"]
     assert ratio["low"].item() > 0
+
+
+@pytest.mark.parametrize(
+    ("learners", "loss", "name", "target"),
+    [
+        (("lda", "nearest_centroid"), "zero_one", "ustatistic_wald", "difference"),
+        (("lda", "nearest_centroid"), "zero_one", "ustatistic_wald", "error"),
+        (("ridge:1", "ridge:5"), "squared", "ustatistic_wald", "error"),
+        (("ridge:1", "ridge:5"), "squared", "ustatistic_hall", "error"),
+    ],
+)
+def test_intervals_read_off_a_fit_are_those_of_a_fit_of_their_own(
+    rng, learners, loss, name, target
+):
+    problem = make_problem(rng, learners, loss=loss)
+    (row,) = (
+        each
+        for each in rows_of_sample(problem, 40, 0, "ustatistic")
+        if (each["procedure"], each["target"]) == (name, target)
+    )
+    procedure, run = PROCEDURES[name], SampleRun(problem, 40, 0)
+    other = learners[1] if target == "difference" else None
+    test = uv.UStatisticTest(run.X, run.y, learners[0], other, learn_size=19, loss=loss)
+    result = test.fit(**procedure.options, rng=run.seed("ustatistic"))
+    assert (row["low"], row["high"]) == pytest.approx(result.conf_int(), rel=1e-9)
+    assert row["pvalue"] == pytest.approx(result.pvalue, rel=1e-9, nan_ok=True)
 
 
 def test_true_ratios_by_the_delta_method(rng):
@@ -325,14 +353,22 @@ def test_only_the_part_between_the_marks_is_written_anew(tmp_path):
 @pytest.mark.parametrize(("name", "n_obs"), [("weak", 60), ("neighbours", 40), ("ridge", 100)])
 def test_coverage_is_that_of_the_table(name, n_obs):
     """New samples, counted against the packaged counts: Fisher's exact test for every test."""
+    groups = [group for group in GROUPS if group != "auc"]
+    found, worst = _beside_the_table(name, n_obs, groups, GUARD_SAMPLES)
+    assert found > 15
+    # Some 40 tests in each of three cells: chance goes below this once in 80 runs of them all.
+    assert worst > 1e-4
+
+
+def _beside_the_table(name, n_obs, groups, numbers):
+    """How many tests there are, and the smallest p-value of their counts beside the table's."""
     from calibrating.problems import problems
 
     problem = problems()[name]
-    groups = [group for group in GROUPS if group != "auc"]
     rows = pd.DataFrame(
         [
             row
-            for number in GUARD_SAMPLES
+            for number in numbers
             for group in groups
             for row in rows_of_sample(problem, n_obs, number, group)
         ]
@@ -352,10 +388,8 @@ def test_coverage_is_that_of_the_table(name, n_obs):
     found = cells_of(problem, rows, known)
     keys = ["target", "procedure"]
     both = found.merge(table, on=keys, suffixes=("", "_kept"))
-    assert len(both) == len(found) > 15
-    worst = min(_pvalue(row) for row in both.to_dict("records"))
-    # Some 40 tests in each of three cells: chance goes below this once in 80 runs of them all.
-    assert worst > 1e-4
+    assert len(both) == len(found)
+    return len(found), min(_pvalue(row) for row in both.to_dict("records"))
 
 
 def _pvalue(row):

@@ -70,7 +70,7 @@ class Procedure:
         """What it estimates: a difference, one learner's error, or a ratio."""
         if self.arguments.get("contrast") == "ratio":
             return ("ratio",)
-        if self.options.get("interval") in ("wald", "hall"):
+        if self.options.get("interval") in ("stabilised", "hall"):
             return ("error",)  # for two learners the default, or not for them
         if self.learn_share == "third":
             return ("difference",)
