@@ -343,3 +343,10 @@ def test_a_direction_is_stated_about_the_loss(cls, options, message):
             uv.compare(X, y, ["nearest_centroid", "knn:1"], scoring="accuracy", **options)
     # Of an AUC more is better, as of the score.
     uv.CorrectedTTest(X, y, "nearest_centroid", "knn:1", scoring="roc_auc", **options)
+
+
+@pytest.mark.parametrize("options", [{"alternative": "less"}, {"null_value": "x"}])
+def test_the_remedy_names_no_loss_that_is_unknown(options):
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20.0)
+    with pytest.raises(ValueError, match=f"{next(iter(options))}=.* leave it out, and read"):
+        uv.CorrectedTTest(X, y, "ridge", "knn:1", scoring="neg_mean_squared_log_error", **options)

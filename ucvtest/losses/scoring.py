@@ -135,13 +135,16 @@ def check_direction(
         return
     turned = {"greater": "less", "less": "greater"}.get(alternative)
     given = [] if turned is None else [f"alternative={alternative!r}"]
-    given += [f"null_value={null_value:g}"] if null_value else []
+    if null_value is not None and np.any(np.asarray(null_value) != 0):
+        given.append(f"null_value={null_value!r:.40}")
     if given:
-        remedy = f" and alternative={turned!r}" if turned else ""
+        other = f"loss={loss.name!r}" + (f" and alternative={turned!r}" if turned else "")
+        remedy = f"state the hypothesis about the loss, by {other} in the place of scoring"
+        if loss is not LOSSES.get(loss.name):
+            remedy = "leave it out, and read the interval, whose numbers are those of the loss"
         raise ValueError(
             f"{' and '.join(given)} cannot be told for a score that is tested as the "
-            f"{loss.estimand or loss.name}, of which less is better: state the hypothesis about "
-            f"the loss, by loss={loss.name!r}{remedy} in the place of scoring"
+            f"{loss.estimand or loss.name}, of which less is better: {remedy}"
         )
 
 

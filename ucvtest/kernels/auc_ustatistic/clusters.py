@@ -312,4 +312,5 @@ class _FirstOrder:
         sums = np.bincount(draws, residual - residual.mean())
         n_rows, n_draws = len(residual), len(sums)
         freedom = max(1 - (n - 1) / n_rows, 1 / n_rows)
-        return float(np.sqrt((sums**2).sum() * n_draws / (n_draws - 1) / freedom) / n_rows)
+        # The fit makes residuals smaller than errors are, and has its own noise.
+        return float(np.sqrt((sums**2).sum() * n_draws / (n_draws - 1)) / freedom / n_rows)
