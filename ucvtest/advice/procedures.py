@@ -159,6 +159,12 @@ PRECISE_AUC = {"tol": 0.3}
 
 _TEN_FOLDS = KFold(10)
 
+
+def _halves(name: str, **options: str) -> Procedure:
+    """The U-statistic test that learns from half of the sample."""
+    return Procedure(name, "UStatisticTest", learn_share="half", options={**PRECISE, **options})
+
+
 PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
     {
         each.name: each
@@ -181,32 +187,12 @@ PROCEDURES: Mapping[str, Procedure] = MappingProxyType(
                 about="rules",
             ),
             Procedure("nested", "NestedCrossValidationTest", NestedKFold(10, n_repeats=20)),
-            Procedure("ustatistic", "UStatisticTest", learn_share="half", options=PRECISE),
-            Procedure(
-                "ustatistic_paper",
-                "UStatisticTest",
-                learn_share="half",
-                options={**PRECISE, "variance": "unbiased"},
-            ),
-            Procedure(
-                "ustatistic_stabilised",
-                "UStatisticTest",
-                learn_share="half",
-                options={**PRECISE, "interval": "stabilised"},
-            ),
-            Procedure(
-                "ustatistic_wald",
-                "UStatisticTest",
-                learn_share="half",
-                options={**PRECISE, "interval": "wald"},
-            ),
+            _halves("ustatistic"),
+            _halves("ustatistic_paper", variance="unbiased"),
+            _halves("ustatistic_stabilised", interval="stabilised"),
+            _halves("ustatistic_wald", interval="wald"),
             Procedure("ustatistic_third", "UStatisticTest", learn_share="third", options=PRECISE),
-            Procedure(
-                "ustatistic_hall",
-                "UStatisticTest",
-                learn_share="half",
-                options={**PRECISE, "interval": "hall"},
-            ),
+            _halves("ustatistic_hall", interval="hall"),
             Procedure(
                 "ustatistic_ratio",
                 "UStatisticTest",
