@@ -1,22 +1,20 @@
 """What a comparison holds: results by test and pair, fits, tables of them, and JSON."""
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
-from ucvtest.common.values import ByValue
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.results.serialising import check_format, check_written, from_plain, reading, to_plain
+from ucvtest.results.serialising import Saved, from_plain, to_plain
 
 __all__ = ["ComparisonFields", "Correction", "Fits", "Pair", "check_correction"]
 
@@ -59,15 +57,14 @@ class Fits:
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
 
-FORMAT_VERSION = 1
-
-
 @dataclass(frozen=True, eq=False)
-class ComparisonFields(ByValue):
+class ComparisonFields(Saved):
     """What a `Comparison` holds, for those who put it in words, tables and pictures.
 
     Parameters and their meaning are those of `ucvtest.Comparison`.
     """
+
+    _what: ClassVar[str] = "comparison"
 
     learners: tuple[str, ...]
     results: Mapping[tuple[str, str, str], TestResult]
@@ -227,11 +224,8 @@ class ComparisonFields(ByValue):
             ]
         ).astype({"n_resamples": "Int64"})
 
-    def to_dict(self) -> dict[str, Any]:
-        """A dictionary that `json.dumps` accepts; NaN and infinity become strings."""
+    def _plain(self) -> dict[str, Any]:
         return {
-            "format": f"ucvtest.{type(self).__name__}",
-            "version": FORMAT_VERSION,
             "learners": list(self.learners),
             "results": [
                 {"test": test, "learner": first, "other": second, "result": result.to_dict()}
@@ -244,36 +238,25 @@ class ComparisonFields(ByValue):
             "joint": {test: each.to_dict() for test, each in self.joint.items()},
         }
 
-    def to_json(self, **kwargs: Any) -> str:
-        """`to_dict` as strict JSON; `kwargs` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **kwargs)
+    @classmethod
+    def _upgraded(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        # Comparisons written before joint tests existed have none.
+        return {"joint": {}, **data}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The comparison that `to_dict` was called on.
-
-        Raises
-        ------
-        ValueError
-            If `data` was not written by `to_dict`, or by a newer version of it.
-        """
-        check_format(data, cls, "comparison", FORMAT_VERSION)
-        # Comparisons written before joint tests existed have none.
-        data = {"joint": {}, **data}
-        check_written(data, cls, "comparison", FORMAT_VERSION)
-        with reading("comparison"):
-            return cls(
-                learners=tuple(data["learners"]),
-                results={
-                    (row["test"], row["learner"], row["other"]): TestResult.from_dict(row["result"])
-                    for row in data["results"]
-                },
-                fits=tuple(Fits(**each) for each in data["fits"]),
-                correction=data["correction"],
-                elapsed=from_plain(data["elapsed"]),
-                settings=from_plain(data["settings"]),
-                joint={test: JointResult.from_dict(each) for test, each in data["joint"].items()},
-            )
+    def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "learners": tuple(data["learners"]),
+            "results": {
+                (row["test"], row["learner"], row["other"]): TestResult.from_dict(row["result"])
+                for row in data["results"]
+            },
+            "fits": tuple(Fits(**each) for each in data["fits"]),
+            "correction": data["correction"],
+            "elapsed": from_plain(data["elapsed"]),
+            "settings": from_plain(data["settings"]),
+            "joint": {test: JointResult.from_dict(each) for test, each in data["joint"].items()},
+        }
 
 
 def check_correction(correction: Any) -> None:

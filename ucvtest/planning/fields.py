@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.common.values import ByValue
 from ucvtest.results.pictures import Picture
-from ucvtest.results.serialising import freeze
+from ucvtest.results.serialising import Saved, freeze
 
 __all__ = ["PlanFields"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PlanFields(ByValue):
+class PlanFields(Saved):
     """The fields of a `SamplePlan`, which says what they are."""
 
     n_needed: int | None

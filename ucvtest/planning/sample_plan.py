@@ -1,14 +1,12 @@
 """The outcome of `plan`: how many observations, and what would be seen with others."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ucvtest.planning.fields import PlanFields
 from ucvtest.results.pictures import Picture
-from ucvtest.results.serialising import check_written, from_plain, reading, to_plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,8 +15,6 @@ if TYPE_CHECKING:
     from ucvtest.planning.wording import PlanSummary
 
 __all__ = ["SamplePlan"]
-
-FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,6 +47,8 @@ class SamplePlan(PlanFields):
     elapsed : float
         Seconds.
     """
+
+    _what: ClassVar[str] = "plan"
 
     def __repr__(self) -> str:
         return (
@@ -142,29 +140,11 @@ class SamplePlan(PlanFields):
             raise ValueError(f"kind={kind!r:.60} is unknown: this plan has {', '.join(kinds)}")
         return self.pictures[kind or kinds[0]]
 
-    def to_dict(self) -> dict[str, Any]:
-        """A dictionary that `json.dumps` accepts, verdict included."""
-        values = {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}
-        kind = {"format": f"ucvtest.{type(self).__name__}", "version": FORMAT_VERSION}
-        return {**kind, **values, "verdict": self.verdict}
-
-    def to_json(self, **kwargs: Any) -> str:
-        """`to_dict` as strict JSON; `kwargs` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **kwargs)
+    def _plain(self) -> dict[str, Any]:
+        return super()._plain() | {"verdict": self.verdict}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The plan that `to_dict` was called on.
-
-        Raises
-        ------
-        ValueError
-            If `data` was not written by `to_dict`, or by a newer version of it.
-        """
-        check_written(data, cls, "plan", FORMAT_VERSION)
-        with reading("plan"):
-            values = {item.name: from_plain(data[item.name]) for item in fields(cls)}
-            values["pictures"] = {
-                kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
-            }
-            return cls(**values)
+    def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        values = super()._values(data)
+        pictures = values["pictures"].items()
+        return values | {"pictures": {kind: Picture.from_dict(each) for kind, each in pictures}}

@@ -1,23 +1,14 @@
 """What a result holds: numbers, intervals from them, and its form as JSON."""
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from ucvtest.common.checks import is_number
 from ucvtest.common.exceptions import warn_caller
-from ucvtest.common.values import ByValue
 from ucvtest.results.pictures import Picture
-from ucvtest.results.serialising import (
-    check_format,
-    check_written,
-    freeze,
-    from_plain,
-    reading,
-    to_plain,
-)
+from ucvtest.results.serialising import Saved, freeze
 from ucvtest.stats.rules import Rule, rule_from_dict
 from ucvtest.stats.wald import Alternative, wald_interval
 
@@ -25,10 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["CONTRASTS", "Contrast", "Posterior", "ResultFields", "check_alpha", "quiet_interval"]
-
-FORMAT_VERSION = 4
-"""3 called `rule` counts; 2 had none; 1 kept in `diagnostics` what has fields of its own since: see
-`_lifted`."""
 
 SINCE_VERSION_2 = ("better", "interval_name", "null_hypothesis", "assumption", "posterior")
 
@@ -61,11 +48,15 @@ class Posterior:
 
 
 @dataclass(frozen=True, eq=False)
-class ResultFields(ByValue):
+class ResultFields(Saved):
     """What a `TestResult` holds, for those who put it in words, tables and pictures.
 
     Parameters and their meaning are those of `ucvtest.TestResult`.
     """
+
+    _version: ClassVar[int] = 4
+    """3 called `rule` counts; 2 had none; 1 kept in `diagnostics` what has fields of its own since:
+    see `_lifted`."""
 
     estimate: float
     se: float
@@ -186,50 +177,33 @@ class ResultFields(ByValue):
         has_interval = not all(map(math.isnan, quiet_interval(self, 0.05)))
         return kinds if has_interval or not self.pictures else (*self.pictures, "interval")
 
-    def to_dict(self) -> dict[str, Any]:
-        """A dictionary that `json.dumps` accepts; NaN and infinity become strings."""
-        values = {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}
-        return {"format": f"ucvtest.{type(self).__name__}", "version": FORMAT_VERSION, **values}
-
-    def to_json(self, **kwargs: Any) -> str:
-        """`to_dict` as strict JSON; `kwargs` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **kwargs)
-
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The result that `to_dict` was called on.
-
-        Raises
-        ------
-        ValueError
-            If `data` was not written by `to_dict`, or by a newer version of it.
-        """
-        check_format(data, cls, "result", FORMAT_VERSION)
+    def _upgraded(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        version = data.get("version", 0)
         # Results written before pictures or rules existed have none.
         data = {"pictures": {}, **data}
-        if data.get("version", 0) < 4:
+        if version < 4:
             data = {"rule": data.get("counts"), "contrast": "difference", **data}
-        is_old = data.get("version", 0) < 2
-        if is_old:
-            data = {**dict.fromkeys(SINCE_VERSION_2), **data}
-        check_written(data, cls, "result", FORMAT_VERSION)
-        with reading("result"):
-            values = {item.name: from_plain(data[item.name]) for item in fields(cls)}
-            if is_old:
-                values |= _lifted(values["diagnostics"])
-            elif values["posterior"] is not None:
-                values["posterior"] = Posterior(**values["posterior"])
-            if values["rule"] is not None:
-                values["rule"] = rule_from_dict(values["rule"])
-            values["pictures"] = {
-                kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
-            }
-            values["notes"] = tuple(values["notes"])
-            values["tables"] = {
-                title: {column: tuple(cells) for column, cells in table.items()}
-                for title, table in values["tables"].items()
-            }
-            return cls(**values)
+        return data if version >= 2 else {**dict.fromkeys(SINCE_VERSION_2), **data}
+
+    @classmethod
+    def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        values = super()._values(data)
+        if data.get("version", 0) < 2:
+            values |= _lifted(values["diagnostics"])
+        elif values["posterior"] is not None:
+            values["posterior"] = Posterior(**values["posterior"])
+        if values["rule"] is not None:
+            values["rule"] = rule_from_dict(values["rule"])
+        values["pictures"] = {
+            kind: Picture.from_dict(picture) for kind, picture in values["pictures"].items()
+        }
+        values["notes"] = tuple(values["notes"])
+        values["tables"] = {
+            title: {column: tuple(cells) for column, cells in table.items()}
+            for title, table in values["tables"].items()
+        }
+        return values
 
 
 def quiet_interval(result: ResultFields, alpha: float) -> tuple[float, float]:

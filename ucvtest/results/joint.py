@@ -1,23 +1,18 @@
 """The outcome of a test of several learners at once: immutable."""
 
-import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from ucvtest.common.values import ByValue
-from ucvtest.results.serialising import check_written, freeze, from_plain, reading, to_plain
+from ucvtest.results.serialising import Saved, freeze
 
 __all__ = ["JointResult"]
 
-FORMAT_VERSION = 1
-
 
 @dataclass(frozen=True, eq=False)
-class JointResult(ByValue):
+class JointResult(Saved):
     """A joint test that several learners are equal, of all of them at once.
 
     It unpacks to ``(statistic, pvalue)``. There is no interval: a chi-square statistic has no sign.
@@ -90,25 +85,3 @@ class JointResult(ByValue):
             return f"{self.method}: no answer for {who} ({self.status})."
         found = "are not all equal" if self.pvalue <= 0.05 else "do not differ significantly"
         return f"At the 5% level the {self.estimand} of {who} {found} ({self.in_words})."
-
-    def to_dict(self) -> dict[str, Any]:
-        """A dictionary that `json.dumps` accepts; NaN and infinity become strings."""
-        values = {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}
-        return {"format": f"ucvtest.{type(self).__name__}", "version": FORMAT_VERSION, **values}
-
-    def to_json(self, **kwargs: Any) -> str:
-        """`to_dict` as strict JSON; `kwargs` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **kwargs)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The result that `to_dict` was called on.
-
-        Raises
-        ------
-        ValueError
-            If `data` was not written by `to_dict`, or by a newer version of it.
-        """
-        check_written(data, cls, "result", FORMAT_VERSION)
-        with reading("result"):
-            return cls(**{item.name: from_plain(data[item.name]) for item in fields(cls)})

@@ -1,15 +1,13 @@
 """Is it as good? Equivalence and noninferiority, from the interval of a result."""
 
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ucvtest.common.checks import check_number, is_number
-from ucvtest.common.values import ByValue
 from ucvtest.results.fields import ResultFields, quiet_interval
-from ucvtest.results.serialising import check_written, from_plain, reading, to_plain
+from ucvtest.results.serialising import Saved, to_plain
 from ucvtest.results.wording import named, percent, pvalue_text
 from ucvtest.stats.wald import Alternative, wald_pvalue
 
@@ -18,13 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Decision", "EquivalenceResult", "NoninferiorityResult", "equivalence", "noninferiority"]
 
-FORMAT_VERSION = 1
 
 Decision = Literal["pass", "fail", "undecided"]
 
 
 @dataclass(frozen=True, eq=False)
-class _Judged(ByValue):
+class _Judged(Saved):
     """What both answers say of the result that they were read from."""
 
     pvalue: float
@@ -98,33 +95,14 @@ class _Judged(ByValue):
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
 
-    def to_dict(self) -> dict[str, Any]:
-        """A dictionary that `json.dumps` accepts, decision and verdict included."""
-        values = {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}
+    def _plain(self) -> dict[str, Any]:
+        """The fields, with what follows from them."""
         said = {
             "decision": self.decision,
             "verdict": self.verdict,
             "conf_int": to_plain(self.conf_int),
         }
-        kind = f"ucvtest.{type(self).__name__}"
-        return {"format": kind, "version": FORMAT_VERSION, **values, **said}
-
-    def to_json(self, **kwargs: Any) -> str:
-        """`to_dict` as strict JSON; `kwargs` go to `json.dumps`."""
-        return json.dumps(self.to_dict(), allow_nan=False, **kwargs)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """What `to_dict` was called on.
-
-        Raises
-        ------
-        ValueError
-            If `data` was not written by `to_dict`, or by a newer version of it.
-        """
-        check_written(data, cls, "result", FORMAT_VERSION)
-        with reading("result"):
-            return cls(**{item.name: from_plain(data[item.name]) for item in fields(cls)})
+        return super()._plain() | said
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """Values of results as JSON, and back."""
 
 import base64
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -9,16 +10,70 @@ from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ucvtest.common.checks import as_integer
 from ucvtest.common.exceptions import UNUSABLE
+from ucvtest.common.values import ByValue
 from ucvtest.results.pictures import Picture
 from ucvtest.stats.rules import TYPES, rule_to_dict
 
-__all__ = ["check_format", "check_written", "freeze", "from_plain", "reading", "to_plain"]
+__all__ = ["Saved", "freeze", "from_plain", "reading", "to_plain"]
+
+
+class Saved(ByValue):
+    """A frozen dataclass that is written as JSON, and read again."""
+
+    _version: ClassVar[int] = 1
+    """Of the format that `to_dict` writes."""
+
+    _what: ClassVar[str] = "result"
+    """What messages call it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """A dictionary that `json.dumps` accepts; NaN and infinity become strings."""
+        return {
+            "format": f"ucvtest.{type(self).__name__}",
+            "version": self._version,
+            **self._plain(),
+        }
+
+    def to_json(self, **kwargs: Any) -> str:
+        """`to_dict` as strict JSON; `kwargs` go to `json.dumps`."""
+        return json.dumps(self.to_dict(), allow_nan=False, **kwargs)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """What `to_dict` was called on.
+
+        Raises
+        ------
+        ValueError
+            If `data` was not written by `to_dict`, or by a newer version of it.
+        """
+        _check_format(data, cls, cls._what, cls._version)
+        data = cls._upgraded(data)
+        missing = [item.name for item in fields(cls) if item.name not in data]  # type: ignore[arg-type]
+        if missing:
+            raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
+        with reading(cls._what):
+            return cls(**cls._values(data))
+
+    def _plain(self) -> dict[str, Any]:
+        """What is written of the fields."""
+        return {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}  # type: ignore[arg-type]
+
+    @classmethod
+    def _upgraded(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What older versions wrote, with all fields."""
+        return data
+
+    @classmethod
+    def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields from what was written of them."""
+        return {item.name: from_plain(data[item.name]) for item in fields(cls)}  # type: ignore[arg-type]
 
 
 @contextmanager
@@ -30,7 +85,7 @@ def reading(what: str) -> Iterator[None]:
         raise ValueError(f"data holds no {what} that can be used: {error}") from error
 
 
-def check_format(data: Any, kind: type, what: str, version: int) -> None:
+def _check_format(data: Any, kind: type, what: str, version: int) -> None:
     """Refuse what `to_dict` of the class has not written, or a newer format than `version`."""
     known = data.get("format") if isinstance(data, Mapping) else None
     if not isinstance(known, str) or known != f"ucvtest.{kind.__name__}":
@@ -40,14 +95,6 @@ def check_format(data: Any, kind: type, what: str, version: int) -> None:
             f"data has format version {data['version']}, this ucvtest reads up to {version}: "
             "upgrade ucvtest"
         )
-
-
-def check_written(data: Mapping[str, Any], kind: type, what: str, version: int) -> None:
-    """`check_format`, and refuse what lacks a field of the dataclass."""
-    check_format(data, kind, what, version)
-    missing = [item.name for item in fields(kind) if item.name not in data]
-    if missing:
-        raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
 
 
 def freeze(value: Any) -> Any:
