@@ -274,6 +274,44 @@ def test_missing_values_are_left_out_with_a_note():
         uv.CorrectedTTest(gaps.assign(e=np.nan), labels, "lda", missing="drop")
 
 
+def test_what_is_dropped_leaves_the_rest_as_it_was():
+    masked = np.ma.masked_array(X.copy(), mask=np.zeros(X.shape, dtype=bool))
+    masked[3, 1] = np.ma.masked
+    masked[5, 0] = np.nan
+    with pytest.raises(ValueError, match="X has 1 masked values"):
+        uv.CorrectedTTest(masked, Y, "lda", missing="drop")
+    gaps = X.copy()
+    gaps[5, 0] = np.nan
+    ordered = pd.Categorical(np.where(Y, "high", "low"), ["low", "high"], ordered=True)
+    result = uv.CorrectedTTest(gaps, ordered, "lda", missing="drop").fit(rng=0)
+    assert result.settings["pos_label"] == "high"
+    with pytest.raises(ValueError, match="missing='drop' has no use with a formula"):
+        uv.CorrectedTTest.from_formula("y ~ .", pd.DataFrame({"y": Y}), "lda", missing="drop")
+
+
+def test_scores_of_sets_say_nothing_of_groups():
+    groups = np.repeat(np.arange(30), 2)
+    losses = uv.evaluate(["lda", "knn:3"], X, Y, 5, scoring="recall", groups=groups, rng=0)
+    with pytest.raises(ValueError, match="hold only the mean of each resample, which says nothin"):
+        uv.CorrectedTTest.from_losses(losses).fit()
+
+
+def test_a_scorer_of_ones_own_takes_counts_of_a_regressor():
+    counts = np.arange(60) % 7
+    scorer = make_scorer(lambda y, prediction: -np.median(np.abs(y - prediction)))
+    models = Ridge(), KNeighborsRegressor()
+    for found in (
+        uv.CorrectedTTest(X, counts, *models, design=5, scoring=scorer).fit(rng=0),
+        uv.compare(
+            *(X, counts, list(models)),
+            uv.TestSpec("corrected_t", {"design": 5}),
+            scoring=scorer,
+            rng=0,
+        ).result("corrected_t"),
+    ):
+        assert found.settings["design"] == "5-fold cross-validation"
+
+
 def test_names_of_learners():
     result = uv.CorrectedTTest(X, Y, {"near": "knn:3"}, {"linear": PIPE}).fit(rng=0)
     assert (result.settings["learner"], result.settings["other"]) == ("near", "linear")

@@ -17,6 +17,7 @@ from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.specs import TestSpec, as_specs
 from ucvtest.data.groups import GroupWeight, as_groups
 from ucvtest.data.rows import Reported
+from ucvtest.data.sample import taken_for_classes
 from ucvtest.designs.adapters import as_design
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
@@ -24,8 +25,9 @@ from ucvtest.evaluation.evaluate import draw_design
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.from_losses import LossesHeader
 from ucvtest.inference.hypothesis_test import HypothesisTest
+from ucvtest.learners.adapters.coerce import is_regressor
 from ucvtest.learners.base import Learner
-from ucvtest.losses.scoring import wants_every_class
+from ucvtest.losses.scoring import SetScore, is_auc, wants_every_class
 from ucvtest.losses.table import Losses
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import Alternative
@@ -228,7 +230,13 @@ def _with_designs(specs: Mapping[str, TestSpec], question: Question) -> dict[str
 
 def _as_design(given: Any, question: Question) -> NamedDesign:
     groups = as_groups(question.groups, len(question.y))
-    auc = wants_every_class(question.loss, question.y)
+    auc = is_auc(question.loss)
+    if not auc and isinstance(question.loss, SetScore):
+        regresses = any(map(is_regressor, question.learners.values()))
+        has_classes = taken_for_classes(
+            question.y, regresses=regresses, pos_label=question.pos_label
+        )
+        auc = wants_every_class(question.loss, has_classes=has_classes)
     return as_design(given, question.X, question.y, auc=auc, groups=groups)
 
 

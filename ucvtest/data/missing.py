@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ucvtest.common.arrays import check_whole
 from ucvtest.common.checks import check_choice
 
 __all__ = ["Missing", "complete_rows", "dropped_note"]
@@ -20,7 +21,12 @@ def complete_rows(X: Any, y: Any, groups: Any, missing: Missing) -> tuple[Any, A
     check_choice("missing", missing, MISSING)
     if missing == "raise":
         return X, y, groups, 0
-    parts = [part for part in (X, y, groups) if part is not None]
+    named = {"X": X, "y": y, "groups": groups}
+    parts = [part for part in named.values() if part is not None]
+    for name, part in named.items():
+        if part is not None and not hasattr(part, "toarray"):
+            # What is under a mask must not come out where rows are taken.
+            check_whole(name, part)
     gaps = [_gaps(part) for part in parts]
     if len({len(each) for each in gaps}) > 1:
         # Lengths that do not match are refused later, with both of them.
@@ -64,4 +70,5 @@ def _rows(part: Any, kept: np.ndarray) -> Any:
         return part.iloc[np.flatnonzero(kept)]
     if hasattr(part, "toarray"):
         return part.tocsr()[np.flatnonzero(kept)]
-    return np.asarray(part)[kept]
+    # An ordered categorical keeps its order.
+    return np.asarray(part)[kept] if isinstance(part, (list, tuple)) else part[kept]

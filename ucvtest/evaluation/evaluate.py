@@ -131,7 +131,7 @@ def evaluate(
         chosen,
         sample.features,
         sample.response,
-        auc=wants_every_class(asked, sample.response),
+        auc=wants_every_class(asked, has_classes=sample.n_classes > 0),
         groups=sample.groups,
     )
     execution = Execution.of(rng, n_jobs, batch_size)

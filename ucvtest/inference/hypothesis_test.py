@@ -215,6 +215,11 @@ class HypothesisTest(ABC):
             If the formula cannot be read, names what the data lack, holds other code, or uses
             missing values.
         """
+        if kwargs.get("missing", "raise") != "raise":
+            raise ValueError(
+                "missing='drop' has no use with a formula, which refuses missing values in the "
+                "columns that it names: pass data.dropna(subset=[...])"
+            )
         y, X = read_formula(formula, data)
         # Some tests know one learner only.
         learners = (learner,) if other is None else (learner, other)

@@ -19,6 +19,11 @@ def of_clusters(losses: Losses, clusters: Clusters) -> Losses:
     """
     groups, design = clusters.groups, losses.design.by_groups(clusters.groups)
     if losses.values is None:
+        if losses.loss != AUC:
+            raise ValueError(
+                "these losses hold only the mean of each resample, which says nothing of groups: "
+                "use a loss that is a mean over observations, such as scoring='accuracy'"
+            )
         return replace(losses, design=design, target=None, groups=None)
     if losses.loss == AUC:
         means = _aucs(losses, clusters)

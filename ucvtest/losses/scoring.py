@@ -14,7 +14,6 @@ import numpy as np
 
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.output import Output
-from ucvtest.data.sample import response_has_classes
 from ucvtest.losses.loss import ALIASES, LOSSES, Loss
 from ucvtest.losses.means import AUC
 
@@ -153,10 +152,10 @@ def is_auc(loss: Any) -> bool:
     return isinstance(loss, str) and ALIASES.get(loss, loss) == AUC
 
 
-def wants_every_class(loss: Any, response: Any) -> bool:
+def wants_every_class(loss: Any, *, has_classes: bool) -> bool:
     """Whether test sets should have all classes in proportion, as without one a score has none."""
     by_label = isinstance(loss, SetScore) and loss.output != "number"
-    return is_auc(loss) or (by_label and response_has_classes(response))
+    return is_auc(loss) or (by_label and has_classes)
 
 
 def refuse_set_score(loss: Any, name: str) -> None:

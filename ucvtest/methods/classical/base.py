@@ -142,7 +142,7 @@ class ResamplingTest(FromLosses):
             chosen,
             sample.features,
             sample.response,
-            auc=wants_every_class(loss, sample.response),
+            auc=wants_every_class(loss, has_classes=sample.n_classes > 0),
             groups=sample.groups,
         )
         # A trial draw, so that a design is refused before the first fit; what is drawn then is
