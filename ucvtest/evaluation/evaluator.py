@@ -71,6 +71,11 @@ class Evaluator:
         n_jobs, batch_size = execution.n_jobs, execution.batch_size
         return cls(sample, learner, output, n_jobs=n_jobs, batch_size=batch_size)
 
+    @property
+    def jitted(self) -> bool:
+        """Whether fits are jitted, so that many at a time take little longer than one."""
+        return not isinstance(self._learner, SplitLearner)
+
     def predict(self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray) -> Predictions:
         """Learn on every learning set and predict the observations tested with it: NaN for others.
 
@@ -201,10 +206,9 @@ class Evaluator:
         """Refuse predictions that the loss cannot score, naming the first split with one."""
         if values.dtype == np.int8:
             return
-        jitted = not isinstance(self._learner, SplitLearner)
         with np.errstate(invalid="ignore"):
             # The usual case needs no more than one pass: no NaN or infinity in the sum, so none.
-            if jitted and np.isfinite(values.sum()):
+            if self.jitted and np.isfinite(values.sum()):
                 return
         if values.ndim == 3:
             # Of the scores of an observation for several classes, one that cannot be used tells.

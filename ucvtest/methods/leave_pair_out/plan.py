@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.common.checks import as_integer, check_choice, check_number
 from ucvtest.data.sample import as_response, response_has_classes
+from ucvtest.stats.sequential import checked_stop_after
 
 __all__ = [
     "N_SIMULATIONS",
@@ -60,9 +61,12 @@ class Options:
     pvalue: PValue
     n_permutations: int | Literal["exact"]
     n_simulations: int
+    stop_after: int | None = None
 
     @classmethod
-    def of(cls, pvalue: Any, n_permutations: Any, n_simulations: Any) -> Self:
+    def of(
+        cls, pvalue: Any, n_permutations: Any, n_simulations: Any, stop_after: Any = None
+    ) -> Self:
         """Validate what a user passes."""
         check_choice("pvalue", pvalue, PVALUES)
         if isinstance(n_permutations, str):
@@ -76,7 +80,12 @@ class Options:
             check_number("n_permutations", n_permutations)
         if as_integer("n_simulations", n_simulations) < 1:
             raise ValueError(f"n_simulations must be at least 1, got {n_simulations}: use 10000")
-        return cls(pvalue, n_permutations, n_simulations)
+        stop = checked_stop_after(stop_after, n_permutations)
+        if stop is not None and pvalue != "permutation":
+            raise ValueError(
+                f"stop_after={stop} is about permutations, and pvalue is {pvalue!r}: leave it out"
+            )
+        return cls(pvalue, n_permutations, n_simulations, stop)
 
     def n_labelings(self, sizes: Sizes) -> int:
         """Labelings whose errors a permutation p-value needs, with the observed one."""
@@ -89,6 +98,8 @@ class Options:
         chosen: dict[str, Any] = {"pvalue": self.pvalue}
         if self.pvalue == "permutation":
             chosen["n_permutations"] = self.n_permutations
+        if self.stop_after is not None:
+            chosen["stop_after"] = self.stop_after
         if self.pvalue == "empirical":
             chosen["n_simulations"] = self.n_simulations
         return chosen

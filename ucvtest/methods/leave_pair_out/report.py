@@ -60,7 +60,7 @@ def result(
         alternative="greater",
         method="Leave-pair-out test of label independence",
         estimand=estimand,
-        reference=IN_WORDS[options.pvalue],
+        reference=IN_WORDS[options.pvalue] if found.sequence is None else "sequential permutation",
         status=_status(sizes, found),
         n_obs=sizes.n_obs,
         n_fits=found.n_labelings * sizes.n_pairs,
@@ -79,6 +79,8 @@ def _pvalue(options: Options, sizes: Sizes, found: Found) -> tuple[float, str]:
     """The p-value, and the name of the null distribution that gives it."""
     if options.pvalue == "supremum":
         return supremum_pvalue(found.n_errors, sizes.n_obs, sizes.n_positive), ""
+    if found.sequence is not None:
+        return found.sequence.pvalue, "permutation"
     # Half an error more than a whole number is not what fixed functions have: rounded up.
     n_errors = math.ceil(found.n_errors) if options.pvalue == "wmw" else found.n_errors
     pvalues = {name: null.pvalue(n_errors) for name, null in found.nulls.items()}
@@ -100,7 +102,10 @@ def _diagnostics(
     if null is not None:
         known["null_errors"] = null.errors
         known["null_probabilities"] = null.probabilities
-        if null.sampled:
+        if found.sequence is not None:
+            known["mc_se_pvalue"] = found.sequence.error
+            known["n_drawn"], known["n_extreme"] = found.sequence.n_drawn, found.sequence.n_extreme
+        elif null.sampled:
             known["mc_se_pvalue"] = pvalue_error(pvalue, int(null.counts.sum()))
     return known
 
@@ -112,6 +117,9 @@ def _status(sizes: Sizes, found: Found) -> str:
             "degenerate: every pair is tied, so the learner scores all observations the same; "
             "use a learner that learns something, or a smaller penalty"
         )
+    if found.sequence is not None and found.sequence.stopped:
+        # Few draws are no fault then, nor are few different ones.
+        return "ok"
     if null is not None and null.sampled and int(null.counts.sum()) < LEAST_PERMUTATIONS:
         return "too few permutations to reject at the 5% level: raise n_permutations to 999 or more"
     if null is not None and len(null.errors) == 1:
@@ -128,7 +136,10 @@ def _notes(
         _NULL_IN_WORDS[options.pvalue],
     ]
     null = found.nulls.get(worst)
-    if null is not None and null.sampled:
+    if found.sequence is not None:
+        error = found.sequence.error
+        notes.append(f"{found.sequence.words} Its Monte-Carlo standard error is {error:.2g}.")
+    elif null is not None and null.sampled:
         n_drawn = int(null.counts.sum())
         error = pvalue_error(pvalue, n_drawn)
         drawn = "permutations" if options.pvalue == "permutation" else "samples per setting"

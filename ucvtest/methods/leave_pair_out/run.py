@@ -12,6 +12,7 @@ from ucvtest.common.runtime import Execution
 from ucvtest.methods.leave_pair_out.forecast import announce
 from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
 from ucvtest.methods.leave_pair_out.plan import Options, Sizes, check_enumeration
+from ucvtest.stats.sequential import Sequence, Stopping
 
 __all__ = ["Found", "run"]
 
@@ -32,6 +33,7 @@ class Found:
     nulls: Mapping[str, NullDistribution]
     computed_by: str
     ties: Mapping[str, int]
+    sequence: Sequence | None = None
 
 
 def run(
@@ -47,15 +49,17 @@ def run(
     n_errors = float(wrong[0] + tied[0] / 2)
     n_labelings = 1
     nulls: Mapping[str, NullDistribution] = {}
+    sequence = None
     if permuted:
         announce(errors, labels, options, seconds, learner)
-        null = _permutations(errors, labels, n_errors, options, execution)
+        null, sequence = _permutations(errors, labels, n_errors, options, execution)
         # The observed labeling is one of all, or comes on top of those that were drawn.
         n_labelings = int(null.counts.sum()) + null.sampled
         nulls = {"permutation": null}
     elif options.pvalue != "supremum":
         nulls = _known_nulls(Sizes.of(labels), options, execution.generator)
-    return Found(n_errors, int(tied[0]), n_labelings, nulls, errors.how, dict(errors.ties))
+    ties = dict(errors.ties)
+    return Found(n_errors, int(tied[0]), n_labelings, nulls, errors.how, ties, sequence)
 
 
 def _known_nulls(
@@ -69,15 +73,20 @@ def _known_nulls(
 
 def _permutations(
     errors: PairErrors, labels: np.ndarray, n_errors: float, options: Options, execution: Execution
-) -> NullDistribution:
+) -> tuple[NullDistribution, Sequence | None]:
     """Errors under permuted labels; of the observed ones as they were counted."""
     size = LABELINGS_PER_BATCH if execution.batch_size is None else execution.batch_size
     exact = options.n_permutations == "exact"
     if exact:
         batches = _all_labelings(labels, size)
+        stopping = None
     else:
         n_drawn = int(options.n_permutations)
-        batches = _random_labelings(labels, n_drawn, size, execution.generator)
+        # What never comes together ends with the last draw.
+        stop_after = n_drawn + 1 if options.stop_after is None else options.stop_after
+        at_once = 1 if options.stop_after and errors.how == "fits" else size
+        stopping = Stopping(n_drawn, stop_after, size, at_once)
+        batches = _random_labelings(labels, stopping, execution.generator)
     counted = []
     for labelings in batches:
         wrong, tied = _count(errors, labelings, execution)
@@ -86,17 +95,23 @@ def _permutations(
             # Fits with randomness of their own may differ when they are repeated.
             found[(labelings == labels).all(axis=1)] = n_errors
         counted.append(found)
-    return NullDistribution.of(np.concatenate(counted), sampled=not exact)
+        if stopping is not None:
+            stopping.see(found <= n_errors)
+    each, sequence = np.concatenate(counted), None
+    if options.stop_after is not None:
+        sequence = Sequence.of(each <= n_errors, options.stop_after)
+        each = each[: sequence.n_drawn]
+    return NullDistribution.of(each, sampled=not exact), sequence
 
 
 def _random_labelings(
-    labels: np.ndarray, n_drawn: int, size: int, generator: np.random.Generator
+    labels: np.ndarray, stopping: Stopping, generator: np.random.Generator
 ) -> Iterator[np.ndarray]:
     # Labelings and the seeds of fits come from generators of their own, so that neither depends
     # on how many are drawn at a time.
     (draws,) = generator.spawn(1)
-    for start in range(0, n_drawn, size):
-        yield draws.permuted(np.tile(labels, (min(size, n_drawn - start), 1)), axis=1)
+    while size := stopping.next_size():
+        yield draws.permuted(np.tile(labels, (size, 1)), axis=1)
 
 
 def _all_labelings(labels: np.ndarray, size: int) -> Iterator[np.ndarray]:

@@ -223,6 +223,7 @@ class LeavePairOutTest(FromLosses):
         n_permutations: int | Literal["exact"] = 9999,
         *,
         n_simulations: int = N_SIMULATIONS,
+        stop_after: int | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -244,6 +245,11 @@ class LeavePairOutTest(FromLosses):
             or all C(n, n_1) of them, p = count/C(n, n_1).
         n_simulations : int
             For "empirical": samples for each setting.
+        stop_after : int, optional
+            For "permutation": stop when so many permuted labels have as few errors as the real ones
+            or fewer, ties counted: p = stop_after/l after l labelings (Besag and Clifford 1991),
+            else (count + 1)/(P + 1). It saves most of the fits where there is nothing to find (10
+            is usual), and is for learners that are fitted one by one.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`; `batch_size` counts labelings.
 
@@ -264,7 +270,9 @@ class LeavePairOutTest(FromLosses):
             If the permutations will take longer than a minute: how many fits, and how long,
             before they start.
         """
-        options = self._options(pvalue, n_permutations, n_simulations=n_simulations)
+        options = self._options(
+            pvalue, n_permutations, n_simulations=n_simulations, stop_after=stop_after
+        )
         return self._fit(options, rng, n_jobs, batch_size, progress)
 
     def _options(
@@ -273,9 +281,10 @@ class LeavePairOutTest(FromLosses):
         n_permutations: int | Literal["exact"] = 9999,
         *,
         n_simulations: int = N_SIMULATIONS,
+        stop_after: int | None = None,
     ) -> Options:
         """The options of `fit`, validated."""
-        options = Options.of(pvalue, n_permutations, n_simulations)
+        options = Options.of(pvalue, n_permutations, n_simulations, stop_after)
         if self._header is not None and options.pvalue == "permutation":
             raise ValueError(
                 "pvalue='permutation' needs fits on permuted labels, and scores are given: use "

@@ -8,8 +8,17 @@ from itertools import islice, product
 import numpy as np
 
 from ucvtest.kernels.permutation import Sampling
+from ucvtest.stats.sequential import Stopping
 
-__all__ = ["all_labels", "draw_batches", "draw_labels", "n_labelings", "reference_labels"]
+__all__ = [
+    "all_labels",
+    "batch_size",
+    "draw_batches",
+    "draw_labels",
+    "draw_until",
+    "n_labelings",
+    "reference_labels",
+]
 
 BATCH_CELLS = 2**21
 """Labels (labelings times observations) that are kept in memory at a time, unless told."""
@@ -35,12 +44,21 @@ def draw_batches(
     rng: np.random.Generator, target: np.ndarray, sampling: Sampling, n_drawn: int, size: int | None
 ) -> Iterator[tuple[np.ndarray, None]]:
     """`draw_labels`, `size` at a time, in the form of `all_labels`."""
-    size = _size(size, target)
+    size = batch_size(size, target)
     for start in range(0, n_drawn, size):
         yield draw_labels(rng, target, sampling, min(size, n_drawn - start)), None
 
 
-def _size(size: int | None, target: np.ndarray) -> int:
+def draw_until(
+    rng: np.random.Generator, target: np.ndarray, stopping: Stopping
+) -> Iterator[tuple[np.ndarray, None]]:
+    """Permutations until there are enough; the next batch waits for what the last one showed."""
+    while size := stopping.next_size():
+        yield draw_labels(rng, target, "permutation", size), None
+
+
+def batch_size(size: int | None, target: np.ndarray) -> int:
+    """Labelings that are kept in memory at a time."""
     return size or max(1, BATCH_CELLS // len(target))
 
 
@@ -64,7 +82,7 @@ def all_labels(
     else:
         rows = product(sorted(share), repeat=len(target))
     n_rows = n_labelings(target, sampling)
-    size = _size(size, target)
+    size = batch_size(size, target)
     while block := list(islice(rows, size)):
         if sampling == "permutation":
             probability = np.full(len(block), 1.0 / n_rows)

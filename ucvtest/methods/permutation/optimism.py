@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,6 +47,11 @@ class Optimism:
     probability: np.ndarray | None = None
     observed: np.ndarray | None = None
 
+    def first(self, number: int) -> "Optimism":
+        """The first labelings that were drawn."""
+        e_in, e_gen, p_in = (each[:number] for each in (self.e_in, self.e_gen, self.p_in))
+        return Optimism(e_in, e_gen, p_in, self.ties)
+
     def mean(self, name: str) -> float:
         """Mean over the labelings."""
         values = getattr(self, name)
@@ -72,8 +77,9 @@ def optimism(
     batches: Iterable[tuple[np.ndarray, np.ndarray | None]],
     seeds: np.random.Generator,
     bar: Any,
+    see: Callable[[Mapping[str, np.ndarray]], None] | None = None,
 ) -> Optimism:
-    """Fit drawn labels, batch by batch, and sum up."""
+    """Fit drawn labels, batch by batch, and sum up; `see` looks at each batch."""
     reference = reference_labels(sample.target, sampling)
     parts, probabilities, observed = [], [], []
     ties: Counter[str] = Counter()
@@ -85,6 +91,8 @@ def optimism(
         found = relabeled_losses(loss, sample, predictions.values, labels, reference)
         p_in = _agreement(sample, predictions.values, labels)
         parts.append((found["e_in"], found["e_gen"], p_in))
+        if see is not None:
+            see(found)
         if probability is not None:
             probabilities.append(probability)
             observed.append((labels == sample.target).all(axis=1))

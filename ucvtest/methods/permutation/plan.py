@@ -11,6 +11,7 @@ from ucvtest.kernels.permutation import SAMPLINGS, Sampling
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.labelings import n_labelings
+from ucvtest.stats.sequential import checked_stop_after
 
 __all__ = ["Options", "check_response"]
 
@@ -26,6 +27,7 @@ class Options:
     n_permutations: int | str
     sampling: Sampling
     delta: float
+    stop_after: int | None = None
 
     @classmethod
     def of(
@@ -33,6 +35,7 @@ class Options:
         n_permutations: Any,
         sampling: Any,
         delta: Any,
+        stop_after: Any = None,
         *,
         sample: Sample,
         learner: Learner,
@@ -47,7 +50,14 @@ class Options:
             )
         if not isinstance(delta, (int, float)) or not 0 < delta < 1:
             raise ValueError(f"delta must lie between 0 and 1, got {delta!r}: use 0.05")
-        options = cls(_number(n_permutations), sampling, float(delta))
+        number = _number(n_permutations)
+        stop = checked_stop_after(stop_after, number)
+        if stop is not None and sampling != "permutation":
+            raise ValueError(
+                f"stop_after={stop} is about p-values, which sampling={sampling!r} has not: leave "
+                "it out, or use sampling='permutation'"
+            )
+        options = cls(number, sampling, float(delta), stop)
         if options.exact:
             _check_enumeration(sample, learner, sampling)
         if options.analytic and loss.name != "squared":
@@ -56,6 +66,14 @@ class Options:
                 "loss='squared', or a number of permutations"
             )
         return options
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As a result keeps them."""
+        known = dict(vars(self))
+        if self.stop_after is None:
+            del known["stop_after"]
+        return known
 
     @property
     def exact(self) -> bool:

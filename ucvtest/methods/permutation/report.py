@@ -12,16 +12,12 @@ from ucvtest.kernels.permutation import Sampling, complexity_bound, error_bound
 from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.optimism import Optimism
 from ucvtest.methods.permutation.plan import Options
-from ucvtest.methods.permutation.run import Found
+from ucvtest.methods.permutation.run import Found, as_small
 from ucvtest.results.pictures import Layer, Picture
 from ucvtest.results.result import TestResult
 from ucvtest.stats.monte_carlo import pvalue_error
 
 __all__ = ["result"]
-
-TIED = 100 * np.finfo(float).eps
-"""In-sample errors that differ by less are equal but for rounding, as a share of the error itself
-and of that on new labels: the errors of a rule that interpolates are rounding and nothing else."""
 
 LEAST_FOR_TEST = 19
 """Fewest permutations whose smallest p-value is 0.05."""
@@ -78,20 +74,23 @@ def _pvalue(options: Options, found: Found) -> float:
     """Share of labelings that are fitted as well as the real one, or better."""
     if found.relabeled is None or options.sampling != "permutation":
         return math.nan
+    if found.sequence is not None:
+        return found.sequence.pvalue
     e_out = found.relabeled.mean("e_in") + found.relabeled.mean("e_gen")
-    tolerance = TIED * max(abs(found.e_in), abs(e_out))
-    as_small = found.relabeled.e_in <= found.e_in + tolerance
+    counted = as_small(found.e_in, found.relabeled.e_in, e_out)
     if found.relabeled.observed is not None:
         # Fits with randomness of their own may differ when they are repeated.
-        as_small |= found.relabeled.observed
+        counted |= found.relabeled.observed
         # All permutations are equally likely: a count, which no sum of shares rounds.
-        return float(as_small.mean())
-    return float((as_small.sum() + 1) / (len(as_small) + 1))
+        return float(counted.mean())
+    return float((counted.sum() + 1) / (len(counted) + 1))
 
 
 def _reference(options: Options, found: Found) -> str:
     if found.relabeled is None or options.sampling != "permutation":
         return "none"
+    if found.sequence is not None:
+        return "sequential permutation"
     return f"all {len(found.relabeled.e_in)} labelings" if options.exact else "permutation"
 
 
@@ -107,6 +106,9 @@ def _status(options: Options) -> str:
 def _bounds(sample: Sample, loss: Loss, options: Options, found: Found) -> dict[str, float]:
     """Bounds of Theorem 6 and Corollary 4, for the error rate of two classes."""
     if loss.name != "zero_one" or sample.n_classes != 2 or found.relabeled is None:
+        return {}
+    if found.sequence is not None and found.sequence.stopped:
+        # They are for a number of draws that does not depend on what they show.
         return {}
     n_drawn = math.inf if options.exact else len(found.relabeled.e_in)
     # One half of delta for the draws, the other one for the sample.
@@ -135,8 +137,13 @@ def _diagnostics(
         known["e_in_permuted"] = found.relabeled.mean("e_in")
         known["mc_se_e_in_permuted"] = found.relabeled.mc_se("e_in")
     if not math.isnan(pvalue):
-        n_drawn = options.n_permutations
-        known["mc_se_pvalue"] = 0.0 if options.exact else pvalue_error(pvalue, int(n_drawn))
+        if found.sequence is not None:
+            known["mc_se_pvalue"] = found.sequence.error
+            known["n_drawn"], known["n_extreme"] = found.sequence.n_drawn, found.sequence.n_extreme
+        elif not options.exact:
+            known["mc_se_pvalue"] = pvalue_error(pvalue, int(options.n_permutations))
+        else:
+            known["mc_se_pvalue"] = 0.0
         known["null_hypothesis"] = INDEPENDENCE
     return known
 
@@ -204,6 +211,13 @@ def _notes(
             f"With {options.n_permutations} permutations no p-value can be 0.05 or smaller: raise "
             "n_permutations to 999 for a test."
         )
+    if found.sequence is not None:
+        notes.append(found.sequence.words)
+        if found.sequence.stopped:
+            notes.append(
+                "The estimate rests on these few draws, the last of which was fitted well, so that "
+                "it is rough and there are no bounds: leave stop_after out for the estimate."
+            )
     if bounds:
         notes.append(
             "The bounds hold for a learner that minimises the in-sample error over a class of "

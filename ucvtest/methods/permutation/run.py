@@ -12,11 +12,25 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.permutation import Sampling, smoother_complexity, smoother_optimism
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss
-from ucvtest.methods.permutation.labelings import all_labels, draw_batches, reference_labels
+from ucvtest.methods.permutation.labelings import (
+    all_labels,
+    batch_size,
+    draw_batches,
+    draw_until,
+    reference_labels,
+)
 from ucvtest.methods.permutation.optimism import Optimism, find_smoother, optimism, relabeled_losses
 from ucvtest.methods.permutation.plan import Options
+from ucvtest.stats.sequential import Sequence, Stopping
 
-__all__ = ["Found", "from_labelings", "in_closed_form"]
+__all__ = ["Found", "as_small", "from_labelings", "in_closed_form"]
+
+TIED = 100 * np.finfo(float).eps
+"""In-sample errors that differ by less are equal but for rounding, as a share of the error itself
+and of that on new labels: the errors of a rule that interpolates are rounding and nothing else."""
+
+JITTED_AT_ONCE = 256
+"""Labelings that take jitted learners hardly longer than one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +45,7 @@ class Found:
     one_class_fits: int
     ties: Mapping[str, int]
     relabeled: Optimism | None
+    sequence: Sequence | None = None
 
     @property
     def e_out(self) -> float:
@@ -49,8 +64,14 @@ def from_labelings(
     predictions = evaluator.predict_labelings(real, seeds.integers(2**31 - 1, size=1))
     execution.bar.update(1)
     e_in = relabeled_losses(loss, sample, predictions.values, real, sample.target)["e_in"]
-    batches = _batches(sample.target, options, execution)
-    found = optimism(evaluator, sample, loss, options.sampling, batches, seeds, execution.bar)
+    if options.stop_after is None:
+        batches = _batches(sample.target, options, execution)
+        found = optimism(evaluator, sample, loss, options.sampling, batches, seeds, execution.bar)
+        sequence = None
+    else:
+        found, sequence = _sequential(
+            evaluator, loss, float(e_in[0]), options, execution, seeds, sample
+        )
     ties = Counter(predictions.ties)
     ties.update(found.ties)
     return Found(
@@ -62,7 +83,41 @@ def from_labelings(
         one_class_fits=evaluator.one_class_fits,
         ties=ties,
         relabeled=found,
+        sequence=sequence,
     )
+
+
+def _sequential(
+    evaluator: Evaluator,
+    loss: Loss,
+    e_in: float,
+    options: Options,
+    execution: Execution,
+    seeds: np.random.Generator,
+    sample: Sample,
+) -> tuple[Optimism, Sequence]:
+    """Fit permuted labels until enough of them are fitted as well as the real ones."""
+    assert options.stop_after is not None
+    size = batch_size(execution.batch_size, sample.target)
+    at_once = JITTED_AT_ONCE if evaluator.jitted else 1
+    n_most = int(options.n_permutations)
+    stopping = Stopping(n_most, options.stop_after, size, at_once)
+    seen = []
+
+    def see(found: Mapping[str, np.ndarray]) -> None:
+        seen.append(as_small(e_in, found["e_in"], found["e_in"] + found["e_gen"]))
+        stopping.see(seen[-1])
+
+    labels = draw_until(execution.generator, sample.target, stopping)
+    found = optimism(evaluator, sample, loss, options.sampling, labels, seeds, execution.bar, see)
+    sequence = Sequence.of(np.concatenate(seen), options.stop_after)
+    return found.first(sequence.n_drawn), sequence
+
+
+def as_small(e_in: float, drawn: np.ndarray, e_out: np.ndarray | float) -> np.ndarray:
+    """Whether labels that were drawn are fitted as well as the real ones, or better."""
+    found: np.ndarray = drawn <= e_in + TIED * np.maximum(abs(e_in), np.abs(e_out))
+    return found
 
 
 def _batches(

@@ -62,7 +62,8 @@ class PermutationComplexityTest(HypothesisTest):
     ----------
     M. Magdon-Ismail, K. Mertsalov (2011), A permutation approach to validation: Theorems 1 to 4
     and 6, Corollary 4, section 2.3. Errata: the constants of Corollary 4 and Theorem 6 (see
-    `ucvtest.kernels.permutation`); Theorem 2 holds on average only with replacement.
+    `ucvtest.kernels.permutation`); Theorem 2 holds on average only with replacement. J. Besag,
+    P. Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78.
 
     Examples
     --------
@@ -125,6 +126,7 @@ class PermutationComplexityTest(HypothesisTest):
         sampling: Sampling = "permutation",
         delta: float = 0.05,
         *,
+        stop_after: int | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -144,6 +146,12 @@ class PermutationComplexityTest(HypothesisTest):
             for two classes, fair coins. Only permutations give a p-value.
         delta : float
             Probability with which the bounds may fail.
+        stop_after : int, optional
+            Stop when so many permuted labels are fitted as well as the real ones, or better, ties
+            counted: p = stop_after/l after l labelings (Besag and Clifford 1991), else
+            (count + 1)/(n_permutations + 1). It saves most of the fits where there is nothing to
+            find (10 is usual), and is for learners that are fitted one by one. The p-value is valid
+            at every level, the estimate rough.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`; `batch_size` counts labelings.
 
@@ -158,7 +166,7 @@ class PermutationComplexityTest(HypothesisTest):
         ValueError
             If an argument cannot be used, or a learner fails on a labeling.
         """
-        options = self._options(n_permutations, sampling, delta)
+        options = self._options(n_permutations, sampling, delta, stop_after=stop_after)
         return self._fit(options, rng, n_jobs, batch_size, progress)
 
     def _options(
@@ -166,12 +174,15 @@ class PermutationComplexityTest(HypothesisTest):
         n_permutations: int | Literal["exact", "analytic"] = 100,
         sampling: Sampling = "permutation",
         delta: float = 0.05,
+        *,
+        stop_after: int | None = None,
     ) -> Options:
         """The options of `fit`, validated."""
         return Options.of(
             n_permutations,
             sampling,
             delta,
+            stop_after,
             sample=self._problem.sample,
             learner=self.learners[0],
             loss=self.loss,
@@ -183,5 +194,5 @@ class PermutationComplexityTest(HypothesisTest):
             found = in_closed_form(sample, learner, options.sampling, execution)
         else:
             found = from_labelings(sample, learner, loss, options, execution)
-        settings = self._settings() | vars(options) | {"rng": execution.seed}
+        settings = self._settings() | options.settings | {"rng": execution.seed}
         return result(sample, loss, options, found, estimand=self.estimand, settings=settings)
