@@ -70,7 +70,17 @@ def test_groups_are_the_last_keyword(name):
     assert (last.name, last.default, last.kind) == ("groups", None, last.KEYWORD_ONLY)
 
 
-@pytest.mark.parametrize("name", CALLS)
+TAKEN = ("influence.auc", "influence.error")
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_groups_of_one_row_change_nothing(name):
+    expected = kernel(name)(*CALLS[name])
+    single = np.arange(len(np.transpose(CALLS[name][0])))[::-1]
+    np.testing.assert_equal(kernel(name)(*CALLS[name], groups=single), expected)
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in TAKEN])
 def test_groups_are_refused(name):
     expected = kernel(name)(*CALLS[name])
     np.testing.assert_equal(kernel(name)(*CALLS[name], groups=None), expected)

@@ -6,6 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+import ucvtest as uv
 from ucvtest.data.groups import Clusters, as_groups
 from ucvtest.kernels.influence.clusters import ClusterPairCounts, ClusterPairs, with_offset
 from ucvtest.kernels.influence.estimate import Influence, Rows
@@ -208,3 +209,112 @@ def test_auc_of_clusters_of_one_label_equals_enumeration_and_deletion(n_groups, 
     assert found.estimate == pytest.approx(kernel.theta, rel=1e-12)
     n_tested = np.array([len(samples[0 if label[c] else 1]) - 1.0 for c in range(n_groups)])
     assert found.repaired(n_tested).variance == pytest.approx(jackknife(statistic, samples))
+
+
+# ---------------------------------------------------------------------- kernels and the test class
+
+
+@each_weight
+@pytest.mark.parametrize("pure", [True, False])
+def test_kernels_are_the_sums_of_the_test(weight, pure):
+    data = Data(7, weight, pure=pure)
+    rng = np.random.default_rng(0)
+    if pure:
+        label = data.clusters.groups.classes(data.y)
+        order = np.argsort(rng.random((60, 7)) + 2 * label, axis=1)
+        sets = [tuple(row) for row in order[:, [0, 1, 4]].tolist()]
+    else:
+        sets = [tuple(row) for row in np.argsort(rng.random((60, 7)), axis=1)[:, :3].tolist()]
+    tested = np.array([~np.isin(data.index, each) for each in sets])
+    options = {"groups": data.index, "group_weight": weight}
+    scores = np.array([data.scores(each) for each in sets])
+    expected = auc_of(data, sets)
+    found = uv.kernels.influence.auc(scores, tested, data.y, **options)
+    assert found["auc"] == expected.estimate
+    assert found["se"] ** 2 == pytest.approx(expected.variance)
+    assert ("u" in found) == (not pure)
+    losses = np.array([data.losses(each) for each in sets])
+    error = uv.kernels.influence.error(losses, tested, **options)
+    assert error["u"].shape == (7,)
+    assert abs(error["u"].sum()) < 1e-9
+    with pytest.raises(ValueError, match="tested divides a group"):
+        uv.kernels.influence.error(losses, np.roll(tested, 1, axis=1), **options)
+
+
+N_GROUPS = 18
+PATIENT = np.repeat(np.arange(N_GROUPS), np.arange(N_GROUPS) % 3 + 1)
+RNG = np.random.default_rng(5)
+COMMON = RNG.normal(size=N_GROUPS)[PATIENT]
+X = np.column_stack([COMMON + RNG.normal(size=len(PATIENT)), RNG.normal(size=len(PATIENT))])
+MIXED = (COMMON + RNG.normal(size=len(PATIENT)) > 0).astype(int)
+PURE = (np.median(COMMON) < COMMON).astype(int)
+LEARNERS = ("nearest_centroid", "ridge:1.0")
+
+
+def made(y=MIXED, metric="auc", **options) -> uv.InfluenceFunctionTest:
+    learners = ("nearest_centroid", "majority") if metric == "error" else LEARNERS
+    options = {"groups": PATIENT, "n_folds": 3, **options}
+    return uv.InfluenceFunctionTest(X, y, *learners, metric=metric, **options)
+
+
+@each_weight
+@pytest.mark.parametrize(("metric", "y"), [("auc", MIXED), ("auc", PURE), ("error", MIXED)])
+def test_the_test_says_what_it_counts(metric, y, weight):
+    result = made(y, metric, group_weight=weight).fit(1500, rng=0)
+    assert result.diagnostics["influence"].shape == (N_GROUPS,)
+    assert result.diagnostics["variance"] == "jackknife"
+    assert result.settings["learn_size"] == (13 if y is PURE else 12)
+    assert result.n_obs == len(PATIENT)
+    assert "cluster" in result.estimand
+    assert "independent clusters" in result.notes[0]
+    assert result.df == pytest.approx(17) if y is MIXED else result.df <= 16
+
+
+@pytest.mark.parametrize("metric", ["auc", "error"])
+def test_losses_that_exist_give_the_same(metric):
+    learning = np.array([np.isin(PATIENT, RNG.permutation(N_GROUPS)[:12]) for _ in range(80)])
+    splits = [(np.flatnonzero(row), np.flatnonzero(~row)) for row in learning]
+    learners = LEARNERS if metric == "auc" else ("nearest_centroid", "majority")
+    loss = "auc" if metric == "auc" else "zero_one"
+    losses = uv.evaluate(learners, X, MIXED, splits, loss, groups=PATIENT, rng=0)
+    for weight in WEIGHTS:
+        found = uv.InfluenceFunctionTest.from_losses(losses, group_weight=weight).fit()
+        options = {"groups": PATIENT, "group_weight": weight}
+        each = []
+        for place in range(2):
+            values = np.zeros(learning.shape)
+            values[~learning] = losses.known_values[place]
+            if metric == "auc":
+                each.append(uv.kernels.influence.auc(values, ~learning, MIXED, **options))
+            else:
+                each.append(uv.kernels.influence.error(values, ~learning, **options))
+        assert found.estimate == pytest.approx(each[0][metric] - each[1][metric])
+        values = found.diagnostics["influence"]
+        np.testing.assert_allclose(values, each[0]["u"] - each[1]["u"], atol=1e-9)
+
+
+@pytest.mark.parametrize("metric", ["auc", "error"])
+def test_clusters_of_one_row_are_no_clusters(metric):
+    y = (X[:, 0] > 0).astype(int)
+    alone, single = (
+        made(y, metric, groups=groups).fit(40, rng=0).to_dict()
+        for groups in (None, np.arange(len(y)))
+    )
+    for each in (alone, single):
+        del each["elapsed"]
+    assert alone == single
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: made().fit(scheme="kfold"), "scheme='kfold' does not test all pairs of clusters"),
+        (lambda: made().fit(variance="share"), "it is not derived for clusters"),
+        (lambda: made((PATIENT == 2) * 1), "needs at least 2 groups of each class"),
+        (lambda: made(PURE, n_folds=12).fit(), "needs at least 12 groups of each class"),
+        (lambda: made(n_folds=9).fit(variance="jackknife"), "without one of its two clusters"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

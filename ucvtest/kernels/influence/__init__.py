@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
-from ucvtest.data.groups import refuse_groups
+from ucvtest.data.groups import Clusters, GroupWeight, as_groups, check_group_weight, clusters_of
 from ucvtest.kernels.influence.ad_hoc import ad_hoc_variances
+from ucvtest.kernels.influence.clusters import ClusterPairCounts, ClusterPairs, with_offset
 from ucvtest.kernels.influence.estimate import Rows
 from ucvtest.kernels.influence.sums import LossCounts, PairCounts, repeats_needed
 
@@ -14,7 +15,13 @@ __all__ = ["ad_hoc_variances", "auc", "error"]
 
 
 def auc(
-    scores: Any, tested: Any, y: Any, counts: Any = None, *, groups: Any = None
+    scores: Any,
+    tested: Any,
+    y: Any,
+    counts: Any = None,
+    *,
+    group_weight: GroupWeight = "group",
+    groups: Any = None,
 ) -> dict[str, Any]:
     """Cross-validated AUC, its influence values and standard error, from scores of one's own.
 
@@ -31,21 +38,24 @@ def auc(
         For the leave-pair-out bootstrap: how often each observation is in the learning set,
         a bootstrap sample of each class and as large as it; the sizes of the test sets may then
         vary. By default one, where it is not tested.
-    groups : None
-        The cluster of each observation, the unit of resampling: refused, as independent
-        observations are assumed.
+    group_weight : {"group", "row"}
+        Whether every cluster counts the same in its class, or every row.
+    groups : array-like, shape (n,), optional
+        The cluster of each observation, the unit of resampling: labels of any type. Folds are then
+        folds of clusters, of one size in clusters; pairs are of different clusters.
 
     Returns
     -------
     dict
         auc; u1, u0: influence values of positives and negatives; se; terms1, terms0: terms I,
         II, III of each as rows, U = I + II - III; mc_se: Monte-Carlo standard error of auc
-        with rows drawn independently.
+        with rows drawn independently. Of clusters instead of observations where there are groups;
+        u and terms for all, where some clusters hold both labels, which are resampled as one.
 
     Raises
     ------
     ValueError
-        If `groups` are given, shapes differ, a class is absent, the size of a fold changes, a
+        If shapes differ, a fold divides a group, a class is absent, the size of a fold changes, a
         tested score is NaN, counts are no bootstrap samples, or a pair is never tested: the
         message says how many repeats would do.
 
@@ -73,7 +83,6 @@ def auc(
     >>> found["u1"].shape, bool(abs(found["u1"].sum()) < 1e-9), bool(found["se"] > 0)
     ((10,), True, True)
     """
-    refuse_groups(groups, "the estimator")
     labels = as_array("y", y)
     values, mask, counts_given = _checked(scores, tested, counts)
     if labels.shape != (mask.shape[1],) or not np.isin(labels, (0, 1)).all():
@@ -81,6 +90,11 @@ def auc(
     for code in (0, 1):
         if not (labels == code).any():
             raise ValueError(f"y has no {code}: the AUC needs both classes")
+    clusters = _clusters(groups, group_weight, mask.shape[1])
+    if clusters is not None:
+        pairs = ClusterPairs.of(clusters, labels == 1)
+        return _auc_of_clusters(pairs, values, mask, counts_given, folds=counts is None)
+    for code in (0, 1):
         if counts is None:
             _check_sizes(mask[:, labels == code], f"class {code}")
         else:
@@ -109,7 +123,51 @@ def auc(
     }
 
 
-def error(losses: Any, tested: Any, counts: Any = None, *, groups: Any = None) -> dict[str, Any]:
+def _auc_of_clusters(
+    pairs: ClusterPairs, scores: np.ndarray, tested: np.ndarray, counts: np.ndarray, *, folds: bool
+) -> dict[str, Any]:
+    """`auc` where observations come in clusters."""
+    mask, counts_given = (
+        _of_clusters(name, each, pairs.clusters)
+        for name, each in (("tested", tested), ("counts", counts))
+    )
+    where = ("the sample",) if pairs.mixed else ("class 1", "class 0")
+    for members, what in zip(pairs.classes, where, strict=True):
+        if folds:
+            _check_sizes(mask[:, members], what)
+        else:
+            _check_samples(counts_given[:, members], what)
+    rows = Rows(mask, counts_given, np.arange(len(mask)))
+    counted = ClusterPairCounts.of_pairs(pairs, len(mask), [rows])
+    if counted.n_untested:
+        raise ValueError(
+            f"{counted.n_untested} pairs of clusters are never tested together in {len(mask)} "
+            "repeats: use more of them, or larger folds"
+        )
+    sums = counted.sums()
+    sums.add(rows, scores)
+    found = sums.influence([rows])
+    terms = np.stack([found.first, found.second, found.third])
+    parts: dict[str, Any] = {"u": found.values, "terms": terms}
+    if not pairs.mixed:
+        parts = {f"u{1 - k}": found.values[members] for k, members in enumerate(pairs.classes)}
+        parts |= {f"terms{1 - k}": terms[:, members] for k, members in enumerate(pairs.classes)}
+    return {
+        "auc": found.estimate,
+        "se": float(np.sqrt(found.variance)),
+        "mc_se": found.mc_se,
+        **parts,
+    }
+
+
+def error(
+    losses: Any,
+    tested: Any,
+    counts: Any = None,
+    *,
+    group_weight: GroupWeight = "group",
+    groups: Any = None,
+) -> dict[str, Any]:
     """Cross-validated error rate, its influence values and standard error, from given losses.
 
     Parameters
@@ -122,20 +180,22 @@ def error(losses: Any, tested: Any, counts: Any = None, *, groups: Any = None) -
     counts : array of integers, shape (M, n), optional
         For the leave-one-out bootstrap: how often each observation is in the learning set;
         the sizes of the test sets may then vary. By default one, where it is not tested.
-    groups : None
-        The cluster of each observation, the unit of resampling: refused, as independent
-        observations are assumed.
+    group_weight : {"group", "row"}
+        Whether every cluster counts the same, or every row, in a ratio of means.
+    groups : array-like, shape (n,), optional
+        The cluster of each observation, the unit of resampling: labels of any type. Folds are then
+        folds of clusters, of one size in clusters.
 
     Returns
     -------
     dict
-        error; u: influence values; se; terms: terms I, II, III as rows; mc_se: Monte-Carlo
-        standard error of error with rows drawn independently.
+        error; u: influence values, of clusters where there are groups; se; terms: terms I, II, III
+        as rows; mc_se: Monte-Carlo standard error of error with rows drawn independently.
 
     Raises
     ------
     ValueError
-        If `groups` are given, shapes differ, the size of the fold changes, a tested loss is NaN,
+        If shapes differ, a fold divides a group, the fold changes its size, a tested loss is NaN,
         counts are no bootstrap samples, or an observation is never tested.
 
     Notes
@@ -156,8 +216,12 @@ def error(losses: Any, tested: Any, counts: Any = None, *, groups: Any = None) -
     >>> found["error"], found["se"]      # leave-one-out: the naive standard error
     (0.5, 0.25)
     """
-    refuse_groups(groups, "the estimator")
     values, mask, counts_given = _checked(losses, tested, counts)
+    clusters = _clusters(groups, group_weight, mask.shape[1])
+    if clusters is not None:
+        values = clusters.sums(np.where(mask, values, 0.0))
+        mask = _of_clusters("tested", mask, clusters)
+        counts_given = _of_clusters("counts", counts_given, clusters)
     if counts is None:
         _check_sizes(mask, "the sample")
     else:
@@ -172,7 +236,7 @@ def error(losses: Any, tested: Any, counts: Any = None, *, groups: Any = None) -
         )
     sums = counted.sums()
     sums.add(rows, values)
-    found = sums.influence([rows])
+    found = with_offset(sums.influence([rows]), None if clusters is None else clusters.offset)
     return {
         "error": found.estimate,
         "u": found.values,
@@ -180,6 +244,19 @@ def error(losses: Any, tested: Any, counts: Any = None, *, groups: Any = None) -
         "terms": np.stack([found.first, found.second, found.third]),
         "mc_se": found.mc_se,
     }
+
+
+def _clusters(groups: Any, weight: Any, n_obs: int) -> Clusters | None:
+    return clusters_of(as_groups(groups, n_obs), check_group_weight(weight))
+
+
+def _of_clusters(name: str, sets: np.ndarray, clusters: Clusters) -> np.ndarray:
+    """What rows of a cluster have in common, (M, G); refused where they differ."""
+    groups = clusters.groups
+    found = sets[:, groups.first]
+    if (found[:, groups.index] != sets).any():
+        raise ValueError(f"{name} divides a group: learn from all of its rows, or test all of them")
+    return found
 
 
 def _checked(values: Any, tested: Any, counts: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

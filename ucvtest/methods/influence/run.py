@@ -170,17 +170,13 @@ def run(
     for rows in parts():
         # Always drawn, so that the splits do not depend on which learners want a seed.
         seeds = rng.integers(2**31 - 1, size=len(rows.tested))
-        sets = (rows.counts, rows.tested)
-        learning, testing = sets if layout.pairs is None else map(layout.pairs.of_rows, sets)
-        for each, values in zip(sums, source.each(learning, testing, seeds), strict=True):
+        for each, values in zip(sums, _values(layout, source, rows, seeds), strict=True):
             # Errors come as small integers, in which they are not to be summed.
             each.add(rows, values.astype(float, copy=False))
-            all_tied = all_tied and _tied(values, testing)
+            all_tied = all_tied and _tied(values, _of_rows(layout, rows.tested))
     found = [each.influence(parts()) for each in sums]
-    if layout.metric == "error" and not isinstance(source, GivenLosses):
-        # Losses that are given are those of clusters already.
-        offset = None if layout.clusters is None else layout.clusters.offset
-        found = [with_offset(each, offset) for each in found]
+    if layout.metric == "error" and layout.clusters is not None:
+        found = [with_offset(each, layout.clusters.offset) for each in found]
     return Found(
         influence=found[0] if len(found) == 1 else found[0].minus(found[1]),
         each=tuple(found),
@@ -188,6 +184,22 @@ def run(
         source=source,
         all_tied=all_tied,
     )
+
+
+def _values(layout: Layout, source: LossSource, rows: Rows, seeds: np.ndarray) -> list[np.ndarray]:
+    """Losses of what is resampled, or scores of the observations, by learner."""
+    clusters = layout.clusters
+    if clusters is None or (layout.metric == "error" and not isinstance(source, GivenLosses)):
+        return source.each(rows.counts, rows.tested, seeds)
+    # Scores, and losses that exist, are those of the rows of clusters.
+    index = clusters.groups.index
+    found = source.each(rows.counts[:, index], rows.tested[:, index], seeds)
+    return found if layout.metric == "auc" else [clusters.sums(values) for values in found]
+
+
+def _of_rows(layout: Layout, of_units: np.ndarray) -> np.ndarray:
+    """What is resampled, as the values of a source are about it."""
+    return of_units if layout.pairs is None else layout.pairs.of_rows(of_units)
 
 
 def _counts(layout: Layout, n_repeats: int, parts: Iterable[Rows]) -> PairCounts | LossCounts:

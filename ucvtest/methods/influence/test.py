@@ -19,11 +19,9 @@ from ucvtest.inference.report import own_diagnostics, own_tables, reuse_notes
 from ucvtest.inference.studentise import variance_table
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.loss import LOSSES
 from ucvtest.losses.means import AUC
 from ucvtest.losses.scoring import check_direction, chosen_loss, is_auc
-from ucvtest.losses.table import LossDifference
 from ucvtest.methods.influence.given import GivenLayout, read_design
 from ucvtest.methods.influence.plan import (
     METRICS,
@@ -259,11 +257,6 @@ class InfluenceFunctionTest(FromLosses):
         """The user's own label of each observation, or of the first one of each cluster."""
         response = self._problem.sample.response
         return response if self.clusters is None else response[self.clusters.groups.first]
-
-    def _by_units(self, observed: LossDifference) -> LossDifference:
-        if self.clusters is None or self.metric == "auc":
-            return observed
-        return replace(observed, losses=of_clusters(observed.losses, self.clusters))
 
     @classmethod
     def _loss_arguments(cls, loss: Any) -> dict[str, Any]:
