@@ -11,7 +11,7 @@ from ucvtest.data.groups import Clusters, GroupWeight, check_group_weight, clust
 from ucvtest.data.output import OUTPUTS, Output
 from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, make_sample, taken_for_classes
-from ucvtest.learners.adapters.coerce import as_learner, is_regressor
+from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
 from ucvtest.learners.adapters.translate import Backend, choose_backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss, as_loss, for_classes, output_of
@@ -183,7 +183,7 @@ def named_learners(learners: Any) -> dict[str, Learner]:
             raise ValueError("learners is empty: pass at least one")
         return named
     several = isinstance(learners, (list, tuple))
-    found = [as_learner(learner) for learner in (learners if several else [learners])]
+    found = [each for one in (learners if several else [learners]) for each in as_learners(one)]
     if not found:
         raise ValueError("learners is empty: pass at least one")
     named = {}

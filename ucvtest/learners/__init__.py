@@ -10,6 +10,7 @@ from ucvtest.learners.jitted.lasso import elastic_net, lasso
 from ucvtest.learners.jitted.logistic import logistic
 from ucvtest.learners.jitted.majority import majority
 from ucvtest.learners.jitted.neighbors import knn
+from ucvtest.learners.jitted.paths import lasso_path, ridge_path
 from ucvtest.learners.jitted.polynomial import polynomial
 from ucvtest.learners.jitted.ridge import ridge
 from ucvtest.learners.jitted.smoother import smoother
@@ -27,6 +28,7 @@ __all__ = [
     "knn",
     "knn_leave_p_out",
     "lasso",
+    "lasso_path",
     "lda",
     "logistic",
     "majority",
@@ -34,5 +36,6 @@ __all__ = [
     "polynomial",
     "qda",
     "ridge",
+    "ridge_path",
     "smoother",
 ]

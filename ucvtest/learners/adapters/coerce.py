@@ -9,7 +9,7 @@ from ucvtest import learners
 from ucvtest.learners.adapters.estimators import CallableLearner, SklearnLearner
 from ucvtest.learners.base import JittedLearner, Learner
 
-__all__ = ["SHORT_NAMES", "as_learner", "is_regressor", "usage"]
+__all__ = ["PATHS", "SHORT_NAMES", "as_learner", "as_learners", "is_regressor", "usage"]
 
 SHORT_NAMES = (
     "elastic_net",
@@ -26,6 +26,9 @@ SHORT_NAMES = (
     "ridge",
 )
 """Factories in `ucvtest.learners` that a short string may name."""
+
+PATHS = ("lasso_path", "ridge_path")
+"""Those that give several learners."""
 
 
 def is_regressor(learner: Learner) -> bool:
@@ -64,6 +67,21 @@ def as_learner(learner: Any) -> Learner:
         f"string such as 'knn:3', or a callable (X_train, y_train, X_test) -> predictions, got "
         f"{learner!r}"
     )
+
+
+def as_learners(learner: Any) -> tuple[Learner, ...]:
+    """The learners of a path such as "lasso_path" or "ridge_path:50"; else the learner itself."""
+    name, _, number = learner.partition(":") if isinstance(learner, str) else ("", "", "")
+    if name not in PATHS:
+        return (as_learner(learner),)
+    try:
+        found: tuple[Learner, ...] = getattr(learners, name)(int(number) if number else 100)
+    except ValueError as error:
+        raise ValueError(
+            f"learner {learner!r} cannot be made: write '{name}:50' for 50 penalties, or pass "
+            f"uv.learners.{name}(lams)"
+        ) from error
+    return found
 
 
 def _parse(text: str) -> Learner:

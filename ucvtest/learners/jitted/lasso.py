@@ -1,6 +1,6 @@
 """Lasso and elastic-net logistic regression, many learning sets at once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, ClassVar
@@ -16,6 +16,7 @@ from ucvtest.learners.jitted.lasso_fits import (
     CompiledFits,
     Data,
     Fits,
+    tolerances,
     widened,
     working_set_sizes,
 )
@@ -261,8 +262,43 @@ class PenalizedLogistic(JittedLearner):
         bound = self.penalties(size)[0] if self.standardize else 0.0
         return null, np.flatnonzero(deviation > bound)
 
+    def path_scores(
+        self, state: Data, learning: np.ndarray, members: Sequence["PenalizedLogistic"]
+    ) -> np.ndarray:
+        """Log-odds (L, R, n) of learners that differ in `lam` alone, each fit from the one before.
+
+        What the compiled form leaves open is fitted by the learner itself.
+        """
+        from ucvtest.learners.solvers.compiled_path import fit_paths
+
+        size = learning.sum(axis=1)
+        positive = learning @ state.codes
+        single = (positive == 0) | (positive == size)
+        rows, order = np.flatnonzero(~single), np.argsort([-each.lam for each in members])
+        penalties = [members[place].penalties(size[rows]) for place in order]
+        l1, l2 = (np.stack(part) for part in zip(*penalties, strict=True))
+        found = np.zeros((len(members), *learning.shape))
+        found[np.ix_(order, rows)] = fit_paths(
+            state.matrix,
+            state.distinct,
+            state.codes.astype(float),
+            np.ascontiguousarray(learning[rows]),
+            state.spread,
+            l1,
+            l2,
+            tolerances(l1),
+            self.standardize,
+            self.max_iter,
+        )
+        for scores, member in zip(found, members, strict=True):
+            left = np.flatnonzero(np.isnan(scores[:, 0]))
+            if len(left):
+                scores[left] = member.scores(state, learning[left])
+        return found
+
     @property
-    def _is_compiled(self) -> bool:
+    def is_compiled(self) -> bool:
+        """Whether Numba's loops do the fits."""
         return _numba_is_installed() if self.compiled is None else self.compiled
 
     def penalties(self, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -276,7 +312,7 @@ class PenalizedLogistic(JittedLearner):
         """Fit with larger and larger working sets; of two fits for one row the later one counts."""
         rows = np.arange(len(learning))
         l1, l2 = self.penalties(learning.sum(axis=1))
-        if len(rows) and self._is_compiled:
+        if len(rows) and self.is_compiled:
             easy = CompiledFits(
                 *(data, learning, labels, (l1, l2)),
                 standardize=self.standardize,

@@ -21,7 +21,7 @@ from ucvtest.learners.solvers.penalized_logistic import (
     solve,
 )
 
-__all__ = ["CompiledFits", "Data", "Fits", "widened", "working_set_sizes"]
+__all__ = ["CompiledFits", "Data", "Fits", "tolerances", "widened", "working_set_sizes"]
 
 TOLERANCE = 1e-9
 """Largest violation of an optimality condition, in units of the response."""
@@ -110,7 +110,7 @@ class CompiledFits:
             data.spread,
             l1,
             l2,
-            _tolerances(l1),
+            tolerances(l1),
             standardize,
             max_iter,
         )
@@ -144,7 +144,7 @@ class Fits:
         self.data, self.standardize = data, standardize
         self.learning, self.labels = learning, labels
         self.l1, self.l2 = penalties
-        self.tolerance = _tolerances(self.l1)
+        self.tolerance = tolerances(self.l1)
         self.coefficients = coefficients
         self.original = coefficients
         self.columns = np.empty((len(learning), 0), dtype=int)
@@ -283,7 +283,7 @@ class Fits:
         return Checked(log_odds[:, :n_obs], excess, rank)
 
 
-def _tolerances(l1: np.ndarray) -> np.ndarray:
+def tolerances(l1: np.ndarray) -> np.ndarray:
     """Largest violation of each fit: a penalty near the tolerance asks for more digits."""
     return np.minimum(TOLERANCE, 1e-3 * l1)
 

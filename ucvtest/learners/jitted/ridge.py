@@ -1,5 +1,6 @@
 """Ridge regression, many learning sets at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, cast
@@ -28,7 +29,13 @@ from ucvtest.learners.jitted.penalties import (
     check_scale,
     check_without_penalty,
 )
-from ucvtest.learners.jitted.ridge_dual import DualSmoother, dual_padded, dual_scores, dual_size
+from ucvtest.learners.jitted.ridge_dual import (
+    DualSmoother,
+    dual_padded,
+    dual_paths,
+    dual_scores,
+    dual_size,
+)
 from ucvtest.learners.solvers.linear_algebra import (
     CAREFUL,
     SINGULAR,
@@ -213,6 +220,20 @@ class Ridge(JittedLearner):
             return self._scores(state, learning, labels)
         each = partial(self._scores, state, learning)
         return replace_open_rows(state.fitted(labels), self.cut, OPEN, labels, each)
+
+    @in_float64
+    def path_scores(
+        self, state: RidgeState, learning: np.ndarray, members: Sequence["Ridge"]
+    ) -> np.ndarray:
+        """Fitted values (L, R, n) of learners that differ in `lam` alone.
+
+        From one decomposition of each learning set, where there is an equation for each
+        observation.
+        """
+        if self._is_primal(state, learning):
+            return np.stack([each.scores(state, learning) for each in members])
+        lams = np.array([each.lam for each in members])
+        return dual_paths(state.inner, state.response, learning, lams, *self._settings[1:])
 
     def codes(
         self,

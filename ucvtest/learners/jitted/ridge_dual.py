@@ -13,7 +13,7 @@ from ucvtest.common.float64 import jit
 from ucvtest.learners.jitted.one_set import product
 from ucvtest.learners.solvers.linear_algebra import solve_positive_definite
 
-__all__ = ["DualSmoother", "dual_padded", "dual_scores", "dual_size"]
+__all__ = ["DualSmoother", "dual_padded", "dual_paths", "dual_scores", "dual_size"]
 
 SIZE_STEP, DUAL_STEP = 16, 64
 """In the dual form sizes of systems and of samples are multiples of these, so that few are
@@ -66,6 +66,36 @@ def dual_scores(
         response = dual_padded(labels, 1)
     fitted = dual(inner, response, *positions(learning), *settings)
     return np.asarray(fitted)[:, : learning.shape[1]]
+
+
+def dual_paths(
+    inner: Any,
+    response: Any,
+    learning: np.ndarray,
+    lams: np.ndarray,
+    singular: float,
+    mean_scale: bool,
+    penalize_intercept: bool,
+) -> np.ndarray:
+    """Fitted values (L, R, n) for L penalties, from the eigenvalues of each learning set's system.
+
+    NaN where the smallest eigenvalue is rounding error, as `dual` gives it for a pivot.
+    """
+    known, y = np.asarray(inner), np.asarray(response)
+    fitted = np.empty((len(lams), *learning.shape))
+    n_obs = learning.shape[1]
+    for row, learnt in enumerate(learning):
+        members = np.flatnonzero(learnt)
+        centred, share = _centred(known, members, n_obs, penalize_intercept)
+        gram = centred[members]
+        values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+        penalties = lams * (len(members) if mean_scale else 1.0)
+        shrunk = values + penalties[:, None]
+        weights = (vectors.T @ y[members]) / shrunk
+        found = weights @ (centred @ vectors).T + share * y[members].sum()
+        found[~(shrunk.min(axis=1) > singular * shrunk.max(axis=1))] = np.nan
+        fitted[:, row] = found
+    return fitted
 
 
 def _one_by_one(

@@ -1,0 +1,189 @@
+"""Learners that differ in their penalty alone: each learning set is fitted once for all of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.arrays import as_numbers
+from ucvtest.data.sample import Sample
+from ucvtest.learners.base import JittedLearner, Learner
+from ucvtest.learners.jitted.lasso import PenalizedLogistic, lasso
+from ucvtest.learners.jitted.penalties import PenaltyScale
+from ucvtest.learners.jitted.ridge import Ridge, ridge
+
+__all__ = ["lasso_path", "on_paths", "ridge_path"]
+
+FEWEST = 3
+"""Penalties from which on a path is worth while."""
+
+
+def lasso_path(
+    lams: Sequence[float] | int = 100,
+    standardize: bool = True,
+    scale: PenaltyScale = "mean",
+    *,
+    max_iter: int = 200,
+) -> tuple[PenalizedLogistic, ...]:
+    """The lassos of a path of penalties, for `uv.compare` and others that take several learners.
+
+    ``compare(..., correction="simultaneous")`` fits each learning set's path at once, every fit
+    beginning at the one before (with Numba: ``pip install ucvtest[fast]``).
+
+    Parameters
+    ----------
+    lams : sequence of float or int
+        Penalties; or their number, from 0.5, above which nothing has a coefficient where features
+        are standardised, to 0.005 in equal steps of the logarithm.
+    standardize, scale, max_iter
+        As in `lasso`.
+
+    Returns
+    -------
+    tuple of PenalizedLogistic
+        In the order of the penalties.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> [each.name for each in uv.learners.lasso_path(3)]
+    ['lasso:0.5', 'lasso:0.05', 'lasso:0.005']
+    """
+    known = _penalties(lams, 0.5, 0.005)
+    return tuple(lasso(lam, standardize, scale, max_iter=max_iter) for lam in known)
+
+
+def ridge_path(
+    lams: Sequence[float] | int = 100,
+    penalize_intercept: bool = False,
+    scale: PenaltyScale = "sum",
+) -> tuple[Ridge, ...]:
+    """The ridge regressions of a path of penalties: see `lasso_path`.
+
+    Parameters
+    ----------
+    lams : sequence of float or int
+        Penalties; or their number, from 10000 to 0.01 in equal steps of the logarithm.
+    penalize_intercept, scale
+        As in `ridge`.
+
+    Returns
+    -------
+    tuple of Ridge
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> [each.name for each in uv.learners.ridge_path([10, 1])]
+    ['ridge:10.0', 'ridge:1.0']
+    """
+    known = _penalties(lams, 1e4, 1e-2)
+    return tuple(ridge(lam, penalize_intercept, scale) for lam in known)
+
+
+def _penalties(lams: Any, largest: float, smallest: float) -> list[float]:
+    if isinstance(lams, int) and not isinstance(lams, bool):
+        if lams < 2:
+            raise ValueError(f"lams must be at least 2 penalties, got {lams}: use 100")
+        # Few digits, for names.
+        return [float(f"{lam:.4g}") for lam in np.geomspace(largest, smallest, lams)]
+    found = as_numbers("lams", lams)
+    if found.ndim != 1 or len(np.unique(found)) < len(found) or not len(found):
+        raise ValueError(f"lams must be different penalties in a row, got {lams!r:.60}")
+    return [float(lam) for lam in found]
+
+
+def on_paths(learners: Mapping[str, Learner]) -> dict[str, Learner]:
+    """The learners; those that differ in their penalty alone share their fits."""
+    groups: dict[Any, list[str]] = {}
+    for name, learner in learners.items():
+        if isinstance(learner, (PenalizedLogistic, Ridge)) and _has_path(learner):
+            groups.setdefault(replace(learner, lam=1.0), []).append(name)
+    found = dict(learners)
+    for names in groups.values():
+        members = [learners[name] for name in names]
+        if len(names) >= FEWEST:
+            path = _Path(tuple(members))
+            found |= {
+                name: PathMember(path, place, path.members[place])
+                for place, name in enumerate(names)
+            }
+    return found
+
+
+def _has_path(learner: PenalizedLogistic | Ridge) -> bool:
+    if isinstance(learner, PenalizedLogistic):
+        return learner.is_compiled
+    return not learner.standardize and not learner.careful
+
+
+@dataclass(eq=False)
+class _Path:
+    """The scores of all members for the learning sets that not all of them have asked for yet."""
+
+    members: tuple[Any, ...]
+    state: Any = None
+    kept: dict[bytes, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    asked: dict[bytes, int] = field(default_factory=dict)
+
+    def prepare(self, sample: Sample) -> Any:
+        """What all fits share, computed once."""
+        if self.state is None:
+            self.state = self.members[0].prepare(sample)
+        return self.state
+
+    def scores(self, place: int, state: Any, learning: np.ndarray) -> np.ndarray:
+        """The scores of one member."""
+        packed = np.packbits(learning, axis=1)
+        key = packed.tobytes()
+        if key not in self.kept:
+            _, first, copy = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+            fitted = self.members[0].path_scores(state, learning[first], self.members)
+            self.kept[key], self.asked[key] = (fitted, copy.ravel()), 0
+        fitted, copy = self.kept[key]
+        self.asked[key] += 1
+        if self.asked[key] == len(self.members):
+            del self.kept[key], self.asked[key]
+        return np.asarray(fitted[place][copy])
+
+
+class PathMember(JittedLearner):
+    """A learner whose scores come from a path that it shares with others."""
+
+    def __init__(self, path: _Path, place: int, learner: JittedLearner) -> None:
+        self._path, self._place, self._learner = path, place, learner
+        # What is fixed for a class of learners, here depends on whom this one stands for.
+        for name in ("scale", "multiclass", "regression", "batch_rows", "no_solution"):
+            setattr(self, name, getattr(learner, name))
+
+    @property
+    def name(self) -> str:
+        """That of the learner that it stands for."""
+        return self._learner.name
+
+    def prepare(self, sample: Sample) -> Any:
+        """See `JittedLearner`."""
+        return self._path.prepare(sample)
+
+    def rows_per_call(self, sample: Sample) -> int:
+        """See `JittedLearner`."""
+        return self._learner.rows_per_call(sample)
+
+    def scores(
+        self, state: Any, learning: np.ndarray, labels: np.ndarray | None = None
+    ) -> np.ndarray:
+        """See `JittedLearner`."""
+        if labels is not None:
+            return self._learner.scores(state, learning, labels)
+        return self._path.scores(self._place, state, learning)

@@ -1,0 +1,180 @@
+"""Elastic-net logistic regression at many penalties, each fit beginning at the one before.
+
+The loops and their promises are those of `ucvtest.learners.solvers.compiled_logistic`: what this
+form gives meets the same optimality conditions, and it gives up as easily. This module needs Numba.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numba import config
+
+from ucvtest.learners.solvers.compiled_logistic import (
+    ADDED,
+    LANES,
+    ROUNDING,
+    TIED,
+    WIDEST,
+    _compiled,
+    _join,
+    _moments,
+    _newton,
+    _scan,
+    _standardise,
+    _without_zeros,
+)
+
+__all__ = ["fit_paths"]
+
+PATHS_PER_TASK = 4
+"""Paths that a thread takes at a time."""
+
+
+def fit_paths(
+    features: np.ndarray,
+    distinct: np.ndarray,
+    response: np.ndarray,
+    learning: np.ndarray,
+    spread: np.ndarray,
+    l1: np.ndarray,
+    l2: np.ndarray,
+    tolerance: np.ndarray,
+    standardize: bool,
+    max_steps: int,
+) -> np.ndarray:
+    """Log-odds (P, R, n) of the learning sets (R, n), both classes in each, at P penalties (P, R).
+
+    Penalties fall; NaN where a fit was given up. The rest as in `compiled_logistic.fit`.
+    """
+    count, n_obs = learning.shape
+    log_odds = np.full((len(l1), count, n_obs), np.nan)
+    given = (
+        *(features, distinct, response, learning, spread),
+        *(l1, l2, tolerance, standardize, max_steps),
+    )
+
+    def do(start: int) -> None:
+        _fit_path_rows(*given, start, min(start + PATHS_PER_TASK, count), log_odds)
+
+    with ThreadPoolExecutor(min(config.NUMBA_NUM_THREADS, max(1, count))) as pool:
+        list(pool.map(do, range(0, count, PATHS_PER_TASK)))
+    return log_odds
+
+
+@_compiled
+def _fit_path_rows(
+    features: np.ndarray,
+    distinct: np.ndarray,
+    response: np.ndarray,
+    learning: np.ndarray,
+    spread: np.ndarray,
+    l1: np.ndarray,
+    l2: np.ndarray,
+    tolerance: np.ndarray,
+    standardize: bool,
+    max_steps: int,
+    start: int,
+    stop: int,
+    log_odds: np.ndarray,
+) -> None:
+    """Do the paths from `start` up to `stop`."""
+    n_obs, n_features = features.shape
+    members = np.empty(n_obs, np.int64)
+    n_lanes = (n_obs + LANES - 1) // LANES * LANES
+    y, error, scratch = np.empty(n_lanes), np.empty(n_lanes), np.empty((4, n_lanes))
+    design = np.empty((WIDEST + 1, n_lanes))
+    hessian, factors = np.empty((WIDEST + 1, WIDEST + 1)), np.empty((WIDEST + 1, WIDEST + 1))
+    mean, inverse_sd = np.empty(n_features), np.empty(n_features)
+    factor, penalty, excess = np.empty(n_features), np.empty(n_features), np.empty(n_features)
+    working = np.empty(WIDEST, np.int64)
+    centre, scale = np.empty(WIDEST), np.empty(WIDEST)
+    b, l1s, l2s = np.empty(WIDEST + 1), np.empty(WIDEST + 1), np.empty(WIDEST + 1)
+    for row in range(start, stop):
+        size, positive = 0, 0.0
+        for i in range(n_obs):
+            if learning[row, i]:
+                members[size], y[size] = i, response[i]
+                positive += response[i]
+                size += 1
+        share = positive / size
+        lanes = (size + LANES - 1) // LANES * LANES
+        for i in range(lanes):
+            design[0, i] = 1.0 if i < size else 0.0
+            if i >= size:
+                y[i] = 0.0
+        _moments(features, members[:size], mean, inverse_sd)
+        for j in range(n_features):
+            factor[j] = 1.0
+            if not standardize and inverse_sd[j] > 0.0:
+                factor[j] = inverse_sd[j] / spread[j]
+        l1s[0], l2s[0] = 0.0, 0.0
+        n_working, cold = 0, True
+        for place in range(len(l1)):
+            lam, ridge, least = l1[place, row], l2[place, row], tolerance[place, row]
+            if cold:
+                # At the null model; also after a fit that was given up.
+                n_working = 0
+                b[0] = np.log(positive / (size - positive))
+                for i in range(lanes):
+                    error[i] = (y[i] - share) / size if i < size else 0.0
+            for j in range(n_features):
+                penalty[j] = lam * factor[j] if distinct[j] else np.inf
+            for k in range(n_working):
+                l1s[1 + k] = penalty[working[k]]
+                l2s[1 + k] = ridge * factor[working[k]] ** 2
+            null, cold, steps = n_working == 0, True, 0
+            solve = n_working > 0
+            while True:
+                if solve:
+                    taken = _newton(
+                        design,
+                        y,
+                        (1 + n_working, size, lanes),
+                        b,
+                        l1s,
+                        l2s,
+                        least,
+                        max_steps - steps,
+                        scratch,
+                        error,
+                        hessian,
+                        factors,
+                    )
+                    if taken < 0:
+                        break
+                    steps += max(taken, 1)
+                solve = True
+                _scan(features, members[:size], error, inverse_sd, penalty, excess)
+                outside = -np.inf
+                for k in range(n_working):
+                    excess[working[k]] = -np.inf
+                for j in range(n_features):
+                    outside = max(outside, excess[j])
+                if outside <= (ROUNDING if null else least):
+                    cold = not (null or outside < -TIED * least)
+                    break
+                null = False
+                n_kept = _without_zeros(
+                    n_working, working, design, centre, scale, b, l1s, l2s, lanes
+                )
+                if n_kept == WIDEST:
+                    break
+                n_working = _join(excess, least, working, n_kept, min(n_kept + ADDED, WIDEST))
+                for k in range(n_kept, n_working):
+                    column = working[k]
+                    centre[k], scale[k] = _standardise(
+                        features, members[:size], column, design[1 + k], lanes
+                    )
+                    b[1 + k], l1s[1 + k] = 0.0, lam * factor[column]
+                    l2s[1 + k] = ridge * factor[column] ** 2
+            if cold:
+                continue
+            constant = b[0]
+            for k in range(n_working):
+                constant -= b[1 + k] * scale[k] * centre[k]
+            for i in range(n_obs):
+                value = constant
+                for k in range(n_working):
+                    if b[1 + k] != 0.0:
+                        value += b[1 + k] * scale[k] * features[i, working[k]]
+                log_odds[place, row, i] = value
