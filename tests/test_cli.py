@@ -608,3 +608,5 @@ def test_a_plan_from_the_shell(csv: Path, table: pd.DataFrame, tmp_path: Path) -
     refused = CliRunner().invoke(cli.app, command)
     assert refused.exit_code == 2
     assert "one of --difference, --ratio and --width must be given" in refused.stderr
+    by_class = CliRunner().invoke(cli.app, [*command, "--width", "0.2", "--learn-size", "5,6"])
+    assert "--learn-size must be an integer, got (5, 6)" in by_class.stderr

@@ -9,7 +9,7 @@ import typer
 
 from ucvtest.cli.errors import one_line_errors
 from ucvtest.cli.files import as_label, read
-from ucvtest.cli.options import STDOUT, LossName, SepOption, check_options
+from ucvtest.cli.options import STDOUT, LossName, SepOption, check_options, parse_sizes
 from ucvtest.cli.report import width as line_width
 
 
@@ -40,8 +40,12 @@ def plan(
     power: Annotated[float, typer.Option(help="Power of the two-sided test.")] = 0.8,
     alpha: Annotated[float, typer.Option(help="Level of the test, and of the interval.")] = 0.05,
     learn_size: Annotated[
-        int | None,
-        typer.Option(help="Observations to learn from. [default: half of the pilot, less one]"),
+        str | None,
+        typer.Option(
+            metavar="N|N,N",
+            help="Observations to learn from; with --loss auc also negatives and positives. "
+            "[default: half of the pilot, less one]",
+        ),
     ] = None,
     loss: Annotated[
         LossName | None,
@@ -90,7 +94,7 @@ def plan(
             n=n or None,
             power=power,
             alpha=alpha,
-            learn_size=learn_size,
+            learn_size=parse_sizes(learn_size),
             loss=loss,
             pos_label=as_label(pos_label, y),
             rng=seed,
