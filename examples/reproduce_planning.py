@@ -13,16 +13,19 @@ What was simulated is kept in a folder, so that the run goes on where it was sto
 """
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 import ucvtest as uv
 from ucvtest.designs.draws import draw_orders, learning_sets
+from ucvtest.planning.basis import Learners
+from ucvtest.planning.ladder import Ladder
 from ucvtest.simulate.many_samples import ManySamples
 
 Sampler = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
@@ -128,30 +131,23 @@ def reported(
         }
 
 
-def predicted(
+def components(
     problem: Problem, pilot: int, difference: float, n_pilots: int, seed: int
 ) -> Iterator[dict[str, Any]]:
-    """What single pilots predict of all targets."""
+    """What single pilots say of the components of the variance, from which plans are made."""
     for sample in range(n_pilots):
         rng = np.random.default_rng([seed, pilot, sample])
         X, y = problem.sampler(rng, pilot)
         asked = {"difference": difference} if len(problem.learners) == 2 else {"width": 0.1}
-        try:
-            plan = uv.plan(
-                X,
-                y,
-                *problem.learners,
-                **asked,
-                n=TARGETS,
-                loss=problem.loss,
-                curve=False,
-                rng=sample,
-            )
-        except ValueError as error:
-            yield {"sample": sample, "n": 0, "error": str(error)}
-            continue
-        for row in plan.frame.to_dict("records"):
-            yield {"sample": sample, **row}
+        plan = uv.plan(X, y, *problem.learners, **asked, loss=problem.loss, curve=False, rng=sample)
+        yield {name: plan.settings[name] for name in ("jackknife", "pair_effects")}
+
+
+def planned(problem: Problem, pilot: int, found: pd.DataFrame) -> list[Learners]:
+    """What `uv.plan` predicts from, for each pilot."""
+    variance = "midpoint" if problem.loss == "zero_one" else "jackknife"
+    each = found[["jackknife", "pair_effects"]].to_numpy()
+    return [Learners(Ladder.of(pilot, pilot // 2, *row), variance, "t", 0.0, 0.0) for row in each]
 
 
 def at_bounds(
@@ -183,9 +179,9 @@ def kept(path: Path, rows: Rows, *arguments: Any) -> pd.DataFrame:
     return pd.read_csv(path)
 
 
-def simulate(folder: Path, sizes: dict[str, int]) -> None:
+def simulate(folder: Path, sizes: dict[str, int], names: Sequence[str]) -> None:
     """Everything that is not there yet, what matters most first."""
-    cells = [(each, pilot) for each in PROBLEMS.values() for pilot in PILOTS]
+    cells = [(PROBLEMS[name], pilot) for name in names for pilot in PILOTS]
     theta = {}
     for problem, pilot in cells:
         for n in TARGETS:
@@ -193,55 +189,52 @@ def simulate(folder: Path, sizes: dict[str, int]) -> None:
             found = kept(file, truth, problem, pilot, n, sizes["truth"], 1)
         theta[problem.name, pilot] = float(found["estimate"].mean())
     for problem, pilot in cells:
-        file = folder / f"predicted {problem.name} {pilot}.csv"
+        file = folder / f"components {problem.name} {pilot}.csv"
         difference = theta[problem.name, pilot]
-        kept(file, predicted, problem, pilot, difference, sizes["pilots"], 2)
+        kept(file, components, problem, pilot, difference, sizes["pilots"], 2)
     # Some at a time, so that all problems have as many.
     for part in range(sizes["parts"]):
         for problem, pilot in cells:
             for n in TARGETS:
                 file = folder / f"reported {problem.name} {pilot} {n} {part}.csv"
                 kept(file, reported, problem, pilot, n, sizes["reported"], 100 + part)
-        for name in EQUIVALENCE:
+        for name in (each for each in EQUIVALENCE if each in names):
             file = folder / f"equivalence {name}.csv"
             kept(file, at_bounds, PROBLEMS[name], theta[name, 40], sizes["equivalence"], 4)
 
 
-def table(folder: Path) -> pd.DataFrame:
+def table(folder: Path, names: Sequence[str]) -> pd.DataFrame:
     """One row for each problem, pilot and target."""
-    from scipy import stats
-
     rows = []
-    for problem in PROBLEMS.values():
+    for problem in map(PROBLEMS.__getitem__, names):
         for pilot in PILOTS:
-            plans = pd.read_csv(folder / f"predicted {problem.name} {pilot}.csv")
+            pilots = pd.read_csv(folder / f"components {problem.name} {pilot}.csv")
+            plans = planned(problem, pilot, pilots)
             for n in TARGETS:
                 true = pd.read_csv(folder / f"truth {problem.name} {pilot} {n}.csv")
                 sd = np.sqrt(true["estimate"].var(ddof=1) - true["mc"].mean())
-                row = {"problem": problem.name, "pilot": pilot, "n": n, "true_sd": sd}
-                mine = plans[plans["n"] == n]
-                row |= _ratios("sd", mine["sd"] / sd)
+                row = {"problem": problem.name, "pilot": pilot, "n": n, "n_pilots": len(plans)}
+                row |= {"true_sd": sd} | _ratios("sd", [plan.sd(n) / sd for plan in plans])
                 files = sorted(folder.glob(f"reported {problem.name} {pilot} {n} *.csv"))
                 if files:
                     found = pd.concat(map(pd.read_csv, files))
                     se = np.sqrt(found["variance"].clip(lower=0))
-                    row |= {"reported_se": se.mean()} | _ratios("se", mine["se"] / se.mean())
+                    row |= {"n_samples": len(found), "reported_se": se.mean()}
+                    row |= _ratios("se", [plan.se(n) / se.mean() for plan in plans])
                     if len(problem.learners) == 2:
                         statistic = found["estimate"] / np.sqrt(se**2 + found["mc"])
                         rejected = np.abs(statistic) > stats.t.isf(0.025, n - 1)
-                        row |= {
-                            "power": rejected.mean(),
-                            "predicted_power": mine["power"].mean(),
-                            "n_samples": len(found),
-                        }
-                rows.append({**row, "n_pilots": len(mine)})
+                        effect = float(true["estimate"].mean())
+                        power = [plan.power(n, effect, 0.05) for plan in plans]
+                        row |= {"power": rejected.mean(), "predicted_power": np.mean(power)}
+                rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _ratios(name: str, ratio: pd.Series) -> dict[str, float]:
+def _ratios(name: str, ratios: Sequence[float]) -> dict[str, float]:
     """Predicted over simulated: median, quartiles, and how many are within 30%."""
-    within = (np.abs(ratio - 1) <= 0.3).mean()
-    low, median, high = ratio.quantile([0.25, 0.5, 0.75])
+    within = (np.abs(np.array(ratios) - 1) <= 0.3).mean()
+    low, median, high = np.quantile(ratios, [0.25, 0.5, 0.75])
     return {
         f"{name}_median": median,
         f"{name}_q1": low,
@@ -273,10 +266,12 @@ def main() -> None:
     sizes = {"truth": 400, "pilots": 40, "equivalence": 1000, "reported": 10, "parts": 6}
     if options.quick:
         sizes = {"truth": 40, "pilots": 4, "equivalence": 10, "reported": 3, "parts": 1}
-    folder = options.folder / ("quick" if options.quick else "full")
+    folder, names = options.folder / ("quick" if options.quick else "full"), list(PROBLEMS)
+    if options.quick:
+        names = ["medium", "one learner"]
     if not options.table:
-        simulate(folder, sizes)
-    found = table(folder)
+        simulate(folder, sizes, names)
+    found = table(folder, names)
     print(found.round(3).to_string(index=False))
     print(found.groupby("problem")[["sd_median", "se_median"]].median().round(3).to_string())
     print("within 30%, mean:", found[["sd_within", "se_within"]].mean().round(3).to_dict())

@@ -10,7 +10,7 @@ from ucvtest.planning.ladder import Ladder
 
 def by_hand(n: int, size: int, degree: int, first: float, ratio: float) -> tuple[float, ...]:
     """Variance, J and M2 at another size, component by component, as exact sums."""
-    v = [first * ratio ** (k - 1) * comb(n, k) / comb(size, k) for k in range(1, degree + 1)]
+    v = [first * k * ratio ** (k - 1) * comb(n, k) / comb(size, k) for k in range(1, degree + 1)]
     jackknife = sum(x * k * (size - 1) / (size - k) for k, x in enumerate(v, 1))
     pairs = sum(
         x * comb(k, 2) * (size - 2) * (size - 3) / ((size - k) * (size - k - 1))

@@ -15,6 +15,7 @@ from statsmodels.stats.power import TTestPower
 
 import ucvtest as uv
 from ucvtest.planning.basis import Learners
+from ucvtest.planning.curve import curve_tests, learning_curve
 from ucvtest.planning.ladder import Ladder
 from ucvtest.planning.rules import McNemar, OneRate, PairedT
 from ucvtest.planning.sample_plan import SamplePlan
@@ -70,7 +71,9 @@ def test_mcnemar_is_the_sum_over_all_tables(n, share, effect):
     for b, c in product(range(n + 1), repeat=2):
         if b + c <= n and b + c and stats.binomtest(b, b + c).pvalue <= 0.2:
             total += stats.multinomial.pmf([b, c, n - b - c], n, [first, second, 1 - share])
-    assert McNemar(share, 0.1).power(n, effect, 0.2) == pytest.approx(total, abs=1e-10)
+    assert McNemar(share, 0.1, share, share).power(n, effect, 0.2) == pytest.approx(
+        total, abs=1e-10
+    )
 
 
 def test_delong_goes_by_its_variance():
@@ -90,7 +93,7 @@ def test_beleites_et_al_need_75_to_100_for_one_classifier_and_hundreds_to_show_s
     one = uv.plan(uv.Losses.from_predictions(y, {"rule": rule}), width=0.13)
     assert 75 <= one.n_needed <= 100
     # 90% against 95% correct, each wrong on its own observations.
-    assert McNemar(0.15, 0.1).power(100, 0.05, 0.05) < 0.25
+    assert McNemar(0.15, 0.1, 0.1, 0.2).power(100, 0.05, 0.05) < 0.25
     other = [1 - label if 10 <= place < 15 else label for place, label in enumerate(y)]
     both = uv.plan(uv.Losses.from_predictions(y, {"old": rule, "new": other}), difference=0.05)
     assert 300 < both.n_needed < 1000
@@ -101,7 +104,7 @@ def test_the_expected_width_of_one_rate():
     ends = [stats.binomtest(k, n).proportion_ci() for k in range(n + 1)]
     weights = stats.binom.pmf(np.arange(n + 1), n, rate)
     expected = sum(w * (end.high - end.low) for w, end in zip(weights, ends, strict=True))
-    assert OneRate(rate, 0.1).width(n, 0.05) == pytest.approx(expected, abs=1e-9)
+    assert OneRate(rate, 0.1, 0.1, 0.3).width(n, 0.05) == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_plan_from_a_pilot(plan):
@@ -221,12 +224,65 @@ def test_a_ratio_is_planned_on_the_log_scale():
         ((X, None, "lda", "knn:1"), {"difference": 0.1}, "y is missing"),
         ((X, Y), {"width": 0.1}, "learner is missing"),
         ((sampler, Y, "lda", "knn:1"), {"difference": 0.1}, "y has no use here"),
+        ((X, Y, "lda", "knn:1"), {"difference": 5}, "difference must be below 1, got 5: it is in"),
+        ((X, Y, "lda"), {"width": 1}, "width must be below 1, got 1: it is in units of the loss"),
+        ((X, Y, "lda"), {"width": 0.1, "pilot_size": -3}, "pilot_size has no use here"),
+        ((X, Y, "lda"), {"width": 0.1, "curve": "maybe"}, "curve must be True or False"),
+        ((sampler, None, "lda"), {"width": 0.1, "n_pilots": "x"}, "n_pilots must be an integer"),
         ((sampler, None, "lda", "knn:1"), {"ratio": 0.9, "loss": "squared"}, "a simulator plans"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(arguments: Any, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         uv.plan(*arguments, **options)
+
+
+def test_all_that_is_refused_is_refused_before_the_first_fit(monkeypatch):
+    def fit(*_: Any, **__: Any) -> None:
+        raise AssertionError("fitted")
+
+    monkeypatch.setattr(uv.UStatisticTest, "fit", fit)
+    for asked in ({"difference": 0.1, "n": [3]}, {"difference": 1.0}):
+        with pytest.raises(ValueError, match=r"n must be at least 40|difference must be below 1"):
+            uv.plan(X, Y, "lda", "knn:1", **asked)
+
+
+def test_curves_leave_out_sizes_that_learners_refuse():
+    tests = curve_tests(X, Y, ("knn:7", "lda"), {"loss": None}, 40)
+    assert [test.learn_size for test in tests] == sorted({test.learn_size for test in tests})
+    assert tests[0].learn_size >= 7
+
+
+def test_curves_of_aucs_rise_whatever_the_auc_is_called():
+    tests = curve_tests(X, Y, ("lda",), {"loss": "roc_auc"}, 40)[:2]
+    (found,) = learning_curve(tests, np.random.default_rng(0), largest=100, alpha=0.05)
+    assert found.continued[0] == pytest.approx(found.means[-1], abs=0.02)
+    assert found.continued[-1] > found.means[-1]
+
+
+def test_rules_of_which_nothing_was_seen_plan_nothing():
+    y, rule = rates(0)
+    perfect = uv.Losses.from_predictions(y, {"rule": rule, "same": rule})
+    with pytest.raises(ValueError, match="losses do not vary"):
+        uv.plan(perfect, difference=0.1)
+    with pytest.raises(ValueError, match="losses do not vary"):
+        uv.plan(perfect, learner="rule", width=0.05)
+    with pytest.raises(ValueError, match="difference must be below 1"):
+        uv.plan(uv.Losses.from_predictions(*rates(3)[:1], {"a": rates(3)[1], "b": y}), difference=2)
+
+
+def test_the_band_of_few_errors_is_that_of_their_rate():
+    y, rule = rates(1)
+    found = uv.plan(uv.Losses.from_predictions(y, {"rule": rule}), width=0.05)
+    low, high = stats.binomtest(1, 100).proportion_ci()
+    assert found.n_high == needed_at(high, 0.05)
+    assert found.n_low == needed_at(low, 0.05)
+
+
+def needed_at(rate: float, width: float) -> int:
+    """The fewest observations for a rate that is known."""
+    sizes = range(4, 1000)
+    return next(n for n in sizes if OneRate(rate, 0.1, rate, rate).width(n, 0.05) <= width)
 
 
 def test_losses_of_learners_need_the_data():

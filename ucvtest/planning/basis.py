@@ -13,7 +13,7 @@ from ucvtest.stats.intervals import PlusFour
 from ucvtest.stats.logit import LogitT
 from ucvtest.stats.wald import reference_distribution
 
-__all__ = ["Basis", "Learners"]
+__all__ = ["LEAST_OBS", "Basis", "Learners"]
 
 LEAST_OBS = 12
 """With fewer observations no interval has been tried."""

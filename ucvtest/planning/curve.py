@@ -1,7 +1,8 @@
 """The learning curve of one learner or two: measured on the pilot, and continued beyond it."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from scipy.optimize import nnls
 from ucvtest.methods.ustatistic.test import UStatisticTest
 from ucvtest.stats.wald import reference_distribution
 
-__all__ = ["Curve", "learning_curve"]
+__all__ = ["Curve", "curve_tests", "learning_curve"]
 
 N_SIZES = 6
 SMALLEST = 4
@@ -39,36 +40,41 @@ class Curve:
     continued: np.ndarray
 
 
+def curve_tests(
+    X: Any, y: Any, learners: tuple[Any, ...], question: Mapping[str, Any], n_units: int
+) -> tuple[UStatisticTest, ...]:
+    """The tests of both learners at all sizes that they can learn from; nothing is fitted yet."""
+    question = {**question, "contrast": "difference"}
+    tests = []
+    for size in _sizes(n_units):
+        # Learners refuse sets that are too small for them.
+        with suppress(ValueError):
+            tests.append(UStatisticTest(X, y, *learners, **{**question, "learn_size": size}))
+            tests[-1]._announced = False
+    return tuple(tests)
+
+
 def learning_curve(
-    X: Any,
-    y: Any,
-    learners: tuple[Any, ...],
-    question: Mapping[str, Any],
-    rng: np.random.Generator,
-    *,
-    n_units: int,
-    largest: int,
-    alpha: float,
+    tests: Sequence[UStatisticTest], rng: np.random.Generator, *, largest: int, alpha: float
 ) -> tuple[Curve, ...]:
-    """Curves of all learners on `n_units` observations or groups, up to sets of `largest`.
+    """Curves of all learners, continued up to learning sets of `largest`.
 
     Bands are simultaneous over sizes and learners, by Sidak's correction.
     """
-    question = {**question, "contrast": "difference"}
-    sizes = _sizes(n_units)
-    found = [_at(X, y, learners, question, size, int(rng.integers(2**31 - 1))) for size in sizes]
-    n_points = len(sizes) * len(learners)
-    each = -math.expm1(math.log1p(-alpha) / n_points)
-    distribution = reference_distribution("t", n_units - 1.0)
+    if not tests:
+        return ()
+    found = [_at(test, int(rng.integers(2**31 - 1))) for test in tests]
+    sizes = [test.learn_size for test in tests]
+    each = -math.expm1(math.log1p(-alpha) / (len(sizes) * len(tests[0].learners)))
+    distribution = reference_distribution("t", tests[0].n_units - 1.0)
     assert distribution is not None
     t = distribution.isf(each / 2)
-    higher_is_better = question.get("loss") == "auc"
     curves = []
     for place, name in enumerate(found[0][0]):
         means = np.array([values[place] for _, values, _ in found])
         errors = np.array([se[place] for _, _, se in found])
         further = _further(sizes[-1], largest)
-        continued = _continued(sizes, means, errors, further, rises=higher_is_better)
+        continued = _continued(sizes, means, errors, further, rises=tests[0].loss is None)
         band = means - t * errors, means + t * errors
         curves.append(Curve(name, np.array(sizes), means, *band, further, continued))
     return tuple(curves)
@@ -87,12 +93,8 @@ def _further(size: int, largest: int) -> np.ndarray:
     return np.unique(np.geomspace(size, largest, N_SIZES).round().astype(int))
 
 
-def _at(
-    X: Any, y: Any, learners: tuple[Any, ...], question: Mapping[str, Any], size: int, seed: int
-) -> tuple[list[str], list[float], list[float]]:
+def _at(test: UStatisticTest, seed: int) -> tuple[list[str], list[float], list[float]]:
     """Names, means and standard errors at one size."""
-    test = UStatisticTest(X, y, *learners, **{**question, "learn_size": size})
-    test._announced = False
     pairs = max(N_PAIRS, 10 * test.n_units)
     result = test.fit(n_pairs=pairs, variance="jackknife", rng=seed)
     if not test.paired:

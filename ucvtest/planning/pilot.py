@@ -7,14 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.common.checks import at_least
 from ucvtest.methods.ustatistic.interval import IntervalName
 from ucvtest.methods.ustatistic.test import UStatisticTest
-from ucvtest.planning.basis import Learners
+from ucvtest.planning.basis import LEAST_OBS, Learners
 from ucvtest.planning.ladder import Ladder, log_error
 from ucvtest.results.result import TestResult
 
-__all__ = ["Pilot", "pilot_of_data", "pilot_of_sampler"]
+__all__ = [
+    "Pilot",
+    "checked_tests",
+    "least_of",
+    "pilot_of_data",
+    "pilot_of_sampler",
+    "span_of",
+    "units_of",
+]
 
 TOL = 0.1
 """Monte-Carlo error of the pilot's variance, as a share of it."""
@@ -32,10 +39,10 @@ class Pilot:
     values: Mapping[str, Any]
 
 
-def pilot_of_data(
-    X: Any, y: Any, learners: tuple[Any, ...], question: Mapping[str, Any], rng: np.random.Generator
-) -> Pilot:
-    """From one sample; `question` holds the arguments of `UStatisticTest`."""
+def checked_tests(
+    X: Any, y: Any, learners: tuple[Any, ...], question: Mapping[str, Any]
+) -> tuple[UStatisticTest, ...]:
+    """The test of the pilot, and for a ratio that of the ratio; `question` are its arguments."""
     test = UStatisticTest(X, y, *learners, **{**question, "contrast": "difference"})
     if not test.disjoint:
         raise ValueError(
@@ -43,16 +50,37 @@ def pilot_of_data(
             f"{test.n_units // 2 - 1} at most (within classes, with loss='auc'), got "
             f"{test.learn_size}: use a smaller learn_size, or leave it out"
         )
+    if not _is_ratio(question):
+        return (test,)
+    return test, UStatisticTest(X, y, *learners, **question)
+
+
+def least_of(test: UStatisticTest) -> int:
+    """The smallest size that can be planned: two learning sets, each with what is tested."""
+    return max(2 * (test.learn_size + 1), LEAST_OBS)
+
+
+def span_of(test: UStatisticTest) -> float:
+    """The distance between the least and the largest loss; infinite where there is none."""
+    if test.loss is None:
+        return 1.0
+    low, high = test.loss.bounds or (0.0, math.inf)
+    return high - low
+
+
+def pilot_of_data(tests: tuple[UStatisticTest, ...], rng: np.random.Generator) -> Pilot:
+    """From one sample."""
+    test, *of_ratio = tests
     seed = int(rng.integers(2**31 - 1))
     result = _fitted(test, ROUGH_TOL if test.loss is None else TOL, seed)
-    found = _components(result)
-    own = _ratio_test(X, y, learners, question, seed) if _is_ratio(question) else None
-    jackknife = found[0] if own is None else float(own.variance)
+    first, pairs = _components(result)
+    own = _ratio_result(of_ratio[0], seed) if of_ratio else None
+    jackknife = first if own is None else float(own.variance)
     # M2 of a ratio is in the units of its logarithm as J is: their ratio is that of differences.
-    ladder = _ladder(test, jackknife, found[1] * jackknife / found[0])
+    found = jackknife, pairs * jackknife / first
     share = result.diagnostics["mc_se_variance"] / result.variance
-    df = _df(result if own is None else own)
-    return _pilot(test, ladder, result if own is None else own, log_error(df, share), {})
+    shown = result if own is None else own
+    return _pilot(test, found, shown, log_error(_df(shown), share), {})
 
 
 def pilot_of_sampler(
@@ -65,10 +93,6 @@ def pilot_of_sampler(
     n_pilots: int,
 ) -> Pilot:
     """From samples that are drawn, whose components are averaged."""
-    at_least("pilot_size", pilot_size, 12)
-    at_least("n_pilots", n_pilots, 2)
-    if _is_ratio(question):
-        raise ValueError("a simulator plans for differences: leave ratio out, or pass a sample")
     found, estimates = [], []
     for _ in range(n_pilots):
         X, y = sampler(rng, pilot_size)
@@ -78,9 +102,8 @@ def pilot_of_sampler(
         estimates.append(result.estimate)
     jackknife, pair_effects = np.mean(found, axis=0).tolist()
     spread = np.std([each[0] for each in found], ddof=1) / math.sqrt(n_pilots) / jackknife
-    ladder = _ladder(test, jackknife, pair_effects)
-    values = {"n_pilots": n_pilots}
-    return _pilot(test, ladder, result, float(spread) / 2, values, float(np.mean(estimates)))
+    means, values = (jackknife, pair_effects), {"n_pilots": n_pilots}
+    return _pilot(test, means, result, float(spread) / 2, values, float(np.mean(estimates)))
 
 
 def units_of(test: UStatisticTest) -> str:
@@ -105,11 +128,8 @@ def _fitted(test: UStatisticTest, tol: float, seed: int) -> TestResult:
     return result
 
 
-def _ratio_test(
-    X: Any, y: Any, learners: tuple[Any, ...], question: Mapping[str, Any], seed: int
-) -> TestResult:
+def _ratio_result(test: UStatisticTest, seed: int) -> TestResult:
     """The test of the ratio itself."""
-    test = UStatisticTest(X, y, *learners, **question)
     test._announced = False
     result = test.fit(tol=TOL, rng=seed)
     if not result.variance > 0:
@@ -123,10 +143,6 @@ def _components(result: TestResult) -> tuple[float, float]:
     return float(known["variance_jackknife"]), float(known["pair_effects"])
 
 
-def _ladder(test: UStatisticTest, jackknife: float, pair_effects: float) -> Ladder:
-    return Ladder.of(test.n_units, test.learn_size + 1, jackknife, pair_effects)
-
-
 def _df(result: TestResult) -> float:
     """Degrees of freedom of the variance: by the kurtosis where it is known."""
     return float(result.diagnostics.get("df_kurtosis", result.df))
@@ -134,7 +150,7 @@ def _df(result: TestResult) -> float:
 
 def _pilot(
     test: UStatisticTest,
-    ladder: Ladder,
+    found: tuple[float, float],
     result: TestResult,
     error: float,
     values: dict[str, Any],
@@ -150,7 +166,7 @@ def _pilot(
     # Tails make the degrees of freedom of a ratio fewer, and more observations do not mend that.
     share = result.df / (test.n_units - 1) if kind == "log" else 1.0
     basis = Learners(
-        ladder,
+        Ladder.of(test.n_units, test.learn_size + 1, *found),
         "midpoint" if auc or counts_errors else "jackknife",
         kind,
         centre,
@@ -165,6 +181,8 @@ def _pilot(
         "loss": result.settings.get("loss"),
         "learner": result.settings.get("learner"),
         "other": result.settings.get("other"),
+        "jackknife": found[0],
+        "pair_effects": found[1],
         "n_fits": result.n_fits * values.get("n_pilots", 1),
     }
     return Pilot(basis, centre, shown | values)

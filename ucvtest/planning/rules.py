@@ -11,6 +11,7 @@ from ucvtest.losses.means import AUC
 from ucvtest.losses.table import Losses
 from ucvtest.planning.basis import Basis
 from ucvtest.planning.ladder import log_error
+from ucvtest.stats.exact import BinomialCounts
 from ucvtest.stats.intervals import Shape
 from ucvtest.stats.placements import placements
 from ucvtest.stats.wald import reference_distribution
@@ -53,10 +54,15 @@ class PairedT:
 
 @dataclass(frozen=True)
 class McNemar:
-    """Error rates of two rules, of which one alone errs at a share `discordant` of observations."""
+    """Error rates of two rules, of which one alone errs at a share `discordant` of observations.
+
+    `low` and `high` are what the pilot leaves open of it.
+    """
 
     discordant: float
     log_error: float
+    low: float
+    high: float
     least: int = 4
 
     def sd(self, n: int) -> float:
@@ -69,15 +75,14 @@ class McNemar:
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
         """By the normal approximation: that of the exact interval is somewhat larger."""
-        return -2 * float(ndtri(alpha / 2)) * scale * self.sd(n)
+        share = _at_scale(scale, self.low, self.discordant, self.high)
+        return -2 * float(ndtri(alpha / 2)) * math.sqrt(share / n)
 
     def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
         """Of the exact test, by going through all numbers of discordant observations."""
         from scipy.stats import binom
 
-        share = min(max(self.discordant * scale**2, abs(effect)), 1.0)
-        if share == 0:
-            return 0.0
+        share = max(_at_scale(scale, self.low, self.discordant, self.high), abs(effect))
         chance = (1 + abs(effect) / share) / 2
         low, high = (int(binom.ppf(tail, n, share)) for tail in (NEGLIGIBLE, 1 - NEGLIGIBLE))
         telling = np.arange(low, high + 1)
@@ -89,10 +94,15 @@ class McNemar:
 
 @dataclass(frozen=True)
 class OneRate:
-    """The error rate of one rule, with Clopper and Pearson's interval."""
+    """The error rate of one rule, with Clopper and Pearson's interval.
+
+    `low` and `high` are what the pilot leaves open of it.
+    """
 
     rate: float
     log_error: float
+    low: float
+    high: float
     least: int = 4
 
     def sd(self, n: int) -> float:
@@ -104,15 +114,18 @@ class OneRate:
         return self.sd(n)
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
-        """The expected one."""
+        """The expected one: the farther a rate is from 1/2, the shorter."""
         from scipy.stats import binom
 
+        ends = sorted((self.low, self.high), key=lambda end: -abs(end - 0.5))
+        widest = 0.5 if self.low < 0.5 < self.high else ends[1]
+        rate = _at_scale(scale, ends[0], self.rate, widest)
         errors = np.arange(n + 1)
-        kept = binom.pmf(errors, n, self.rate) > NEGLIGIBLE
+        kept = binom.pmf(errors, n, rate) > NEGLIGIBLE
         k = errors[kept]
         low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, alpha / 2), 0.0)
         high = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1 - alpha / 2), 1.0)
-        return scale * float(binom.pmf(k, n, self.rate) @ (high - low))
+        return float(binom.pmf(k, n, rate) @ (high - low))
 
     def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
         """One rule is compared with nothing."""
@@ -154,9 +167,12 @@ def basis_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Basis, flo
     estimate = float(values.mean())
     error = log_error(Shape.of(values).df, 0.0)
     if losses.loss == "zero_one" and bool(np.isin(values, (-1, 0, 1)).all()):
+        share = _positive(float(np.abs(values).mean()))
+        ends = BinomialCounts(round(share * len(values)), len(values)).interval("two-sided", 0.05)
         if other is None:
-            return OneRate(estimate, error), estimate
-        return McNemar(float(np.abs(values).mean()), error), estimate
+            _positive(1 - estimate)
+            return OneRate(estimate, error, *ends), estimate
+        return McNemar(share, error, *ends), estimate
     return PairedT(_positive(float(values.std(ddof=1))), error), estimate
 
 
@@ -169,6 +185,11 @@ def _of_ranking(losses: Losses, learner: int, other: int | None) -> tuple[Basis,
     df = min(len(found.positives), len(found.negatives)) - 1.0
     variance = _positive(found.variance)
     return Ranking(n * variance, log_error(max(df, 1.0), 0.0)), found.mean
+
+
+def _at_scale(scale: float, low: float, middle: float, high: float) -> float:
+    """What standard errors come from: itself, or an end of what the pilot leaves open."""
+    return low if scale < 1 else high if scale > 1 else middle
 
 
 def _positive(value: float) -> float:
