@@ -7,7 +7,7 @@ mean standard error that the test reports, and how often it rejects. A second pa
 
 What was simulated is kept in a folder, so that the run goes on where it was stopped.
 
-    python examples/reproduce_planning.py            # about 20 minutes of a processor
+    python examples/reproduce_planning.py            # about 15 minutes of a processor
     python examples/reproduce_planning.py --quick    # a minute, for a look
     python examples/reproduce_planning.py --table    # from what was simulated before
 """
@@ -275,9 +275,11 @@ def main() -> None:
     print(found.round(3).to_string(index=False))
     print(found.groupby("problem")[["sd_median", "se_median"]].median().round(3).to_string())
     print("within 30%, mean:", found[["sd_within", "se_within"]].mean().round(3).to_dict())
-    print(sizes_at_bounds(folder).round(4).to_string(index=False))
+    at_bound = sizes_at_bounds(folder).round(4)
+    print(at_bound.to_string(index=False))
     if not options.quick:
         found.round(4).to_csv(COMMITTED, index=False)
+        at_bound.to_csv(COMMITTED.with_name("planning_equivalence.csv"), index=False)
 
 
 if __name__ == "__main__":
