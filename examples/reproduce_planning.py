@@ -164,8 +164,8 @@ def at_bounds(
             continue
         # Each hypothesis at its bound, the other bound far away.
         yield {
-            "low": result.equivalence(theta, theta + 1).pvalue_low,
-            "high": result.equivalence(theta - 1, theta).pvalue_high,
+            "low": result.equivalence(theta, theta + 0.5).pvalue_low,
+            "high": result.equivalence(theta - 0.5, theta).pvalue_high,
         }
 
 
