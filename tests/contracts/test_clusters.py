@@ -1,10 +1,15 @@
 """Rows that come in clusters, in tests that refit learners: from designs to results."""
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import model_selection
+from typer.testing import CliRunner
 
 import ucvtest as uv
+from ucvtest.cli import app
 from ucvtest.data.groups import as_groups
 
 RNG = np.random.default_rng(5)
@@ -177,3 +182,32 @@ def test_aucs_have_intervals(y):
         X, y, *LEARNERS, loss="auc", design=4, groups=INDEX, group_weight="row"
     )
     assert folds.fit(rng=0).status == "ok"
+
+
+def test_a_comparison_of_aucs_needs_no_name_of_a_test():
+    found = uv.compare(X, Y, LEARNERS, loss="auc", groups=INDEX, rng=0)
+    (result,) = found.results.values()
+    assert result.diagnostics["n_groups"] == 24
+    assert result.status == "ok"
+
+
+def test_the_command_line_takes_a_column(tmp_path):
+    path = tmp_path / "data.csv"
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(ill=Y, patient=INDEX)
+    frame.to_csv(path, index=False)
+    command = ["compare", str(path), "--target", "ill", "--learner", "lda", "--other", "majority"]
+    grouped = [*command, "--test", "corrected_t", "--groups", "patient"]
+    shown = CliRunner().invoke(app, [*grouped, "--json", str(tmp_path / "out.json")])
+    assert shown.exit_code == 0, shown.output
+    expected = uv.CorrectedTTest(X, Y, "lda", "majority", groups=INDEX).fit(rng=0)
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert written["estimate"] == pytest.approx(expected.estimate)
+    assert written["diagnostics"]["n_groups"] == 24
+    for wrong, message in (
+        (["--groups", "hospital"], "--groups hospital: no such column"),
+        (["--groups", "ill"], "--groups ill: that is the target"),
+        (["--group-weight", "row"], "--group-weight has no use without --groups"),
+    ):
+        refused = CliRunner().invoke(app, [*command, *wrong])
+        assert refused.exit_code == 2
+        assert message in refused.output
