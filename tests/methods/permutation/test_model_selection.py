@@ -228,9 +228,23 @@ def test_complexities_are_refused_before_the_first_fit():
         uv.select_model(X, Y, [fails], complexity=[np.nan])
 
 
-def test_groups_are_refused_as_by_tests():
-    with pytest.raises(ValueError, match="groups= is not supported"):
-        uv.select_model(X, Y, CLASSIFIERS, groups=Y)
+def test_groups_are_left_out_as_a_whole():
+    index = np.arange(len(Y)) // 2
+    with pytest.raises(ValueError, match="'permutation' needs rows that are independent, and gr"):
+        uv.select_model(X, Y, CLASSIFIERS, groups=index)
+    criteria = ("loo", "kfold")
+    found = uv.select_model(
+        X, Y, CLASSIFIERS, "loo", criteria=criteria, groups=index, n_folds=4, rng=0
+    )
+    design = [(np.flatnonzero(index != k), np.flatnonzero(index == k)) for k in set(index.tolist())]
+    losses = uv.evaluate(list(CLASSIFIERS), X, Y, design, groups=index, rng=0)
+    np.testing.assert_allclose(found.columns["loo"], losses.means.mean(axis=1))
+    alone = uv.select_model(
+        X, Y, CLASSIFIERS, "loo", criteria=criteria, groups=np.arange(len(Y)), rng=0
+    )
+    rows = uv.select_model(X, Y, CLASSIFIERS, "loo", criteria=criteria, rng=0)
+    for name in criteria:
+        np.testing.assert_array_equal(alone.columns[name], rows.columns[name])
 
 
 def test_folds_matter_to_cross_validation_only(rng):

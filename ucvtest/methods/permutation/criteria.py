@@ -9,7 +9,9 @@ import numpy as np
 
 from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.runtime import Execution
+from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import Sample
+from ucvtest.designs.draws import deal_folds
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.permutation import (
@@ -49,6 +51,7 @@ class Task:
     n_permutations: int
     n_folds: int
     n_left_out: int
+    clusters: Clusters | None = None
 
     @classmethod
     def of(
@@ -65,7 +68,7 @@ class Task:
         sample, loss = problem.sample, problem.loss
         assert loss is not None  # a problem without one has been asked for an output
         chosen = _criteria(criterion, criteria, sample, loss)
-        n = sample.n_obs
+        n = problem.n_units
         folds = as_integer("n_folds", n_folds)
         if folds < 2 or ("kfold" in chosen and folds > n):
             raise ValueError(
@@ -76,12 +79,14 @@ class Task:
         if not 1 <= left_out <= n:
             raise ValueError(f"n_left_out must lie between 1 and n = {n}, got {n_left_out}")
         learners = tuple(
-            problem.ready(each, _learn_size(each, n, folds, chosen))
+            problem.ready(each, problem.learnt_rows(_learn_size(each, n, folds, chosen)))
             for each in problem.learners.values()
         )
         if as_integer("n_permutations", n_permutations) < 1:
             raise ValueError(f"n_permutations must be at least 1, got {n_permutations}: use 100")
-        return cls(sample, loss, learners, chosen, n_permutations, folds, left_out)
+        return cls(
+            sample, loss, learners, chosen, n_permutations, folds, left_out, problem.clusters
+        )
 
 
 def _criteria(
@@ -94,6 +99,9 @@ def _criteria(
     for name in (criterion, *asked):
         check_choice("criterion", name, CRITERIA)
     lacking = {}
+    if sample.groups is not None:
+        of_rows = ("permutation", "rademacher", "fpe", "vc")
+        lacking = dict.fromkeys(of_rows, "rows that are independent, and groups= are given")
     if sample.n_classes != 2:
         lacking["rademacher"] = "two classes"
     if loss.name != "squared":
@@ -101,9 +109,9 @@ def _criteria(
     explicit = (criterion,) if criteria is None else asked
     for name in explicit:
         if name in lacking:
-            raise ValueError(
-                f"criterion={name!r} needs {lacking[name]}: use 'permutation', 'loo' or 'kfold'"
-            )
+            left = [each for each in ("permutation", "loo", "kfold") if each not in lacking]
+            use = f"{', '.join(map(repr, left[:-1]))} or {left[-1]!r}"
+            raise ValueError(f"criterion={name!r} needs {lacking[name]}: use {use}")
     return tuple(name for name in CRITERIA if name in asked and name not in lacking)
 
 
@@ -131,7 +139,9 @@ class Draws:
     def of(cls, task: Task, generator: np.random.Generator) -> Self:
         """Draw."""
         seeds = {name: int(generator.integers(2**63 - 1)) for name in (*CRITERIA, "fit")}
-        sample = task.sample
+        sample, clusters = task.sample, task.clusters
+        if clusters is not None:
+            return cls._of_clusters(task, clusters, seeds)
         shuffled = np.random.default_rng(seeds["loo"]).permutation(sample.n_obs)
         order = np.random.default_rng(seeds["kfold"]).permutation(sample.n_obs)
         if sample.n_classes:
@@ -139,6 +149,18 @@ class Draws:
         fold = np.empty(sample.n_obs, dtype=int)
         fold[order] = np.arange(sample.n_obs) % task.n_folds
         return cls(seeds, np.sort(shuffled[: task.n_left_out]), fold)
+
+    @classmethod
+    def _of_clusters(cls, task: Task, clusters: Clusters, seeds: Mapping[str, int]) -> Self:
+        """Clusters that are left out one by one, and the fold of the cluster of each row."""
+        groups, sample = clusters.groups, task.sample
+        shuffled = np.random.default_rng(seeds["loo"]).permutation(groups.n_groups)
+        order = np.random.default_rng(seeds["kfold"]).permutation(groups.n_groups)
+        strata = np.zeros(groups.n_groups, dtype=int)
+        if sample.codes is not None:
+            strata = groups.strata(sample.codes, fine=True)
+        fold = deal_folds(order[None], strata, task.n_folds)[0]
+        return cls(seeds, np.sort(shuffled[: task.n_left_out]), fold[groups.index])
 
     def generator(self, name: str) -> np.random.Generator:
         """A generator that starts anew for every learner."""
@@ -216,6 +238,9 @@ class Candidate:
 
     def _leave_one_out(self) -> float:
         y, n = self._sample.target, self._sample.n_obs
+        if self._task.clusters is not None:
+            index = self._task.clusters.groups.index
+            return self._left_out(self._draws.left_out[:, None] == index)
         if self._smoother is None:
             return self._left_out(self._draws.left_out[:, None] == np.arange(n))
         if has_hat_matrix(self._learner):
@@ -238,7 +263,11 @@ class Candidate:
         values = self._evaluator.predict(~testing, testing, seeds).values
         tested = testing.any(axis=0)
         predictions = np.where(testing, values, 0.0).sum(axis=0)
-        return float(observed_losses(self._loss, self._sample, predictions)[tested].mean())
+        losses = observed_losses(self._loss, self._sample, predictions)
+        clusters = self._task.clusters
+        if clusters is None or clusters.weight == "row":
+            return float(losses[tested].mean())
+        return float(clusters.sums(losses)[tested[clusters.groups.first]].mean())
 
     def _count(self, n_fits: int) -> None:
         self.n_fits += n_fits

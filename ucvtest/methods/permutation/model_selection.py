@@ -10,6 +10,7 @@ from ucvtest import hooks
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.common.values import ByValue
+from ucvtest.data.groups import GroupWeight
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
@@ -197,7 +198,8 @@ def select_model(
     complexity: Sequence[float] | None = None,
     loss: Any = None,
     pos_label: Any = None,
-    groups: None = None,
+    groups: Any = None,
+    group_weight: GroupWeight = "group",
     backend: Backend = "auto",
     n_permutations: int = 100,
     n_folds: int = 10,
@@ -225,8 +227,11 @@ def select_model(
     complexity : sequence of float, optional
         Of every learner, for the plot; by default the degrees of freedom where all learners
         have them, else their number in the list.
-    loss, pos_label, groups, backend
+    loss, pos_label, backend
         See `PermutationComplexityTest`.
+    groups, group_weight
+        See `UStatisticTest`: "loo" and "kfold" leave out whole clusters, whose numbers `n_left_out`
+        and `n_folds` are about. The other criteria take rows for independent, and are refused.
     n_permutations : int
         Labelings to draw for "permutation" and for "rademacher"; the same for all learners.
         With squared loss linear smoothers need none.
@@ -280,6 +285,7 @@ def select_model(
         loss=loss,
         pos_label=pos_label,
         groups=groups,
+        group_weight=group_weight,
         backend=backend,
     )
     check_response(problem.sample)
