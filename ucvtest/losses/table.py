@@ -12,7 +12,7 @@ import numpy as np
 
 from ucvtest.common.checks import is_integer
 from ucvtest.designs.design import Design
-from ucvtest.losses import files, predicted, readers, scores
+from ucvtest.losses import files, predicted, readers, scores, tracked
 from ucvtest.losses.checking import check_parts
 from ucvtest.losses.means import AUC
 from ucvtest.losses.readers import as_names
@@ -332,6 +332,44 @@ class Losses:
         """
         fields = predicted.of_predictions(y, predictions, loss, groups=groups, pos_label=pos_label)
         return cls(**fields)
+
+    @classmethod
+    def from_mlflow(
+        cls,
+        run_id: str | Mapping[str, str],
+        *,
+        predictions: str | Sequence[str],
+        table: str = "eval_results_table.json",
+        y: str = "target",
+        loss: Any = "zero_one",
+        groups: Any = None,
+        pos_label: Any = None,
+    ) -> "Losses":
+        """What fixed rules predicted, from evaluation tables of MLflow's runs.
+
+        Parameters
+        ----------
+        run_id : str or mapping
+            A run, whose table has a column for each rule; or name of each rule and the run that
+            evaluated it, all on the same rows in the same order.
+        predictions : str or sequence of str
+            The columns with predictions; of several runs the one that all have.
+        table : str
+            File of the table, as `mlflow.log_table` and `mlflow.models.evaluate` write it.
+        y : str
+            The column with what was to be predicted.
+        loss, groups, pos_label : optional
+            See `from_predictions`; groups may name a column.
+
+        Raises
+        ------
+        ImportError
+            If MLflow is not installed.
+        ValueError
+            If a column lacks, runs were evaluated on different rows, or see `from_predictions`.
+        """
+        found, rules, groups = tracked.of_runs(run_id, table, y, predictions, groups)
+        return cls.from_predictions(found, rules, loss=loss, groups=groups, pos_label=pos_label)
 
     @classmethod
     def from_sklearn(
