@@ -21,6 +21,9 @@ AUC_SIZES = 4
 SAMPLES, SMALLEST = 300, 40
 """Samples of a cell about which something is promised, and the smallest sample for one learner."""
 
+LEAST_CELLS = 12
+"""Cells, of three sample sizes or more, that a promise stands on."""
+
 NORMAL = 1.96
 TAILS = ("skewed", "t3_noise", "contaminated", "exponential")
 
@@ -84,19 +87,28 @@ def _of_auc(table: pd.DataFrame) -> Iterator[Promise]:
 
 
 def _of_error_rates(table: pd.DataFrame) -> Iterator[Promise]:
-    cells = _cells(table, ("ustatistic",), "error", table["loss"] == "zero_one")
+    of_rates = table["loss"] == "zero_one"
+    cells = _cells(table, ("ustatistic",), "error", of_rates)
     cells = cells[cells["n_obs"] >= SMALLEST]
-    if len(cells):
-        yield from _coverage("Error rate, one learner", cells, lowest=0.93)
+    words = "Error rate, one learner"
+    yield _number_of("Error rate, one learner", cells)
+    yield from _coverage(words, cells, lowest=0.93)
+    symmetric = _cells(table, ("ustatistic_wald",), "error", of_rates)
+    yield Promise(
+        f"{words}: mean width relative to the symmetric interval",
+        mean_ratio(cells, symmetric),
+        1.15,
+        at_least=False,
+    )
 
 
 def _of_differences(table: pd.DataFrame) -> Iterator[Promise]:
     names = ("ustatistic", "ustatistic_third")
     cells = _cells(table, names, "difference", table["loss"] == "zero_one")
-    if not len(cells):
-        return
     words = "Error rates, difference"
+    yield _number_of(words, cells)
     yield from _coverage(words, cells)
+    yield from _coverage(f"{words}, held out", cells[cells["problem"].isin(_held_out())])
     yield _size(f"{words}: true nulls rejected", cells[cells["equal"] == 1], 0.05)
     misses = cells[["missed_below", "missed_above"]].sum()
     share = misses.max() / max(misses.min(), 1)
@@ -107,21 +119,25 @@ def _of_differences(table: pd.DataFrame) -> Iterator[Promise]:
 
 def _of_tails(table: pd.DataFrame) -> Iterator[Promise]:
     cells = _cells(table, ("ustatistic",), "error", table["problem"].isin(TAILS))
-    if len(cells):
-        _, worst = _coverage("Squared loss with tails, one learner", cells, lowest=0.93)
-        yield worst
+    words = "Squared loss with tails, one learner"
+    yield _number_of(words, cells)
+    yield from list(_coverage(words, cells, lowest=0.93))[1:]
 
 
 def _of_ratios(table: pd.DataFrame) -> Iterator[Promise]:
     cells = _cells(table, ("ustatistic_ratio",), "ratio", table["learn_size"] > 0)
     # Learning sets with one class make the log loss rare and large.
     cells = cells[cells["problem"] != "log_imbalance"]
-    if not len(cells):
-        return
+    yield _number_of("Ratio", cells)
     yield from _coverage("Ratio", cells, mean=0.93, lowest=0.90)
     nulls = cells[cells["equal"] == 1]
     yield _size("Ratio: true nulls rejected", nulls, 0.07)
     yield replace(_size("Ratio: true nulls rejected", nulls, 0.03), at_least=True)
+
+
+def _number_of(words: str, cells: pd.DataFrame) -> Promise:
+    """What stands on few cells is no promise."""
+    return Promise(f"{words}: cells with {SAMPLES} samples or more", len(cells), LEAST_CELLS)
 
 
 def _cells(

@@ -128,14 +128,17 @@ class UStatisticTest(FromLosses):
       For log losses it covered 92%, "wald" 89%.
     - "hall_floor" is the same with a skewness of at least 6 in the upper limit, for squared and
       absolute losses without a largest value: sample skewness cannot exceed about the root of n, so
-      that a tail from which nothing was drawn cannot be estimated. "hall" covered 94% of squared
-      losses, and 87% in the worst cell, with the floor more at a greater width; "wald" 83 and 66%.
+      that a tail from which nothing was drawn cannot be estimated. The limit is no less than that
+      of "hall". Squared losses with tails, 16 cells of 300 samples, n = 40 to 200: covered 97%, 94%
+      in the worst; "hall", the narrower rule, 91 and 81%; "wald" 77 and 69%, at 0.4 of the width.
 
     With ``contrast="ratio"`` the logarithm of the ratio of the two mean losses is studentised with
     the jackknife of its linear part, the kernel L1/U1 - L2/U2, and Student's t with the degrees of
     freedom that the kurtosis leaves; its interval is transformed back. Over simulated squared and
     log losses it covered 95% (85% in the worst cell, log losses with learning sets of one class),
-    differences 88 to 92%, and it has more power where noise is skewed.
+    differences 88 to 92%, and it has more power where noise is skewed. The Monte-Carlo error of the
+    jackknife is down to the quarter that an answer needs after 2000 to 15 000 fits up to n = 200;
+    two learners that are nearly the same need up to 60 000 at n = 500.
 
     For error rates of one learner or of two there is also "stabilised". Where the standard error
     moves with the estimate, symmetric intervals miss on one side. The slope of its logarithm is
