@@ -466,6 +466,18 @@ def test_table_of_pairs(csv: Path) -> None:
     assert (holm.frame["pvalue"] == plain.frame["pvalue"]).all()
 
 
+def test_a_table_of_learners_judged_together(csv: Path) -> None:
+    others = ["--other", "knn:3", "--other", "majority", *QUICK]
+    together = ["--correction", "simultaneous", "--baseline", "majority"]
+    found = table_to_json(csv, *others, *together)
+    assert found.pairs == tuple((name, "majority") for name in found.learners[:2])
+    assert found.best_set()
+    outcome = run(csv, *others, *together)
+    assert "learners (* best set of" in outcome.stdout
+    told = " ".join(outcome.stdout.split())
+    assert "the best one is among" in told or "is the best" in told
+
+
 def test_recommended_tests(csv: Path) -> None:
     n_obs = len(pd.read_csv(csv))
     found = table_to_json(csv, "--tests", "recommended", "--other", "majority")
@@ -499,6 +511,7 @@ def test_picture_of_a_table(csv: Path, tmp_path: Path) -> None:
         (["--tests", "corrected_t", "--tol", "0.1"], "--tol belongs to the test ustatistic"),
         (["--tests", "corrected_t", "--null-value", "0.1"], "--null-value is for one test"),
         (["--correction", "hommel"], "--correction has no use"),
+        (["--other", "knn:3", "--baseline", "lda"], "--baseline has no use"),
         (["--tests", "corrected_t"], "--tests compares learners: name another in --other"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -149,7 +149,12 @@ def _numbers(result: Outcome) -> dict[str, float]:
 def _numbers_of_tests(comparison: "Comparison") -> dict[str, float]:
     """The numbers of every test, for two learners; those of many pairs are in the table alone."""
     if len(comparison.pairs) > 1:
-        return {}
+        # Of learners that were judged together: the number of those that may be the best.
+        keys = _test_keys(comparison.tests)
+        return {
+            f"{keys[test]}.best_set_size": float(len(comparison.best_set(test=test)))
+            for test in comparison.together
+        }
     known = (*METRICS, *POSTERIOR, *OWN_VALUES)
     shown = [name for name in known if name not in ("n_fits", "elapsed")]
     keys = _test_keys(comparison.tests)
@@ -225,7 +230,10 @@ def tables(result: Outcome) -> dict[str, pd.DataFrame]:
     elif isinstance(result, TestResult):
         found = result.tables
     else:
+        keys = _test_keys(result.tests)
+        learners = {f"learners {keys[test]}": test for test in result.together}
         found = {"comparison": result.frame, "fits": result.fits_frame.astype(object)}
+        found |= {title: result.learner_frame(test=test) for title, test in learners.items()}
     return {
         _file_name(title): pd.DataFrame(
             {name: [_finite_or_text(cell) for cell in cells] for name, cells in table.items()}

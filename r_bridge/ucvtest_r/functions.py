@@ -202,6 +202,14 @@ def comparison_frame(*, json: Any, conf_level: Any) -> Any:
     return to_r({name: np.array(frame[name]) for name in ("conf_low", "conf_high")})
 
 
+def best_set(*, json: Any, alpha: Any, test: Any) -> Any:
+    """The learners that may be the best, of a comparison that R kept as JSON."""
+    import rpy2.rinterface as ri
+
+    label = None if test is ri.NULL else test[0]
+    return to_r(list(_restored(json).best_set(float(alpha[0]), label)))
+
+
 def confidence_interval(*, json: Any, conf_level: Any) -> Any:
     """Both ends of the confidence interval of a result that R kept as JSON."""
     interval = _restored(json).confidence_interval(confidence_level=conf_level[0])
@@ -351,6 +359,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         hypothesis_test,
         select_model,
         compare_learners,
+        best_set,
         advise,
         light_code_bounds,
         critical_values,

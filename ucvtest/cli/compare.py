@@ -77,8 +77,16 @@ def compare(
         ),
     ] = None,
     correction: Annotated[
-        CorrectionName, typer.Option(help="How p-values of several pairs are adjusted.")
+        CorrectionName,
+        typer.Option(
+            help="How p-values of several pairs are adjusted; simultaneous: and their intervals, "
+            "by their correlation, and the best set is told."
+        ),
     ] = "holm",
+    baseline: Annotated[
+        str | None,
+        typer.Option(help="Learner with which all others are compared. [default: all pairs]"),
+    ] = None,
     learn_size: Annotated[
         str | None,
         typer.Option(
@@ -216,6 +224,7 @@ def compare(
       logistic:0.1        logistic regression, ridge penalty
       lasso:0.08          logistic regression, lasso penalty 0.08 as in glmnet
       elastic_net:0.1,0.5 the same, half of the penalty 0.1 being ridge
+      lasso_path:50       50 lassos with penalties from 0.5 to 0.005; ridge_path likewise
       majority            the most frequent class: the least a learner must beat
 
     \b
@@ -225,6 +234,8 @@ def compare(
       ucvtest compare wine.csv --target cultivar --learner lda
       ucvtest compare wine.csv --target cultivar --learner lda --other knn:5 \\
           --other majority --tests recommended
+      ucvtest compare wine.csv --target cultivar --learner lda --other knn:5 \\
+          --other majority --baseline majority --correction simultaneous
       ucvtest compare heart.csv --target died --pos-label yes --loss log \\
           --learner lda --other knn:7 --groups patient_id --plot heart.png
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
@@ -277,15 +288,21 @@ def compare(
             common |= {"groups": labels, "group_weight": group_weight}
         elif group_weight != "group":
             raise ValueError("--group-weight has no use without --groups")
-        as_table = tests is not None or len(learners) > 2
-        check_together(as_table, learners, null_value, correction)
+        as_table = tests is not None or len(learners) > 2 or _are_paths(learners)
+        check_together(as_table, learners, null_value, correction, baseline)
         outcome: TestResult | Comparison
         if test in OF_ONE_LEARNER:
             outcome = _run_alone(test, X, y, learners, common, seed)
         elif as_table:
             adjusted = None if correction == "none" else correction
             chosen = named or RECOMMENDED
-            outcome = uv.compare(X, y, learners, chosen, **common, correction=adjusted, rng=seed)
+            outcome = uv.compare(
+                *(X, y, learners, chosen),
+                **common,
+                correction=adjusted,
+                baseline=baseline,
+                rng=seed,
+            )
         else:
             outcome = _run_test(named, X, y, learners, null_value, common, seed)
         report(outcome, alpha, plot, json, margin, quiet=quiet)
@@ -311,6 +328,13 @@ def _run_alone(
         shared["loss"] = loss
     cls: Any = TESTS[test]
     return cls(X, y, *learners, **shared).fit(rng=seed)
+
+
+def _are_paths(learners: Sequence[str]) -> bool:
+    """Whether one of the names stands for several learners."""
+    from ucvtest.learners.adapters.coerce import PATHS
+
+    return any(name.partition(":")[0] in PATHS for name in learners)
 
 
 def _run_test(

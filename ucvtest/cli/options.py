@@ -23,6 +23,7 @@ CorrectionName = Literal[
     "hommel",
     "fdr_bh",
     "fdr_by",
+    "simultaneous",
     "none",
 ]
 VarianceName = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic"]
@@ -237,7 +238,11 @@ def parse_sizes(sizes: str | None) -> Any:
 
 
 def check_together(
-    as_table: bool, learners: Sequence[str], null_value: float | None, correction: CorrectionName
+    as_table: bool,
+    learners: Sequence[str],
+    null_value: float | None,
+    correction: CorrectionName,
+    baseline: str | None = None,
 ) -> None:
     """Refuse options that mean nothing for a table, or for a single test."""
     if as_table and null_value is not None:
@@ -246,6 +251,10 @@ def check_together(
         raise ValueError(
             "--tests compares learners: name another in --other, or use --test with one "
             "test for the error of the first"
+        )
+    if not as_table and baseline is not None:
+        raise ValueError(
+            "--baseline has no use: the second learner is what the first is compared with"
         )
     if not as_table and correction != "holm":
         raise ValueError("--correction has no use: there is one p-value")

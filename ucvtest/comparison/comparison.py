@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ucvtest.comparison.fields import ComparisonFields
 
@@ -34,13 +34,16 @@ class Comparison(ComparisonFields):
         All that is needed to repeat it on the same data.
     joint : mapping of test to JointResult
         Tests of all learners at once, of the tests that have one: see `joint_test`.
+    together : mapping of test to Together
+        What joins the learners after ``correction="simultaneous"``: see `best_set`.
 
     Notes
     -----
     p-values are adjusted over the pairs of learners within each test. Several tests of the same
     difference are no family: adjusting for their number would answer a question that nobody
     asks, and choosing among them by their p-values is not mended by it. Decide beforehand which
-    one counts. A pair without a p-value counts in its family as p = 1. Intervals are not adjusted.
+    one counts. A pair without a p-value counts in its family as p = 1. Intervals are not
+    adjusted, but after ``correction="simultaneous"``.
     """
 
     def __str__(self) -> str:
@@ -70,7 +73,12 @@ class Comparison(ComparisonFields):
 
         return ComparisonSummary(self, alpha, with_verdict=with_verdict)
 
-    def plot(self, ax: "Axes | None" = None, alpha: float = 0.05) -> "Axes":
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        alpha: float = 0.05,
+        kind: Literal["pairs", "learners"] | None = None,
+    ) -> "Axes":
         """Draw all estimates with their intervals.
 
         Parameters
@@ -78,7 +86,11 @@ class Comparison(ComparisonFields):
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
         alpha : float
-            One minus the confidence level of the intervals, which are not adjusted.
+            One minus the confidence level of the intervals, which are adjusted after
+            ``correction="simultaneous"`` only.
+        kind : {"pairs", "learners"}, optional
+            The differences, or what each learner reaches, the best set in colour: the default of
+            three learners or more after ``correction="simultaneous"`` with one test.
 
         Returns
         -------
@@ -89,13 +101,20 @@ class Comparison(ComparisonFields):
         ImportError
             If matplotlib is not installed.
         ValueError
-            If `alpha` is outside (0, 1).
+            If `alpha` is outside (0, 1), or learners cannot be drawn.
         """
         from ucvtest.comparison.drawing import plot_comparison
 
-        return plot_comparison(self, ax, alpha)
+        return plot_comparison(self, ax, alpha, kind)
 
-    def save_plot(self, path: str | Path, *, alpha: float = 0.05, dpi: float = 150) -> None:
+    def save_plot(
+        self,
+        path: str | Path,
+        *,
+        alpha: float = 0.05,
+        dpi: float = 150,
+        kind: Literal["pairs", "learners"] | None = None,
+    ) -> None:
         """Write what `plot` draws to a file, without a display and without pyplot.
 
         Parameters
@@ -106,6 +125,8 @@ class Comparison(ComparisonFields):
             One minus the confidence level of the intervals.
         dpi : float
             Pixels per inch, where the format has pixels.
+        kind : {"pairs", "learners"}, optional
+            As for `plot`.
 
         Raises
         ------
@@ -116,4 +137,4 @@ class Comparison(ComparisonFields):
         """
         from ucvtest.comparison.drawing import save_comparison
 
-        save_comparison(self, path, alpha=alpha, dpi=dpi)
+        save_comparison(self, path, alpha=alpha, dpi=dpi, kind=kind)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from ucvtest.common.checks import check_choice
 from ucvtest.comparison.fields import ComparisonFields
 from ucvtest.comparison.summary import label_of, pair_text
 from ucvtest.results.axes import (
@@ -23,7 +24,6 @@ from ucvtest.results.axes import (
     use_ratio_axis,
 )
 from ucvtest.results.drawing import name_sides
-from ucvtest.results.fields import quiet_interval
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import percent
 
@@ -31,8 +31,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-__all__ = ["plot_comparison", "save_comparison"]
+__all__ = ["Kind", "plot_comparison", "save_comparison"]
 
+
+Kind = Literal["pairs", "learners"]
+
+MOST_LINES = 40
+"""Lines of a picture that have all the room they need."""
 
 NO_INTERVAL = (math.nan, math.nan)
 """Of a heading."""
@@ -44,15 +49,22 @@ class _Row:
 
     label: str
     result: TestResult | None = None
+    key: tuple[str, str, str] | None = None
 
 
 def plot_comparison(
-    comparison: ComparisonFields, ax: "Axes | None" = None, alpha: float = 0.05
+    comparison: ComparisonFields,
+    ax: "Axes | None" = None,
+    alpha: float = 0.05,
+    kind: Kind | None = None,
 ) -> "Axes":
     """Draw every estimate with its interval, as `ucvtest.Comparison.plot` says."""
+    if _kind(comparison, kind) == "learners":
+        return _plot_learners(comparison, ax, alpha)
     rows = _rows(comparison)
     # Before a figure is opened, because this refuses a level that is none.
-    ends = [quiet_interval(row.result, alpha) if row.result else NO_INTERVAL for row in rows]
+    intervals = comparison.intervals(alpha)
+    ends = [NO_INTERVAL if row.key is None else intervals[row.key] for row in rows]
     ax = known_axes(ax, _size(rows))
     same = next(row.result.same for row in rows if row.result is not None)
     if comparison.contrast == "ratio":
@@ -68,28 +80,75 @@ def plot_comparison(
 
 
 def save_comparison(
-    comparison: ComparisonFields, path: str | Path, *, alpha: float = 0.05, dpi: float = 150
+    comparison: ComparisonFields,
+    path: str | Path,
+    *,
+    alpha: float = 0.05,
+    dpi: float = 150,
+    kind: Kind | None = None,
 ) -> None:
     """Write the picture to a file, as `ucvtest.Comparison.save_plot` says."""
-    size = _size(_rows(comparison))
-    save_figure(lambda ax: plot_comparison(comparison, ax, alpha), path, size, dpi)
+    chosen = _kind(comparison, kind)
+    of_learners = chosen == "learners"
+    size = _size(comparison.learners if of_learners else _rows(comparison))
+    save_figure(lambda ax: plot_comparison(comparison, ax, alpha, chosen), path, size, dpi)
+
+
+def _kind(comparison: ComparisonFields, kind: Any) -> Kind:
+    """What is drawn: learners, where they were judged together by one test, else pairs."""
+    known = len(comparison.together) == 1
+    if kind is None:
+        return "learners" if known and len(comparison.learners) > 2 else "pairs"
+    check_choice("kind", kind, get_args(Kind))
+    if kind == "learners" and not known:
+        raise ValueError(
+            "kind='learners' needs one test with correction='simultaneous': use kind='pairs'"
+        )
+    return cast("Kind", kind)
+
+
+def _plot_learners(comparison: ComparisonFields, ax: "Axes | None", alpha: float) -> "Axes":
+    """What each learner reaches, the best one first, the best set in colour."""
+    frame = comparison.learner_frame(alpha)
+    ends = list(zip(frame["conf_low"], frame["conf_high"], strict=True))
+    ax = known_axes(ax, _size(comparison.learners))
+    frame_intervals(ax, [*frame["estimate"], *chain(*ends)], len(frame), margin=0.08)
+    # Thinner where many lines share the picture.
+    sizes = (2.0, 6.0, 5.5) if len(frame) <= MOST_LINES else (1.0, 2.0, 2.5)
+    for place, (estimate, kept) in enumerate(
+        zip(frame["estimate"].tolist(), frame["in_best_set"].tolist(), strict=True)
+    ):
+        colour = CHOSEN if kept else OTHERS
+        draw_interval(ax, estimate, ends[place], -place, colour=colour, sizes=sizes)
+    label_intervals(ax, list(frame["learner"]))
+    if len(frame) > MOST_LINES:
+        ax.tick_params(axis="y", labelsize="xx-small")
+    own = next(iter(comparison.together.values())).own
+    words = next(iter(own.values())).estimand
+    told = f"{words}, {percent(1 - alpha)} intervals that hold together"
+    ax.set_xlabel(textwrap.fill(told, 56), **PLAIN)
+    n_kept = int(frame["in_best_set"].sum())
+    title = f"{len(frame)} learners, in colour the {n_kept} of the best set"
+    ax.set_title(title, loc="left", fontsize="medium", pad=18, **PLAIN)
+    return ax
 
 
 def _rows(comparison: ComparisonFields) -> list[_Row]:
     """Tests for two learners; pairs for more, below the name of each of several tests."""
     if len(comparison.pairs) == 1:
-        return [_Row(label_of(test, each), each) for (test, *_), each in comparison.results.items()]
+        return [_Row(label_of(key[0], each), each, key) for key, each in comparison.results.items()]
     rows = []
     for test in comparison.tests:
         found = {key: each for key, each in comparison.results.items() if key[0] == test}
         heading = label_of(test, next(iter(found.values())))
         rows += [_Row(heading)] if len(comparison.tests) > 1 else []
-        rows += [_Row(pair_text(comparison, key[1:]), each) for key, each in found.items()]
+        rows += [_Row(pair_text(comparison, key[1:]), each, key) for key, each in found.items()]
     return rows
 
 
-def _size(rows: Sequence[_Row]) -> tuple[float, float]:
-    return (7.2, 1.5 + 0.3 * len(rows))
+def _size(rows: Sequence[Any]) -> tuple[float, float]:
+    few = min(len(rows), MOST_LINES)
+    return (7.2, 1.5 + 0.3 * few + 0.1 * (len(rows) - few))
 
 
 def _draw(ax: "Axes", result: TestResult, interval: tuple[float, float], height: float) -> None:
@@ -121,7 +180,8 @@ def _label(ax: "Axes", comparison: ComparisonFields, rows: Sequence[_Row], alpha
     if len(estimands) > 1:
         words = f"first minus second ({comparison.settings['loss']}), each test's own estimand"
     # Narrower than the picture, of which long labels on the left take up to a third.
-    ax.set_xlabel(textwrap.fill(f"{words}, {percent(1 - alpha)} intervals", 56), **PLAIN)
+    how = " that hold together" if comparison.together else ""
+    ax.set_xlabel(textwrap.fill(f"{words}, {percent(1 - alpha)} intervals{how}", 56), **PLAIN)
     several = len(comparison.pairs) > 1
     ratio = comparison.contrast == "ratio"
     kind, link = ("Ratios", " over ") if ratio else ("Differences", " minus ")

@@ -11,18 +11,27 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
-from ucvtest.results.fields import Contrast
+from ucvtest.results.fields import Contrast, check_alpha, quiet_interval
 from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import Saved, from_plain, to_plain
+from ucvtest.results.together import Together
 
 __all__ = ["ComparisonFields", "Correction", "Fits", "Pair", "check_correction"]
 
 
 Correction = Literal[
-    "holm", "bonferroni", "sidak", "holm-sidak", "simes-hochberg", "hommel", "fdr_bh", "fdr_by"
+    "holm",
+    "bonferroni",
+    "sidak",
+    "holm-sidak",
+    "simes-hochberg",
+    "hommel",
+    "fdr_bh",
+    "fdr_by",
+    "simultaneous",
 ]
-"""The corrections of statsmodels whose adjusted p-values do not depend on a level."""
+"""The corrections of statsmodels whose adjusted p-values do not depend on a level, and ours."""
 
 Pair = tuple[str, str]
 
@@ -73,17 +82,22 @@ class ComparisonFields(Saved):
     elapsed: float
     settings: Mapping[str, Any]
     joint: Mapping[str, JointResult] = field(default_factory=dict)
+    together: Mapping[str, Together] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("results", "settings", "joint"):
+        for name in ("results", "settings", "joint", "together"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}("
             f"learners={self.learners}, tests={self.tests}, n_obs={self.n_obs}, "
-            f"n_fits={self.n_fits})"
+            f"n_fits={self.n_fits}{self._best_in_repr})"
         )
+
+    @property
+    def _best_in_repr(self) -> str:
+        return f", best_set={self.best_set()}" if len(self.together) == 1 else ""
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -116,10 +130,124 @@ class ComparisonFields(Saved):
         """p-values adjusted for the number of pairs, under the keys of `results`."""
         adjusted: dict[tuple[str, str, str], float] = {}
         for test in self.tests:
-            family = [key for key in self.results if key[0] == test]
-            values = np.array([self.results[key].pvalue for key in family])
-            adjusted |= dict(zip(family, _adjusted(values, self.correction), strict=True))
+            family = self.of_test(test)
+            if test in self.together:
+                values = self.together[test].adjusted(family)
+            else:
+                pvalues = np.array([each.pvalue for each in family.values()])
+                values = _adjusted(pvalues, self.correction)
+            adjusted |= {(test, *pair): p for pair, p in zip(family, values, strict=True)}
         return MappingProxyType({key: adjusted[key] for key in self.results})
+
+    def of_test(self, test: str) -> dict[Pair, TestResult]:
+        """The results of a test by pair."""
+        return {key[1:]: each for key, each in self.results.items() if key[0] == test}
+
+    def intervals(self, alpha: float = 0.05) -> Mapping[tuple[str, str, str], tuple[float, float]]:
+        """Intervals under the keys of `results`: simultaneous ones where these were asked for.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the confidence level: of each interval, or of all of a test's together.
+        """
+        check_alpha(alpha)
+        found: dict[tuple[str, str, str], tuple[float, float]] = {}
+        for test in self.tests:
+            family = self.of_test(test)
+            if test in self.together:
+                values = self.together[test].intervals(family, alpha)
+            else:
+                values = [quiet_interval(each, alpha) for each in family.values()]
+            found |= {(test, *pair): ends for pair, ends in zip(family, values, strict=True)}
+        return {key: found[key] for key in self.results}
+
+    def best_set(self, alpha: float = 0.05, test: str | None = None) -> tuple[str, ...]:
+        """The learners that may be the best one, after ``correction="simultaneous"``.
+
+        A learner stays unless another one is better by more than chance: its largest studentised
+        distance to another exceeds the one-sided critical value of all its distances together.
+        Each best learner is in the set with a probability of at least 1 - alpha.
+
+        Parameters
+        ----------
+        alpha : float
+        test : str, optional
+            Its label, where there are several.
+
+        Returns
+        -------
+        tuple of str
+            Names, in the order in which they were given; one at least.
+
+        Raises
+        ------
+        ValueError
+            If there is no joint covariance of the learners, or several tests have one.
+
+        Examples
+        --------
+        >>> import ucvtest as uv
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> learners = ["lda", "nearest_centroid", "majority"]
+        >>> test = uv.TestSpec("ustatistic", fit={"n_pairs": 300})
+        >>> found = uv.compare(
+        ...     X[50:, :2], y[50:], learners, test, correction="simultaneous", rng=0
+        ... )
+        >>> found.best_set()
+        ('lda', 'nearest_centroid')
+        """
+        check_alpha(alpha)
+        return self._joined(test).best_set(alpha)
+
+    def learner_frame(self, alpha: float = 0.05, test: str | None = None) -> pd.DataFrame:
+        """What each learner reaches alone, after ``correction="simultaneous"``: the best one first.
+
+        Parameters
+        ----------
+        alpha : float
+            One minus the confidence level of all intervals together, and the level of the set.
+        test : str, optional
+            Its label, where there are several.
+
+        Returns
+        -------
+        DataFrame
+            Columns learner, estimate, se, conf_low, conf_high and in_best_set. The intervals hold
+            together, so that the one in the first row allows for the choice of that learner.
+
+        Raises
+        ------
+        ValueError
+            If there is no joint covariance of the learners, or several tests have one.
+        """
+        check_alpha(alpha)
+        joined = self._joined(test)
+        low, high = zip(*joined.own_intervals(alpha), strict=True)
+        kept = joined.best_set(alpha)
+        frame = pd.DataFrame(
+            {
+                "learner": joined.learners,
+                "estimate": joined.estimates,
+                "se": [each.se for each in joined.own.values()],
+                "conf_low": low,
+                "conf_high": high,
+                "in_best_set": [name in kept for name in joined.learners],
+            }
+        )
+        return frame.iloc[joined.order].reset_index(drop=True)
+
+    def _joined(self, test: str | None) -> Together:
+        found = [key for key in self.together if test is None or key == test]
+        if len(found) != 1:
+            known = ", ".join(self.together)
+            raise ValueError(
+                f"{len(found)} tests with a joint covariance of the learners are of "
+                f"test={test!r:.60}: "
+                + (f"name one of {known}" if known else "pass correction='simultaneous'")
+            )
+        return self.together[found[0]]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -196,16 +324,17 @@ class ComparisonFields(Saved):
         DataFrame
             The columns of a result's `summary_frame`, with test, learner, other,
             pvalue_adjusted and estimand. `n_fits` are the fits behind a row, which other rows
-            may share.
+            may share. Intervals are simultaneous after ``correction="simultaneous"``.
         """
-        adjusted = self.adjusted_pvalues
+        adjusted, intervals = self.adjusted_pvalues, self.intervals(alpha)
         rows = []
         for key, result in self.results.items():
             row = result.summary_frame(alpha)
             row.insert(list(row.columns).index("pvalue") + 1, "pvalue_adjusted", adjusted[key])
             for place, name in enumerate(("test", "learner", "other")):
                 row.insert(place, name, key[place])
-            rows.append(row.assign(estimand=result.estimand))
+            low, high = intervals[key]
+            rows.append(row.assign(estimand=result.estimand, conf_low=low, conf_high=high))
         return pd.concat(rows, ignore_index=True)
 
     @property
@@ -236,12 +365,13 @@ class ComparisonFields(Saved):
             "elapsed": to_plain(self.elapsed),
             "settings": to_plain(self.settings),
             "joint": {test: each.to_dict() for test, each in self.joint.items()},
+            "together": {test: each.to_dict() for test, each in self.together.items()},
         }
 
     @classmethod
     def _upgraded(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        # Comparisons written before joint tests existed have none.
-        return {"joint": {}, **data}
+        # Comparisons written before joint tests and covariances existed have none.
+        return {"joint": {}, "together": {}, **data}
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -256,6 +386,7 @@ class ComparisonFields(Saved):
             "elapsed": from_plain(data["elapsed"]),
             "settings": from_plain(data["settings"]),
             "joint": {test: JointResult.from_dict(each) for test, each in data["joint"].items()},
+            "together": {test: Together.from_dict(each) for test, each in data["together"].items()},
         }
 
 

@@ -1,15 +1,16 @@
 """`compare_losses`: several tests on losses that exist."""
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 from ucvtest import hooks
+from ucvtest.common.checks import is_integer
 from ucvtest.common.runtime import Stopwatch
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
-from ucvtest.comparison.plan import naming_test
+from ucvtest.comparison.plan import check_simultaneous, naming_test, pairs_of
 from ucvtest.comparison.specs import TestSpec, as_specs
 from ucvtest.data.groups import GroupWeight, check_group_weight
 from ucvtest.designs.adapters import as_design
@@ -18,6 +19,7 @@ from ucvtest.inference.hypothesis_test import checked_alternative
 from ucvtest.losses.table import Losses
 from ucvtest.methods.registry import tests_that_compare
 from ucvtest.results.result import TestResult
+from ucvtest.results.together import Together
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["compare_losses"]
@@ -49,6 +51,7 @@ def compare_losses(
         H1: the first learner's loss (or score) differs from, is below, or is above the second's.
     correction : str or None
         How p-values are adjusted for the number of pairs within each test: see `compare`.
+        "simultaneous" is known for "ustatistic", "hold_out" and "delong".
     group_weight : {"group", "row"}
         How much the clusters of the losses count: see the tests.
 
@@ -86,10 +89,16 @@ def compare_losses(
     asked: dict[str, Any] = {"alternative": alternative}
     if losses.groups is not None:
         asked["group_weight"] = group_weight
-    specs = _admitting(losses, pairs[0], asked) if tests is None else as_specs(tests)
+    simultaneous = correction == "simultaneous"
+    specs = as_specs(tests) if tests is not None else _admitting(losses, pairs[0], asked)
+    if simultaneous and tests is None:
+        specs = {label: spec for label, spec in specs.items() if spec.cls.judges_several}
+    for label, spec in specs.items() if simultaneous else ():
+        with naming_test(label):
+            check_simultaneous(spec)
     planned = [_Planned(label, spec, losses, asked) for label, spec in specs.items()]
     made = {(each.label, pair): each.made(pair) for each in planned for pair in pairs}
-    results = dict(_results(planned, made))
+    results, together = _results(planned, made, simultaneous=simultaneous)
     comparison = Comparison(
         learners=losses.learners,
         results=results,
@@ -98,6 +107,7 @@ def compare_losses(
         elapsed=stopwatch.seconds,
         settings=_settings(losses, specs, baseline, asked, correction),
         joint={each.label: joint for each in planned if (joint := each.joint()) is not None},
+        together=together,
     )
     hooks.announce_comparison(next(iter(made.values())), comparison)
     return comparison
@@ -142,10 +152,7 @@ def _pairs(losses: Losses, baseline: str | int | None) -> list[Pair]:
             "losses has one learner, and a comparison needs two: use a test class, such as "
             "uv.CorrectedTTest.from_losses(losses)"
         )
-    if baseline is None:
-        return list(combinations(names, 2))
-    base = names[losses.number_of(baseline)]
-    return [(name, base) for name in names if name != base]
+    return list(pairs_of(names, None if baseline is None else names[losses.number_of(baseline)]))
 
 
 def _admitting(losses: Losses, pair: Pair, asked: Mapping[str, Any]) -> dict[str, TestSpec]:
@@ -166,12 +173,46 @@ def _admitting(losses: Losses, pair: Pair, asked: Mapping[str, Any]) -> dict[str
 
 
 def _results(
-    planned: list[_Planned], made: Mapping[tuple[str, Pair], Any]
-) -> Iterator[tuple[tuple[str, str, str], TestResult]]:
-    options = {each.label: each.spec.fit for each in planned}
-    for (label, pair), test in made.items():
-        with naming_test(label):
-            yield (label, *pair), test.fit(**options[label])
+    planned: list[_Planned], made: Mapping[tuple[str, Pair], Any], *, simultaneous: bool
+) -> tuple[dict[tuple[str, str, str], TestResult], dict[str, Together]]:
+    """The results of all tests, and what joins the learners where they are judged together."""
+    results: dict[tuple[str, str, str], TestResult] = {}
+    together = {}
+    for each in planned:
+        tests = {pair: test for (label, pair), test in made.items() if label == each.label}
+        with naming_test(each.label):
+            if simultaneous:
+                found, together[each.label] = judged_together(tests, each.losses, each.spec.fit)
+            else:
+                found = {pair: test.fit(**each.spec.fit) for pair, test in tests.items()}
+        results |= {(each.label, *pair): found[pair] for pair in tests}
+    return results, together
+
+
+def judged_together(
+    made: Mapping[Pair, Any], losses: Losses, options: Mapping[str, Any]
+) -> tuple[dict[Any, TestResult], Together]:
+    """The results of tests of pairs and of each learner alone, and what joins them."""
+    first = next(iter(made.values()))
+    cls = type(first)
+    alone = {name: cls.from_losses(losses, name) for name in losses.learners}
+    tests: dict[Any, Any] = {**alone, **made}
+    for name, test in tests.items():
+        test._announced = False
+        if isinstance(name, str):
+            test.null_value, test.alternative = math.nan, first.alternative
+    return cls._judged_together(tests, losses, options)
+
+
+def baseline_of(names: tuple[str, ...], baseline: Any) -> str | None:
+    """The name of the learner that a user means."""
+    if baseline is None or (isinstance(baseline, str) and baseline in names):
+        return baseline
+    if is_integer(baseline) and 0 <= baseline < len(names):
+        return names[baseline]
+    raise ValueError(
+        f"baseline={baseline!r:.60} is none of the learners: use one of {', '.join(names)}"
+    )
 
 
 def _fits(losses: Losses, labels: tuple[str, ...]) -> Fits:

@@ -3,6 +3,7 @@
 Everything that can be refused is refused here, before the first fit.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -29,10 +30,11 @@ from ucvtest.learners.adapters.coerce import is_regressor
 from ucvtest.learners.base import Learner
 from ucvtest.losses.scoring import SetScore, is_auc, wants_every_class
 from ucvtest.losses.table import Losses
+from ucvtest.methods.registry import tests_that_compare
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["Group", "Plan", "Planned", "Question", "naming_test"]
+__all__ = ["Group", "Plan", "Planned", "Question", "check_simultaneous", "naming_test", "pairs_of"]
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,13 @@ class Question:
     group_weight: GroupWeight
     backend: Any
     contrast: Contrast = "difference"
+    baseline: str | None = None
+    simultaneous: bool = False
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """The pairs of learners, by name."""
-        return tuple(combinations(self.learners, 2))
+        """The pairs of learners, by name: all of them, or each against the baseline."""
+        return pairs_of(tuple(self.learners), self.baseline)
 
     def recommended(self) -> Recommended:
         """The test that answers it, where none is named."""
@@ -87,12 +91,29 @@ class Question:
         )
 
 
+def pairs_of(names: tuple[str, ...], baseline: str | None) -> tuple[Pair, ...]:
+    """All pairs of learners, or all others against a baseline."""
+    if baseline is None:
+        return tuple(combinations(names, 2))
+    return tuple((name, baseline) for name in names if name != baseline)
+
+
+def check_simultaneous(spec: TestSpec) -> None:
+    """Refuse a test that knows no joint covariance matrix of several learners."""
+    if not spec.cls.judges_several:
+        known = ", ".join(name for name, cls in tests_that_compare().items() if cls.judges_several)
+        raise ValueError(
+            f"correction='simultaneous' needs the joint covariance of the learners, which "
+            f"{spec.name} has not: use one of {known}, or correction='holm'"
+        )
+
+
 @dataclass(frozen=True)
 class Planned:
     """A test, made for pairs of learners: for the first alone, where it shares losses with others.
 
     No design where it draws its own learning sets; `fit_options` are what the design has not taken
-    up.
+    up. `jointly` is the one run for all learners together, where there is to be one.
     """
 
     label: str
@@ -100,22 +121,34 @@ class Planned:
     made: Mapping[Pair, HypothesisTest]
     design: NamedDesign | None
     fit_options: Mapping[str, Any]
+    jointly: Any = None
 
     @classmethod
     def of(cls, label: str, spec: TestSpec, question: Question) -> Self:
         """Make the tests; what they refuse is refused here."""
+        if question.simultaneous:
+            check_simultaneous(spec)
         first, *others = question.pairs
         made = {first: question.test(spec, first)}
         if spec.takes_losses:
             design, options = spec.constructor["design"], spec.fit
         else:
             design, options = made[first]._shared_design(spec.fit)
+        jointly = None
         if design is None:
+            # Each learner is checked once, however many pairs it is in.
+            ready = (
+                replace(made[first]._problem, learners=question.learners)
+                .fitting(made[first]._smallest_learn_size)
+                .learners
+            )
             for pair in others:
-                made[pair] = made[first]._about({name: question.learners[name] for name in pair})
+                made[pair] = made[first]._about_ready({name: ready[name] for name in pair})
             for test in made.values():
                 test._options(**options)
-        return cls(label, spec, made, design, options)
+            if question.simultaneous:
+                jointly = _jointly(made, ready, options)
+        return cls(label, spec, made, design, options, jointly)
 
     @property
     def first(self) -> HypothesisTest:
@@ -139,6 +172,19 @@ class Planned:
         if losses.groups is not None:
             options["group_weight"] = first._problem.group_weight
         return cls.from_losses(losses, *pair, alternative=first.alternative, **options)
+
+
+def _jointly(
+    made: Mapping[Pair, HypothesisTest], learners: Mapping[str, Learner], options: Mapping[str, Any]
+) -> Any:
+    """One run for all tests and for each learner, ready, alone, of which nothing is tested."""
+    first: Any = next(iter(made.values()))
+    tests: dict[str | Pair, Any] = {}
+    for name, learner in learners.items():
+        tests[name] = first._about_ready({name: learner})
+        tests[name].null_value = math.nan
+    everything: dict[Any, Any] = {**tests, **made}
+    return first._jointly(everything, tuple(learners), options)
 
 
 @dataclass(frozen=True)
@@ -168,7 +214,7 @@ class Plan:
         self.default: Recommended | None = None
         if isinstance(tests, str) and tests == RECOMMENDED:
             tests = "ustatistic"
-            if question.contrast == "difference":
+            if question.contrast == "difference" and not question.simultaneous:
                 self.default = question.recommended()
                 tests = self.default.spec
         self.specs = _with_designs(as_specs(tests), question)

@@ -11,6 +11,7 @@ from ucvtest.common.checks import check_choice, check_workers
 from ucvtest.common.runtime import Execution, Stopwatch, make_generator, progress_bar
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
+from ucvtest.comparison.given import baseline_of, judged_together
 from ucvtest.comparison.plan import Group, Plan, Planned, Question, naming_test
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
@@ -21,9 +22,11 @@ from ucvtest.inference.report import sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.scoring import check_direction, chosen_loss
+from ucvtest.losses.table import Losses
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
+from ucvtest.results.together import Together
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["compare"]
@@ -31,6 +34,9 @@ __all__ = ["compare"]
 
 OWN = "drawn by the test itself"
 """The design of tests that share none."""
+
+SHARED_BY_ALL = "random pairs of learning sets, the same for all learners"
+"""That of a test that fits all learners together."""
 
 
 def compare(
@@ -51,6 +57,7 @@ def compare(
     batch_size: int | None = None,
     progress: bool | None = None,
     contrast: Contrast = "difference",
+    baseline: str | int | None = None,
     scoring: Any = None,
     missing: Missing = "raise",
 ) -> Comparison:
@@ -79,7 +86,11 @@ def compare(
         H1: the first learner's loss (or AUC) differs from, is below, or is above the second's.
     correction : str or None
         How p-values are adjusted for the number of pairs within each test, as
-        `statsmodels.stats.multitest.multipletests` names it; None leaves them.
+        `statsmodels.stats.multitest.multipletests` names it; None leaves them. "simultaneous"
+        allows for the correlation of the estimates: all learners are fitted to the same learning
+        sets, p-values are adjusted step by step by the largest studentised difference, and
+        intervals hold together. "ustatistic" (which runs where no test is named), "hold_out" and
+        "delong" have it; then there are `Comparison.best_set` and `Comparison.learner_frame`.
     pos_label, groups, group_weight, backend : optional
         See the tests.
     rng : None, int or numpy Generator
@@ -141,7 +152,9 @@ def compare(
     loss = chosen_loss(loss, scoring)
     X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
     question = Question(
-        X, y, named, loss, alternative, pos_label, groups, group_weight, backend, contrast
+        *(X, y, named, loss, alternative, pos_label, groups, group_weight, backend, contrast),
+        baseline=baseline_of(tuple(named), baseline),
+        simultaneous=correction == "simultaneous",
     )
     plan = Plan(question, tests, seed)
     run = _Run(plan, n_jobs, batch_size, progress)
@@ -160,6 +173,7 @@ def compare(
         elapsed=stopwatch.seconds,
         settings=_settings(plan, correction),
         joint={label: run.joint[label] for label in plan.specs if label in run.joint},
+        together={label: run.together[label] for label in plan.specs if label in run.together},
     )
     hooks.announce_comparison(plan.first, comparison)
     return comparison
@@ -189,6 +203,7 @@ def _settings(plan: Plan, correction: str | None) -> dict[str, Any]:
         "backend": question.backend,
         **({} if problem.clusters is None else {"group_weight": question.group_weight}),
         **({} if question.contrast == "difference" else {"contrast": question.contrast}),
+        **({} if question.baseline is None else {"baseline": question.baseline}),
         "rng": plan.seed,
     }
 
@@ -203,6 +218,7 @@ class _Run:
         self.n_jobs, self.batch_size, self.progress = n_jobs, batch_size, progress
         self.fits: list[Fits] = []
         self.joint: dict[str, JointResult] = {}
+        self.together: dict[str, Together] = {}
 
     def results(self) -> dict[tuple[str, Pair], TestResult]:
         """The results by test and pair."""
@@ -211,7 +227,7 @@ class _Run:
         for group in self.plan.groups:
             found |= dict(self._of_group(group))
         for test in self.plan.alone:
-            found |= dict(self._alone(test))
+            found |= dict(self._alone(test) if test.jointly is None else self._jointly(test))
         default = self.plan.default
         if default is not None:
             found = {key: default.noted(result) for key, result in found.items()}
@@ -233,13 +249,46 @@ class _Run:
             joint = cls._joint(losses, self.plan.question.group_weight)
             if joint is not None:
                 self.joint[test.label] = joint
-            for pair in self.plan.question.pairs:
-                with naming_test(test.label):
-                    one: Any = test.from_losses(losses, pair)
-                    one._announced = False
-                    result = one.fit(**test.fit_options)
-                    notes = (*result.notes, *sample_notes(group.problem.sample))
-                    yield (test.label, pair), replace(result, notes=notes)
+            for pair, result in self._from_losses(test, losses):
+                notes = (*result.notes, *sample_notes(group.problem.sample))
+                yield (test.label, pair), replace(result, notes=notes)
+
+    def _from_losses(self, test: Planned, losses: Losses) -> Iterator[tuple[Pair, TestResult]]:
+        with naming_test(test.label):
+            made: dict[Pair, Any] = {
+                pair: test.from_losses(losses, pair) for pair in self.plan.question.pairs
+            }
+            if self.plan.question.simultaneous:
+                results, self.together[test.label] = judged_together(made, losses, test.fit_options)
+                yield from ((pair, results[pair]) for pair in made)
+                return
+            for pair, one in made.items():
+                one._announced = False
+                yield pair, one.fit(**test.fit_options)
+
+    def _jointly(self, test: Planned) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+        first, seed = test.first, self.plan.seed
+        problem = replace(first._problem, learners=self.plan.question.learners)
+        problem = problem.fitting(first._smallest_learn_size)
+        label = test.label
+        with (
+            naming_test(label),
+            hooks.fitting(first),
+            progress_bar(self.progress, label, "fit") as bar,
+        ):
+            rng = np.random.default_rng(seed)
+            execution = Execution(rng, seed, self.n_jobs, self.batch_size, bar)
+            results, self.together[label] = test.jointly.fitted(problem, execution)
+        one = next(iter(results.values()))
+        n_fits = sum(results[name].n_fits for name in self.together[label].learners)
+        size = one.settings.get("learn_size")
+        sizes = (size,) if isinstance(size, int) else ()
+        n_sets = n_fits // len(self.plan.question.learners)
+        self.fits.append(Fits(SHARED_BY_ALL, sizes, n_sets, n_fits, (label,)))
+        for pair in self.plan.question.pairs:
+            notes = (*results[pair].notes, *sample_notes(problem.sample))
+            changed = replace(results[pair], notes=notes, elapsed=execution.stopwatch.seconds)
+            yield (label, pair), changed
 
     def _alone(self, test: Planned) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         n_fits, sizes = 0, set()

@@ -7,7 +7,7 @@ from string import ascii_uppercase
 
 from ucvtest.comparison.fields import ComparisonFields, Fits
 from ucvtest.inference.report import is_reuse_note
-from ucvtest.results.fields import check_alpha, quiet_interval
+from ucvtest.results.fields import check_alpha
 from ucvtest.results.grids import (
     Grid,
     GridSummary,
@@ -26,6 +26,12 @@ __all__ = ["ComparisonSummary", "label_of", "pair_text", "verdict"]
 
 NAME_LENGTH = 14
 """Characters of a learner's name in tables of pairs."""
+
+MOST_NAMED = 6
+"""Learners of a best set that the verdict names; it counts more."""
+
+MOST_ROWS = 20
+"""Learners that the table of them shows, the best ones."""
 
 NO_DIFFERENCE = "no difference"
 PROBABILITIES = "probabilities instead of a p-value"
@@ -46,8 +52,22 @@ def verdict(comparison: ComparisonFields, alpha: float = 0.05) -> str:
     if len(comparison.pairs) == 1:
         return f"At the {level} {_of_two(comparison, alpha)}."
     adjusted = f", p-values adjusted ({comparison.correction})," if comparison.correction else ""
-    found = (f"{label} {_of_pairs(comparison, test, alpha)}" for test, label in _labels(comparison))
+    found = (
+        f"{label} {_of_pairs(comparison, test, alpha)}{_best(comparison, test, alpha)}"
+        for test, label in _labels(comparison)
+    )
     return f"At the {level}{adjusted} {'; '.join(found)}."
+
+
+def _best(comparison: ComparisonFields, test: str, alpha: float) -> str:
+    """A clause on the best set, where there is one."""
+    if test not in comparison.together:
+        return ""
+    kept, n_learners = comparison.best_set(alpha, test), len(comparison.learners)
+    if len(kept) == 1:
+        return f", and {kept[0]} is the best"
+    who = ", ".join(kept) if len(kept) <= MOST_NAMED else f"{len(kept)} of the {n_learners}"
+    return f", and the best one is among {who}"
 
 
 def _labels(comparison: ComparisonFields) -> list[tuple[str, str]]:
@@ -265,7 +285,27 @@ def _main_grids(comparison: ComparisonFields, alpha: float) -> list[Grid]:
         grids.append(
             _grid(comparison, keys, [pair_text(comparison, key[1:]) for key in keys], alpha, title)
         )
+        if test in comparison.together:
+            grids.append(_learner_grid(comparison, test, alpha))
     return grids
+
+
+def _learner_grid(comparison: ComparisonFields, test: str, alpha: float) -> Grid:
+    """What each learner reaches alone, the best ones first, those of the best set marked."""
+    frame = comparison.learner_frame(alpha, test)
+    shown = frame.head(MOST_ROWS)
+    numbers = shown[["estimate", "se", "conf_low", "conf_high"]].to_numpy()
+    units, level = decimals_of(numbers.ravel().tolist()), percent(1 - alpha)
+    names = [
+        f"{_short(comparison, name)}{' *' if kept else ''}"
+        for name, kept in zip(shown["learner"], shown["in_best_set"], strict=True)
+    ]
+    headings = ["", "estimate", "std err", f"{level} low", f"{level} high"]
+    columns = [number_column(column, units) for column in numbers.T.tolist()]
+    rows = [list(cells) for cells in zip(names, *columns, strict=True)]
+    n_kept, more = int(frame["in_best_set"].sum()), len(frame) - len(shown)
+    title = f"{test}: learners (* best set of {n_kept}{f'; {more} more' if more else ''})"
+    return Grid(rows, headings, title=title)
 
 
 def _grid(
@@ -276,7 +316,8 @@ def _grid(
     title: str = "",
 ) -> Grid:
     results = [comparison.results[key] for key in keys]
-    lows, highs = zip(*(quiet_interval(result, alpha) for result in results), strict=True)
+    intervals = comparison.intervals(alpha)
+    lows, highs = zip(*(intervals[key] for key in keys), strict=True)
     estimates, errors = ([getattr(each, name) for each in results] for name in ("estimate", "se"))
     units = decimals_of([*estimates, *errors, *lows, *highs])
     level = percent(1 - alpha)
@@ -341,7 +382,10 @@ def _notes(comparison: ComparisonFields) -> list[str]:
             if comparison.correction
             else "not adjusted for the number of pairs"
         )
-        notes.append(f"p-values are {how}; intervals are not.")
+        if comparison.together:
+            notes.extend(_simultaneous_notes(comparison))
+        else:
+            notes.append(f"p-values are {how}; intervals are not.")
     of_tests: dict[str, list[str]] = {}
     for test in comparison.tests:
         for note in _notes_of(comparison, test):
@@ -349,6 +393,25 @@ def _notes(comparison: ComparisonFields) -> list[str]:
     for note, tests in of_tests.items():
         notes.append(f"{', '.join(tests)}: {note}" if len(comparison.tests) > 1 else note)
     return notes
+
+
+def _simultaneous_notes(comparison: ComparisonFields) -> list[str]:
+    """What intervals, p-values and best sets of several learners together are."""
+    errors = {
+        test: each.critical(comparison.of_test(test), 0.05)
+        for test, each in comparison.together.items()
+    }
+    quantiles = ", ".join(
+        f"{one.value:.3g} (Monte-Carlo standard error {one.mc_se:.1g})" for one in errors.values()
+    )
+    return [
+        "Intervals hold together: the largest studentised error of all differences exceeds "
+        f"{quantiles} with a probability of 5%, by the correlation of the estimates from the same "
+        "learning sets. p-values are adjusted by the same distribution, step by step, so that one "
+        "can be small where the interval, which takes a single step, has 0 in it.",
+        "Each best learner is in the best set with at least the stated probability. The intervals "
+        "of learners hold together too: that of the one in the first row allows for its choice.",
+    ]
 
 
 def _notes_of(comparison: ComparisonFields, test: str) -> list[str]:

@@ -5,6 +5,8 @@ A test asks for losses row by row of its design, and need not know which of the 
 
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Sequence
+from hashlib import blake2b
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.losses.loss import LOSSES, losses_where_tested
 from ucvtest.losses.table import LossDifference
 
-__all__ = ["FittedLosses", "GivenLosses", "LossSource"]
+__all__ = ["FittedLosses", "GivenLosses", "LossSource", "SeveralLosses"]
 
 
 class LossSource(ABC):
@@ -132,6 +134,46 @@ class GivenLosses(LossSource):
             values[testing] = values_of_learner[kept]
             found.append(values)
         return found
+
+
+class SeveralLosses(LossSource):
+    """Losses of any number of learners for the same rows, each from a source of its own."""
+
+    def __init__(self, sources: Sequence[LossSource]) -> None:
+        self._sources = tuple(sources)
+        # Of all that each has answered so far; learners that never differ have the same.
+        self._answers = [blake2b(digest_size=16) for _ in sources]
+        self.paired = self.identical = False
+        self._count()
+
+    @property
+    def n_learners(self) -> int:
+        """Learners."""
+        return len(self._sources)
+
+    def each(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> list[np.ndarray]:
+        """See `LossSource`."""
+        found = [source.each(learning, testing, seeds)[0] for source in self._sources]
+        for answer, losses in zip(self._answers, found, strict=True):
+            answer.update(losses[testing].astype(float).tobytes())
+        self._count()
+        return found
+
+    def of(self, places: Sequence[int]) -> "SeveralLosses":
+        """What went by of one or two of the learners."""
+        some = SeveralLosses([self._sources[k] for k in places])
+        some.paired = len(places) == 2
+        some.identical = some.paired and len({self._answers[k].digest() for k in places}) == 1
+        return some
+
+    def _count(self) -> None:
+        self.n_fits = sum(each.n_fits for each in self._sources)
+        self.one_class_fits = sum(each.one_class_fits for each in self._sources)
+        self.ties = Counter()
+        for each in self._sources:
+            self.ties.update(each.ties)
 
 
 def _same(first: np.ndarray, second: np.ndarray, testing: np.ndarray, *, blank: bool) -> bool:

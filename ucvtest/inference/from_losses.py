@@ -1,6 +1,8 @@
 """Tests that take losses which exist instead of data, and fit nothing then."""
 
+import math
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -24,9 +26,13 @@ from ucvtest.losses.means import AUC
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
 from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
+from ucvtest.results.together import Together
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["FromLosses", "LossesHeader", "check_losses", "chosen_learners", "refuse_arguments"]
+
+ROUNDING = 1e-12
+"""Variances of differences, as a share of those of what differs, that are rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +161,33 @@ class FromLosses(HypothesisTest):
     @classmethod
     def _joint(cls, losses: Losses, group_weight: GroupWeight = "group") -> JointResult | None:
         """The test of all learners at once, where there is one."""
+
+    @classmethod
+    def _judged_together(
+        cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
+    ) -> tuple[dict[Any, TestResult], Together]:
+        """The results of tests of each learner, by name, and of pairs, with what joins them."""
+        results = {key: test.fit(**options) for key, test in tests.items()}
+        if losses.groups is not None:
+            refuse_groups(losses.groups)
+        covariance = cls._covariance(losses)
+        variances = np.diag(covariance)
+        squares = variances[:, None] + variances - 2 * covariance
+        # What is no more than rounding error tells nothing apart.
+        known = squares > ROUNDING * (variances[:, None] + variances)
+        df = min(each.df for key, each in results.items() if not isinstance(key, str))
+        together = Together(
+            own={name: results[name] for name in losses.learners},
+            se=np.sqrt(np.where(known, squares, np.nan)),
+            covariance=covariance,
+            df=math.inf if math.isnan(df) else df,
+        )
+        return results, together
+
+    @classmethod
+    def _covariance(cls, losses: Losses) -> np.ndarray:
+        """The covariance matrix of the estimates of all learners, where it is known."""
+        raise NotImplementedError(f"{cls.__name__} has none")
 
     @abstractmethod
     def _take(self, header: LossesHeader) -> None:

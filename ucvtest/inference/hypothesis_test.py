@@ -125,6 +125,8 @@ class HypothesisTest(ABC):
     """What the AUC of one learner is tested against by default; NaN for nothing."""
     of_fixed_rules: ClassVar[bool] = False
     """Whether it takes losses of rules that are fixed, which are about no learning."""
+    judges_several: ClassVar[bool] = False
+    """Whether the joint covariance matrix of several learners is known: see `Together`."""
     takes_set_scores: ClassVar[bool] = False
     """Whether it can be about a score of whole test sets, such as F1."""
     needs_values: ClassVar[bool] = False
@@ -348,9 +350,14 @@ class HypothesisTest(ABC):
 
     def _about(self, learners: Mapping[str, Learner]) -> Self:
         """The same test about other learners; the data are shared and not validated again."""
+        other = self._about_ready(learners)
+        other._check_learners(self._smallest_learn_size)
+        return other
+
+    def _about_ready(self, learners: Mapping[str, Learner]) -> Self:
+        """The same about learners that are checked and ready to be fitted."""
         other = copy.copy(self)
         other._question = replace(self._problem, learners=learners)
-        other._check_learners(self._smallest_learn_size)
         return other
 
     # ------------------------------------------------------------------------------- the fit

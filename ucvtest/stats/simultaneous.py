@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ucvtest.stats.wald import Alternative
+from ucvtest.stats.wald import Alternative, ReferenceDistribution
 
 __all__ = ["Critical", "MultivariateT", "Pairs"]
 
@@ -65,13 +65,15 @@ class MultivariateT:
         alternative: Alternative = "two-sided",
     ) -> Critical:
         """What the largest of them exceeds with probability `alpha`."""
-        ordered = np.sort(self.largest(pairs, alternative))
+        if (len(self.covariance) if pairs is None else len(pairs)) == 1:
+            # Student's own.
+            known = ReferenceDistribution(self.df if math.isfinite(self.df) else None)
+            return Critical(known.isf(alpha / 2 if alternative == "two-sided" else alpha), 0.0)
         n, spread = self.n_draws, math.sqrt(alpha * (1 - alpha) / self.n_draws)
         # Rank by rank no fewer than this share of the draws are at most that value.
-        low, value, high = (
-            ordered[min(n - 1, max(0, math.ceil(n * (1 - alpha + step)) - 1))]
-            for step in (-spread, 0.0, spread)
-        )
+        shares = (1 - alpha - spread, 1 - alpha, 1 - alpha + spread)
+        ranks = [min(n - 1, max(0, math.ceil(n * share) - 1)) for share in shares]
+        low, value, high = np.partition(self.largest(pairs, alternative), ranks)[ranks]
         return Critical(float(value), float(high - low) / 2)
 
     def stepdown(

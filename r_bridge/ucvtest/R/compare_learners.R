@@ -5,7 +5,8 @@ compare_learners <- function(x, ...) UseMethod("compare_learners")
 compare_learners.default <- function(x, y, learners, tests = "recommended", loss = NULL,
                                      alternative = c("two.sided", "less", "greater"),
                                      correction = "holm", conf.level = 0.95,
-                                     pos_label = NULL, contrast = "difference", ...) {
+                                     pos_label = NULL, contrast = "difference",
+                                     baseline = NULL, ...) {
   refuse_unknown("compare_learners.default", ...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
@@ -20,7 +21,8 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
               "use ustat_test() or another test for the error of one")
   arguments <- list(loss = as_loss(loss, y), correction = correction,
                     alternative = sub(".", "-", alternative, fixed = TRUE),
-                    pos_label = sample$pos_label, contrast = contrast, rng = draw_seed())
+                    pos_label = sample$pos_label, contrast = contrast, baseline = baseline,
+                    rng = draw_seed())
   fields <- call_python("compare_learners", x = sample$x, y = sample$y,
                         learners = named$learners, names = named$names,
                         tests = as_tests(tests), arguments = arguments,
@@ -35,6 +37,14 @@ compare_learners.formula <- function(formula, data = environment(formula), ...) 
   attr(result, "about")$data.name <- result$data.name[1L]
   result$data.name <- NULL
   result
+}
+
+# The learners that may be the best, after correction = "simultaneous".
+best_set <- function(comparison, alpha = 0.05, test = NULL) {
+  if (!inherits(comparison, "ucvtest_comparison"))
+    stop_user("'comparison' must be what compare_learners() returned")
+  refuse_level(alpha, "alpha")
+  as.character(call_python("best_set", json = about(comparison)$json, alpha = alpha, test = test))
 }
 
 # Learners as Python takes them, and their names where the user gave some.

@@ -1389,6 +1389,18 @@ def test_a_comparison_is_one_entry(client: MlflowClient, spool: Path) -> None:
     assert not list(spool.iterdir())
 
 
+def test_learners_judged_together_have_a_table_and_the_size_of_their_best_set(
+    client: MlflowClient,
+) -> None:
+    found = uv.compare(
+        *(X, Y, ["lda", "knn:3", "majority"], "hold_out"), correction="simultaneous", rng=0
+    )
+    run = client.get_run(um.log_result(found).run_id)
+    name = "ucvtest.comparison.1.hold_out.best_set_size"
+    assert run.data.metrics[name] == len(found.best_set())
+    assert "learners_hold_out.json" in files(client, run.info.run_id, "comparison.1")
+
+
 def test_probabilities_are_metrics_where_there_is_no_pvalue(client: MlflowClient) -> None:
     found = uv.compare(X, Y, ["lda", "knn:3"], ["corrected_t", "bayesian_t"], rng=0)
     metrics = client.get_run(um.log_result(found).run_id).data.metrics

@@ -36,7 +36,7 @@ class TwoClasses(Sums):
 
     @property
     def n_learners(self) -> int:
-        """One or two."""
+        """Learners."""
         return len(self.pairs)
 
     def add(self, scores: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
@@ -58,11 +58,21 @@ class TwoClasses(Sums):
         psi = self.pairs.sum(axis=(1, 2, 3))
         return float(np.dot(contrast, psi)) / (2 * np.prod(self.shape.tested) * self.n_rows)
 
-    def answer(self, contrast: Sequence[float]) -> Answer:
-        """The estimate and its variances for a linear combination of the learners."""
+    @property
+    def covariance(self) -> np.ndarray:
+        """The delete-one jackknife covariance matrix (D, D), by squares as they are."""
+        parts = zip(self.shape.split(self._all_effects().b), self.shape.by_class, strict=True)
+        found = [first_order_factor(n, g + 1) * each @ each.T for each, (n, g) in parts]
+        return np.asarray(sum(found))
+
+    def _all_effects(self) -> "_Effects":
         if self._effects is None:
             self._effects = _Effects.of(self)
-        effects, weights = self._effects, np.asarray(contrast, dtype=float)
+        return self._effects
+
+    def answer(self, contrast: Sequence[float]) -> Answer:
+        """The estimate and its variances for a linear combination of the learners."""
+        effects, weights = self._all_effects(), np.asarray(contrast, dtype=float)
         auc = float(weights @ effects.whole.auc)
         error = 0.0 if self.exact else _error_of_mean(self, weights)
         return estimated(auc, effects.squares(weights), error)

@@ -65,6 +65,10 @@ class Answer:
     df: float
     mc_se_estimate: float
 
+    def reversed(self) -> Self:
+        """The difference the other way round."""
+        return replace(self, auc=-self.auc, u=tuple(-each for each in self.u))
+
     def is_rough(self, name: str) -> bool:
         """Whether the Monte-Carlo error of a variance is too large for an answer."""
         return not self.mc_se[name] <= ROUGH * self.values[name]

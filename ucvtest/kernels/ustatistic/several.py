@@ -3,8 +3,9 @@
 Sums over draws are linear in the losses, so that those of a difference are differences of sums.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -70,7 +71,12 @@ class Several:
 
     each: tuple[Sums, ...]
 
-    def weighted(self, weights: dict[int, float]) -> MonteCarloEstimates:
+    @cached_property
+    def alone(self) -> tuple[MonteCarloEstimates, ...]:
+        """All estimates of each learner."""
+        return tuple(self.weighted({place: 1.0}) for place in range(len(self.each)))
+
+    def weighted(self, weights: Mapping[int, float]) -> MonteCarloEstimates:
         """All estimates of a weighted sum of mean losses, by the places of the learners."""
         first = self.each[0]
         totals = {

@@ -104,6 +104,7 @@ class DeLongTest(ResamplingTest):
     of_fixed_rules = True
     default_design = HoldOut(1 / 3)
     only_loss = "auc"
+    judges_several = True
     needs_values = True
     takes_rows = True
     pools_scores = True
@@ -186,6 +187,10 @@ class DeLongTest(ResamplingTest):
     @classmethod
     def _joint(cls, losses: Losses, group_weight: GroupWeight = "group") -> JointResult | None:
         return cls.joint(losses, group_weight=group_weight)
+
+    @classmethod
+    def _covariance(cls, losses: Losses) -> np.ndarray:
+        return cls.joint(losses).covariance
 
     def _admit(self, design: Design) -> None:
         n_folds_of(design)

@@ -10,7 +10,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.named import HoldOut
 from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.loss import plural
-from ucvtest.losses.table import LossDifference
+from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.base import (
     THESE_RULES,
     ResamplingTest,
@@ -90,7 +90,13 @@ class HoldOutTest(ResamplingTest):
     admits = "one split into a learning and a test set"
     of_fixed_rules = True
     default_design = HoldOut()
+    judges_several = True
     needs_values = True
+
+    @classmethod
+    def _covariance(cls, losses: Losses) -> np.ndarray:
+        values = losses.known_values
+        return np.cov(values) / values.shape[1]
 
     def _admit(self, design: Design) -> None:
         if design.n_resamples != 1:

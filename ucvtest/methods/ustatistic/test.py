@@ -1,7 +1,7 @@
 """The U-statistic test of Fuchs, Hornung, De Bin and Boulesteix (2013)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -19,7 +19,7 @@ from ucvtest.losses.loss import Loss
 from ucvtest.losses.means import AUC
 from ucvtest.losses.scoring import check_direction, chosen_loss, is_auc
 from ucvtest.losses.table import Losses
-from ucvtest.methods.ustatistic import ratio, report, run
+from ucvtest.methods.ustatistic import ratio, report, run, together
 from ucvtest.methods.ustatistic.auc import report as auc_report
 from ucvtest.methods.ustatistic.auc import run as auc_run
 from ucvtest.methods.ustatistic.auc.cluster_plan import cluster_sizes
@@ -41,6 +41,7 @@ from ucvtest.methods.ustatistic.plan import (
 from ucvtest.methods.ustatistic.splits import GivenSplits
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
+from ucvtest.results.together import Together
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["UStatisticTest"]
@@ -214,6 +215,7 @@ class UStatisticTest(FromLosses):
         "every learning set"
     )
     default_auc = math.nan
+    judges_several = True
 
     learn_size: int
     contrast: Contrast = "difference"
@@ -494,15 +496,30 @@ class UStatisticTest(FromLosses):
 
     def _answer(self, options: Options, execution: Execution) -> TestResult:
         source = self._source(execution)
-        settings = self._settings() | options.settings(self.learn_size, execution.seed)
+        found = self._estimated(options, execution, source)
+        return self._told(options, found, source, execution.seed)
+
+    def _estimated(self, options: Options, execution: Execution, source: LossSource) -> Any:
+        """The estimates, however they are kept."""
+        if self._classes is not None:
+            rankings = auc_run.Sampler(self._classes, source, execution.generator)
+            return auc_run.estimated(rankings, options)
+        sampler = run.Sampler(self._sizes, source, execution.generator)
+        if self.contrast == "ratio":
+            return ratio.estimated(sampler, options)
+        return run.estimated(sampler, options)
+
+    def _told(
+        self, options: Options, found: Any, source: LossSource, seed: int | None
+    ) -> TestResult:
+        """The result that estimates lead to."""
+        settings = self._settings() | options.settings(self.learn_size, seed)
         if self.contrast != "difference":
             settings["contrast"] = self.contrast
         if self._classes is None:
-            parts = self._parts(options, execution, source, settings)
+            parts = self._parts(options, found, source, settings)
         else:
             settings |= {"loss": AUC, "learn_size_by_class": self._classes.asked}
-            sampler = auc_run.Sampler(self._classes, source, execution.generator)
-            found = auc_run.estimated(sampler, options)
             parts = auc_report.parts(
                 self.hypothesis, self._classes, options, found, source, settings
             )
@@ -516,6 +533,42 @@ class UStatisticTest(FromLosses):
             settings=settings,
         )
 
+    @classmethod
+    def _jointly(
+        cls, tests: Mapping[Any, Any], names: Sequence[str], options: Mapping[str, Any]
+    ) -> together.Jointly:
+        """Tests of each of several learners, by name, and of pairs of them, for one run."""
+        one = next(iter(tests.values()))
+        if one._classes is not None and not isinstance(one._classes, ClassSizes):
+            raise ValueError(
+                "correction='simultaneous' is not for the AUC of several classes, or of clusters "
+                "with rows of both: use 'holm'"
+            )
+        if any(each.contrast == "ratio" for each in tests.values()):
+            raise ValueError("correction='simultaneous' is not for ratios: use 'holm'")
+        if one.clusters is not None and one.clusters.offset is not None:
+            raise ValueError(
+                "correction='simultaneous' is not for group_weight='row': use 'group', or 'holm'"
+            )
+        places = {name: place for place, name in enumerate(names)}
+        questions = {
+            key: together.Question(
+                each,
+                each._options(**options),
+                (places[key],) if isinstance(key, str) else tuple(places[name] for name in key),
+            )
+            for key, each in tests.items()
+        }
+        for each in questions.values():
+            together.check_options(each.options, one.n_units, len(names))
+        return together.Jointly(questions, tuple(names), one._classes or one._sizes)
+
+    @classmethod
+    def _judged_together(
+        cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
+    ) -> tuple[dict[Any, TestResult], Together]:
+        return cls._jointly(tests, losses.learners, options).given(losses)
+
     def _settings(self) -> dict[str, Any]:
         known = super()._settings()
         if isinstance(self._classes, SeveralSizes):
@@ -524,22 +577,20 @@ class UStatisticTest(FromLosses):
         return known
 
     def _parts(
-        self, options: Options, execution: Execution, source: LossSource, settings: dict[str, Any]
+        self, options: Options, found: Any, source: LossSource, settings: dict[str, Any]
     ) -> dict[str, Any]:
         """What a result says of a mean loss, but for the question and the fits."""
-        sampler = run.Sampler(self._sizes, source, execution.generator)
         if self.contrast == "ratio":
             return ratio.parts(
                 self.hypothesis,
                 self.n_units,
                 options,
-                ratio.estimated(sampler, options),
+                found,
                 source,
                 settings,
                 self._question,
                 self._mean_loss(),
             )
-        found = run.estimated(sampler, options)
         tested = report.studentised(self.hypothesis, self.n_units, options, found, source)
         own = report.own_values(found.own, settings)
         chosen, shape = tested[found.variance], found.shape

@@ -1,6 +1,7 @@
 """AUCs from learning sets within the classes: drawn, enumerated, or given."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from ucvtest.methods.ustatistic.plan import Options
 from ucvtest.methods.ustatistic.run import in_parts
 from ucvtest.methods.ustatistic.splits import GivenSplits
 
-__all__ = ["Found", "Sampler", "Sizes", "estimated"]
+__all__ = ["Found", "Rankings", "Sampler", "Sizes", "estimated", "excess", "until_precise"]
 
 Sizes = ClassSizes | SeveralSizes | MixedSizes
 
@@ -88,24 +89,35 @@ class Rankings:
         self._sampler, self._exact = sampler, exact
         self._n_learners, self._n_draws = 2 if sampler.source.paired else 1, 0
         sizes = sampler.sizes
-        self._sums: TwoClasses | SeveralClasses | MixedClusters
+        self.sums: TwoClasses | SeveralClasses | MixedClusters
         # The additive fit to fewer rows than these would be noisy.
         rows = max(FEWEST_FOR_EACH * sizes.n_obs, STAGE_PLACEMENTS // sizes.n_obs)
         if isinstance(sizes, SeveralSizes):
-            self._sums = SeveralClasses(sizes.classes, self._n_learners, exact=exact)
+            self.sums = SeveralClasses(sizes.classes, self._n_learners, exact=exact)
         elif isinstance(sizes, MixedSizes):
-            self._sums = MixedClusters(sizes.weights, sizes.learn_sizes[0], exact=exact)
+            self.sums = MixedClusters(sizes.weights, sizes.learn_sizes[0], exact=exact)
         elif isinstance(sizes, SingleLabelSizes):
-            self._sums = SingleLabelClusters(
+            self.sums = SingleLabelClusters(
                 sizes.members, sizes.weights, exact=exact, rows_at_a_time=rows
             )
         else:
-            self._sums = TwoClasses(sizes.members, exact=exact, rows_at_a_time=rows)
+            self.sums = TwoClasses(sizes.members, exact=exact, rows_at_a_time=rows)
 
     @property
     def n_rows(self) -> int:
         """Learning sets so far."""
-        return self._sums.n_rows
+        return self.sums.n_rows
+
+    @property
+    def n_obs(self) -> int:
+        """Observations of the sample."""
+        return self._sampler.sizes.n_obs
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are learning sets enough for variances."""
+        many = self.n_rows >= ROWS_FOR_EACH * self.n_obs and self._n_draws >= N_BLOCKS
+        return self._exact or many
 
     def draw(self, n_pairs: int) -> None:
         """Draw pairs, some at a time, and fit."""
@@ -114,18 +126,16 @@ class Rankings:
 
     def add(self, learning: np.ndarray, draw: np.ndarray) -> None:
         """Fit to the learning sets (R, n); `draw` numbers those that were drawn together."""
-        self._sums.add(self._sampler.scores(learning), learning, self._n_draws + draw)
+        self.sums.add(self._sampler.scores(learning), learning, self._n_draws + draw)
         self._n_draws += int(draw.max()) + 1
 
     def answers(self, *, own: bool) -> tuple[Answer, tuple[Answer, ...], str]:
         """For the learner or the difference of two, with `own` for each of two, and the status."""
-        sums, sizes = self._sums, self._sampler.sizes
+        sums, sizes = self.sums, self._sampler.sizes
         contrasts: list[tuple[int, ...]] = [(1, -1)[: self._n_learners]]
         if own and self._n_learners == 2:
             contrasts += [(1, 0), (0, 1)]
-        if not self._exact and (
-            self.n_rows < ROWS_FOR_EACH * sizes.n_obs or self._n_draws < N_BLOCKS
-        ):
+        if not self.enough:
             alone = [Answer.of_few_rows(sums.mean(each), sizes) for each in contrasts]
             return alone[0], tuple(alone[1:]), "ok"
         found = [sums.answer(each) for each in contrasts]
@@ -145,30 +155,35 @@ def estimated(sampler: Sampler, options: Options) -> Found:
         for learning in sampler.sizes.every(sampler.rows_of_part):
             rankings.add(learning, np.arange(len(learning)))
     else:
-        converged = _until_precise(rankings, sampler, options)
+        converged = until_precise(
+            rankings,
+            options,
+            2 if sampler.source.paired else 1,
+            lambda: excess(rankings.answers(own=False)[0], options),
+        )
     answer, own, why = rankings.answers(own=True)
     return Found(answer, own, rankings.n_rows, why, converged)
 
 
-def _until_precise(rankings: Rankings, sampler: Sampler, options: Options) -> bool:
+def until_precise(
+    rankings: Rankings, options: Options, n_learners: int, excess_now: Callable[[], float]
+) -> bool:
     """Draw until the Monte-Carlo error is small, or no further fits are allowed."""
-    n_learners = 2 if sampler.source.paired else 1
     most = options.max_fits // n_learners // 2
-    n_pairs = max(FEWEST_ROWS, FEWEST_FOR_EACH * sampler.sizes.n_obs) // 2
+    n_pairs = max(FEWEST_ROWS, FEWEST_FOR_EACH * rankings.n_obs) // 2
     n_pairs = added = max(1, min(most, n_pairs))
     while True:
         rankings.draw(added)
-        answer, _, _ = rankings.answers(own=False)
-        excess = _excess(answer, options)
-        if excess <= 1 or n_pairs >= most:
-            return excess <= 1
+        over = excess_now()
+        if over <= 1 or n_pairs >= most:
+            return over <= 1
         # Few different numbers, as those of rows are compiled for.
-        added = 3 * n_pairs if excess**2 > 6 else n_pairs if excess**2 > 1.4 else n_pairs // 2
+        added = 3 * n_pairs if over**2 > 6 else n_pairs if over**2 > 1.4 else n_pairs // 2
         added = min(added, most - n_pairs)
         n_pairs += added
 
 
-def _excess(answer: Answer, options: Options) -> float:
+def excess(answer: Answer, options: Options) -> float:
     """The larger Monte-Carlo error as a multiple of the one allowed; 0 if nothing varies."""
     variance = answer.values[options.variance]
     if math.isnan(variance):

@@ -1,0 +1,261 @@
+"""Several learners at once: shared learning sets, intervals that hold together, the best set."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from sklearn.datasets import load_iris
+
+import ucvtest as uv
+
+LEARNERS = ["lda", "nearest_centroid", "knn:3", "majority"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = load_iris(return_X_y=True)
+    rows = np.r_[50:75, 100:125]
+    return X[rows, :2], y[rows]
+
+
+def spec(n_pairs=300, interval="wald", **options):
+    fit = {"n_pairs": n_pairs, "interval": interval, **options}
+    return uv.TestSpec("ustatistic", fit=fit)
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    return uv.compare(*data, LEARNERS, spec(), correction="simultaneous", rng=0)
+
+
+def test_differences_are_those_of_the_learners_alone(found):
+    together = found.together["ustatistic"]
+    alone = {name: each.estimate for name, each in together.own.items()}
+    for (_, first, second), result in found.results.items():
+        assert_allclose(result.estimate, alone[first] - alone[second])
+        i, j = (together.learners.index(name) for name in (first, second))
+        if result.status == "ok":
+            assert_allclose(result.se, together.se[i, j])
+            assert_allclose(together.se[i, j], together.se[j, i])
+    assert np.linalg.eigvalsh(together.covariance).min() > -1e-12
+    assert together.df == 49
+
+
+def test_a_result_is_that_of_the_test_alone_but_for_its_draws(data, found):
+    alone = uv.UStatisticTest(*data, "lda", "majority").fit(n_pairs=300, rng=5)
+    result = found.result(None, "lda", "majority")
+    assert result.estimand == alone.estimand
+    assert result.n_fits == alone.n_fits == 1200
+    assert abs(result.estimate - alone.estimate) < alone.se
+    assert 0.7 < result.se / alone.se < 1.4
+    assert set(result.diagnostics) <= set(alone.diagnostics) | {"slope"}
+
+
+def test_learning_sets_are_the_same_for_all(found):
+    (fits,) = found.fits
+    assert fits.n_resamples == 600
+    assert fits.n_fits == found.n_fits == 2400
+
+
+def test_intervals_are_estimates_and_the_common_critical_value(found):
+    together, results = found.together["ustatistic"], found.of_test("ustatistic")
+    value = together.critical(results, 0.1).value
+    frame = found.summary_frame(alpha=0.1)
+    for row in frame[frame["status"] == "ok"].itertuples():
+        assert_allclose(row.conf_high - row.estimate, value * row.se, rtol=1e-6)
+        assert_allclose(row.estimate - row.conf_low, value * row.se, rtol=1e-6)
+    assert stats.t.isf(0.05, 49) < value < stats.t.isf(0.05 / 6, 49)
+
+
+def test_pvalues_are_above_their_own_and_not_above_holms(found):
+    holm = found.to_dict() | {"correction": "holm", "together": {}}
+    by_holm = uv.Comparison.from_dict(holm).frame
+    frame = found.frame
+    known = frame["status"] == "ok"
+    adjusted = frame["pvalue_adjusted"][known]
+    assert (adjusted >= frame["pvalue"][known] - 2e-2).all()
+    assert (adjusted <= by_holm["pvalue_adjusted"][known] + 1e-12).all()
+    assert frame["pvalue_adjusted"][~known].isna().all()
+
+
+def test_the_best_set_is_what_the_definition_gives(found):
+    together = found.together["ustatistic"]
+    statistics = (together.estimates[:, None] - together.estimates) / together.se
+    expected = []
+    for k, name in enumerate(together.learners):
+        others = [j for j in range(4) if j != k]
+        critical = together.errors.critical(0.05, [(k, j) for j in others], "greater").value
+        if not (np.nan_to_num(statistics[k, others]) > critical).any():
+            expected.append(name)
+    assert found.best_set() == tuple(expected)
+    assert set(found.best_set(0.5)) <= set(found.best_set(0.01))
+    best = found.learner_frame().iloc[0]
+    assert best["learner"] in found.best_set(0.5)
+    assert best["conf_low"] < best["estimate"] < best["conf_high"]
+    alone = together.own[best["learner"]].conf_int()
+    assert best["conf_low"] < alone[0]
+    assert best["conf_high"] > alone[1]
+
+
+def test_a_baseline_leaves_the_other_pairs_out(data, found):
+    against = uv.compare(
+        *data, LEARNERS, spec(), baseline="majority", correction="simultaneous", rng=0
+    )
+    assert against.pairs == tuple((name, "majority") for name in LEARNERS[:3])
+    by_place = uv.compare(*data, LEARNERS, "hold_out", baseline=3, rng=0)
+    assert by_place.pairs == against.pairs
+    assert by_place.settings["baseline"] == "majority"
+    # From the same draws: shorter for fewer differences, the same best set.
+    assert against.best_set() == found.best_set()
+    wide = found.frame.set_index(["learner", "other"])
+    for row in against.frame.itertuples():
+        assert_allclose(row.estimate, wide.loc[(row.learner, row.other), "estimate"])
+        assert row.conf_high < wide.loc[(row.learner, row.other), "conf_high"]
+
+
+def test_given_losses_of_the_same_design_are_judged_together(data):
+    design = uv.designs.DisjointSets(20, 300)
+    losses = uv.evaluate(LEARNERS, *data, design, rng=0)
+    given = uv.compare_losses(losses, "ustatistic", correction="simultaneous", baseline="lda")
+    shared = uv.compare(
+        *data,
+        LEARNERS,
+        uv.TestSpec("ustatistic", {"design": design}),
+        correction="simultaneous",
+        baseline="lda",
+        rng=0,
+    )
+    assert_allclose(given.frame["conf_high"], shared.frame["conf_high"])
+    assert given.best_set() == shared.best_set()
+    assert given.n_fits == 4 * 600
+
+
+def test_random_splits_are_judged_together(data):
+    losses = uv.evaluate(LEARNERS[:3], *data, uv.designs.RandomSplits(400, 0.6), rng=0)
+    found = uv.compare_losses(losses, "ustatistic", correction="simultaneous")
+    together = found.together["ustatistic"]
+    for (_, first, second), result in found.results.items():
+        i, j = (together.learners.index(name) for name in (first, second))
+        if result.status == "ok":
+            assert_allclose(together.se[i, j], result.se)
+
+
+def test_fixed_rules_have_the_covariance_of_their_losses():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    rules = {
+        name: np.where(rng.random(80) < p, 1 - y, y)
+        for name, p in zip("abc", (0.1, 0.3, 0.4), strict=True)
+    }
+    losses = uv.Losses.from_predictions(y, rules)
+    found = uv.compare_losses(losses, "hold_out", correction="simultaneous")
+    together = found.together["hold_out"]
+    assert_allclose(together.covariance, np.cov(losses.known_values) / 80)
+    for (_, first, second), result in found.results.items():
+        i, j = ("abc".index(name) for name in (first, second))
+        assert_allclose(together.se[i, j], result.se)
+    assert found.best_set() == ("a",)
+    # Exact intervals, at the level that goes with the critical value.
+    low, high = found.learner_frame().loc[0, ["conf_low", "conf_high"]]
+    own = together.own["a"].conf_int()
+    assert low < own[0] < own[1] < high
+
+
+def test_scores_speak_for_the_highest():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], 40)
+    scores = {
+        name: rng.standard_normal(80) + d * y
+        for name, d in zip("abc", (2.0, 0.5, 0.0), strict=True)
+    }
+    losses = uv.Losses.from_predictions(y, scores, loss="auc")
+    found = uv.compare_losses(losses, "delong", correction="simultaneous")
+    assert found.best_set() == ("a",)
+    assert found.learner_frame()["learner"].tolist() == ["a", "b", "c"]
+    assert_allclose(found.together["delong"].covariance, found.joint_test().covariance)
+    assert found.together["delong"].df == np.inf
+
+
+def test_aucs_from_shared_learning_sets(data):
+    found = uv.compare(*data, LEARNERS[:3], spec(), loss="auc", correction="simultaneous", rng=0)
+    together = found.together["ustatistic"]
+    for (_, first, second), result in found.results.items():
+        i, j = (together.learners.index(name) for name in (first, second))
+        assert_allclose(result.estimate, together.estimates[i] - together.estimates[j])
+        if result.status == "ok":
+            assert_allclose(together.se[i, j], result.se)
+    best = found.learner_frame().iloc[0]
+    assert best["estimate"] == together.estimates.max()
+    assert best["learner"] in found.best_set()
+    assert best["conf_high"] <= 1
+
+
+def test_learners_that_never_differ_stay_together(data):
+    twins = {"a": "lda", "b": "lda", "c": "majority"}
+    found = uv.compare(*data, twins, spec(), correction="simultaneous", rng=0)
+    assert "same loss" in found.result(None, "a", "b").status
+    assert {"a", "b"} <= set(found.best_set())
+
+
+def test_it_can_be_kept_and_read_again(found):
+    read = uv.Comparison.from_dict(json.loads(found.to_json()))
+    assert read == found
+    assert read.best_set() == found.best_set()
+    assert read.frame.equals(found.frame)
+
+
+def test_it_says_what_it_found(found):
+    text = str(found)
+    assert "best set of" in text
+    assert "Intervals hold together" in text
+    assert ("is the best" in found.verdict) or ("the best one is among" in found.verdict)
+    assert repr(found).endswith(f"best_set={found.best_set()})")
+
+
+def test_the_picture_shows_learners_or_pairs(found):
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    ax = found.plot(Figure().subplots())
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(
+        found.learner_frame()["learner"]
+    )
+    assert f"the {len(found.best_set())} of the best set" in ax.get_title(loc="left")
+    pairs = found.plot(Figure().subplots(), kind="pairs")
+    assert len(pairs.get_yticklabels()) == 6
+    with pytest.raises(ValueError, match="kind='everything' is unknown"):
+        found.plot(kind="everything")
+
+
+@pytest.mark.parametrize(
+    ("tests", "options", "message"),
+    [
+        ("corrected_t", {}, "test 'corrected_t': correction='simultaneous' needs the joint covar"),
+        (spec(variance="clipped"), {}, "has no variance='clipped': use 'midpoint' or"),
+        ("ustatistic", {"baseline": "svm"}, "baseline='svm' is none of the learners: use one of"),
+        ("ustatistic", {"baseline": 4}, "baseline=4 is none of the learners"),
+        ("ustatistic", {"loss": "squared", "contrast": "ratio"}, "is not for ratios: use 'holm'"),
+    ],
+)
+def test_what_has_no_joint_form_is_refused_before_the_first_fit(data, tests, options, message):
+    def never(X, y, X_test):
+        raise AssertionError("fitted")
+
+    with pytest.raises(ValueError, match=message):
+        uv.compare(*data, [never, "lda"], tests, correction="simultaneous", **options)
+
+
+def test_all_learning_sets_have_no_joint_form(data):
+    X, y = data
+    test = uv.TestSpec("ustatistic", {"learn_size": 2}, {"n_pairs": "exact"})
+    few = ["majority", "knn:1", "ridge:1"]
+    with pytest.raises(ValueError, match="n_pairs is 'exact': leave it out"):
+        uv.compare(X[::5], y[::5], few, test, correction="simultaneous")
+
+
+def test_without_it_there_is_no_best_set(data):
+    found = uv.compare(*data, LEARNERS[:2], "hold_out", rng=0)
+    with pytest.raises(ValueError, match="pass correction='simultaneous'"):
+        found.best_set()
