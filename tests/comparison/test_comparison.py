@@ -654,7 +654,8 @@ def test_plot_of_pairs_has_a_heading_for_every_test(three):
 
 
 def test_plot_shows_what_has_no_interval(two):
-    found = changed(two, se=dict.fromkeys(two.tests, math.nan))
+    without = dict.fromkeys(two.tests)
+    found = changed(two, se=dict.fromkeys(two.tests, math.nan), rule=without)
     figure, ax = pyplot.subplots()
     assert found.plot(ax) is ax
     assert [text.get_text() for text in ax.texts].count("no interval") == 2
