@@ -460,16 +460,13 @@ class UStatisticTest(FromLosses):
             rule = Interval.of_ratio(interval, loss, variance=variance)
         else:
             n_rows = self.n_obs if self.clusters is not None else None
-            # Of clusters the slope has not been tried.
             rule = Interval.of(
                 interval,
                 loss,
                 paired=self.paired,
                 variance=variance,
                 n_rows=n_rows,
-                sloped=n_rows is None
-                and loss is not None
-                and knows_slope(self.n_obs, self.learn_size),
+                sloped=loss is not None and knows_slope(self.n_units, self.learn_size),
             )
             rule.check_null(self.null_value)
         if loss is not None:
