@@ -267,7 +267,8 @@ class Candidate:
         clusters = self._task.clusters
         if clusters is None or clusters.weight == "row":
             return float(losses[tested].mean())
-        return float(clusters.sums(losses)[tested[clusters.groups.first]].mean())
+        per_cluster, left_out = clusters.sums(losses), testing[:, clusters.groups.first].any(axis=0)
+        return float(per_cluster[left_out].mean())
 
     def _count(self, n_fits: int) -> None:
         self.n_fits += n_fits
