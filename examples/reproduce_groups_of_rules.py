@@ -1,7 +1,7 @@
 """How often do 95% intervals about fixed rules, and by influence functions, cover with clusters?
 
-Samples as in reproduce_groups.py. Fixed rules are learnt once from 40 clusters of the same kind, and
-tested on new samples by the hold-out test, McNemar's and DeLong's, with clusters and as if rows were
+Samples as in reproduce_groups.py. Fixed rules are learnt once from 40 clusters of the same kind and
+tested on new samples by hold-out, McNemar's and DeLong's tests, with clusters and as if rows were
 independent; what they really reach comes from 4000 further clusters. Influence functions: lda, and
 lda against naive Bayes, five folds; what the learners reach comes from pools of clusters.
 

@@ -133,6 +133,14 @@ class Clusters:
             return None
         return 1 - sizes / sizes.mean()
 
+    @property
+    def row_shares(self) -> np.ndarray:
+        """How much each row counts in the mean loss, (n,); 1 in all."""
+        groups = self.groups
+        if self.weight == "row":
+            return np.full(groups.n_obs, 1 / groups.n_obs)
+        return 1 / (groups.n_groups * groups.sizes[groups.index])
+
     def values(self, rows: np.ndarray) -> np.ndarray:
         """The kernel of each cluster (G,), from losses of rows (n,); its mean is the estimate."""
         found = self.sums(rows)

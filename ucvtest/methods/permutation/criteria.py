@@ -11,7 +11,6 @@ from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.runtime import Execution
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import Sample
-from ucvtest.designs.draws import deal_folds
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.permutation import (
@@ -25,8 +24,9 @@ from ucvtest.learners.base import Learner
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix, held_out_predictions
 from ucvtest.learners.jitted.smoother import Smoother
 from ucvtest.losses.loss import Loss
-from ucvtest.methods.permutation.labelings import draw_batches, reference_labels
+from ucvtest.methods.permutation.labelings import Relabeling, draw_batches, reference_labels
 from ucvtest.methods.permutation.optimism import (
+    clustered_complexity,
     find_smoother,
     has_closed_form,
     observed_losses,
@@ -52,6 +52,14 @@ class Task:
     n_folds: int
     n_left_out: int
     clusters: Clusters | None = None
+    relabeling: Relabeling | None = None
+
+    @property
+    def units(self) -> np.ndarray:
+        """Number of each observation's cluster, or its own, (n,): what is left out together."""
+        if self.clusters is None:
+            return np.arange(self.sample.n_obs)
+        return self.clusters.groups.index
 
     @classmethod
     def of(
@@ -67,30 +75,32 @@ class Task:
         """Validate what a user asks of a sample and its learners."""
         sample, loss = problem.sample, problem.loss
         assert loss is not None  # a problem without one has been asked for an output
-        chosen = _criteria(criterion, criteria, sample, loss)
+        clusters = problem.clusters
+        chosen = _criteria(criterion, criteria, sample, loss, grouped=clusters is not None)
         n = problem.n_units
+        what = "n" if clusters is None else "the number of groups"
         folds = as_integer("n_folds", n_folds)
         if folds < 2 or ("kfold" in chosen and folds > n):
             raise ValueError(
-                f"n_folds must lie between 2 and n = {n}, got {n_folds}: use {min(10, n)}, or "
+                f"n_folds must lie between 2 and {what} = {n}, got {n_folds}: use {min(10, n)}, or "
                 "criteria without 'kfold'"
             )
         left_out = n if n_left_out is None else as_integer("n_left_out", n_left_out)
         if not 1 <= left_out <= n:
-            raise ValueError(f"n_left_out must lie between 1 and n = {n}, got {n_left_out}")
+            raise ValueError(f"n_left_out must lie between 1 and {what} = {n}, got {n_left_out}")
         learners = tuple(
             problem.ready(each, problem.learnt_rows(_learn_size(each, n, folds, chosen)))
             for each in problem.learners.values()
         )
         if as_integer("n_permutations", n_permutations) < 1:
             raise ValueError(f"n_permutations must be at least 1, got {n_permutations}: use 100")
-        return cls(
-            sample, loss, learners, chosen, n_permutations, folds, left_out, problem.clusters
-        )
+        relabeling = Relabeling.of(sample.target, clusters) if "permutation" in chosen else None
+        parts = (sample, loss, learners, chosen, n_permutations, folds, left_out)
+        return cls(*parts, clusters, relabeling)
 
 
 def _criteria(
-    criterion: Any, criteria: Sequence[Any] | None, sample: Sample, loss: Loss
+    criterion: Any, criteria: Sequence[Any] | None, sample: Sample, loss: Loss, *, grouped: bool
 ) -> tuple[Criterion, ...]:
     """The criteria that are asked for, or by default those that apply."""
     if criteria is not None and (isinstance(criteria, str) or not isinstance(criteria, Sequence)):
@@ -99,13 +109,12 @@ def _criteria(
     for name in (criterion, *asked):
         check_choice("criterion", name, CRITERIA)
     lacking = {}
-    if sample.groups is not None:
-        of_rows = ("permutation", "rademacher", "fpe", "vc")
-        lacking = dict.fromkeys(of_rows, "rows that are independent, and groups= are given")
     if sample.n_classes != 2:
         lacking["rademacher"] = "two classes"
     if loss.name != "squared":
         lacking |= dict.fromkeys(("fpe", "vc"), "loss='squared'")
+    if grouped:
+        lacking |= dict.fromkeys(("rademacher", "fpe", "vc"), "independent observations, no groups")
     explicit = (criterion,) if criteria is None else asked
     for name in explicit:
         if name in lacking:
@@ -127,8 +136,9 @@ def _learn_size(learner: Learner, n_obs: int, n_folds: int, criteria: Sequence[C
 class Draws:
     """What is drawn once, so that chance is the same for every learner.
 
-    One seed for each criterion and one for the learners' own randomness, the observations that are
-    left out one by one, and a random fold for every observation, classes shared out evenly.
+    One seed for each criterion and one for the learners' own randomness, the observations (or
+    clusters) that are left out one by one, and a random fold for every observation, classes shared
+    out evenly.
     """
 
     seeds: Mapping[str, int]
@@ -139,28 +149,17 @@ class Draws:
     def of(cls, task: Task, generator: np.random.Generator) -> Self:
         """Draw."""
         seeds = {name: int(generator.integers(2**63 - 1)) for name in (*CRITERIA, "fit")}
-        sample, clusters = task.sample, task.clusters
-        if clusters is not None:
-            return cls._of_clusters(task, clusters, seeds)
-        shuffled = np.random.default_rng(seeds["loo"]).permutation(sample.n_obs)
-        order = np.random.default_rng(seeds["kfold"]).permutation(sample.n_obs)
-        if sample.n_classes:
-            order = order[np.argsort(sample.target[order], kind="stable")]
-        fold = np.empty(sample.n_obs, dtype=int)
-        fold[order] = np.arange(sample.n_obs) % task.n_folds
-        return cls(seeds, np.sort(shuffled[: task.n_left_out]), fold)
-
-    @classmethod
-    def _of_clusters(cls, task: Task, clusters: Clusters, seeds: Mapping[str, int]) -> Self:
-        """Clusters that are left out one by one, and the fold of the cluster of each row."""
-        groups, sample = clusters.groups, task.sample
-        shuffled = np.random.default_rng(seeds["loo"]).permutation(groups.n_groups)
-        order = np.random.default_rng(seeds["kfold"]).permutation(groups.n_groups)
-        strata = np.zeros(groups.n_groups, dtype=int)
+        sample = task.sample
+        groups = None if task.clusters is None else task.clusters.groups
+        n_units = sample.n_obs if groups is None else groups.n_groups
+        shuffled = np.random.default_rng(seeds["loo"]).permutation(n_units)
+        order = np.random.default_rng(seeds["kfold"]).permutation(n_units)
         if sample.codes is not None:
-            strata = groups.strata(sample.codes, fine=True)
-        fold = deal_folds(order[None], strata, task.n_folds)[0]
-        return cls(seeds, np.sort(shuffled[: task.n_left_out]), fold[groups.index])
+            strata = sample.target if groups is None else groups.strata(sample.codes, fine=True)
+            order = order[np.argsort(strata[order], kind="stable")]
+        fold = np.empty(n_units, dtype=int)
+        fold[order] = np.arange(n_units) % task.n_folds
+        return cls(seeds, np.sort(shuffled[: task.n_left_out]), fold[task.units])
 
     def generator(self, name: str) -> np.random.Generator:
         """A generator that starts anew for every learner."""
@@ -208,41 +207,55 @@ class Candidate:
         y = self._sample.target
         self._count(1)
         if self._smoother is not None:
-            return float(np.mean((y - self._smoother @ y) ** 2))
+            return self._mean((y - self._smoother @ y) ** 2)
         seeds = self._draws.generator("fit").integers(2**31 - 1, size=1)
         predictions = self._evaluator.predict_labelings(y[None], seeds).values
+        if self._task.clusters is not None:
+            return self._mean(observed_losses(self._loss, self._sample, predictions[0]))
         losses = relabeled_losses(self._loss, self._sample, predictions, y[None], y)
         return float(losses["e_in"][0])
 
+    def _mean(self, losses: np.ndarray, tested: np.ndarray | None = None) -> float:
+        """Mean loss of observations (n,), or of those that are tested, as clusters count them."""
+        clusters = self._task.clusters
+        if clusters is None:
+            return float(np.mean(losses if tested is None else losses[tested]))
+        weight = clusters.row_shares if tested is None else clusters.row_shares * tested
+        return float(weight @ losses / weight.sum())
+
     def _optimism(self, sampling: Sampling) -> float:
-        sample = self._sample
+        sample, relabeling = self._sample, self._task.relabeling
+        if self._smoother is not None and relabeling is not None:
+            return clustered_complexity(self._smoother, relabeling)[0]
         if self._smoother is not None:
             variance = reference_labels(sample.target, sampling).var()
             trace, total = np.trace(self._smoother), self._smoother.sum()
             return float(smoother_optimism(variance, trace, total, sample.n_obs, sampling))
         n_permutations = self._task.n_permutations
         # From the same seed for every learner, so that differences are not blurred by the draws.
-        labels = draw_batches(
-            self._draws.generator(sampling),
-            sample.target,
-            sampling,
-            n_permutations,
-            self._execution.batch_size,
-        )
-        seeds = self._draws.generator("fit")
+        rng, size = self._draws.generator(sampling), self._execution.batch_size
+        if relabeling is None:
+            labels = draw_batches(rng, sample.target, sampling, n_permutations, size)
+        else:
+            labels = relabeling.drawn(rng, n_permutations, size)
+        seeds, bar = self._draws.generator("fit"), self._execution.bar
         found = optimism(
-            self._evaluator, sample, self._loss, sampling, labels, seeds, self._execution.bar
+            self._evaluator,
+            sample,
+            self._loss,
+            sampling,
+            labels,
+            seeds,
+            bar,
+            relabeling=relabeling,
         )
         self.n_fits += n_permutations
         return found.mean("e_gen")
 
     def _leave_one_out(self) -> float:
         y, n = self._sample.target, self._sample.n_obs
-        if self._task.clusters is not None:
-            index = self._task.clusters.groups.index
-            return self._left_out(self._draws.left_out[:, None] == index)
-        if self._smoother is None:
-            return self._left_out(self._draws.left_out[:, None] == np.arange(n))
+        if self._smoother is None or self._task.clusters is not None:
+            return self._left_out(self._draws.left_out[:, None] == self._task.units)
         if has_hat_matrix(self._learner):
             # The penalty of "mean" follows the number of observations that are left.
             hat = hat_matrix(self._learner, self._sample.matrix, n - 1)
@@ -263,12 +276,7 @@ class Candidate:
         values = self._evaluator.predict(~testing, testing, seeds).values
         tested = testing.any(axis=0)
         predictions = np.where(testing, values, 0.0).sum(axis=0)
-        losses = observed_losses(self._loss, self._sample, predictions)
-        clusters = self._task.clusters
-        if clusters is None or clusters.weight == "row":
-            return float(losses[tested].mean())
-        per_cluster, left_out = clusters.sums(losses), testing[:, clusters.groups.first].any(axis=0)
-        return float(per_cluster[left_out].mean())
+        return self._mean(observed_losses(self._loss, self._sample, predictions), tested)
 
     def _count(self, n_fits: int) -> None:
         self.n_fits += n_fits

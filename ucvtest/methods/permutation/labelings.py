@@ -3,14 +3,18 @@
 import math
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice, product
 
 import numpy as np
 
+from ucvtest.data.groups import Clusters
 from ucvtest.kernels.permutation import Sampling
+from ucvtest.stats.exchangeable import Exchangeable, arrangements
 from ucvtest.stats.sequential import Stopping
 
 __all__ = [
+    "Relabeling",
     "all_labels",
     "batch_size",
     "draw_batches",
@@ -78,7 +82,7 @@ def all_labels(
     n_reference = share.total()
     rows: Iterator[tuple[float, ...]]
     if sampling == "permutation":
-        rows = _arrangements(sorted(target.tolist()))
+        rows = arrangements(sorted(target.tolist()))
     else:
         rows = product(sorted(share), repeat=len(target))
     n_rows = n_labelings(target, sampling)
@@ -92,18 +96,44 @@ def all_labels(
         yield np.array(block), probability
 
 
-def _arrangements(values: list[float]) -> Iterator[tuple[float, ...]]:
-    """All different orders of sorted values, in lexicographic order."""
-    while True:
-        yield tuple(values)
-        # The longest tail that does not increase is at its last order: raise what precedes it.
-        place = len(values) - 2
-        while place >= 0 and values[place] >= values[place + 1]:
-            place -= 1
-        if place < 0:
-            return
-        larger = len(values) - 1
-        while values[larger] <= values[place]:
-            larger -= 1
-        values[place], values[larger] = values[larger], values[place]
-        values[place + 1 :] = values[:place:-1]
+@dataclass(frozen=True, eq=False)
+class Relabeling:
+    """How labels change places in clusters, and how much each row counts, (n,), 1 in all."""
+
+    exchangeable: Exchangeable
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, target: np.ndarray, clusters: Clusters | None) -> "Relabeling | None":
+        """None where observations are by themselves; refused where nothing can change."""
+        if clusters is None:
+            return None
+        found = Exchangeable.of(target, clusters.groups.index)
+        if found.n_labelings == 1:
+            raise ValueError(
+                "groups leave one labeling alone: labels are permuted within groups, and those of "
+                "groups with one label among groups of the same size, of which there must be two "
+                "with different labels"
+            )
+        return cls(found, clusters.row_shares)
+
+    def drawn(
+        self, rng: np.random.Generator, n_drawn: int, size: int | None
+    ) -> Iterator[tuple[np.ndarray, None]]:
+        """As `draw_batches`."""
+        size = batch_size(size, self.weight)
+        for start in range(0, n_drawn, size):
+            yield self.exchangeable.draw(rng, min(size, n_drawn - start)), None
+
+    def until(
+        self, rng: np.random.Generator, stopping: Stopping
+    ) -> Iterator[tuple[np.ndarray, None]]:
+        """As `draw_until`."""
+        while size := stopping.next_size():
+            yield self.exchangeable.draw(rng, size), None
+
+    def every(self, size: int | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """As `all_labels`."""
+        probability = 1.0 / self.exchangeable.n_labelings
+        for labels in self.exchangeable.every(batch_size(size, self.weight)):
+            yield labels, np.full(len(labels), probability)

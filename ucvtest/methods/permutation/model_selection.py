@@ -227,11 +227,10 @@ def select_model(
     complexity : sequence of float, optional
         Of every learner, for the plot; by default the degrees of freedom where all learners
         have them, else their number in the list.
-    loss, pos_label, backend
-        See `PermutationComplexityTest`.
-    groups, group_weight
-        See `UStatisticTest`: "loo" and "kfold" leave out whole clusters, whose numbers `n_left_out`
-        and `n_folds` are about. The other criteria take rows for independent, and are refused.
+    loss, pos_label, groups, group_weight, backend
+        See `PermutationComplexityTest`. With groups, clusters are left out, folds are folds of
+        clusters, and "rademacher", "fpe" and "vc", which are about independent observations, are
+        not there.
     n_permutations : int
         Labelings to draw for "permutation" and for "rademacher"; the same for all learners.
         With squared loss linear smoothers need none.
@@ -318,6 +317,8 @@ def select_model(
         "n_left_out": n_left_out,
         "rng": execution.seed,
     }
+    if task.clusters is not None:
+        settings |= {"group_weight": group_weight, "n_groups": task.clusters.n_groups}
     return ModelSelection(
         criterion,
         task.learners,

@@ -16,11 +16,13 @@ from ucvtest.learners.base import Learner
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix
 from ucvtest.learners.jitted.smoother import Smoother
 from ucvtest.losses.loss import Loss, matrix_loss
-from ucvtest.methods.permutation.labelings import reference_labels
+from ucvtest.methods.permutation.labelings import Relabeling, reference_labels
 from ucvtest.stats.monte_carlo import mean_error
 
 __all__ = [
     "Optimism",
+    "clustered_complexity",
+    "clustered_losses",
     "find_smoother",
     "has_closed_form",
     "observed_losses",
@@ -78,6 +80,7 @@ def optimism(
     seeds: np.random.Generator,
     bar: Any,
     see: Callable[[Mapping[str, np.ndarray]], None] | None = None,
+    relabeling: Relabeling | None = None,
 ) -> Optimism:
     """Fit drawn labels, batch by batch, and sum up; `see` looks at each batch."""
     reference = reference_labels(sample.target, sampling)
@@ -88,8 +91,12 @@ def optimism(
         predictions = evaluator.predict_labelings(labels, drawn)
         bar.update(len(labels))
         ties.update(predictions.ties)
-        found = relabeled_losses(loss, sample, predictions.values, labels, reference)
-        p_in = _agreement(sample, predictions.values, labels)
+        if relabeling is None:
+            found = relabeled_losses(loss, sample, predictions.values, labels, reference)
+        else:
+            found = clustered_losses(loss, sample, predictions.values, labels, relabeling)
+        weight = None if relabeling is None else relabeling.weight
+        p_in = _agreement(sample, predictions.values, labels, weight)
         parts.append((found["e_in"], found["e_gen"], p_in))
         if see is not None:
             see(found)
@@ -121,6 +128,29 @@ def relabeled_losses(
         e_out += count * _by_function(loss, sample, drawn, predictions).mean(axis=1)
     e_out /= len(reference)
     return {"e_in": e_in, "e_out": e_out, "e_gen": e_out - e_in}
+
+
+def clustered_losses(
+    loss: Loss, sample: Sample, predictions: np.ndarray, labels: np.ndarray, relabeling: Relabeling
+) -> dict[str, np.ndarray]:
+    """The same for clusters: a new label of a row is one that it can get."""
+    if loss.output == "label" and loss.original_labels:
+        loss = matrix_loss(_matrix_of(loss, sample))
+    e_in = _by_function(loss, sample, labels, predictions) @ relabeling.weight
+    e_out = np.zeros(len(predictions))
+    for value, share in zip(*relabeling.exchangeable.shares(), strict=True):
+        drawn = np.full(predictions.shape, value)
+        e_out += _by_function(loss, sample, drawn, predictions) @ (relabeling.weight * share)
+    return {"e_in": e_in, "e_out": e_out, "e_gen": e_out - e_in}
+
+
+def clustered_complexity(matrix: np.ndarray, relabeling: Relabeling) -> tuple[float, float, float]:
+    """Means over all labelings of e_gen, y^pi g^pi and g^pi, of a linear smoother in clusters."""
+    mean, covariance = relabeling.exchangeable.moments()
+    weight = relabeling.weight
+    together = float(weight @ (matrix * covariance).sum(axis=1))
+    fitted = matrix @ mean
+    return 2 * together, together + float(weight @ (mean * fitted)), float(weight @ fitted)
 
 
 def observed_losses(loss: Loss, sample: Sample, predictions: np.ndarray) -> np.ndarray:
@@ -164,13 +194,16 @@ def _finite(loss: Loss, found: Any, shape: tuple[int, ...]) -> np.ndarray:
     return values
 
 
-def _agreement(sample: Sample, predictions: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def _agreement(
+    sample: Sample, predictions: np.ndarray, labels: np.ndarray, weight: np.ndarray | None
+) -> np.ndarray:
     """mean(y^pi g^pi), two classes coded -1 and 1."""
     if sample.n_classes > 2:
         return np.full(len(labels), np.nan)
     if sample.n_classes == 2:
         predictions, labels = 2 * predictions - 1, 2 * labels - 1
-    return (predictions * labels).mean(axis=1)
+    agreement = predictions * labels
+    return agreement.mean(axis=1) if weight is None else agreement @ weight
 
 
 # ----------------------------------------------------------------------- linear smoothers

@@ -10,7 +10,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.kernels.permutation import SAMPLINGS, Sampling
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss
-from ucvtest.methods.permutation.labelings import n_labelings
+from ucvtest.methods.permutation.labelings import Relabeling, n_labelings
 from ucvtest.stats.sequential import checked_stop_after
 
 __all__ = ["Options", "check_response"]
@@ -40,9 +40,15 @@ class Options:
         sample: Sample,
         learner: Learner,
         loss: Loss,
+        relabeling: Relabeling | None = None,
     ) -> Self:
         """Validate what a user passes."""
         check_choice("sampling", sampling, SAMPLINGS)
+        if relabeling is not None and sampling != "permutation":
+            raise ValueError(
+                f"sampling={sampling!r} is not there for groups, whose labels are not independent: "
+                "use sampling='permutation'"
+            )
         if sampling == "rademacher" and sample.n_classes != 2:
             raise ValueError(
                 "sampling='rademacher' needs two classes, as labels are drawn by a fair coin: use "
@@ -59,7 +65,7 @@ class Options:
             )
         options = cls(number, sampling, float(delta), stop)
         if options.exact:
-            _check_enumeration(sample, learner, sampling)
+            _check_enumeration(sample, learner, sampling, relabeling)
         if options.analytic and loss.name != "squared":
             raise ValueError(
                 f"n_permutations='analytic' needs squared loss, got loss={loss.name!r}: use "
@@ -100,9 +106,14 @@ def _number(n_permutations: Any) -> int | str:
     return number
 
 
-def _check_enumeration(sample: Sample, learner: Learner, sampling: Sampling) -> None:
+def _check_enumeration(
+    sample: Sample, learner: Learner, sampling: Sampling, relabeling: Relabeling | None
+) -> None:
     most = MAX_LABELINGS_JITTED if learner.backend == "jax" else MAX_LABELINGS_OTHERWISE
-    number = n_labelings(sample.target, sampling)
+    if relabeling is None:
+        number = n_labelings(sample.target, sampling)
+    else:
+        number = relabeling.exchangeable.n_labelings
     if number > most:
         raise ValueError(
             f"n_permutations='exact' needs {number} fits, more than {most}: use a number of "

@@ -10,6 +10,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.inference.report import INDEPENDENCE, tie_notes
 from ucvtest.kernels.permutation import Sampling, complexity_bound, error_bound
 from ucvtest.losses.loss import Loss
+from ucvtest.methods.permutation.labelings import Relabeling
 from ucvtest.methods.permutation.optimism import Optimism
 from ucvtest.methods.permutation.plan import Options
 from ucvtest.methods.permutation.run import Found, as_small
@@ -39,10 +40,13 @@ def result(
     *,
     estimand: str,
     settings: Mapping[str, Any],
+    relabeling: Relabeling | None = None,
 ) -> TestResult:
     """The result of a test, but for its seconds."""
     pvalue = _pvalue(options, found)
-    bounds = _bounds(sample, loss, options, found)
+    # Bounds are proved for independent observations.
+    bounds = {} if relabeling is not None else _bounds(sample, loss, options, found)
+    null = INDEPENDENCE if relabeling is None else relabeling.exchangeable.in_words
     tested = not math.isnan(pvalue)
     matrix = {} if loss.matrix is None else {"loss_matrix": loss.matrix.tolist()}
     return TestResult(
@@ -62,11 +66,11 @@ def result(
         n_fits=found.n_fits,
         elapsed=math.nan,
         settings={**settings, **matrix},
-        diagnostics=_diagnostics(options, found, pvalue, bounds),
+        diagnostics=_diagnostics(options, found, pvalue, bounds, null),
         notes=_notes(sample, loss, options, found, bounds),
         tables=_tables(options, found, bounds),
         pictures=_pictures(loss, options, found),
-        null_hypothesis=INDEPENDENCE if tested else None,
+        null_hypothesis=null if tested else None,
     )
 
 
@@ -121,7 +125,7 @@ def _bounds(sample: Sample, loss: Loss, options: Options, found: Found) -> dict[
 
 
 def _diagnostics(
-    options: Options, found: Found, pvalue: float, bounds: Mapping[str, float]
+    options: Options, found: Found, pvalue: float, bounds: Mapping[str, float], null: str
 ) -> dict[str, Any]:
     known: dict[str, Any] = {
         "e_in": found.e_in,
@@ -144,7 +148,7 @@ def _diagnostics(
             known["mc_se_pvalue"] = pvalue_error(pvalue, int(options.n_permutations))
         else:
             known["mc_se_pvalue"] = 0.0
-        known["null_hypothesis"] = INDEPENDENCE
+        known["null_hypothesis"] = null
     return known
 
 

@@ -13,13 +13,21 @@ from ucvtest.kernels.permutation import Sampling, smoother_complexity, smoother_
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.labelings import (
+    Relabeling,
     all_labels,
     batch_size,
     draw_batches,
     draw_until,
     reference_labels,
 )
-from ucvtest.methods.permutation.optimism import Optimism, find_smoother, optimism, relabeled_losses
+from ucvtest.methods.permutation.optimism import (
+    Optimism,
+    clustered_complexity,
+    clustered_losses,
+    find_smoother,
+    optimism,
+    relabeled_losses,
+)
 from ucvtest.methods.permutation.plan import Options
 from ucvtest.stats.sequential import Sequence, Stopping
 
@@ -54,7 +62,12 @@ class Found:
 
 
 def from_labelings(
-    sample: Sample, learner: Learner, loss: Loss, options: Options, execution: Execution
+    sample: Sample,
+    learner: Learner,
+    loss: Loss,
+    options: Options,
+    execution: Execution,
+    relabeling: Relabeling | None = None,
 ) -> Found:
     """Fit labelings drawn at random, or all of them."""
     evaluator = Evaluator.run_by(execution, sample, learner, loss.output)
@@ -63,14 +76,20 @@ def from_labelings(
     real = sample.target[None]
     predictions = evaluator.predict_labelings(real, seeds.integers(2**31 - 1, size=1))
     execution.bar.update(1)
-    e_in = relabeled_losses(loss, sample, predictions.values, real, sample.target)["e_in"]
+    if relabeling is None:
+        e_in = relabeled_losses(loss, sample, predictions.values, real, sample.target)["e_in"]
+    else:
+        e_in = clustered_losses(loss, sample, predictions.values, real, relabeling)["e_in"]
     if options.stop_after is None:
-        batches = _batches(sample.target, options, execution)
-        found = optimism(evaluator, sample, loss, options.sampling, batches, seeds, execution.bar)
+        batches = _batches(sample.target, options, execution, relabeling)
+        bar, sampling = execution.bar, options.sampling
+        found = optimism(
+            evaluator, sample, loss, sampling, batches, seeds, bar, relabeling=relabeling
+        )
         sequence = None
     else:
         found, sequence = _sequential(
-            evaluator, loss, float(e_in[0]), options, execution, seeds, sample
+            evaluator, loss, float(e_in[0]), options, execution, seeds, sample, relabeling
         )
     ties = Counter(predictions.ties)
     ties.update(found.ties)
@@ -95,6 +114,7 @@ def _sequential(
     execution: Execution,
     seeds: np.random.Generator,
     sample: Sample,
+    relabeling: Relabeling | None,
 ) -> tuple[Optimism, Sequence]:
     """Fit permuted labels until enough of them are fitted as well as the real ones."""
     assert options.stop_after is not None
@@ -108,8 +128,12 @@ def _sequential(
         seen.append(as_small(e_in, found["e_in"], found["e_in"] + found["e_gen"]))
         stopping.see(seen[-1])
 
-    labels = draw_until(execution.generator, sample.target, stopping)
-    found = optimism(evaluator, sample, loss, options.sampling, labels, seeds, execution.bar, see)
+    rng, bar = execution.generator, execution.bar
+    if relabeling is None:
+        labels = draw_until(rng, sample.target, stopping)
+    else:
+        labels = relabeling.until(rng, stopping)
+    found = optimism(evaluator, sample, loss, options.sampling, labels, seeds, bar, see, relabeling)
     sequence = Sequence.of(np.concatenate(seen), options.stop_after)
     return found.first(sequence.n_drawn), sequence
 
@@ -121,8 +145,13 @@ def as_small(e_in: float, drawn: np.ndarray, e_out: np.ndarray | float) -> np.nd
 
 
 def _batches(
-    target: np.ndarray, options: Options, execution: Execution
+    target: np.ndarray, options: Options, execution: Execution, relabeling: Relabeling | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+    if relabeling is not None:
+        if options.exact:
+            return relabeling.every(execution.batch_size)
+        number = int(options.n_permutations)
+        return relabeling.drawn(execution.generator, number, execution.batch_size)
     if options.exact:
         return all_labels(target, options.sampling, execution.batch_size)
     n_drawn = int(options.n_permutations)
@@ -132,23 +161,34 @@ def _batches(
 
 
 def in_closed_form(
-    sample: Sample, learner: Learner, sampling: Sampling, execution: Execution
+    sample: Sample,
+    learner: Learner,
+    sampling: Sampling,
+    execution: Execution,
+    relabeling: Relabeling | None = None,
 ) -> Found:
     """The mean over all labelings, from the matrix of a linear smoother."""
     matrix, n_fits = find_smoother(learner, sample, execution.n_jobs)
     n_fits = max(n_fits, 1)
     execution.bar.update(n_fits)
     y, n = sample.target, sample.n_obs
-    drawn = reference_labels(y, sampling)
-    mean, variance = float(drawn.mean()), float(drawn.var())
-    trace, total = float(np.trace(matrix)), float(matrix.sum())
-    p_in = smoother_complexity(mean, variance, trace, total, n, sampling)
+    if relabeling is None:
+        drawn = reference_labels(y, sampling)
+        mean, variance = float(drawn.mean()), float(drawn.var())
+        trace, total = float(np.trace(matrix)), float(matrix.sum())
+        p_in = smoother_complexity(mean, variance, trace, total, n, sampling)
+        fitted = mean * total / n
+        e_gen = smoother_optimism(variance, trace, total, n, sampling)
+        e_in = float(np.mean((y - matrix @ y) ** 2))
+    else:
+        mean = float(relabeling.weight @ relabeling.exchangeable.moments()[0])
+        e_gen, p_in, fitted = clustered_complexity(matrix, relabeling)
+        e_in = float(relabeling.weight @ (y - matrix @ y) ** 2)
     if sample.n_classes == 2:
         # The same with labels and fitted values in -1, 1 instead of 0, 1.
-        p_in = 4 * p_in - 2 * mean - 2 * mean * total / n + 1
-    e_gen = smoother_optimism(variance, trace, total, n, sampling)
+        p_in = 4 * p_in - 2 * mean - 2 * fitted + 1
     return Found(
-        e_in=float(np.mean((y - matrix @ y) ** 2)),
+        e_in=e_in,
         e_gen=float(e_gen),
         p_in=float(p_in),
         mc_se=dict.fromkeys(("e_gen", "p_in"), 0.0),

@@ -1,0 +1,128 @@
+"""Which labels may change places under a null hypothesis, where rows come in clusters."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, product
+
+import numpy as np
+
+__all__ = ["Exchangeable", "arrangements"]
+
+
+@dataclass(frozen=True, eq=False)
+class Exchangeable:
+    """Blocks of slots whose labels change places.
+
+    A slot holds the rows (their numbers) that have one label in common. Where every cluster has one
+    label, `between`, clusters are the slots of a single block. Otherwise labels change places
+    within clusters, and those of clusters with one label among clusters of the same size: which
+    label such a cluster has may depend on its size.
+    """
+
+    labels: np.ndarray
+    blocks: tuple[tuple[np.ndarray, ...], ...]
+    between: bool
+
+    @classmethod
+    def of(cls, labels: np.ndarray, cluster: np.ndarray) -> "Exchangeable":
+        """What labels (n,) in clusters, numbers 0, 1, ..., may do."""
+        members = [np.flatnonzero(cluster == each) for each in range(int(cluster.max()) + 1)]
+        pure = [rows for rows in members if (labels[rows] == labels[rows[0]]).all()]
+        if len(pure) == len(members):
+            return cls(labels, (tuple(pure),), between=True)
+        blocks = [tuple(rows[:, None]) for rows in members if np.ptp(labels[rows]) > 0]
+        for size in sorted({len(rows) for rows in pure}):
+            blocks.append(tuple(rows for rows in pure if len(rows) == size))
+        return cls(labels, tuple(blocks), between=False)
+
+    @cached_property
+    def _slot(self) -> np.ndarray:
+        """The slot of each row, (n,), counted from block to block."""
+        found = np.empty(len(self.labels), dtype=int)
+        for number, rows in enumerate(rows for block in self.blocks for rows in block):
+            found[rows] = number
+        return found
+
+    @cached_property
+    def _values(self) -> tuple[np.ndarray, ...]:
+        """The labels of each block's slots."""
+        return tuple(self.labels[[rows[0] for rows in block]] for block in self.blocks)
+
+    @property
+    def in_words(self) -> str:
+        """What the null hypothesis is."""
+        if self.between:
+            return "labels of clusters are independent of their features and sizes"
+        return (
+            "labels are independent of features within clusters, and those of clusters with one "
+            "label among clusters of the same size"
+        )
+
+    @property
+    def n_labelings(self) -> int:
+        """How many different labelings there are."""
+        found = 1
+        for values in self._values:
+            counts = np.unique(values, return_counts=True)[1].tolist()
+            found *= math.factorial(len(values)) // math.prod(map(math.factorial, counts))
+        return found
+
+    def draw(self, rng: np.random.Generator, n_drawn: int) -> np.ndarray:
+        """Labels (n_drawn, n), one labeling after the other: not dependent on the batch."""
+        keys = rng.random((n_drawn, sum(map(len, self.blocks))))
+        start, permuted = 0, np.empty(keys.shape, dtype=self.labels.dtype)
+        for values in self._values:
+            columns = slice(start, start + len(values))
+            permuted[:, columns] = values[keys[:, columns].argsort(axis=1)]
+            start += len(values)
+        return permuted[:, self._slot]
+
+    def every(self, size: int) -> Iterator[np.ndarray]:
+        """All different labelings (size, n), some at a time."""
+        each = [list(arrangements(sorted(values.tolist()))) for values in self._values]
+        rows = product(*each)
+        while batch := list(islice(rows, size)):
+            slots = [[label for block in row for label in block] for row in batch]
+            yield np.array(slots, dtype=self.labels.dtype)[:, self._slot]
+
+    def shares(self) -> tuple[np.ndarray, np.ndarray]:
+        """Different labels (V,), and the probability of each in every row, (V, n)."""
+        known, place = np.unique(self.labels, return_inverse=True)
+        found = np.zeros((len(known), len(self.labels)))
+        for block in self.blocks:
+            share = np.bincount(place[[rows[0] for rows in block]], minlength=len(known))
+            found[:, np.concatenate(block)] = share[:, None] / len(block)
+        return known, found
+
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Means (n,) and covariances (n, n) of the labels."""
+        n = len(self.labels)
+        mean, covariance = np.empty(n), np.zeros((n, n))
+        for block, values in zip(self.blocks, self._values, strict=True):
+            rows = np.concatenate(block)
+            mean[rows] = values.mean()
+            between = -values.var() / max(len(block) - 1, 1)
+            covariance[np.ix_(rows, rows)] = between
+            for slot in block:
+                covariance[np.ix_(slot, slot)] = values.var()
+        return mean, covariance
+
+
+def arrangements(values: Sequence[float]) -> Iterator[tuple[float, ...]]:
+    """All different orders of sorted values, in lexicographic order."""
+    values = list(values)
+    while True:
+        yield tuple(values)
+        # The longest tail that does not increase is at its last order: raise what precedes it.
+        place = len(values) - 2
+        while place >= 0 and values[place] >= values[place + 1]:
+            place -= 1
+        if place < 0:
+            return
+        larger = len(values) - 1
+        while values[larger] <= values[place]:
+            larger -= 1
+        values[place], values[larger] = values[larger], values[place]
+        values[place + 1 :] = values[:place:-1]
