@@ -32,7 +32,7 @@ class Exchangeable:
         pure = [rows for rows in members if (labels[rows] == labels[rows[0]]).all()]
         if len(pure) == len(members):
             return cls(labels, (tuple(pure),), between=True)
-        blocks = [tuple(rows[:, None]) for rows in members if np.ptp(labels[rows]) > 0]
+        blocks = [tuple(rows[:, None]) for rows in members if len(set(labels[rows].tolist())) > 1]
         for size in sorted({len(rows) for rows in pure}):
             blocks.append(tuple(rows for rows in pure if len(rows) == size))
         return cls(labels, tuple(blocks), between=False)

@@ -8,7 +8,7 @@ import numpy as np
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL
 from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
-from ucvtest.methods.leave_pair_out.plan import Options, Sizes
+from ucvtest.methods.leave_pair_out.plan import Options
 
 __all__ = ["Forecast", "announce", "forecast"]
 
@@ -36,16 +36,16 @@ def forecast(errors: PairErrors, labels: np.ndarray, options: Options) -> Foreca
     """Evaluate the observed labeling with a watch; twice where the first call compiles."""
     if errors.how != "fits":
         _seconds(errors, labels)
-    sizes = Sizes.of(labels)
+    sizes = errors.sizes(labels)
     n_labelings = options.n_labelings(sizes)
-    return Forecast(n_labelings * sizes.n_pairs, n_labelings * _seconds(errors, labels))
+    return Forecast(n_labelings * sizes.n_fits, n_labelings * _seconds(errors, labels))
 
 
 def announce(
     errors: PairErrors, labels: np.ndarray, options: Options, seconds: float, learner: str
 ) -> None:
     """Warn if the fits will take long; `seconds` is what the observed labeling took."""
-    sizes = Sizes.of(labels)
+    sizes = errors.sizes(labels)
     n_labelings = options.n_labelings(sizes)
     if errors.how != "fits" and n_labelings * seconds > LONG:
         # The first call compiled, and a closed form counts many labelings in one.
@@ -53,7 +53,7 @@ def announce(
     if n_labelings * seconds <= LONG:
         return
     warn_caller(
-        f"{n_labelings * sizes.n_pairs} fits of {learner}, about "
+        f"{n_labelings * sizes.n_fits} fits of {learner}, about "
         f"{_duration(n_labelings * seconds)}: a smaller n_permutations, more n_jobs, or a "
         "learner with a closed form (ridge, kernel_ridge, knn) takes less"
     )

@@ -18,6 +18,8 @@ from ucvtest.learners.jitted.kernel_ridge import KernelRidge
 from ucvtest.learners.jitted.neighbors import NearestNeighbors, SurestNeighbors
 from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.losses.table import LossDifference
+from ucvtest.methods.leave_pair_out.plan import Sizes
+from ucvtest.stats.exchangeable import Exchangeable
 
 __all__ = ["GivenErrors", "PairErrors", "pair_errors"]
 
@@ -32,6 +34,12 @@ class PairErrors(ABC):
     """"closed form", "jitted fits", "fits" or "given scores"."""
     ties: Counter[str]
     """How often a learner's own rule for ties has decided, where the fits tell."""
+    exchangeable: Exchangeable | None = None
+    """How labels change places, where observations come in clusters."""
+
+    def sizes(self, labels: np.ndarray) -> Sizes:
+        """Observations and pairs, and what permutations of these labels need."""
+        return Sizes.of(labels)
 
     @abstractmethod
     def count(

@@ -7,7 +7,9 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from ucvtest.common.checks import as_integer, check_choice, check_number
+from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import as_response, response_has_classes
+from ucvtest.stats.exchangeable import Exchangeable
 from ucvtest.stats.sequential import checked_stop_after
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "PValue",
     "Sizes",
     "check_class_sizes",
+    "check_clusters",
     "check_enumeration",
     "check_labels",
 ]
@@ -33,10 +36,17 @@ _MAX_LABELINGS = {"closed form": 5_000_000, "jitted fits": 20_000, "fits": 20_00
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many observations there are."""
+    """How many observations there are.
+
+    Of observations in clusters: pairs within clusters, which are none, how many labelings there
+    are, and fits for each of them.
+    """
 
     n_obs: int
     n_positive: int
+    n_within: int = 0
+    labelings: int | None = None
+    fits: int | None = None
 
     @classmethod
     def of(cls, labels: np.ndarray) -> Self:
@@ -51,7 +61,17 @@ class Sizes:
     @property
     def n_pairs(self) -> int:
         """Pairs of a positive and a negative observation."""
-        return self.n_positive * self.n_negative
+        return self.n_positive * self.n_negative - self.n_within
+
+    @property
+    def n_fits(self) -> int:
+        """Fits that a labeling needs."""
+        return self.n_pairs if self.fits is None else self.fits
+
+    @property
+    def n_labelings(self) -> int:
+        """All different labelings."""
+        return comb(self.n_obs, self.n_positive) if self.labelings is None else self.labelings
 
 
 @dataclass(frozen=True)
@@ -90,7 +110,7 @@ class Options:
     def n_labelings(self, sizes: Sizes) -> int:
         """Labelings whose errors a permutation p-value needs, with the observed one."""
         if self.n_permutations == "exact":
-            return comb(sizes.n_obs, sizes.n_positive)
+            return sizes.n_labelings
         return int(self.n_permutations) + 1
 
     def settings(self) -> dict[str, Any]:
@@ -121,6 +141,20 @@ def check_labels(y: Any, pos_label: Any) -> None:
         raise ValueError(
             "y must hold labels of two classes, but it holds real values: "
             "cut them at a threshold, for example y > 0"
+        )
+
+
+def check_clusters(clusters: Clusters, labels: np.ndarray) -> None:
+    """Refuse too few clusters, or a single labeling."""
+    if clusters.n_groups < 4:
+        raise ValueError(
+            f"groups names {clusters.n_groups} groups: without two of them, two at least must "
+            "be left to learn from"
+        )
+    if Exchangeable.of(labels, clusters.groups.index).n_labelings == 1:
+        raise ValueError(
+            "groups leave one labeling alone: labels are permuted within groups, and those of "
+            "groups with one label among groups of the same size"
         )
 
 

@@ -12,6 +12,7 @@ from ucvtest.methods.leave_pair_out.plan import Options, PValue, Sizes
 from ucvtest.methods.leave_pair_out.run import Found
 from ucvtest.results.pictures import Layer, Picture
 from ucvtest.results.result import TestResult
+from ucvtest.stats.exchangeable import Exchangeable
 from ucvtest.stats.monte_carlo import pvalue_error
 
 __all__ = ["result"]
@@ -44,8 +45,12 @@ def result(
     estimand: str,
     settings: Mapping[str, Any],
     given: LossDifference | None,
+    exchangeable: Exchangeable | None = None,
 ) -> TestResult:
     """The result of a test, but for its seconds."""
+    hypothesis = _NULL_HYPOTHESIS[options.pvalue]
+    if exchangeable is not None:
+        hypothesis = exchangeable.in_words
     u = found.n_errors / sizes.n_pairs
     pvalue, worst = _pvalue(options, sizes, found)
     null = found.nulls.get(worst)
@@ -63,15 +68,15 @@ def result(
         reference=IN_WORDS[options.pvalue] if found.sequence is None else "sequential permutation",
         status=_status(sizes, found),
         n_obs=sizes.n_obs,
-        n_fits=found.n_labelings * sizes.n_pairs,
+        n_fits=found.n_labelings * sizes.n_fits,
         elapsed=math.nan,
         settings={key: value for key, value in settings.items() if key not in NOT_SET},
-        diagnostics=_diagnostics(options, sizes, found, pvalue, null),
+        diagnostics=_diagnostics(sizes, found, pvalue, null, hypothesis),
         notes=(*_notes(options, sizes, found, pvalue, worst), *reuse_notes(given)),
         tables=_tables(options, sizes, found),
         pictures={} if null is None else {"null": _picture(sizes, null, u)},
         better="higher",
-        null_hypothesis=_NULL_HYPOTHESIS[options.pvalue],
+        null_hypothesis=hypothesis,
     )
 
 
@@ -89,13 +94,13 @@ def _pvalue(options: Options, sizes: Sizes, found: Found) -> tuple[float, str]:
 
 
 def _diagnostics(
-    options: Options, sizes: Sizes, found: Found, pvalue: float, null: NullDistribution | None
+    sizes: Sizes, found: Found, pvalue: float, null: NullDistribution | None, hypothesis: str
 ) -> dict[str, Any]:
     known: dict[str, Any] = {
         "n_errors": found.n_errors,
         "n_ties": found.n_ties,
         "n_pairs": sizes.n_pairs,
-        "null_hypothesis": _NULL_HYPOTHESIS[options.pvalue],
+        "null_hypothesis": hypothesis,
         "computed_by": found.computed_by,
         **found.ties,
     }

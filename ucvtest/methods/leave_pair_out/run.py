@@ -12,6 +12,7 @@ from ucvtest.common.runtime import Execution
 from ucvtest.methods.leave_pair_out.forecast import announce
 from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
 from ucvtest.methods.leave_pair_out.plan import Options, Sizes, check_enumeration
+from ucvtest.stats.exchangeable import Exchangeable
 from ucvtest.stats.sequential import Sequence, Stopping
 
 __all__ = ["Found", "run"]
@@ -42,7 +43,7 @@ def run(
     """Count the errors of the observed labels, and of those that they are compared with."""
     permuted = options.pvalue == "permutation"
     if permuted:
-        check_enumeration(options, Sizes.of(labels), errors.how, learner)
+        check_enumeration(options, errors.sizes(labels), errors.how, learner)
     start = time.perf_counter()
     wrong, tied = _count(errors, labels[None], execution)
     seconds = time.perf_counter() - start
@@ -58,8 +59,9 @@ def run(
         nulls = {"permutation": null}
     elif options.pvalue != "supremum":
         nulls = _known_nulls(Sizes.of(labels), options, execution.generator)
+    n_ties = round(float(tied[0]))
     ties = dict(errors.ties)
-    return Found(n_errors, int(tied[0]), n_labelings, nulls, errors.how, ties, sequence)
+    return Found(n_errors, n_ties, n_labelings, nulls, errors.how, ties, sequence)
 
 
 def _known_nulls(
@@ -78,7 +80,7 @@ def _permutations(
     size = LABELINGS_PER_BATCH if execution.batch_size is None else execution.batch_size
     exact = options.n_permutations == "exact"
     if exact:
-        batches = _all_labelings(labels, size)
+        batches = _all_labelings(labels, size, errors.exchangeable)
         stopping = None
     else:
         n_drawn = int(options.n_permutations)
@@ -86,7 +88,8 @@ def _permutations(
         stop_after = n_drawn + 1 if options.stop_after is None else options.stop_after
         at_once = 1 if options.stop_after and errors.how == "fits" else size
         stopping = Stopping(n_drawn, stop_after, size, at_once)
-        batches = _random_labelings(labels, stopping, execution.generator)
+        rng = execution.generator
+        batches = _random_labelings(labels, stopping, rng, errors.exchangeable)
     counted = []
     for labelings in batches:
         wrong, tied = _count(errors, labelings, execution)
@@ -105,16 +108,27 @@ def _permutations(
 
 
 def _random_labelings(
-    labels: np.ndarray, stopping: Stopping, generator: np.random.Generator
+    labels: np.ndarray,
+    stopping: Stopping,
+    generator: np.random.Generator,
+    exchangeable: Exchangeable | None,
 ) -> Iterator[np.ndarray]:
     # Labelings and the seeds of fits come from generators of their own, so that neither depends
     # on how many are drawn at a time.
     (draws,) = generator.spawn(1)
     while size := stopping.next_size():
-        yield draws.permuted(np.tile(labels, (size, 1)), axis=1)
+        if exchangeable is None:
+            yield draws.permuted(np.tile(labels, (size, 1)), axis=1)
+        else:
+            yield exchangeable.draw(draws, size)
 
 
-def _all_labelings(labels: np.ndarray, size: int) -> Iterator[np.ndarray]:
+def _all_labelings(
+    labels: np.ndarray, size: int, exchangeable: Exchangeable | None
+) -> Iterator[np.ndarray]:
+    if exchangeable is not None:
+        yield from exchangeable.every(size)
+        return
     subsets = combinations(range(len(labels)), int(labels.sum()))
     while batch := list(islice(subsets, size)):
         labelings = np.zeros((len(batch), len(labels)), dtype=bool)
@@ -127,5 +141,5 @@ def _count(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Wrong and tied pairs of each labeling."""
     counts = errors.count(labelings, execution.generator)
-    execution.bar.update(len(labelings) * Sizes.of(labelings[0]).n_pairs)
+    execution.bar.update(len(labelings) * errors.sizes(labelings[0]).n_fits)
     return counts

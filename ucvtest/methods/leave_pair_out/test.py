@@ -8,7 +8,7 @@ from ucvtest.codes.programme import LONGEST_CODE
 from ucvtest.common.checks import check_workers
 from ucvtest.common.runtime import Execution
 from ucvtest.data.formula import read_formula
-from ucvtest.data.groups import GroupWeight
+from ucvtest.data.groups import GroupWeight, as_groups
 from ucvtest.designs.structure import pairs_of
 from ucvtest.inference.from_losses import (
     FromLosses,
@@ -19,6 +19,7 @@ from ucvtest.inference.from_losses import (
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.means import AUC
 from ucvtest.losses.table import Losses
+from ucvtest.methods.leave_pair_out.clusters import cluster_errors
 from ucvtest.methods.leave_pair_out.forecast import Forecast, forecast
 from ucvtest.methods.leave_pair_out.pair_errors import GivenErrors, PairErrors, pair_errors
 from ucvtest.methods.leave_pair_out.plan import (
@@ -27,6 +28,7 @@ from ucvtest.methods.leave_pair_out.plan import (
     PValue,
     Sizes,
     check_class_sizes,
+    check_clusters,
     check_labels,
 )
 from ucvtest.methods.leave_pair_out.report import result
@@ -73,6 +75,13 @@ class LeavePairOutTest(FromLosses):
     1 - W. Ridge, kernel ridge and nearest neighbours have closed forms, O(n^2) for each
     labeling; other learners are fitted n_1 n_0 times for each.
 
+    With groups every pair of clusters is left out, and positives of the one are compared with
+    negatives of the other. Labels are permuted between clusters where each has one label,
+    otherwise within clusters, and those of clusters with one label among clusters of the same size;
+    the null hypothesis says which. There is no other p-value then. Ridge, kernel ridge and
+    nearest neighbours have closed forms; other learners are fitted G (G - 1)/2 times for each
+    labeling.
+
     `from_losses` admits decision scores (loss "auc") under a design that leaves every pair out
     once (`uv.designs.LeavePairOut`). The p-values "supremum", "wmw" and "empirical" need the
     errors alone; "permutation" needs fits on permuted labels, and so is not available.
@@ -97,6 +106,7 @@ class LeavePairOutTest(FromLosses):
     """
 
     method_name = "leave_pair_out"
+    takes_groups = True
     compares = False
     only_loss = AUC
     admits = "every pair of a positive and a negative left out once (LeavePairOut), with scores"
@@ -127,7 +137,10 @@ class LeavePairOutTest(FromLosses):
         )
         sample = self._problem.sample
         check_class_sizes(sample.classes, sample.codes)
-        self._check_learners(sample.n_obs - 2)
+        clusters = self.clusters
+        if clusters is not None:
+            check_clusters(clusters, self.labels)
+        self._check_learners(self._problem.learnt_rows(self.n_units - 2))
 
     @classmethod
     def from_formula(  # type: ignore[override]  # there is no other learner to compare with
@@ -188,6 +201,12 @@ class LeavePairOutTest(FromLosses):
                 "the test is about one: name learner"
             )
         given = chosen_learners(losses, learner, None)
+        groups = as_groups(losses.groups, losses.design.n_obs)
+        if groups is not None and not groups.single:
+            raise ValueError(
+                "losses have groups, whose null distribution needs fits on permuted labels: make "
+                "the test from X and y, or use InfluenceFunctionTest"
+            )
         test = cls._from_header(LossesHeader.of(given), alternative="greater")
         test._given = given
         return test
@@ -205,7 +224,7 @@ class LeavePairOutTest(FromLosses):
     @property
     def estimand(self) -> str:
         """What is estimated, in words."""
-        return f"leave-pair-out AUC at learning-set size {self.n_obs - 2}"
+        return f"leave-pair-out AUC at learning-set size {self.n_units - 2}"
 
     @property
     def labels(self) -> np.ndarray:
@@ -285,6 +304,11 @@ class LeavePairOutTest(FromLosses):
     ) -> Options:
         """The options of `fit`, validated."""
         options = Options.of(pvalue, n_permutations, n_simulations, stop_after)
+        if self.clusters is not None and options.pvalue != "permutation":
+            raise ValueError(
+                f"pvalue={options.pvalue!r} is about independent observations, and there are "
+                "groups: use 'permutation'"
+            )
         if self._header is not None and options.pvalue == "permutation":
             raise ValueError(
                 "pvalue='permutation' needs fits on permuted labels, and scores are given: use "
@@ -307,7 +331,7 @@ class LeavePairOutTest(FromLosses):
         return Execution.of(rng, n_jobs, batch_size)
 
     def _answer(self, options: Options, execution: Execution) -> TestResult:
-        settings = self._settings() | {"learn_size": self.n_obs - 2} | options.settings()
+        settings = self._settings() | {"learn_size": self.n_units - 2} | options.settings()
         # Scores that are given have a seed of their own; only simulations draw besides.
         drawn = self._given is None or options.pvalue == "empirical"
         settings["rng"] = execution.seed if drawn else settings.get("rng")
@@ -315,17 +339,21 @@ class LeavePairOutTest(FromLosses):
         found = run(errors, self.labels, options, execution, settings["learner"])
         return result(
             options,
-            Sizes.of(self.labels),
+            errors.sizes(self.labels),
             found,
             estimand=self.estimand,
             settings=settings,
             given=self._given,
+            exchangeable=errors.exchangeable,
         )
 
     def _errors(self, n_jobs: int | None) -> PairErrors:
         if self._given is not None:
             return GivenErrors(self._given, self.target)
-        return pair_errors(self._problem.sample, self.learners[0], n_jobs)
+        sample, learner = self._problem.sample, self.learners[0]
+        if self.clusters is not None:
+            return cluster_errors(sample, learner, self.clusters, n_jobs)
+        return pair_errors(sample, learner, n_jobs)
 
     def forecast(
         self, n_permutations: int | Literal["exact"] = 9999, *, n_jobs: int | None = None

@@ -274,7 +274,7 @@ class Candidate:
         seeds = self._draws.generator("fit").integers(2**31 - 1, size=len(testing))
         self._count(len(testing))
         values = self._evaluator.predict(~testing, testing, seeds).values
-        tested = testing.any(axis=0)
+        tested = np.asarray(testing.any(axis=0))
         predictions = np.where(testing, values, 0.0).sum(axis=0)
         return self._mean(observed_losses(self._loss, self._sample, predictions), tested)
 

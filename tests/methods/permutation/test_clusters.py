@@ -1,0 +1,175 @@
+"""Permutation test and model selection with clusters: all labelings of G = 6 and 7, and by hand."""
+
+import numpy as np
+import pytest
+
+import ucvtest as uv
+from ucvtest.methods.permutation.labelings import Relabeling
+
+SIZES = {6: [1, 3, 2, 1, 1, 3], 7: [2, 1, 3, 1, 1, 2, 1]}
+LABELS = {
+    6: [0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0],
+    7: [1, 0, 1, 0, 0, 1, 0, 1, 1, 1, 0],
+}
+WEIGHTS = ("group", "row")
+each_weight = pytest.mark.parametrize("weight", WEIGHTS)
+
+
+def sample(n_groups: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    patient = np.repeat(np.arange(n_groups), SIZES[n_groups])
+    rng = np.random.default_rng(n_groups)
+    X = np.round(rng.normal(size=(n_groups, 2))[patient] + rng.normal(size=(len(patient), 2)), 1)
+    return X, np.array(LABELS[n_groups]), patient
+
+
+def shares(patient: np.ndarray, weight: str) -> np.ndarray:
+    if weight == "row":
+        return np.full(len(patient), 1 / len(patient))
+    return 1 / np.bincount(patient)[patient] / len(set(patient))
+
+
+def smoother(X: np.ndarray) -> np.ndarray:
+    design = np.column_stack([np.ones(len(X)), X])
+    return design @ np.linalg.solve(design.T @ design + np.eye(3), design.T)
+
+
+@each_weight
+@pytest.mark.parametrize("n_groups", list(SIZES))
+def test_equals_enumeration_over_all_labelings(n_groups, weight):
+    X, y, patient = sample(n_groups)
+    S, w = smoother(X), shares(patient, weight)
+    options = {"loss": "squared", "groups": patient, "group_weight": weight}
+    test = uv.PermutationComplexityTest(X, y, uv.learners.smoother(S), **options)
+    result = test.fit("exact")
+    (labels,) = list(Relabeling.of(y * 1.0, test.clusters).exchangeable.every(10_000))
+    e_in = ((labels - labels @ S.T) ** 2) @ w
+    new = np.array([[((row - other) ** 2) @ w for row in labels @ S.T] for other in labels])
+    assert result.diagnostics["e_gen"] == pytest.approx(new.mean() - e_in.mean())
+    observed = ((y - S @ y) ** 2) @ w
+    assert result.diagnostics["e_in"] == pytest.approx(observed)
+    assert result.pvalue == pytest.approx((e_in <= observed + 1e-12).mean())
+    assert result.reference == f"all {len(labels)} labelings"
+    closed = test.fit("analytic").diagnostics
+    for name in ("e_in", "e_gen", "p_in"):
+        assert closed[name] == pytest.approx(result.diagnostics[name])
+    assert closed["p_in"] == pytest.approx((((2 * labels - 1) * (2 * labels @ S.T - 1)) @ w).mean())
+
+
+def test_error_rates_are_those_of_the_rows_by_hand():
+    X, y, patient = sample(7)
+    names = np.array(["no", "yes"])[y]
+    costs = np.array([[0.0, 1.0], [3.0, 0.0]])
+    for loss, table in ((None, 1 - np.eye(2)), (costs, costs)):
+        test = uv.PermutationComplexityTest(X, names, "knn:3", loss=loss, groups=patient)
+        result = test.fit(300, rng=0)
+        found = test._problem.sample
+        neighbours = uv.learners.knn(3)
+        assert found.n_obs == len(y)
+        assert neighbours.name == "knn:3"
+        assert 0 <= result.diagnostics["e_in"] <= table.max()
+        assert result.null_hypothesis == result.diagnostics["null_hypothesis"]
+        assert "clusters of the same size" in result.null_hypothesis
+        assert "error_bound" not in result.diagnostics
+
+
+def test_labels_of_whole_clusters_change_places():
+    X, _, patient = sample(7)
+    y = (np.arange(7) % 2)[patient]
+    result = uv.PermutationComplexityTest(X, y, "nearest_centroid", groups=patient).fit("exact")
+    assert result.reference == "all 35 labelings"
+    assert result.null_hypothesis.endswith("are independent of their features and sizes")
+    assert result.diagnostics["n_groups"] == 7
+    assert "cluster" in result.estimand
+
+
+def test_clusters_of_one_row_are_no_clusters():
+    X, y, _ = sample(7)
+    alone, single = (
+        uv.PermutationComplexityTest(X, y, "ridge:1.0", loss="squared", groups=groups)
+        .fit(30, rng=0)
+        .to_dict()
+        for groups in (None, np.arange(len(y))[::-1])
+    )
+    for each in (alone, single):
+        del each["elapsed"]
+    assert alone == single
+
+
+@each_weight
+def test_selection_leaves_clusters_out(weight):
+    X, y, patient = sample(7)
+    S, w = smoother(X), shares(patient, weight)
+    options = {"loss": "squared", "groups": patient, "group_weight": weight, "n_folds": 7, "rng": 0}
+    chosen = uv.select_model(X, y, ["ridge:1.0", "majority"], **options)
+    assert chosen.criteria == ("permutation", "loo", "kfold")
+    row = chosen.table.iloc[0]
+    learner = uv.learners.ridge(1.0)
+    errors = np.empty(len(y))
+    for each in range(7):
+        rows = np.flatnonzero(patient == each)
+        hat = uv.learners.hat_matrix(learner, X, len(y) - len(rows))
+        errors[rows] = uv.learners.held_out_predictions(hat, y, rows[None])[0] - y[rows]
+    assert row["loo"] == pytest.approx(errors**2 @ w)
+    # Seven folds of seven clusters are one each.
+    assert row["kfold"] == pytest.approx(row["loo"])
+    test = uv.PermutationComplexityTest(
+        X, y, "ridge:1.0", loss="squared", groups=patient, group_weight=weight
+    )
+    assert row["permutation"] == pytest.approx(test.fit("analytic").estimate)
+    assert S.shape == (len(y), len(y))
+    assert chosen.settings["n_groups"] == 7
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda X, y, patient: uv.PermutationComplexityTest(X, y, "knn:3", groups=patient).fit(
+                10, "rademacher"
+            ),
+            "sampling='rademacher' is not there for groups",
+        ),
+        (
+            lambda X, y, patient: (
+                uv.PermutationComplexityTest(
+                    X[:5], [0, 0, 1, 1, 1], "majority", groups=[0, 1, 2, 2, 2]
+                )
+                .fit("exact")
+                .reference
+            ),
+            None,
+        ),
+        (
+            lambda X, y, patient: uv.select_model(
+                X, y, ["knn:3"], "vc", loss="squared", groups=patient
+            ),
+            "criterion='vc' needs independent observations, no groups",
+        ),
+        (
+            lambda X, y, patient: uv.select_model(X, y, ["knn:3"], n_folds=8, groups=patient),
+            "n_folds must lie between 2 and the number of groups = 7",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_refused(call, message):
+    if message is None:
+        assert call(*sample(7)) == "all 3 labelings"
+        return
+    with pytest.raises(ValueError, match=message):
+        call(*sample(7))
+
+
+def test_a_single_labeling_is_refused():
+    y = np.array([0, 1, 0, 1, 1, 1])
+    with pytest.raises(ValueError, match="groups leave one labeling alone"):
+        Relabeling.of(np.array([0.0, 0, 0]), uv_clusters([0, 0, 1]))
+    X = np.arange(12.0).reshape(6, 2)
+    assert uv.PermutationComplexityTest(X, y, "majority", groups=[0, 0, 1, 1, 2, 2]).n_obs == 6
+
+
+def uv_clusters(index: list[int]):
+    from ucvtest.data.groups import Clusters, as_groups
+
+    groups = as_groups(index, len(index))
+    assert groups is not None
+    return Clusters(groups, "group")

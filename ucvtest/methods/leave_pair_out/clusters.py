@@ -1,0 +1,200 @@
+"""Leave-pair-out errors where observations come in clusters: every pair of these is left out."""
+
+from abc import abstractmethod
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+
+from ucvtest.common.runtime import row_batches
+from ucvtest.data.groups import Clusters
+from ucvtest.data.sample import Sample
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.translated import TranslatedLearner
+from ucvtest.learners.base import JittedLearner, Learner
+from ucvtest.learners.batching import squared_distances
+from ucvtest.learners.closed_forms.held_out import (
+    has_hat_matrix,
+    hat_matrix,
+    held_out_predictions,
+)
+from ucvtest.learners.jitted.kernel_ridge import KernelRidge
+from ucvtest.learners.jitted.neighbors import NearestNeighbors
+from ucvtest.learners.jitted.ridge import Ridge
+from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
+from ucvtest.methods.leave_pair_out.plan import Sizes
+from ucvtest.stats.exchangeable import Exchangeable
+
+__all__ = ["cluster_errors"]
+
+CELLS_PER_BATCH = 4_000_000
+"""Numbers in the arrays of one batch of labelings: 32 MB each."""
+
+TIE = 1e-11
+"""As for pairs of observations: see `ucvtest.kernels.leave_pair_out`."""
+
+DIGITS = 9
+"""Errors are weighted sums, whose rounding must not tell equal ones apart."""
+
+
+def cluster_errors(
+    sample: Sample, learner: Learner, clusters: Clusters, n_jobs: int | None = None
+) -> "ClusterErrors":
+    """The closed form of a learner that has one, otherwise fits without every pair of clusters."""
+    inner = learner.jitted if isinstance(learner, TranslatedLearner) else learner
+    if has_hat_matrix(inner):
+        try:
+            return _OfSmoother(sample, inner, clusters)
+        except ValueError:
+            # scikit-learn has a rule of its own for equations that are singular.
+            if inner is learner:
+                raise
+    if isinstance(inner, NearestNeighbors):
+        return _OfNeighbours(sample, inner.k, clusters)
+    return _OfFits(sample, learner, clusters, n_jobs)
+
+
+class ClusterErrors(PairErrors):
+    """Counts the errors of labelings as numbers of pairs of rows; subclasses score these."""
+
+    exchangeable: Exchangeable
+    tolerance: np.ndarray | float = 0.0
+    """Differences of two scores, (n, n), that are rounding."""
+
+    def __init__(self, sample: Sample, clusters: Clusters) -> None:
+        self._clusters, self._index = clusters, clusters.groups.index
+        self.exchangeable = Exchangeable.of(sample.target == 1, self._index)
+        self.ties = Counter()
+
+    def sizes(self, labels: np.ndarray) -> Sizes:
+        """Pairs of rows of different clusters, and how many labelings there are."""
+        n_clusters = self._clusters.n_groups
+        positive, negative = self._by_cluster(labels[None]), self._by_cluster(~labels[None])
+        return Sizes(
+            len(labels),
+            int(labels.sum()),
+            n_within=int((positive * negative).sum()),
+            labelings=self.exchangeable.n_labelings,
+            fits=n_clusters * (n_clusters - 1) // 2,
+        )
+
+    def count(
+        self, labelings: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """See `PairErrors`; weighted, and scaled to the number of pairs of the observed labels."""
+        n_obs = labelings.shape[1]
+        batches = row_batches(len(labelings), n_obs * n_obs, CELLS_PER_BATCH)
+        parts = [self._count(labelings[rows], rng) for rows in batches]
+        n_pairs = self.sizes(self.exchangeable.labels).n_pairs
+        wrong, tied = np.concatenate(parts, axis=1) * n_pairs
+        return wrong.round(DIGITS), tied.round(DIGITS)
+
+    def _count(self, labelings: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        scores = self._scores(labelings, rng)[:, :, self._index]
+        difference = scores - scores.transpose(0, 2, 1)
+        weight = self._weights(labelings)[:, :, None] * self._weights(~labelings)[:, None]
+        weight *= self._index[:, None] != self._index
+        wrong = np.where(difference < -self.tolerance, weight, 0.0).sum(axis=(1, 2))
+        tied = np.where(np.abs(difference) <= self.tolerance, weight, 0.0).sum(axis=(1, 2))
+        return np.stack([wrong, tied]) / weight.sum(axis=(1, 2))
+
+    def _by_cluster(self, chosen: np.ndarray) -> np.ndarray:
+        """How many rows of each cluster are chosen, (P, G)."""
+        return chosen.astype(float) @ np.eye(self._clusters.n_groups)[self._index]
+
+    def _weights(self, chosen: np.ndarray) -> np.ndarray:
+        """How much each chosen row counts, (P, n); 0 of others."""
+        if self._clusters.weight == "row":
+            return chosen.astype(float)
+        return chosen / np.maximum(self._by_cluster(chosen)[:, self._index], 1)
+
+    @abstractmethod
+    def _scores(self, labelings: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Scores (P, n, G) of each row by the rule learnt without its cluster and another one."""
+
+
+class _OfSmoother(ClusterErrors):
+    """Ridge and kernel ridge: scores are a fixed matrix times the labels."""
+
+    how = "closed form"
+
+    def __init__(self, sample: Sample, learner: Ridge | KernelRidge, clusters: Clusters) -> None:
+        super().__init__(sample, clusters)
+        n_obs, sizes = sample.n_obs, clusters.groups.sizes
+        self._matrix = np.zeros((n_obs, clusters.n_groups, n_obs))
+        pairs = np.array(list(combinations(range(clusters.n_groups), 2)))
+        together = sizes[pairs].sum(axis=1)
+        for size in np.unique(together).tolist():
+            some = pairs[together == size]
+            held_out = (self._index == some[:, :1]) | (self._index == some[:, 1:])
+            rows = np.nonzero(held_out)[1].reshape(len(some), size)
+            hat = hat_matrix(learner, sample.matrix, n_obs - size)
+            found = held_out_predictions(hat, np.eye(n_obs), rows)
+            self._matrix[rows, _other(self._index[rows], some[:, None])] = found
+        size = np.abs(self._matrix).sum(axis=2)[:, self._index]
+        self.tolerance = TIE * (1.0 + size + size.T)
+
+    def _scores(self, labelings: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        n_obs, n_clusters, _ = self._matrix.shape
+        found = labelings.astype(float) @ self._matrix.reshape(-1, n_obs).T
+        return found.reshape(len(labelings), n_obs, n_clusters)
+
+
+class _OfNeighbours(ClusterErrors):
+    """k nearest neighbours: who they are depends on no label."""
+
+    how = "closed form"
+
+    def __init__(self, sample: Sample, k: int, clusters: Clusters) -> None:
+        super().__init__(sample, clusters)
+        n_obs, n_clusters = sample.n_obs, clusters.n_groups
+        distance = squared_distances(sample.matrix)
+        order = np.argsort(distance, axis=1, kind="stable")
+        ranked = np.take_along_axis(distance, order, axis=1)
+        self._nearest = np.zeros((n_obs, n_clusters, k), dtype=int)
+        n_tied = 0
+        for row in range(n_obs):
+            outside = self._index[order[row]] != self._index[row]
+            tied = np.diff(ranked[row][outside][: k + 1]) == 0
+            n_tied += bool(tied.any())
+            others, index = order[row][outside], self._index[order[row][outside]]
+            for cluster in range(n_clusters):
+                self._nearest[row, cluster] = others[index != cluster][:k]
+        self.ties = Counter(distance_ties=n_tied)
+
+    def _scores(self, labelings: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        found: np.ndarray = labelings[:, self._nearest].sum(axis=3)
+        return found
+
+
+class _OfFits(ClusterErrors):
+    """Any learner, fitted again without every pair of clusters for every labeling."""
+
+    def __init__(
+        self, sample: Sample, learner: Learner, clusters: Clusters, n_jobs: int | None
+    ) -> None:
+        super().__init__(sample, clusters)
+        self._evaluator = Evaluator(sample, learner, "score", n_jobs=n_jobs)
+        jitted = isinstance(learner, (JittedLearner, TranslatedLearner))
+        self.how = "jitted fits" if jitted else "fits"
+        pairs = np.array(list(combinations(range(clusters.n_groups), 2)))
+        self._pairs = pairs
+        self._testing = (self._index == pairs[:, :1]) | (self._index == pairs[:, 1:])
+
+    def _scores(self, labelings: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        n_labelings, n_pairs = len(labelings), len(self._pairs)
+        found = np.zeros((*labelings.shape, self._clusters.n_groups))
+        for number in range(n_labelings):
+            labels = np.repeat(labelings[number : number + 1].astype(float), n_pairs, axis=0)
+            seeds = rng.integers(2**31 - 1, size=n_pairs)
+            scores = self._evaluator.predict_labelings(labels, seeds, ~self._testing, self._testing)
+            self.ties.update(scores.ties)
+            pair, row = np.nonzero(self._testing)
+            other = _other(self._index[row], self._pairs[pair])
+            found[number, row, other] = scores.values[pair, row]
+        return found
+
+
+def _other(own: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """The cluster of each pair (..., 2) that is not the own one."""
+    return pairs.sum(axis=-1) - own
