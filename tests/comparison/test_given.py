@@ -57,6 +57,7 @@ def test_all_are_compared_with_a_baseline():
     ("losses", "expected"),
     [
         (of_rules(), {"hold_out", "mcnemar"}),
+        (of_rules(groups=PLACE // 2), {"hold_out", "mcnemar"}),
         (uv.Losses.from_predictions(Y, SCORES, loss="auc"), {"delong"}),
         (uv.Losses.from_predictions(None, SCORES, loss="score"), {"hold_out"}),
         (of_folds(), {"bayesian_t", "corrected_t"}),
@@ -134,10 +135,6 @@ def test_hooks_are_told_of_the_comparison_as_a_whole():
         (
             lambda: uv.compare_losses(of_folds(), uv.TestSpec("naive_t", {"design": 5})),
             "test 'naive_t': design has no use where losses are given, which decide it",
-        ),
-        (
-            lambda: uv.compare_losses(of_rules(groups=PLACE // 2)),
-            "groups= is not supported: the test assumes independent observations",
         ),
         (
             lambda: uv.compare_losses(of_folds({"a": [0.1], "b": [0.2]}, design="splits")),

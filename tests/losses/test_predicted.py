@@ -192,11 +192,12 @@ def test_frames_and_series_are_matched_by_their_index():
     np.testing.assert_array_equal(made(objects, y, loss="auc").values, [A, B])
 
 
-def test_groups_are_kept_and_refused_by_the_tests():
+def test_groups_are_kept_and_taken_by_the_tests():
     losses = made(groups=PLACE // 2)
     np.testing.assert_array_equal(losses.groups, PLACE // 2)
-    with pytest.raises(ValueError, match="groups= is not supported: the test assumes independent"):
-        uv.McNemarTest.from_losses(losses)
+    result = uv.McNemarTest.from_losses(losses).fit()
+    assert result.diagnostics["n_groups"] == len(PLACE) // 2
+    assert result.df == len(PLACE) // 2 - 1
 
 
 def test_labels_that_were_never_seen_are_errors_with_a_warning():

@@ -231,8 +231,8 @@ class Losses:
         pos_label : optional
             The positive class; by default the largest label.
         groups : array-like, shape (n,), optional
-            The cluster of each observation, the unit of resampling: labels of any type. No test
-            admits them yet.
+            The cluster of each observation, the unit of resampling: labels of any type. Tests
+            take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
 
         Raises
         ------
@@ -300,8 +300,8 @@ class Losses:
             As for the tests, and "score" for a score of each observation, of which higher is
             better, as from evaluations of language models.
         groups : array-like, shape (n,), optional
-            The cluster of each observation, the unit of resampling: labels of any type. No test
-            admits them yet.
+            The cluster of each observation, the unit of resampling: labels of any type. Tests
+            take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
         pos_label : optional
             The positive class; by default the largest label.
 

@@ -592,7 +592,7 @@ class TestBadInput:
         uv.LeavePairOutTest(X, y, "knn:4")
         with pytest.raises(ValueError, match="learn_size=4"):
             uv.LeavePairOutTest(X, y, "knn:5")
-        with pytest.raises(ValueError, match="groups= is not supported"):
+        with pytest.raises(ValueError, match="groups names one group only"):
             uv.LeavePairOutTest(X, y, "knn:3", groups=[1] * 6)
 
 

@@ -230,8 +230,8 @@ def test_complexities_are_refused_before_the_first_fit():
 
 def test_groups_are_left_out_as_a_whole():
     index = np.arange(len(Y)) // 2
-    with pytest.raises(ValueError, match="'permutation' needs rows that are independent, and gr"):
-        uv.select_model(X, Y, CLASSIFIERS, groups=index)
+    with pytest.raises(ValueError, match="'rademacher' needs independent observations, no groups"):
+        uv.select_model(X, Y, CLASSIFIERS, "rademacher", groups=index)
     criteria = ("loo", "kfold")
     found = uv.select_model(
         X, Y, CLASSIFIERS, "loo", criteria=criteria, groups=index, n_folds=4, rng=0

@@ -233,8 +233,12 @@ class LeavePairOutTest(FromLosses):
 
     @property
     def n_pairs(self) -> int:
-        """Number of pairs of a positive and a negative observation."""
-        return Sizes.of(self.labels).n_pairs
+        """Number of pairs of a positive and a negative observation, of different groups."""
+        n_pairs = Sizes.of(self.labels).n_pairs
+        if self.clusters is None:
+            return n_pairs
+        groups = self.clusters.groups
+        return n_pairs - int(groups.sums(self.labels) @ groups.sums(~self.labels))
 
     def fit(
         self,
