@@ -187,8 +187,8 @@ def test_the_picture(of_classes):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"learners": []}, "learners must be a list of at least one learner"),
-        ({"learners": "lda"}, "learners must be a list of at least one learner"),
+        ({"learners": []}, "learners must be a list or mapping of at least one learner"),
+        ({"learners": "lda"}, "learners must be a list or mapping of at least one learner"),
         (
             {"criterion": "aic"},
             "criterion='aic' is unknown: use one of permutation, loo, kfold, rademacher, fpe, vc",
