@@ -12,7 +12,6 @@ import mlflow
 from mlflow import MlflowClient
 
 import ucvtest as uv
-import ucvtest.common.quiet_imports
 from tests.support.mlflow_runs import WARNINGS
 
 pytestmark = WARNINGS
@@ -23,7 +22,7 @@ NEW, OLD = TABLE["target"] + RNG.normal(size=40), TABLE["target"] + RNG.normal(s
 
 
 def logged(table: pd.DataFrame) -> str:
-    with mlflow.start_run() as run:
+    with mlflow.start_run(run_name="rules") as run:
         mlflow.log_table(table, "eval_results_table.json")
     return str(run.info.run_id)
 
@@ -50,6 +49,6 @@ def test_one_run_and_several(client: MlflowClient) -> None:
     refused("predictions must name columns", both, predictions=[1])
     other = logged(TABLE.assign(score=NEW, target=1 - TABLE["target"]))
     refused("was evaluated on other rows", runs | {"b": other}, predictions="score")
-    with mlflow.start_run() as run:
+    with mlflow.start_run(run_name="rules") as run:
         mlflow.log_dict({"a": 1}, "a.json")
     refused("is no table", run.info.run_id, predictions="a", table="a.json")
