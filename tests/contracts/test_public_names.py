@@ -78,7 +78,10 @@ ADDED = {
     "UStatisticTest.fit": ("interval",),
     "UStatisticTest.from_losses": ("contrast", "group_weight"),
     "compare": ("group_weight", "contrast", "baseline", "scoring", "missing"),
+    "select_model": ("group_weight",),
     "designs.as_design": ("auc",),
+    "kernels.influence.auc": ("group_weight",),
+    "kernels.influence.error": ("group_weight",),
     **{f"designs.{name}": ("stratify",) for name in STRATIFIED},
     **{f"designs.{name}.draw": ("groups", "strata") for name in STRATIFIED},
 }
