@@ -271,9 +271,14 @@ def _check(n: int, n_fits: int, loss: Any, goal: Any, about: Any) -> None:
     check_choice("about", about, ABOUT)
 
 
+FEWEST_OBS = 40
+"""The smallest sample size at which all tests were studied."""
+
+
 def _sizes_about(n: int, table: "pd.DataFrame") -> tuple[tuple[int, ...], bool]:
     """Sample sizes of the table on both sides of n, and whether n lies outside of them all."""
-    sizes = np.unique(table["n_obs"].to_numpy()).tolist()
+    # Smaller samples were tried on few tests, which leaves nothing to choose from.
+    sizes = np.unique(table["n_obs"][table["n_obs"] >= FEWEST_OBS].to_numpy()).tolist()
     below, above = [s for s in sizes if s <= n], [s for s in sizes if s >= n]
     found = {*below[-1:], *above[:1]}
     return tuple(sorted(found)), not (below and above)
