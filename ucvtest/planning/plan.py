@@ -149,7 +149,7 @@ def plan(
     problems half of them predicted the standard error of a difference to within 30%, nine of ten
     that of one learner; in the median predictions were right to 15% in five, too large by 20 and
     40% for nearest neighbours, and too small by 15 and 24% for squared losses, whose tails a pilot
-    has not seen. What the pilot leaves open (``n_low``, ``n_high``) is therefore part of the answer.
+    has not seen. What the pilot leaves open (``n_low``, ``n_high``) is part of the answer.
 
     Fixed rules: the paired t test (as in ``statsmodels.stats.power.TTestPower``), McNemar's exact
     test by going through all tables, DeLong's test by its variance; one error rate with the
