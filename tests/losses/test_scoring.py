@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import f1_score, fbeta_score, get_scorer, make_scorer
+from sklearn.metrics import f1_score, fbeta_score, get_scorer, make_scorer, roc_auc_score
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -388,3 +388,48 @@ def test_the_remedy_names_no_loss_that_is_unknown(options):
     X, y = np.arange(40.0).reshape(20, 2), np.arange(20.0)
     with pytest.raises(ValueError, match=f"{next(iter(options))}=.* leave it out, and read"):
         uv.CorrectedTTest(X, y, "ridge", "knn:1", scoring="neg_mean_squared_log_error", **options)
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    [
+        "d2_log_loss_score",
+        make_scorer(roc_auc_score, response_method="predict_proba", max_fpr=0.3),
+        make_scorer(roc_auc_score, response_method="decision_function", max_fpr=0.3),
+    ],
+)
+def test_scores_without_a_positive_class_are_those_of_scikit_learn_whatever_it_is(scoring):
+    ill = np.where(Y == 1, "b", "a")
+    expected = cross_val_score(PIPE, X, ill, scoring=scoring, cv=3).mean()
+    for positive in ("a", "b"):
+        losses = uv.evaluate(
+            [PIPE], X, ill, scoring=scoring, pos_label=positive, cv=3, backend="sklearn"
+        )
+        assert losses.means.mean() == pytest.approx(expected, rel=1e-12)
+
+
+def test_columns_of_several_classes_keep_to_their_classes():
+    expected = cross_val_score(PIPE, FLOWERS, SPECIES, scoring="roc_auc_ovr", cv=3).mean()
+    for positive in (None, "setosa", "versicolor"):
+        losses = uv.evaluate(
+            [PIPE], FLOWERS, SPECIES, scoring="roc_auc_ovr", pos_label=positive, cv=3
+        )
+        assert losses.means.mean() == pytest.approx(expected, rel=1e-12)
+
+
+def test_rows_that_are_left_out_shift_no_splits():
+    gap = X.copy()
+    gap[3, 0] = np.nan
+    splits = [(np.arange(30), np.arange(30, 59))]
+    learners = [NEAR, "majority"]
+    for call in (
+        lambda: uv.HoldOutTest(gap, Y, *learners, cv=splits, missing="drop"),
+        lambda: uv.HoldOutTest(gap, Y, *learners, design=splits, missing="drop"),
+        lambda: uv.evaluate(learners, gap, Y, design=splits, missing="drop"),
+        lambda: uv.compare(
+            gap, Y, learners, uv.TestSpec("hold_out", {"design": splits}), missing="drop"
+        ),
+    ):
+        with pytest.raises(ValueError, match="missing='drop' leaves out 1 of the rows whose numb"):
+            call()
+    uv.HoldOutTest(gap, Y, *learners, cv=KFold(2), missing="drop")

@@ -15,6 +15,7 @@ from ucvtest.comparison.given import baseline_of, judged_together
 from ucvtest.comparison.plan import Group, Plan, Planned, Question, naming_test
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
+from ucvtest.designs.adapters import refuse_row_numbers
 from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.problem import named_learners
 from ucvtest.inference.hypothesis_test import checked_alternative
@@ -157,6 +158,8 @@ def compare(
         simultaneous=correction == "simultaneous",
     )
     plan = Plan(question, tests, seed)
+    for spec in plan.specs.values():
+        refuse_row_numbers(spec.constructor.get("design"), n_dropped)
     run = _Run(plan, n_jobs, batch_size, progress)
     notes = dropped_note(n_dropped)
     results = {

@@ -16,7 +16,7 @@ from ucvtest.data.groups import Groups
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import KFold, NamedDesign, StratifiedDesign
 
-__all__ = ["as_design", "design_or_cv"]
+__all__ = ["as_design", "design_or_cv", "refuse_row_numbers"]
 
 GROUPED = "it splits by groups: pass groups=, one label for each row"
 
@@ -154,6 +154,21 @@ def as_design(
         "(KFold, RandomSplits, HoldOut, SplitHalves, NestedKFold, DisjointSets, LeavePairOut), a "
         "scikit-learn splitter, or a list of splits, (learning, testing)"
     )
+
+
+def refuse_row_numbers(design: Any, n_dropped: int) -> None:
+    """Refuse splits that name rows by their numbers where rows have been left out.
+
+    Raises
+    ------
+    ValueError
+        If they are such splits, and there are such rows.
+    """
+    if n_dropped and isinstance(design, (_Drawn, Design, list, tuple, Iterator)):
+        raise ValueError(
+            f"missing='drop' leaves out {n_dropped} of the rows whose numbers the splits hold: "
+            "leave these rows out yourself, and make the splits of what is left"
+        )
 
 
 def design_or_cv(design: Any, cv: Any, response: np.ndarray, *, has_classes: bool) -> Any:

@@ -223,7 +223,7 @@ def _set_score(name: str, scorer: Any) -> SetScore:
 
     output, fixed = _output_of(scorer, name)
     kept: Any = score
-    kept.__wrapped__ = function
+    kept.__wrapped__, kept.given = function, given
     return SetScore(
         name,
         kept,
@@ -288,13 +288,32 @@ def _score_of(
         return function(sample.target[tested], predicted, **known)
     true = sample.response[tested]
     if score.output != "label":
-        return function(true, predicted, **known)
+        return function(true, _in_order(score, sample, predicted, known), **known)
     below, above = np.floor(predicted).astype(int), np.ceil(predicted).astype(int)
     low = function(true, sample.classes[below], **known)
     if np.array_equal(below, above):
         return low
     # A code half-way between two classes is a tie left open: both labels count half.
     return (low + function(true, sample.classes[above], **known)) / 2
+
+
+def _in_order(
+    score: SetScore, sample: "Sample", predicted: np.ndarray, known: dict[str, Any]
+) -> np.ndarray:
+    """Predictions about the class that the function takes for the positive one.
+
+    That is the last of all classes in ascending order, unless it is named; ours have the positive
+    class last. Columns of several classes are put into ascending order.
+    """
+    classes, function = sample.classes, score.function
+    assert classes is not None
+    if len(classes) > 2:
+        return predicted[:, np.argsort(classes)]
+    given: Any = function
+    positive = given.given.get("pos_label", known.get("pos_label", np.sort(classes)[-1]))
+    if positive == classes[-1]:
+        return predicted
+    return 1 - predicted if score.output == "probability" else -predicted
 
 
 def _known_arguments(score: SetScore, sample: "Sample") -> dict[str, Any]:

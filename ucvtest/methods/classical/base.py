@@ -11,7 +11,7 @@ import numpy as np
 from ucvtest.common.runtime import Execution
 from ucvtest.data.groups import Clusters, Groups, GroupWeight
 from ucvtest.data.missing import Missing
-from ucvtest.designs.adapters import as_design, design_or_cv
+from ucvtest.designs.adapters import as_design, design_or_cv, refuse_row_numbers
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.designs.structure import folds_of
@@ -136,6 +136,7 @@ class ResamplingTest(FromLosses):
         if auc:
             check_two_classes(sample)
         chosen = design_or_cv(design, cv, sample.response, has_classes=sample.n_classes > 0)
+        refuse_row_numbers(chosen, self._n_dropped)
         chosen = self.default_design if chosen is None else chosen
         # The sample's own copies: data that change later must not change the splits.
         self.design = as_design(
