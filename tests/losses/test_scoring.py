@@ -432,4 +432,4 @@ def test_rows_that_are_left_out_shift_no_splits():
     ):
         with pytest.raises(ValueError, match="missing='drop' leaves out 1 of the rows whose numb"):
             call()
-    uv.HoldOutTest(gap, Y, *learners, cv=KFold(2), missing="drop")
+    uv.CorrectedTTest(gap, Y, *learners, cv=KFold(2), missing="drop")
