@@ -310,7 +310,7 @@ def test_clusters_of_one_row_are_no_clusters(metric):
     [
         (lambda: made().fit(scheme="kfold"), "scheme='kfold' does not test all pairs of clusters"),
         (lambda: made().fit(variance="share"), "it is not derived for clusters"),
-        (lambda: made((PATIENT == 2) * 1), "needs at least 2 groups of each class"),
+        (lambda: made((PATIENT == 2) * 1), "class 1 is in one group only"),
         (lambda: made(PURE, n_folds=12).fit(), "needs at least 12 groups of each class"),
         (lambda: made(n_folds=9).fit(variance="jackknife"), "without one of its two clusters"),
     ],
