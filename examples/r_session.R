@@ -9,7 +9,7 @@ set.seed(2026)
 
 # Two species of iris, two of the measurements.
 two <- droplevels(subset(iris, Species != "setosa"))
-draws <- if (quick) 300 else "auto"
+draws <- if (quick) 3000 else "auto"
 
 cat("\n== Which of two learners errs less often? ==\n")
 compared <- ustat_test(Species ~ Sepal.Length + Sepal.Width, two, "lda", "nearest_centroid",
@@ -19,6 +19,11 @@ print(summary(compared))
 print(tidy(compared))
 print(glance(compared))
 print(confint(compared, level = 0.9))
+
+cat("\n== Is one as good as the other, within five points? How many flowers would tell? ==\n")
+print(noninferiority(compared, margin = 0.05))
+print(equivalence(compared, low = -0.05, high = 0.05))
+print(plan_sample_size(two[1:2], two$Species, "lda", "nearest_centroid", difference = 0.1))
 
 cat("\n== The same question with an R function ==\n")
 linear <- function(x, y, xnew) predict(MASS::lda(x, y), xnew)$class
@@ -58,6 +63,13 @@ cat("\n== Several tests at once, fitted once for each design ==\n")
 print(compare_learners(Species ~ ., two_scores, c("lda", "knn:5", "ridge:1"),
                        tests = list("corrected_t", "bayesian_t",
                                     list("ustatistic", design = disjoint_sets(40, if (quick) 20 else 500)))))
+
+cat("\n== Which of three may be the best? ==\n")
+together <- compare_learners(Species ~ ., two_scores, c("lda", "knn:5", "ridge:1"),
+                             tests = list(list("ustatistic", n_pairs = if (quick) 200 else 2000)),
+                             correction = "simultaneous")
+print(together)
+print(best_set(together))
 
 cat("\n== Which test covers the truth with 100 observations and 5000 fits? ==\n")
 print(advise(nrow(two_scores), n_fits = 5000))

@@ -56,13 +56,15 @@ def draw(rng: np.random.Generator, n_clusters: int, correlation: float) -> Data:
     return X, y, index
 
 
-def true_values(n_learnt: int, correlation: float, loss: str) -> dict[str, tuple[float, float]]:
+def true_values(
+    n_learnt: int, correlation: float, loss: str, n_sets: int
+) -> dict[str, tuple[float, float]]:
     """Expected loss (AUC) of each learner after that many clusters, by pool: mean and spread."""
     rng = np.random.default_rng([n_learnt, int(100 * correlation)])
     found = []
     for pool in range(POOLS):
         X, y, index = draw(rng, POOL_CLUSTERS, correlation)
-        learnt = rng.permuted(np.tile(np.arange(POOL_CLUSTERS) < n_learnt, (POOL_SETS, 1)), axis=1)
+        learnt = rng.permuted(np.tile(np.arange(POOL_CLUSTERS) < n_learnt, (n_sets, 1)), axis=1)
         design = uv.designs.Design.leave_rest_out(learnt[:, index])
         losses = uv.evaluate(LEARNERS, X, y, design, loss, rng=pool)
         found.append(losses.means.mean(axis=1))
@@ -97,10 +99,17 @@ def share(n_clusters: int) -> float:
     return learn_size(n_clusters) / n_clusters
 
 
-def cell(n_clusters: int, correlation: float, loss: str, n_sets: int, n_draws: int) -> pd.DataFrame:
+def cell(
+    n_clusters: int,
+    correlation: float,
+    loss: str,
+    n_sets: int,
+    n_draws: int,
+    pool_sets: int = POOL_SETS,
+) -> pd.DataFrame:
     """Coverage of each test and question, with clusters and without."""
     learnt = {"ustatistic": learn_size(n_clusters), "corrected_t": n_clusters * 9 // FOLDS}
-    truth = {name: true_values(g, correlation, loss) for name, g in learnt.items()}
+    truth = {name: true_values(g, correlation, loss, pool_sets) for name, g in learnt.items()}
     rng = np.random.default_rng([n_clusters, int(100 * correlation), 1])
     rows = []
     for seed in range(n_sets):
@@ -144,7 +153,7 @@ def summary(table: pd.DataFrame) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="4 data sets of two cells")
+    parser.add_argument("--quick", action="store_true", help="2 data sets of one cell")
     parser.add_argument("--data-sets", type=int, default=300)
     parser.add_argument("--draws", type=int, default=200, help="pairs of learning sets")
     parser.add_argument("--loss", choices=("zero_one", "auc"), action="append")
@@ -152,9 +161,9 @@ def main() -> None:
     arguments = parser.parse_args()
     losses = arguments.loss or ["zero_one"]
     cells = list(product(losses, N_CLUSTERS, CORRELATIONS))
-    n_sets, n_draws = arguments.data_sets, arguments.draws
+    sizes = (arguments.data_sets, arguments.draws, POOL_SETS)
     if arguments.quick:
-        cells, n_sets, n_draws = [(losses[0], 20, 0.0), (losses[0], 20, 0.8)], 4, 60
+        cells, sizes = [(losses[0], 20, 0.0)], (2, 60, 2)
     path = arguments.out
     table = pd.read_csv(path) if path.exists() else pd.DataFrame()
     for loss, n_clusters, correlation in cells:
@@ -162,7 +171,7 @@ def main() -> None:
             same = table[["loss", "clusters", "correlation"]] == [loss, n_clusters, correlation]
             if same.all(axis=1).any():
                 continue
-        found = cell(n_clusters, correlation, loss, n_sets, n_draws)
+        found = cell(n_clusters, correlation, loss, *sizes)
         table = pd.concat([table, found], ignore_index=True)
         table.to_csv(path, index=False, float_format="%.5g")
         print(f"{loss}, {n_clusters} clusters, correlation {correlation}", flush=True)

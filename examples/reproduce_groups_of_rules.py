@@ -120,13 +120,17 @@ def summarised(rows: Iterator[dict], n_clusters: int, correlation: float) -> pd.
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="10 data sets of one cell")
     parser.add_argument("--data-sets", type=int, default=300)
     parser.add_argument("--influence", choices=("auc", "error"), help="instead of fixed rules")
     parser.add_argument("--out", type=Path, default=Path("groups_of_rules.csv"))
     arguments = parser.parse_args()
     path, metric, n_sets = arguments.out, arguments.influence, arguments.data_sets
     table = pd.read_csv(path) if path.exists() else pd.DataFrame()
-    for n_clusters, correlation in product(N_CLUSTERS, CORRELATIONS):
+    cells = list(product(N_CLUSTERS, CORRELATIONS))
+    if arguments.quick:
+        cells, n_sets = cells[:1], 10
+    for n_clusters, correlation in cells:
         kind = f"influence, {metric}" if metric else "delong"
         if len(table):
             known = table[["test", "clusters", "correlation"]] == [kind, n_clusters, correlation]

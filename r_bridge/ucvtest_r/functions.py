@@ -250,8 +250,8 @@ def noninferiority(*, json: Any, margin: Any, alpha: Any) -> Any:
 
 def _judged(found: uv.EquivalenceResult | uv.NoninferiorityResult) -> Any:
     """What R shapes an "htest" from."""
-    values = found.to_dict()
-    return to_r({name: values[name] for name in JUDGED if name in values} | {"title": found.title})
+    values = {name: getattr(found, name) for name in JUDGED if hasattr(found, name)}
+    return to_r(values | {"verdict": in_r(found.verdict), "title": found.title})
 
 
 def _arguments(values: Any) -> dict[str, Any]:

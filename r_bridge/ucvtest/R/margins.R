@@ -29,6 +29,8 @@ new_margin <- function(fields, result, alternative, null) {
 
 print.ucvtest_margin <- function(x, ...) {
   shown <- x
+  # What has no value is not printed; the verdict says why there is none.
+  for (part in c("p.value", "conf.int")) if (anyNA(shown[[part]])) shown[[part]] <- NULL
   # R prints one null value, and equivalence has two.
   if (length(x$null.value) == 2L) {
     shown$null.value <- NULL

@@ -151,3 +151,15 @@ test_that("results say whether one learner is noninferior, or both equivalent", 
   expect_error(noninferiority(result, 0), "margin must be above 0")
   expect_error(equivalence(1, 0, 1), "'result' must be the result of one of this package's tests")
 })
+
+test_that("an answer about a margin is printed where there is no p-value", {
+  skip_without_python()
+  x <- iris[51:110, 1:2]
+  y <- droplevels(iris$Species[51:110])
+  set.seed(1)
+  undecided <- suppressWarnings(
+    ustat_test(x, y, "lda", "knn:1", learn_size = 20, n_pairs = 60))
+  shown <- capture.output(print(noninferiority(undecided, margin = 0.05)))
+  expect_match(paste(shown, collapse = " "), "n_pairs")
+  expect_false(any(grepl("NaN", shown)))
+})

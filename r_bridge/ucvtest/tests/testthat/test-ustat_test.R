@@ -6,7 +6,10 @@ test_that("a comparison is an htest with everything that R prints", {
   expect_equal(result$parameter, c(df = 59))
   expect_equal(result$null.value, 0, ignore_attr = TRUE)
   expect_equal(attr(result$conf.int, "conf.level"), 0.95)
-  expect_equal(unname(result$statistic), unname(result$estimate) / result$stderr)
+  # The default interval of a difference of error rates has a scale of its own.
+  plain <- seeded(x, y, "lda", "nearest_centroid", learn_size = 20, interval = "wald")
+  expect_equal(unname(plain$statistic), unname(plain$estimate) / plain$stderr)
+  expect_equal(result$estimate, plain$estimate)
   expect_equal(result$data.name, "x and y")
   expect_equal(result$settings$learn_size, 20L)
   expect_equal(result$status, "ok")
@@ -117,7 +120,7 @@ test_that("every option reaches the test", {
   expect_lt(compare(tol = 0.2)$n_fits, compare()$n_fits)
   expect_lt(compare(max_fits = 2500)$n_fits, compare()$n_fits)
   one_sided <- compare(alternative = "less", conf.level = 0.9)
-  expect_equal(one_sided$conf.low, -Inf)
+  expect_equal(one_sided$conf.low, -1)
   expect_lt(one_sided$conf.high, compare(alternative = "less")$conf.high)
 })
 
