@@ -23,6 +23,7 @@ RATIO = sample_result(
     rule=LogT(0.9, 0.05, 30.0), contrast="ratio", estimate=0.9, null_value=1.0, se=0.05
 )
 ONE = {"settings": {"learner": "lda"}, "estimand": "error rate", "estimate": 0.2, "se": 0.03}
+RATE = sample_result(**ONE, rule=PlusFour(0.2, 0.003, 60), null_value=0.2)
 RULES = (
     BinomialCounts(8, 40),
     PairedCounts(3, 7, 40),
@@ -118,7 +119,18 @@ def test_without_an_answer_it_stays_undecided():
         (lambda: sample_result().noninferiority(True), "margin must be above 0, got True"),
         (lambda: sample_result().equivalence(0.1, -0.1), "low must be below high"),
         (lambda: sample_result().equivalence(-math.inf, 0.1), "low must be a finite number"),
-        (lambda: RATIO.equivalence(-0.5, 1.2), "low stands for -0.5, which is no value"),
+        (
+            lambda: RATIO.equivalence(-0.5, 1.2),
+            "low stands for -0.5, which is no value that the difference of error rates can have: "
+            "use a larger one",
+        ),
+        (lambda: RATE.equivalence(-0.01, 0.3), r"low stands for -0.01.* use a larger one"),
+        (lambda: RATE.equivalence(0.1, 1.01), r"high stands for 1.01.* use a smaller one"),
+        (lambda: RATE.noninferiority(0.9), r"margin stands for 1.1.* use a smaller one"),
+        (
+            lambda: replace(RATE, better="higher").noninferiority(0.9),
+            r"margin stands for -0.7.* use a smaller one",
+        ),
         (
             lambda: sample_result().noninferiority(0.1, alpha=0.5),
             "alpha must lie between 0 and 0.5",

@@ -34,6 +34,8 @@ class _Judged(Saved):
     status: str
 
     title: ClassVar[str]
+    claims: ClassVar[Mapping[Decision, str]]
+    """What each decision says, with the fields of `self` to be filled in."""
 
     @property
     def conf_int(self) -> tuple[float, float]:
@@ -41,13 +43,8 @@ class _Judged(Saved):
         return self.conf_low, self.conf_high
 
     @property
-    def _places(self) -> tuple[bool, bool]:
-        """Whether the whole interval lies where it passes, and where it fails."""
-        raise NotImplementedError
-
-    @property
-    def _claims(self) -> Mapping[str, str]:
-        """What each decision says."""
+    def _fails(self) -> bool:
+        """Whether the whole interval lies where it is too bad."""
         raise NotImplementedError
 
     @property
@@ -58,17 +55,19 @@ class _Judged(Saved):
     @property
     def decision(self) -> Decision:
         """What a gate needs: "pass", "fail" (all of the interval is too bad), or "undecided"."""
-        passed, failed = self._places
-        return "pass" if passed else "fail" if failed else "undecided"
+        if self.pvalue <= self.alpha:
+            return "pass"
+        return "fail" if self._fails else "undecided"
 
     @property
     def verdict(self) -> str:
         """The answer in words."""
         if math.isnan(self.pvalue):
             return f"Undecided: {self.status.rstrip('.')}."
+        claim = self.claims[self.decision].format(self=self)
         level = percent(1 - 2 * self.alpha)
         return (
-            f"{self._claims[self.decision]} at the {percent(self.alpha)} level: the "
+            f"{claim} at the {percent(self.alpha)} level: the "
             f"{self.estimand} is {self.estimate:.3g} ({level} interval {self.conf_low:.3g} to "
             f"{self.conf_high:.3g}, p {pvalue_text(self.pvalue, self.alpha)})."
         )
@@ -132,20 +131,15 @@ class EquivalenceResult(_Judged):
     pvalue_high: float
 
     title: ClassVar[str] = "Equivalence: two one-sided tests"
+    claims: ClassVar[Mapping[Decision, str]] = {
+        "pass": "Equivalent within the bounds {self.low:g} and {self.high:g}",
+        "fail": "Not equivalent: outside of the bounds {self.low:g} and {self.high:g}",
+        "undecided": "Undecided within the bounds {self.low:g} and {self.high:g}",
+    }
 
     @property
-    def _places(self) -> tuple[bool, bool]:
-        outside = self.conf_low > self.high or self.conf_high < self.low
-        return self.pvalue <= self.alpha, outside
-
-    @property
-    def _claims(self) -> Mapping[str, str]:
-        within = f"the bounds {self.low:g} and {self.high:g}"
-        return {
-            "pass": f"Equivalent within {within}",
-            "fail": f"Not equivalent: outside of {within}",
-            "undecided": f"Undecided within {within}",
-        }
+    def _fails(self) -> bool:
+        return self.conf_low > self.high or self.conf_high < self.low
 
     @property
     def _numbers(self) -> list[tuple[str, str]]:
@@ -187,22 +181,19 @@ class NoninferiorityResult(_Judged):
     subject: str
 
     title: ClassVar[str] = "Noninferiority: a one-sided test"
+    claims: ClassVar[Mapping[Decision, str]] = {
+        "pass": "Noninferior: the {self.subject} is not worse by the margin of {self.margin:g}",
+        "fail": "Inferior: the {self.subject} is worse by more than the margin of {self.margin:g}",
+        "undecided": (
+            "Undecided whether the {self.subject} is worse by the margin of {self.margin:g}"
+        ),
+    }
 
     @property
-    def _places(self) -> tuple[bool, bool]:
-        beyond = (
-            self.conf_low > self.bound if self.better == "lower" else self.conf_high < self.bound
-        )
-        return self.pvalue <= self.alpha, beyond
-
-    @property
-    def _claims(self) -> Mapping[str, str]:
-        by = f"the margin of {self.margin:g}"
-        return {
-            "pass": f"Noninferior: the {self.subject} is not worse by {by}",
-            "fail": f"Inferior: the {self.subject} is worse by more than {by}",
-            "undecided": f"Undecided whether the {self.subject} is worse by {by}",
-        }
+    def _fails(self) -> bool:
+        if self.better == "lower":
+            return self.conf_low > self.bound
+        return self.conf_high < self.bound
 
     @property
     def _numbers(self) -> list[tuple[str, str]]:
@@ -292,9 +283,11 @@ def _pvalue(result: ResultFields, name: str, bound: float, side: Alternative) ->
     if result.rule is not None:
         found = result.rule.pvalue(bound, side)
         if math.isnan(found):
+            # A smaller margin is nearer to the centre, whichever side the bound is on.
+            too_low = name != "margin" and bound < result.estimate
             raise ValueError(
                 f"{name} stands for {bound:g}, which is no value that the {result.estimand} can "
-                "have: use a smaller one"
+                f"have: use a {'larger' if too_low else 'smaller'} one"
             )
         return found
     if not result.se > 0:
