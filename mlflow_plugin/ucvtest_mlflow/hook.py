@@ -13,7 +13,7 @@ import mlflow
 from ucvtest import TestResult, hooks
 from ucvtest_mlflow.content import describe_data
 from ucvtest_mlflow.delivery import Logged, deliver, destination, send
-from ucvtest_mlflow.pause import autologging_paused
+from ucvtest_mlflow.pause import autologging_paused, is_not_logged
 from ucvtest_mlflow.records import Outcome, Record
 from ucvtest_mlflow.servers import Patience, Paused, Unreachable, hide_passwords, require_named
 from ucvtest_mlflow.spool import Kept, Spool, default_spool_dir
@@ -54,6 +54,8 @@ class AutologHook:
         self._log(test, comparison)
 
     def _log(self, test: Any, result: Outcome) -> None:
+        if is_not_logged():
+            return
         record = destination(
             Record(
                 result,

@@ -4,10 +4,11 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
 
 from mlflow.utils import autologging_utils
 
-__all__ = ["autologging_paused", "quiet"]
+__all__ = ["autologging_paused", "is_not_logged", "not_logged", "quiet"]
 
 
 class _Pause:
@@ -77,6 +78,24 @@ def _chatter_off() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+_not_logged: ContextVar[bool] = ContextVar("ucvtest_mlflow.not_logged", default=False)
+
+
+@contextmanager
+def not_logged() -> Iterator[None]:
+    """`ucvtest_mlflow.autolog` leaves the results of this context to whoever asks for it."""
+    token = _not_logged.set(True)
+    try:
+        yield
+    finally:
+        _not_logged.reset(token)
+
+
+def is_not_logged() -> bool:
+    """Whether this is inside of `not_logged`."""
+    return _not_logged.get()
 
 
 _autologging = _Pause(_autologging_off)

@@ -66,7 +66,8 @@ def of_predictions(
         "design": design,
         "learners": tuple(rules),
         "means": resample_means(values, design, found["target"] if known == AUC else None),
-        "settings": {"source": "predictions"},
+        "settings": {"source": "predictions"}
+        | ({} if pos_label is None else {"pos_label": str(pos_label)}),
         "groups": None if clusters is None else clusters.index,
         **found,
     }

@@ -7,6 +7,7 @@ import sys
 import tomllib
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.svm import LinearSVC
 
+import ucvtest as uv
 from tests.support.paths import ROOT
 from ucvtest import UcvtestWarning
 
@@ -48,6 +50,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed database:ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore:Saving scikit-learn models:FutureWarning"),
+    # MLflow's import hook, for what is imported after it.
+    pytest.mark.filterwarnings("ignore:_ImportHookChainedLoader.exec_module:ImportWarning"),
     # MLflow on integer columns that might have missing values one day.
     pytest.mark.filterwarnings("ignore:.*Hint. Inferred schema contains integer:UserWarning"),
 ]
@@ -89,27 +93,56 @@ def test_mcnemar_is_the_binomial_test_of_the_telling_rows(labels: Rows, alternat
     assert result.estimate == pytest.approx((b - c) / 60)
     alone = [wrong[0].mean(), wrong[1].mean(), *(stats.sem(each) for each in wrong)]
     own = dict(zip(OWN_VALUES, map(pytest.approx, alone), strict=True))
-    assert result.diagnostics == {"only_first_wrong": b, "only_second_wrong": c, **own}
-    assert result.tables["Models"]["se"] == pytest.approx(alone[2:])
+    counts = {"only_first_wrong": b, "only_second_wrong": c, "n_tested": 60}
+    assert result.diagnostics == {**counts, **own}
+    assert result.tables["Learners"]["se"] == pytest.approx(alone[2:])
     assert result.settings["learner"] == "new"
     _, rows = result.tables.values()
     assert sum(rows["second right"]) + sum(rows["second wrong"]) == 60
     assert rows["second right"][1] == b
 
 
-def test_error_rates_have_wilson_intervals(labels: Rows) -> None:
-    table = compare_predictions(labels).tables["Models"]
-    wrong = int((labels.first != labels.y).sum())
-    expected = stats.binomtest(wrong, 60).proportion_ci(method="wilson")
-    assert table["error rate"][0] == wrong / 60
-    assert (table["conf_low"][0], table["conf_high"][0]) == pytest.approx(expected)
+def test_it_is_the_test_of_losses_from_predictions(labels: Rows, scores: Rows) -> None:
+    probabilities = {name: 1 / (1 + np.exp(-one)) for name, one in scores.by_name.items()}
+    chances = Rows(scores.y, *probabilities.values())
+    cases: list[tuple[Rows, Any, Any]] = [
+        (labels, "zero_one", uv.McNemarTest),
+        (scores, "auc", uv.DeLongTest),
+        (chances, "roc_auc", uv.DeLongTest),
+        (scores, "squared", uv.HoldOutTest),
+        (chances, "brier", uv.HoldOutTest),
+        (chances, "log", uv.HoldOutTest),
+    ]
+    for rows, loss, test in cases:
+        losses = uv.Losses.from_predictions(rows.y, rows.by_name, loss=loss)
+        expected = test.from_losses(losses).fit()
+        assert replace(compare_predictions(rows, loss), elapsed=expected.elapsed) == expected
+
+
+def test_models_of_one_name(labels: Rows) -> None:
+    result = compare_predictions(replace(labels, names=("new", "new")))
+    assert [result.settings[key] for key in ("learner", "other")] == ["new", "new (2)"]
+
+
+def test_several_classes_have_a_column_each(labels: Rows) -> None:
+    rng = np.random.default_rng(5)
+    first, second = rng.dirichlet([1, 1, 1], size=(2, 60))
+    result = compare_predictions(Rows(labels.y, first, second), "log")
+    expected = [log_loss(labels.y, one) for one in (first, second)]
+    assert result.estimate == pytest.approx(expected[0] - expected[1])
+    area = compare_predictions(Rows(labels.y, first, second), "auc", pos_label="b")
+    assert area.diagnostics["estimate_learner"] == pytest.approx(
+        roc_auc_score(labels.y == "b", first[:, 1])
+    )
+    assert area.settings["pos_label"] == "b"
 
 
 def test_a_label_that_no_row_has_is_an_error_of_the_model(labels: Rows) -> None:
     strange = labels.first.copy()
     strange[labels.first == labels.y] = "d"
-    table = compare_predictions(Rows(labels.y, strange, labels.second)).tables["Models"]
-    assert table["error rate"][0] == 1.0
+    with pytest.warns(UcvtestWarning, match="predictions of labels that y has not"):
+        result = compare_predictions(Rows(labels.y, strange, labels.second))
+    assert result.diagnostics["estimate_learner"] == 1.0
 
 
 def test_labels_of_another_type_are_the_same_labels() -> None:
@@ -129,7 +162,7 @@ def test_models_that_err_alike(labels: Rows) -> None:
     assert result.status == "ok"
     low, high = result.conf_int()
     assert low < 0 < high
-    assert "the 0 observations where one rule errs" in result.notes[-1]
+    assert "the 0 observations where one rule errs" in result.notes[0]
 
 
 def test_mcnemar_keeps_its_level() -> None:
@@ -158,7 +191,7 @@ PROC = {
 PROC_Z = 1.80180197858805
 PROC_INTERVALS = {
     "conf_low": (0.611802484610472, 0.35242345164894),
-    "AUC": (0.771464646464646, 0.546717171717172),
+    "estimate": (0.771464646464646, 0.546717171717172),
     "conf_high": (0.931126808318821, 0.741010891785403),
 }
 
@@ -169,12 +202,12 @@ def test_delong_as_proc_has_it(scores: Rows, alternative: Any) -> None:
     assert result.statistic == pytest.approx(PROC_Z, rel=1e-12)
     assert result.pvalue == pytest.approx(PROC[alternative], rel=1e-12)
     for column, expected in PROC_INTERVALS.items():
-        assert result.tables["Models"][column] == pytest.approx(expected, rel=1e-12)
+        assert result.tables["Learners"][column] == pytest.approx(expected, rel=1e-12)
     own = [result.diagnostics[name] for name in OWN_VALUES]
-    assert own[:2] == pytest.approx(PROC_INTERVALS["AUC"], rel=1e-12)
+    assert own[:2] == pytest.approx(PROC_INTERVALS["estimate"], rel=1e-12)
     low, high = (np.array(PROC_INTERVALS[end]) for end in ("conf_low", "conf_high"))
     assert own[2:] == pytest.approx((high - low) / (2 * stats.norm.isf(0.025)), rel=1e-12)
-    assert result.tables["Models"]["se"] == tuple(own[2:])
+    assert result.tables["Learners"]["se"] == tuple(own[2:])
 
 
 def test_delong_as_the_paper_writes_it(scores: Rows) -> None:
@@ -205,7 +238,7 @@ def test_positive_class(scores: Rows) -> None:
 def test_perfect_models_have_no_error_to_estimate(scores: Rows) -> None:
     result = compare_predictions(Rows(scores.y, 3.0 * scores.y, 2.0 * scores.y), "auc")
     assert math.isnan(result.pvalue)
-    assert result.status.startswith("the models rank all rows alike, or perfectly")
+    assert result.status.startswith("all observations are ranked alike, or perfectly")
 
 
 # ------------------------------------------------------------------------------- losses
@@ -244,7 +277,8 @@ def test_loss_of_ones_own(labels: Rows) -> None:
     expected = costs(labels.y, labels.first) - costs(labels.y, labels.second)
     assert result.estimate == pytest.approx(expected.mean())
     assert result.settings["loss"] == "costs"
-    assert result.method == "Paired t test of the expected costs loss"
+    assert result.method == "Hold-out t test"
+    assert result.estimand == "difference of the expected costs losses of these rules"
 
 
 def test_what_is_refused(scores: Rows, labels: Rows) -> None:
@@ -252,23 +286,24 @@ def test_what_is_refused(scores: Rows, labels: Rows) -> None:
     cases: list[tuple[Rows, dict[str, Any], str]] = [
         (scores, {"loss": "hinge"}, "loss='hinge' is unknown: use one of zero_one"),
         (scores, {"loss": "auc", "alternative": "up"}, "alternative='up' is unknown"),
-        (scores, {}, "the predictions of model are no labels, for example 2.0 where"),
-        (scores, {"loss": "log"}, "the predictions of model are no probabilities"),
-        (scores, {"loss": "auc", "pos_label": 7}, "pos_label=7 is not among the targets"),
+        (scores, {}, r"predictions\['model'\] holds 2.0, .* and the labels of y are 0, 1"),
+        (scores, {"loss": "log"}, "but probabilities lie between 0 and 1: use loss='auc'"),
+        (scores, {"loss": "auc", "pos_label": 7}, "pos_label=7 is none of the labels 0, 1"),
         (Rows(y[:1], first[:1], second[:1]), {}, "the data have 1 rows"),
         (Rows(y, first[:9], second), {}, "model has 9 predictions for 40 rows"),
         (Rows(y, first, np.where(y == 1, np.nan, 0.0)), {}, "baseline has 18 missing values"),
-        (Rows(y, np.column_stack([first] * 2), second), {}, r"model have shape \(40, 2\)"),
-        (labels, {"loss": "auc"}, "the targets have 3 classes"),
-        (labels, {"loss": "squared"}, "targets must hold numbers, got for example 'c'"),
+        (Rows(y, np.column_stack([first] * 2), second), {}, r"one dimension, got shape \(40, 2\)"),
+        (labels, {"loss": "auc"}, "the predictions of new are all labels"),
+        (labels, {"loss": "squared"}, "loss='squared' needs two classes, y has 3"),
         (Rows(y, np.column_stack([first] * 3), second), {"loss": "auc"}, r"shape \(40, 3\)"),
         (Rows(y, y, first), {"loss": "log"}, "the predictions of model are all labels, for exa"),
         (Rows(y, first, y == 1), {"loss": "auc"}, "the predictions of baseline are all labels"),
-        (Rows(np.sort(y)[21:], first[21:], second[21:]), {"loss": "auc"}, "two rows of each class"),
     ]
     for rows, options, message in cases:
         with pytest.raises(ValueError, match=message):
             compare_predictions(rows, **options)
+    few = Rows(np.sort(y)[21:], first[21:], second[21:])
+    assert "a variance needs two of each" in compare_predictions(few, "auc").status
 
 
 # ---------------------------------------------------------------------------- in MLflow
@@ -391,23 +426,21 @@ def scores_of(logged: dict[str, Any], name: str, label: str) -> np.ndarray:
 # MLflow itself names the labels to scikit-learn in an order that this does not like.
 @pytest.mark.filterwarnings("ignore:Labels passed were:UserWarning")
 @pytest.mark.parametrize("label", ["no", "yes"])
-@pytest.mark.parametrize(
-    ("loss", "metric", "column"), [("log", log_loss, "log loss"), ("auc", roc_auc_score, "AUC")]
-)
+@pytest.mark.parametrize(("loss", "metric"), [("log", log_loss), ("auc", roc_auc_score)])
 def test_models_are_asked_for_probabilities(
-    logged: dict[str, Any], loss: str, metric: Any, column: str, label: str
+    logged: dict[str, Any], loss: str, metric: Any, label: str
 ) -> None:
     """The function that MLflow calls gives labels: their log loss was 5.754 for 0.389."""
     config = {"baseline_model": logged["old"], "loss": loss, "pos_label": label}
     options = {"model": logged["new"], "evaluators": ["default", "ucvtest"]}
     quiet = {"pos_label": label, "log_model_explainability": False}
     found = evaluate(logged["rows"], {"default": quiet, "ucvtest": config}, **options)
-    table = um.load_result(found.run_id).tables["Models"]
+    table = um.load_result(found.run_id).tables["Learners"]
     positive = (logged["rows"].y == label).to_numpy().astype(int)
     expected = [metric(positive, scores_of(logged, name, label)) for name in ("new", "old")]
-    assert table[column] == pytest.approx(expected, rel=1e-6)
+    assert table["estimate"] == pytest.approx(expected, rel=1e-6)
     theirs = found.metrics["log_loss" if loss == "log" else "roc_auc"]
-    assert table[column][0] == pytest.approx(theirs, rel=1e-6)
+    assert table["estimate"][0] == pytest.approx(theirs, rel=1e-6)
 
 
 def test_every_way_to_probabilities_is_the_same(logged: dict[str, Any]) -> None:
@@ -428,7 +461,7 @@ def test_every_way_to_probabilities_is_the_same(logged: dict[str, Any]) -> None:
     for baseline in ways:
         config = {"baseline_model": baseline, "loss": "log"}
         found = evaluate(rows, config, **signed)
-        assert found.metrics["ucvtest.paired_t.1.estimate"] == 0
+        assert found.metrics["ucvtest.hold_out.1.estimate"] == 0
     # The columns that a model was logged with are picked, as MLflow does for `predict`.
     column = {"baseline": "half", "loss": "log"}
     assert evaluate(wide.assign(half=0.5), column, **signed).metrics
@@ -471,7 +504,7 @@ def test_probabilities_and_regression(client: MlflowClient, data: pd.DataFrame) 
     assert auc["ucvtest.delong.1.estimate"] > 0
     assert "ucvtest.delong.1.conf_high" not in auc
     squared = evaluate(data, {"baseline": "q"}, predictions="p", model_type="regressor").metrics
-    assert squared["ucvtest.paired_t.1.estimate"] == pytest.approx(
+    assert squared["ucvtest.hold_out.1.estimate"] == pytest.approx(
         ((data.p - data.y) ** 2 - 0.25).mean()
     )
 
