@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ucvtest.methods.ustatistic.test import UStatisticTest
     from ucvtest.planning.plan import plan
     from ucvtest.planning.sample_plan import SamplePlan
+    from ucvtest.results.citations import Citations, cite
     from ucvtest.results.joint import JointResult
     from ucvtest.results.margins import EquivalenceResult, NoninferiorityResult
     from ucvtest.results.result import TestResult
@@ -48,6 +49,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Advice",
     "BayesianTTest",
+    "Citations",
     "Comparison",
     "ConservativeZTest",
     "CorrectedTTest",
@@ -77,6 +79,7 @@ __all__ = [
     "UcvtestWarning",
     "advise",
     "autolog",
+    "cite",
     "codes",
     "compare",
     "compare_losses",
@@ -95,6 +98,7 @@ __all__ = [
 _HOME = {
     "Advice": "ucvtest.advice.advise",
     "BayesianTTest": "ucvtest.methods.classical.bayesian_t",
+    "Citations": "ucvtest.results.citations",
     "Comparison": "ucvtest.comparison.comparison",
     "ConservativeZTest": "ucvtest.methods.classical.conservative_z",
     "CorrectedTTest": "ucvtest.methods.classical.corrected_t",
@@ -124,6 +128,7 @@ _HOME = {
     "UcvtestWarning": "ucvtest.common.exceptions",
     "advise": "ucvtest.advice.advise",
     "autolog": "ucvtest.autologging",
+    "cite": "ucvtest.results.citations",
     "compare": "ucvtest.comparison.run",
     "compare_losses": "ucvtest.comparison.given",
     "evaluate": "ucvtest.evaluation.evaluate",

@@ -103,6 +103,23 @@ class TestResult(ResultFields):
 
         return verdict(self)
 
+    def methods_text(self) -> str:
+        """A paragraph for the methods section of a paper, from what this result holds.
+
+        It names learners, sizes, loss, estimand, test, design, variance, interval, fits, version
+        and seed, and cites by the keys of `ucvtest.cite`.
+
+        Examples
+        --------
+        >>> import ucvtest as uv
+        >>> losses = uv.Losses.from_predictions([0, 1] * 9, {"a": [0, 1] * 9, "b": [0] * 18})
+        >>> print(uv.McNemarTest.from_losses(losses).fit().methods_text()[:57])
+        The error rates of a (first) and b (second) were compared
+        """
+        from ucvtest.results.methods_text import methods_text
+
+        return methods_text(self)
+
     def equivalence(self, low: float, high: float, *, alpha: float = 0.05) -> "EquivalenceResult":
         """Whether the estimand lies between two bounds: two one-sided tests (Schuirmann 1987).
 

@@ -1,0 +1,206 @@
+"""The papers that a result rests on, as BibTeX and in words."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from importlib.metadata import version
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from ucvtest.results.fields import ResultFields
+
+__all__ = ["Citations", "Paper", "all_papers", "cite", "papers_behind"]
+
+_OF_A_PLACE = ("author", "title", "year")
+_PRINTED = ("journal", "booktitle", "publisher", "howpublished", "volume", "pages", "note")
+
+
+class HasResults(Protocol):
+    """A `Comparison`, which is on a floor above."""
+
+    @property
+    def results(self) -> Mapping[tuple[str, str, str], ResultFields]:
+        """All of its results."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One entry of the literature.
+
+    Parameters
+    ----------
+    key : str
+        What citations call it, for example "nadeau2003".
+    kind : str
+        The type of its BibTeX entry.
+    fields : mapping
+        Author, title, year and where it appeared, as BibTeX has them.
+    behind : tuple of mapping
+        Of which results it is the source, and by which of its parts.
+    """
+
+    key: str
+    kind: str
+    fields: Mapping[str, Any]
+    behind: tuple[Mapping[str, str], ...] = ()
+
+    @property
+    def bibtex(self) -> str:
+        """Its BibTeX entry."""
+        lines = [f"  {name} = {{{value}}}," for name, value in self.fields.items()]
+        return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
+
+    @property
+    def text(self) -> str:
+        """One line for a list of references."""
+        where = [str(self.fields[name]) for name in _PRINTED if name in self.fields]
+        author, title, year = (self.fields[name] for name in _OF_A_PLACE)
+        authors = _listed(str(author).split(" and "))
+        return _plain(f"{authors} ({year}). {title}. {', '.join(where)}.")
+
+    def used_by(self, result: ResultFields) -> str | None:
+        """The parts of the paper that a result rests on; None for nothing of it."""
+        found = [each["where"] for each in self.behind if _holds(each, result)]
+        return "; ".join(found) if found else None
+
+
+@dataclass(frozen=True)
+class Citations:
+    """The papers behind a result or a comparison, with ucvtest itself at the end.
+
+    Printed, it is a list of references.
+
+    Parameters
+    ----------
+    papers : tuple of Paper
+    """
+
+    papers: tuple[Paper, ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The citation keys, as `TestResult.methods_text` writes them."""
+        return tuple(paper.key for paper in self.papers)
+
+    @property
+    def bibtex(self) -> str:
+        """All BibTeX entries, for a .bib file."""
+        return "\n\n".join(paper.bibtex for paper in self.papers) + "\n"
+
+    @property
+    def text(self) -> str:
+        """One line for each paper."""
+        return "\n".join(f"[{paper.key}] {paper.text}" for paper in self.papers)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def cite(result: ResultFields | HasResults) -> Citations:
+    """The papers that a result rests on, as BibTeX and in words.
+
+    Besides the paper of the test these are the sources of the interval, of the variance and of
+    what else this result used, such as clusters or a sequential p-value.
+
+    Parameters
+    ----------
+    result : TestResult or Comparison
+        Of a comparison, the papers of all its results.
+
+    Returns
+    -------
+    Citations
+        Its `text` and `bibtex` are what they say, its `keys` those of `TestResult.methods_text`.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> losses = uv.Losses.from_predictions([0, 1] * 9, {"a": [0, 1] * 9, "b": [0] * 18})
+    >>> found = uv.cite(uv.McNemarTest.from_losses(losses).fit())
+    >>> found.keys
+    ('dietterich1998', 'mcnemar1947', 'fay2021', 'ucvtest')
+    >>> print(found.text.splitlines()[1])
+    [mcnemar1947] Q. McNemar (1947). Note on the sampling error of the difference between correlated proportions or percentages. Psychometrika, 12, 153-157.
+    """  # noqa: E501
+    results = [result] if isinstance(result, ResultFields) else _compared(result)
+    return Citations((*papers_behind(results), _software()))
+
+
+def papers_behind(results: Iterable[ResultFields]) -> tuple[Paper, ...]:
+    """The papers of all results, each once, without the software."""
+    results = list(results)
+    return tuple(
+        paper for paper in all_papers() if any(paper.used_by(each) is not None for each in results)
+    )
+
+
+@cache
+def all_papers() -> tuple[Paper, ...]:
+    """The whole literature of the package."""
+    text = resources.files("ucvtest.results").joinpath("papers.toml").read_text("utf-8")
+    return tuple(_paper(entry) for entry in tomllib.loads(text)["paper"])
+
+
+def _paper(entry: dict[str, Any]) -> Paper:
+    key, kind, behind = entry.pop("key"), entry.pop("kind"), entry.pop("behind", [])
+    return Paper(key, kind, MappingProxyType(entry), tuple(map(MappingProxyType, behind)))
+
+
+def _software() -> Paper:
+    title = "ucvtest: honest statistical tests for learning algorithms on one small data set"
+    fields = {
+        "author": "{The ucvtest developers}",
+        "title": title,
+        "note": f"Version {version('ucvtest')}",
+        "year": 2026,
+    }
+    return Paper("ucvtest", "misc", MappingProxyType(fields))
+
+
+def _compared(comparison: Any) -> list[ResultFields]:
+    results = getattr(comparison, "results", None)
+    if not isinstance(results, Mapping):
+        raise TypeError(
+            f"result must be a TestResult or a Comparison, got {type(comparison).__name__}: "
+            "give what fit or uv.compare returned"
+        )
+    return list(results.values())
+
+
+def _holds(conditions: Mapping[str, str], result: ResultFields) -> bool:
+    """Whether a result is one of those that a table [[paper.behind]] describes."""
+    if result.settings.get("test") != conditions["test"]:
+        return False
+    return all(
+        re.search(pattern, _text_of(result, name)) is not None
+        for name, pattern in conditions.items()
+        if name not in ("test", "where")
+    )
+
+
+def _text_of(result: ResultFields, name: str) -> str:
+    """A field, or a part of one, as text; empty where there is none."""
+    field, _, part = name.partition(".")
+    value = getattr(result, field)
+    if part:
+        value = value.get(part) if isinstance(value, Mapping) else getattr(value, part, None)
+    return "" if value is None else str(value)
+
+
+def _listed(authors: list[str]) -> str:
+    return authors[0] if len(authors) == 1 else f"{', '.join(authors[:-1])} and {authors[-1]}"
+
+
+def _plain(text: str) -> str:
+    """Text without what only BibTeX needs."""
+    for code, sign in (("{\\v s}", "š"), ("``", '"'), ("''", '"'), ("--", "-")):
+        text = text.replace(code, sign)
+    return text.replace("{", "").replace("}", "")

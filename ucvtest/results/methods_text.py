@@ -1,0 +1,175 @@
+"""What was done, in a paragraph for the methods section of a paper."""
+
+import math
+from importlib.metadata import version
+from typing import Any
+
+from ucvtest.results.citations import papers_behind
+from ucvtest.results.fields import ResultFields
+
+__all__ = ["methods_text"]
+
+INTERVALS = {
+    "binomial": "Clopper and Pearson's exact one",
+    "paired binomial": "the one that agrees with the exact test (Fay and Lumbard)",
+    "plus four": "that of Agresti and Coull, with four observations added",
+    "hall": "Hall's, with the skewness taken out",
+    "log t": "Student's t on the scale of the logarithm",
+    "logit t": "Student's t on the logit scale",
+    "stabilised t": "Student's t on the scale on which the standard error does not move with the "
+    "estimate (Tibshirani)",
+}
+"""By the kind of a result's rule."""
+
+LOSSES = {"zero_one": "zero-one", "auc": "AUC (no loss but a ranking)"}
+
+SCHEMES = {
+    "monte_carlo": "Monte-Carlo cross-validation",
+    "repeated": "repeated cross-validation",
+    "bootstrap": "the bootstrap",
+    "kfold": "cross-validation",
+    "leave_one_out": "leave-one-out cross-validation",
+}
+
+LABELINGS = {
+    "analytic": "all permutations of the labels, in closed form",
+    "exact": "all different permutations of the labels",
+}
+
+
+def methods_text(result: ResultFields) -> str:
+    """The sentences that this result gives rise to, in a fixed order."""
+    sentences = [
+        _question(result),
+        _estimand(result),
+        _clusters(result),
+        _resampling(result),
+        _uncertainty(result),
+        _hypothesis(result),
+        _software(result),
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _question(result: ResultFields) -> str:
+    settings = result.settings
+    first, second = settings.get("learner"), settings.get("other")
+    keys = ", ".join(paper.key for paper in papers_behind([result]))
+    cited = f" [{keys}]" if keys else ""
+    how = f"on {result.n_obs} observations by the following method: {result.method}{cited}."
+    what = _measure(result)
+    if second is None:
+        return f"The {what} of {first} was estimated {how}"
+    plural = what if what.endswith("s") else f"{what}s"
+    return f"The {plural} of {first} (first) and {second} (second) were compared {how}"
+
+
+def _measure(result: ResultFields) -> str:
+    loss = result.settings.get("loss") or result.settings.get("metric")
+    if loss == "auc" or result.better == "higher":
+        return "AUC" if "AUC" in result.estimand else "score"
+    return "error rate" if loss in ("zero_one", "error") else "expected loss"
+
+
+def _estimand(result: ResultFields) -> str:
+    contrast = ""
+    if result.settings.get("other") is not None:
+        over = "over" if result.contrast == "ratio" else "minus"
+        contrast = f" (first {over} second)"
+    loss = result.settings.get("loss")
+    named = f"; the loss is {LOSSES.get(loss, loss)}" if loss not in (None, "auc") else ""
+    return f"The estimand is the {result.estimand}{contrast}{named}."
+
+
+def _clusters(result: ResultFields) -> str:
+    if "n_groups" not in result.diagnostics:
+        return ""
+    return (
+        f"Observations came in {result.diagnostics['n_groups']} clusters, which are what was "
+        "counted and what learning and test sets hold."
+    )
+
+
+def _resampling(result: ResultFields) -> str:
+    if result.settings.get("source") == "predictions":
+        return "Predictions were given, and no model was fitted."
+    parts = [part for part in (_design(result), _learn_size(result)) if part]
+    named = f"Resampling: {', '.join(parts)}; " if parts else ""
+    fits = f"{result.n_fits} model fit{'s' if result.n_fits != 1 else ''} in all."
+    return f"{named}{fits}"
+
+
+def _design(result: ResultFields) -> str:
+    settings, numbers = result.settings, result.diagnostics
+    if "design" in settings:
+        return str(settings["design"])
+    if "scheme" in settings:
+        folds = "" if settings["scheme"] == "bootstrap" else f" with {settings['n_folds']} folds"
+        return f"{SCHEMES[settings['scheme']]}{folds}, {numbers['n_repeats']} repeats"
+    if "n_folds" in settings:
+        times = settings.get("n_repeats", 1)
+        repeated = f", {times} times" if times != 1 else ""
+        return f"{settings['n_folds']}-fold cross-validation{repeated}"
+    if "n_permutations" in settings:
+        number = settings["n_permutations"]
+        return LABELINGS.get(number, f"{number} permutations of the labels")
+    if "n_pairs" in numbers:
+        return f"{numbers['n_pairs']} pairs of random learning sets"
+    return ""
+
+
+def _learn_size(result: ResultFields) -> str:
+    size = result.settings.get("learn_size")
+    return "" if size is None else f"learning-set size {_number(size)}"
+
+
+def _uncertainty(result: ResultFields) -> str:
+    if math.isnan(result.se) and result.rule is None:
+        return ""
+    parts = []
+    variance = result.diagnostics.get("variance")
+    if isinstance(variance, str):
+        parts.append(f"The variance estimate is {variance!r}")
+    name = result.interval_name if result.interval_name != "interval" else "confidence interval"
+    by = INTERVALS[result.rule.kind] if result.rule is not None else _reference(result)
+    if by:
+        parts.append(f"the {name} is {by}")
+    error = result.diagnostics.get("mc_se_estimate", math.nan)
+    if not math.isnan(error):
+        parts.append(f"the Monte-Carlo standard error of the estimate is {_number(error)}")
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _reference(result: ResultFields) -> str:
+    """The symmetric interval by its reference distribution; nothing where there is none."""
+    if result.reference == "normal":
+        return "normal"
+    if result.reference == "t":
+        return f"Student's t with {_number(result.df)} degrees of freedom"
+    return ""
+
+
+def _hypothesis(result: ResultFields) -> str:
+    if result.posterior is not None:
+        rope = f" (half width {_number(result.posterior.rope)})" if result.posterior.rope else ""
+        return (
+            "In the place of a p-value stand posterior probabilities of the region of practical "
+            f"equivalence{rope} and of its sides."
+        )
+    if math.isnan(result.pvalue):
+        return "" if result.status == "ok" else f"There is no p-value: {result.status}."
+    tested = result.null_hypothesis or f"the estimand is {_number(result.null_value)}"
+    sided = {"two-sided": "two-sided", "less": "one-sided (below)", "greater": "one-sided (above)"}
+    under = f", assuming {result.assumption}" if result.assumption else ""
+    return f"The p-value is {sided[result.alternative]}, of the hypothesis that {tested}{under}."
+
+
+def _software(result: ResultFields) -> str:
+    seed = result.settings.get("rng")
+    seeded = f", random numbers from seed {seed}" if isinstance(seed, int) else ""
+    return f"Computed by ucvtest {version('ucvtest')} [ucvtest]{seeded}."
+
+
+def _number(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
