@@ -16,6 +16,7 @@ __all__ = [
     "ComparisonHook",
     "FitHook",
     "LoggingHook",
+    "SelectionHook",
     "add_hook",
     "installed_hooks",
     "remove_hook",
@@ -45,6 +46,14 @@ class ComparisonHook(FitHook, Protocol):
 
     def compared(self, test: Any, comparison: Any) -> None:
         """Called with the finished comparison and a test on its data."""
+
+
+@runtime_checkable
+class SelectionHook(FitHook, Protocol):
+    """What is told of the choices of `uv.select_model` too."""
+
+    def selected(self, question: Any, selection: Any) -> None:
+        """Called with the finished selection, and the question that `fitting` got."""
 
 
 @runtime_checkable
@@ -157,6 +166,16 @@ def announce_comparison(test: Any, comparison: Any) -> None:
                     hook.fitted(test, result)
         except Exception as error:
             _warn(hook, "on a finished comparison", error, "the comparison is complete")
+
+
+def announce_selection(question: Any, selection: Any) -> None:
+    """Tell the hooks that take them of a model selection."""
+    for hook in installed_hooks():
+        try:
+            if isinstance(hook, SelectionHook):
+                hook.selected(question, selection)
+        except Exception as error:
+            _warn(hook, "on a finished selection", error, "the selection is complete")
 
 
 def _warn(hook: FitHook, when: str, error: Exception, rest: str) -> None:

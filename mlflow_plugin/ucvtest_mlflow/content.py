@@ -19,7 +19,7 @@ from ucvtest_mlflow.records import Judged, Outcome
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from ucvtest import Comparison, SamplePlan
+    from ucvtest import Comparison, ModelSelection, SamplePlan
 
 __all__ = [
     "describe_data",
@@ -36,7 +36,10 @@ __all__ = [
     "write_tables",
 ]
 
-METRICS = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high", "n_fits", "elapsed")
+METRICS = ("estimate", "se", "statistic", "pvalue", "conf_low", "conf_high")
+
+OF_PAIRS = ("estimate", "conf_low", "conf_high", "pvalue", "pvalue_adjusted")
+"""What the rows of a comparison of several pairs of learners have as metrics."""
 
 POSTERIOR = ("p_left", "p_rope", "p_right")
 """What Bayesian tests give in the place of a p-value: fields of `posterior`."""
@@ -44,21 +47,21 @@ POSTERIOR = ("p_left", "p_rope", "p_right")
 OWN_VALUES = ("estimate_learner", "estimate_other", "se_learner", "se_other")
 """What each of two learners reaches alone: of `diagnostics`."""
 
-PLAN_METRICS = ("n_needed", "n_low", "n_high", "value", "power", "alpha", "n_fits", "elapsed")
+PLAN_METRICS = ("n_needed", "n_low", "n_high", "value", "power", "alpha")
 
 MARGIN_METRICS = ("pvalue", "conf_low", "conf_high", "margin", "low", "high", "alpha")
 
 # Long settings stay whole in result.json; 500 is what the oldest MLflow servers accept.
 LONGEST_PARAM = 500
 LONGEST_TAG = 5000
+LONGEST_NAME = 60
+"""Of what a key calls a learner or a test: a key has room for two learners and a test."""
 
 
 def kind(result: Outcome) -> str:
     """The kind of test in keys, "ustatistic" for example; from its title where it does not say."""
-    if _is_plan(result):
-        return "plan"
     if not isinstance(result, TestResult):
-        return "comparison"
+        return KINDS[type(result).__name__]
     named = result.settings.get("test")
     if isinstance(named, str):
         return named
@@ -66,16 +69,32 @@ def kind(result: Outcome) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name).strip("_") or "test"
 
 
+KINDS = {"Comparison": "comparison", "ModelSelection": "select_model", "SamplePlan": "plan"}
+"""What outcomes that are no results of tests are called in keys."""
+
+
+def _is_comparison(result: Outcome) -> "TypeIs[Comparison]":
+    """Whether it is a comparison, which need not be imported to tell."""
+    return type(result).__name__ == "Comparison"
+
+
 def _is_plan(result: Outcome) -> "TypeIs[SamplePlan]":
-    """Whether it is a plan, which need not be imported to tell."""
     return type(result).__name__ == "SamplePlan"
 
 
+def _is_selection(result: Outcome) -> "TypeIs[ModelSelection]":
+    return type(result).__name__ == "ModelSelection"
+
+
 def params(result: Outcome, prefix: str) -> list[Param]:
-    """The settings, cut to what MLflow shows."""
+    """The settings and what it cost, cut to what MLflow shows.
+
+    Costs are no metrics, of which MLflow would draw a chart each beside those of the answer.
+    """
+    costs = {"n_fits": result.n_fits, "elapsed": round(result.elapsed, 3)}
+    values = {**result.settings, **costs}
     return [
-        Param(f"{prefix}{name}", _cut(str(value), LONGEST_PARAM))
-        for name, value in result.settings.items()
+        Param(f"{prefix}{name}", _cut(str(value), LONGEST_PARAM)) for name, value in values.items()
     ]
 
 
@@ -119,10 +138,10 @@ def of_margin(judged: Judged, prefix: str) -> tuple[list[Metric], list[RunTag]]:
 
 
 def _status(result: Outcome) -> str:
-    if _is_plan(result):
-        return "ok"
     if isinstance(result, TestResult):
         return result.status
+    if not _is_comparison(result):
+        return "ok"
     others = [
         f"{' '.join(key)}: {each.status}"
         for key, each in result.results.items()
@@ -136,52 +155,79 @@ def _numbers(result: Outcome) -> dict[str, float]:
         # What ten million observations do not reach has no number.
         values = {name: getattr(result, name) for name in PLAN_METRICS}
         return {name: math.inf if value is None else value for name, value in values.items()}
+    if _is_selection(result):
+        return _numbers_of_learners(result)
     if not isinstance(result, TestResult):
-        return _numbers_of_tests(result) | {"n_fits": result.n_fits, "elapsed": result.elapsed}
+        return _numbers_of_tests(result) if len(result.pairs) == 1 else _numbers_of_pairs(result)
     row = result.summary_frame().iloc[0]
     numbers = {name: row[name] for name in METRICS if name in row}
     if result.posterior is not None:
         numbers |= {name: getattr(result.posterior, name) for name in POSTERIOR}
     numbers |= {name: result.diagnostics[name] for name in OWN_VALUES if name in result.diagnostics}
-    return {name: float(value) for name, value in numbers.items()} | {"elapsed": result.elapsed}
+    return {name: float(value) for name, value in numbers.items()}
 
 
 def _numbers_of_tests(comparison: "Comparison") -> dict[str, float]:
-    """The numbers of every test, for two learners; those of many pairs are in the table alone."""
-    if len(comparison.pairs) > 1:
-        # Of learners that were judged together: the number of those that may be the best.
-        keys = _test_keys(comparison.tests)
-        return {
-            f"{keys[test]}.best_set_size": float(len(comparison.best_set(test=test)))
-            for test in comparison.together
-        }
-    known = (*METRICS, *POSTERIOR, *OWN_VALUES)
-    shown = [name for name in known if name not in ("n_fits", "elapsed")]
-    keys = _test_keys(comparison.tests)
+    """The numbers of every test of two learners."""
+    keys = _keys(comparison.tests)
     return {
         f"{keys[test]}.{name}": number
         for (test, _, _), each in comparison.results.items()
         for name, number in _numbers(each).items()
-        if name in shown
     }
 
 
-def _test_keys(tests: Sequence[str]) -> dict[str, str]:
-    """What tests are called in keys; labels that keys cannot tell apart get numbers."""
+def _numbers_of_pairs(comparison: "Comparison") -> dict[str, float]:
+    """The numbers of every test and pair, and of learners that were judged together.
+
+    What is not finite is left to the table: tags have no room for the open ends of many intervals.
+    """
+    tests, learners = _keys(comparison.tests), _keys(comparison.learners, "learner")
+    frame = comparison.frame
+    numbers = {
+        f"{tests[row['test']]}.{learners[row['learner']]}_vs_{learners[row['other']]}.{name}": value
+        for row in frame.to_dict("records")
+        for name in OF_PAIRS
+        if math.isfinite(value := float(row[name]))
+    }
+    return numbers | {
+        f"{tests[test]}.best_set_size": float(len(comparison.best_set(test=test)))
+        for test in comparison.together
+    }
+
+
+def _numbers_of_learners(selection: "ModelSelection") -> dict[str, float]:
+    """Every criterion of every learner that has it."""
+    keys = _keys(selection.names, "learner")
+    return {
+        f"{keys[learner]}.{name}": value
+        for name, values in selection.columns.items()
+        for learner, value in zip(selection.names, values.tolist(), strict=True)
+        if math.isfinite(value)
+    }
+
+
+def _keys(names: Sequence[str], without: str = "test") -> dict[str, str]:
+    """What tests or learners are called in keys; those that keys cannot tell apart get numbers.
+
+    `without` stands for what has no letter that keys know.
+    """
     keys: dict[str, str] = {}
-    for test in tests:
-        name, number = _file_name(test) or "test", 1
+    for each in names:
+        name, number = _file_name(each)[:LONGEST_NAME] or without, 1
         key = name
         while key in keys.values():
             number += 1
             key = f"{name}_{number}"
-        keys[test] = key
+        keys[each] = key
     return keys
 
 
 def run_name(result: Outcome) -> str:
     """A name for a run of its own: what was compared."""
-    if not isinstance(result, TestResult) and not _is_plan(result):
+    if _is_selection(result):
+        return f"{_cut(' or '.join(_cut(name, 20) for name in result.names), 100)} ({kind(result)})"
+    if _is_comparison(result):
         compared = " vs ".join(_cut(name, 20) for name in result.learners)
         return f"{_cut(compared, 100)} ({kind(result)})"
     names = [result.settings.get(key) for key in ("learner", "other")]
@@ -204,7 +250,7 @@ def write_files(result: Outcome, folder: Path, *, log_plots: bool) -> None:
     (folder / "result.json").write_text(result.to_json(indent=1), encoding="utf-8")
     if log_plots:
         # Without pyplot: logging must neither open windows nor add to the user's figures.
-        if not isinstance(result, TestResult) and not _is_plan(result):
+        if _is_comparison(result) or _is_selection(result):
             result.save_plot(folder / "plot.png")
             return
         first, *others = result.plot_kinds
@@ -229,8 +275,10 @@ def tables(result: Outcome) -> dict[str, pd.DataFrame]:
         found = {"plan": result.frame, **curves}
     elif isinstance(result, TestResult):
         found = result.tables
+    elif _is_selection(result):
+        found = {"learners": result.table.astype(object)}
     else:
-        keys = _test_keys(result.tests)
+        keys = _keys(result.tests)
         learners = {f"learners {keys[test]}": test for test in result.together}
         found = {"comparison": result.frame, "fits": result.fits_frame.astype(object)}
         found |= {title: result.learner_frame(test=test) for title, test in learners.items()}

@@ -35,6 +35,8 @@ FOLDER = "ucvtest"
 RECORD_TAG = f"{FOLDER}.record"
 # With what goes on before and after, no call takes more than the 8 seconds that are promised.
 WAIT_SECONDS = 7.0
+# A request takes 1000 values, parameters and tags among them.
+MOST_NUMBERS = 500
 
 _T = TypeVar("_T")
 
@@ -47,13 +49,13 @@ class Logged(NamedTuple):
 
 
 def log_result(result: Outcome, run_id: str | None = None) -> Logged:
-    """Log one result, a comparison as one table, or a plan.
+    """Log one result, a comparison as one table, a choice of a model, or a plan.
 
     A run that is created for it and cannot be completed ends as failed.
 
     Parameters
     ----------
-    result : TestResult, Comparison or SamplePlan
+    result : TestResult, Comparison, ModelSelection or SamplePlan
     run_id : str, optional
         By default the active run, or a new one where none is active.
 
@@ -75,7 +77,7 @@ def log_result(result: Outcome, run_id: str | None = None) -> Logged:
 
 
 def load_result(run_id: str, key: str | None = None) -> Outcome:
-    """Read a result, a comparison or a plan back.
+    """Read a result, a comparison, a choice of a model or a plan back.
 
     Parameters
     ----------
@@ -85,8 +87,8 @@ def load_result(run_id: str, key: str | None = None) -> Outcome:
 
     Returns
     -------
-    TestResult, Comparison or SamplePlan
-        Equal to the one that was logged.
+    TestResult, Comparison, ModelSelection or SamplePlan
+        Equal to the one that was logged; of a choice the learners' names alone.
 
     Raises
     ------
@@ -370,9 +372,13 @@ def _log(client: MlflowClient, record: Record, run: Run) -> Logged:
         _log_dataset(client, run_id, record.dataset)
     # The batch comes last, and its tags last in it: with them, the result has arrived.
     prefix = f"{FOLDER}.{key}."
+    numbers = content.metrics(result, prefix, record.created)
+    while len(numbers) > MOST_NUMBERS:
+        client.log_batch(run_id, metrics=numbers[:MOST_NUMBERS])
+        numbers = numbers[MOST_NUMBERS:]
     client.log_batch(
         run_id,
-        metrics=content.metrics(result, prefix, record.created),
+        metrics=numbers,
         params=content.params(result, prefix),
         tags=content.tags(result, prefix),
     )

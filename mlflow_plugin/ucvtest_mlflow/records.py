@@ -7,17 +7,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ucvtest import TestResult
+import ucvtest
 
 if TYPE_CHECKING:
-    from ucvtest import Comparison, EquivalenceResult, NoninferiorityResult, SamplePlan
+    from ucvtest import (
+        Comparison,
+        EquivalenceResult,
+        ModelSelection,
+        NoninferiorityResult,
+        SamplePlan,
+    )
 
 __all__ = ["Judged", "Outcome", "Record", "restored"]
 
 FORMAT = "ucvtest_mlflow.Record"
 FORMAT_VERSION = 2
 
-Outcome: TypeAlias = "TestResult | Comparison | SamplePlan"
+Outcome: TypeAlias = "ucvtest.TestResult | Comparison | ModelSelection | SamplePlan"
 """What is logged."""
 
 Judged: TypeAlias = "EquivalenceResult | NoninferiorityResult"
@@ -25,17 +31,12 @@ Judged: TypeAlias = "EquivalenceResult | NoninferiorityResult"
 
 
 def restored(data: Mapping[str, Any]) -> Outcome:
-    """The result, comparison or plan that a dictionary was made of."""
-    # Here: a comparison loads JAX, which MLflow's evaluator does without.
-    if data.get("format") == "ucvtest.Comparison":
-        from ucvtest import Comparison
-
-        return Comparison.from_dict(data)
-    if data.get("format") == "ucvtest.SamplePlan":
-        from ucvtest import SamplePlan
-
-        return SamplePlan.from_dict(data)
-    return TestResult.from_dict(data)
+    """The result, comparison, selection or plan that a dictionary was made of."""
+    kind = str(data.get("format")).removeprefix("ucvtest.")
+    # Looked up here: all but results load JAX, which most of what is logged does without.
+    known = ("Comparison", "ModelSelection", "SamplePlan")
+    made: Outcome = getattr(ucvtest, kind if kind in known else "TestResult").from_dict(data)
+    return made
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Record:
 
     Parameters
     ----------
-    result : TestResult, Comparison or SamplePlan
+    result : TestResult, Comparison, ModelSelection or SamplePlan
     tracking_uri : str
         The server or store that was current when the test ended.
     run_id : str, optional

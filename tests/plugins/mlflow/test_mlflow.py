@@ -97,6 +97,8 @@ def test_own_run(client: MlflowClient, spool: Path) -> None:
         "ucvtest.ustatistic.1.other": "knn:3",
         "ucvtest.ustatistic.1.learn_size": "9",
         "ucvtest.ustatistic.1.max_fits": "None",
+        "ucvtest.ustatistic.1.n_fits": "8000",
+        "ucvtest.ustatistic.1.elapsed": "24.3",
     }
     low, high = RESULT.conf_int()
     assert run.data.metrics == {
@@ -106,8 +108,6 @@ def test_own_run(client: MlflowClient, spool: Path) -> None:
         "ucvtest.ustatistic.1.pvalue": 0.19,
         "ucvtest.ustatistic.1.conf_low": low,
         "ucvtest.ustatistic.1.conf_high": high,
-        "ucvtest.ustatistic.1.n_fits": 8000,
-        "ucvtest.ustatistic.1.elapsed": 24.3,
     }
     assert run.data.tags["ucvtest.ustatistic.1.verdict"] == RESULT.verdict
     assert run.data.tags["ucvtest.ustatistic.1.status"] == "ok"
@@ -1105,8 +1105,8 @@ def test_every_class_in_one_run_and_some_twice(
         # Of the artifacts' address, because a look by the run's name reads the whole run again.
         names = {Path(item.path).name for item in artifacts.list_artifacts(f"ucvtest/{key}")}
         assert f"plot{'' if len(result.plot_kinds) == 1 else '_'}" in "".join(names)
-        history = server.get_metric_history(run.info.run_id, f"ucvtest.{key}.elapsed")
-        assert [metric.value for metric in history] == [result.elapsed]
+        history = server.get_metric_history(run.info.run_id, f"ucvtest.{key}.estimate")
+        assert [metric.value for metric in history] == [result.estimate]
     (data,) = found.inputs.dataset_inputs
     assert data.dataset.digest == content.describe_data(test)["digest"]
     assert list(spool.iterdir()) == []
@@ -1376,7 +1376,7 @@ def test_a_comparison_is_one_entry(client: MlflowClient, spool: Path) -> None:
     # None of its tests is logged by itself.
     assert delivery._keys(run) == ["comparison.1"]
     metrics = run.data.metrics
-    assert metrics["ucvtest.comparison.1.n_fits"] == found.n_fits
+    assert run.data.params["ucvtest.comparison.1.n_fits"] == str(found.n_fits)
     name = "ucvtest.comparison.1.corrected_t_2.pvalue"
     assert metrics[name] == found.result("corrected_t (2)").pvalue
     assert run.data.params["ucvtest.comparison.1.correction"] == "holm"
@@ -1434,8 +1434,60 @@ def test_the_table_of_a_comparison(client: MlflowClient, spool: Path) -> None:
         table["pvalue_adjusted"].astype(float), found.frame["pvalue_adjusted"]
     )
     metrics = client.get_run(run.info.run_id).data.metrics
-    # The numbers of many pairs are in the table alone.
-    assert set(metrics) == {"ucvtest.comparison.1.n_fits", "ucvtest.comparison.1.elapsed"}
+    assert len(metrics) == 6 * len(content.OF_PAIRS)
+    for row in found.frame.to_dict("records"):
+        test = row["test"].replace(" (", "_").replace(")", "")
+        pair = f"{row['learner']}_vs_{row['other']}".replace(":", "_")
+        for name in content.OF_PAIRS:
+            assert metrics[f"ucvtest.comparison.1.{test}.{pair}.{name}"] == row[name]
+    # By these runs can be found and put in order.
+    column = "metrics.`ucvtest.comparison.1.corrected_t_1.lda_vs_majority.pvalue`"
+    assert len(mlflow.search_runs(filter_string=f"{column} <= 1", order_by=[column])) == 1
+
+
+def test_names_that_keys_have_no_room_for(client: MlflowClient) -> None:
+    names = ["ä" * 300, "x" * 300, "x" * 299 + "y"]
+    found = uv.compare(
+        X, Y, dict(zip(names, ("lda", "knn:3", "majority"), strict=True)), "hold_out", rng=0
+    )
+    metrics = client.get_run(um.log_result(found).run_id).data.metrics
+    long = "x" * content.LONGEST_NAME
+    for pair in (f"learner_vs_{long}", f"learner_vs_{long}_2", f"{long}_vs_{long}_2"):
+        assert f"ucvtest.comparison.1.hold_out.{pair}.estimate" in metrics
+
+
+def test_more_numbers_than_a_request_takes(
+    client: MlflowClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = uv.compare(X, Y, ["lda", "knn:3", "majority"], "hold_out", rng=0)
+    monkeypatch.setattr(delivery, "MOST_NUMBERS", 4)
+    assert len(client.get_run(um.log_result(found).run_id).data.metrics) == 3 * 5
+
+
+def test_a_selection(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool)
+    options: dict[str, Any] = {"criteria": ["permutation", "loo"], "n_permutations": 5, "rng": 0}
+    found = uv.select_model(X, Y, {"a": "lda", "b": "knn:3"}, **options)
+    (run,) = runs(client)
+    assert run.info.run_name == "a or b (select_model)"
+    assert run.data.metrics == {
+        f"ucvtest.select_model.1.{name}.{criterion}": found.columns[criterion][place]
+        for place, name in enumerate("ab")
+        for criterion in ("e_in", "permutation", "loo")
+    }
+    assert run.data.params["ucvtest.select_model.1.criterion"] == "permutation"
+    assert run.data.params["ucvtest.select_model.1.n_fits"] == str(found.n_fits)
+    assert run.data.tags["ucvtest.select_model.1.verdict"] == found.verdict
+    assert run.data.tags["mlflow.note.content"].startswith(f"**{found.verdict}**\n\n|")
+    assert files(client, run.info.run_id, "select_model.1") == {
+        "summary.md", "summary.txt", "result.json", "plot.png", "learners.json",
+    }  # fmt: skip
+    assert len(run.inputs.dataset_inputs) == 1
+    again = um.load_result(run.info.run_id)
+    assert again.to_dict() == found.to_dict()
+    assert again.verdict == found.verdict
+    with pytest.raises(ValueError, match=f"the best one is called '{found.verdict[-1]}'"):
+        again.best  # noqa: B018  (it must be refused)
 
 
 def test_a_comparison_beside_a_test_in_one_run(client: MlflowClient, spool: Path) -> None:

@@ -2,25 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.runtime import Execution, progress_bar
-from ucvtest.common.values import ByValue
 from ucvtest.data.groups import GroupWeight
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.methods.permutation.criteria import CRITERIA, Candidate, Criterion, Draws, Task
 from ucvtest.methods.permutation.plan import check_response
-from ucvtest.results.serialising import freeze
+from ucvtest.results.serialising import Saved, freeze
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from ucvtest.methods.permutation.selection_summary import SelectionSummary
 
 __all__ = ["ModelSelection", "select_model"]
 
@@ -33,9 +35,12 @@ NAMES: Mapping[str, str] = {
     "vc": "VC penalty",
 }
 
+SIZE = (6.4, 4.2)
+"""Of the picture, in inches."""
+
 
 @dataclass(frozen=True, eq=False)
-class ModelSelection(ByValue):
+class ModelSelection(Saved):
     """Learners with their criteria, and the choice of each criterion.
 
     Parameters
@@ -43,6 +48,7 @@ class ModelSelection(ByValue):
     criterion : str
         What `best` goes by.
     learners : tuple of Learner
+        None of a selection that was read from a file, which keeps their names alone.
     columns : mapping of str to ndarray, shape (K,)
         e_in, the degrees of freedom of linear smoothers, and every criterion, for each of the K
         learners; NaN where a learner has none.
@@ -56,6 +62,8 @@ class ModelSelection(ByValue):
     names : tuple of str, optional
         What the learners are called; by default what they call themselves.
     """
+
+    _what: ClassVar[str] = "model selection"
 
     criterion: str
     learners: tuple[Learner, ...]
@@ -78,20 +86,20 @@ class ModelSelection(ByValue):
         return f"{self.table.to_string(index=False)}\n\nChosen by {chosen}"
 
     def _repr_html_(self) -> str:
-        from ucvtest.results.grids import Grid, number_column, page
+        return str(self.summary().as_html())
+
+    @property
+    def verdict(self) -> str:
+        """The choice in words."""
+        best = self.names[self.choices[self.criterion]]
+        return f"Chosen by {NAMES.get(self.criterion, self.criterion)}: {best}"
+
+    def summary(self) -> "SelectionSummary":
+        """Summary tables: ``as_text``, ``as_html``, ``as_latex``, ``as_markdown``."""
+        from ucvtest.methods.permutation.selection_summary import SelectionSummary
 
         columns = {"complexity": self.complexity, **self.columns}
-        chosen: dict[int, list[str]] = {}
-        for name, place in self.choices.items():
-            chosen.setdefault(place, []).append(name)
-        cells = zip(*(number_column(each.tolist()) for each in columns.values()), strict=True)
-        rows = [
-            [name, *row, ", ".join(chosen.get(place, []))]
-            for place, (name, row) in enumerate(zip(self.names, cells, strict=True))
-        ]
-        best = self.names[self.choices[self.criterion]]
-        chosen_by = f"Chosen by {NAMES.get(self.criterion, self.criterion)}: {best}"
-        return page([chosen_by], [Grid(rows, ["", *columns, "chosen by"])])
+        return SelectionSummary(self.verdict, self.names, columns, self.choices)
 
     @property
     def criteria(self) -> tuple[str, ...]:
@@ -110,8 +118,19 @@ class ModelSelection(ByValue):
 
     @property
     def best(self) -> Learner:
-        """The learner that `criterion` chooses."""
-        return self.learners[self.choices[self.criterion]]
+        """The learner that `criterion` chooses.
+
+        Raises
+        ------
+        ValueError
+            If the selection was read from a file.
+        """
+        place = self.choices[self.criterion]
+        if not self.learners:
+            raise ValueError(
+                f"learners are not kept in files: the best one is called {self.names[place]!r}"
+            )
+        return self.learners[place]
 
     @property
     def table(self) -> "pd.DataFrame":
@@ -139,9 +158,9 @@ class ModelSelection(ByValue):
             If there are not as many errors as learners, or the smallest is not positive.
         """
         values = as_numbers("errors", errors)
-        if values.shape != (len(self.learners),):
+        if values.shape != (len(self.names),):
             raise ValueError(
-                f"errors must have shape ({len(self.learners)},), one for each learner, got "
+                f"errors must have shape ({len(self.names)},), one for each learner, got "
                 f"{values.shape}"
             )
         least = values.min()
@@ -168,7 +187,7 @@ class ModelSelection(ByValue):
         """
         from ucvtest.results.axes import PLAIN, known_axes
 
-        ax = known_axes(ax, (6.4, 4.2))
+        ax = known_axes(ax, SIZE)
         order = np.argsort(self.complexity, kind="stable")
         x = self.complexity[order]
         ax.plot(x, self.columns["e_in"][order], color="#8C8C8C", linestyle="--", label="in-sample")
@@ -186,6 +205,19 @@ class ModelSelection(ByValue):
         ax.spines[["right", "top"]].set_visible(False)
         ax.legend(fontsize="small", frameon=False)
         return ax
+
+    def save_plot(self, path: str | Path, *, dpi: float = 150) -> None:
+        """Write what `plot` draws to a file, without a display and without pyplot."""
+        from ucvtest.results.axes import save_figure
+
+        save_figure(self.plot, path, SIZE, dpi)
+
+    def _plain(self) -> dict[str, Any]:
+        return {**super()._plain(), "learners": []}
+
+    @classmethod
+    def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        return {**super()._values(data), "learners": (), "names": tuple(data["names"])}
 
 
 def select_model(
@@ -319,7 +351,7 @@ def select_model(
     }
     if task.clusters is not None:
         settings |= {"group_weight": group_weight, "n_groups": task.clusters.n_groups}
-    return ModelSelection(
+    found = ModelSelection(
         criterion,
         task.learners,
         columns,
@@ -330,6 +362,8 @@ def select_model(
         settings,
         names,
     )
+    hooks.announce_selection(problem, found)
+    return found
 
 
 def _columns(task: Task, execution: Execution) -> tuple[dict[str, np.ndarray], int]:

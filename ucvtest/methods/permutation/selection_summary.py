@@ -1,0 +1,39 @@
+"""A choice of a model as tables and words."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ucvtest.results.grids import Grid, GridSummary, escape_markdown, hanging, number_column
+
+__all__ = ["SelectionSummary"]
+
+TITLE = "Model selection"
+
+
+class SelectionSummary(GridSummary):
+    """A statsmodels Summary of a `ModelSelection`: a row for each learner."""
+
+    def __init__(
+        self,
+        verdict: str,
+        names: Sequence[str],
+        columns: Mapping[str, np.ndarray],
+        choices: Mapping[str, int],
+    ) -> None:
+        super().__init__()
+        chosen: dict[int, list[str]] = {}
+        for criterion, place in choices.items():
+            chosen.setdefault(place, []).append(criterion)
+        cells = zip(*(number_column(each.tolist()) for each in columns.values()), strict=True)
+        rows = [
+            [name, *row, ", ".join(chosen.get(place, []))]
+            for place, (name, row) in enumerate(zip(names, cells, strict=True))
+        ]
+        self._verdict, self._grid = verdict, Grid(rows, ["", *columns, "chosen by"], TITLE)
+        self._set([self._grid], lambda width: hanging(verdict, width))
+
+    def as_markdown(self) -> str:
+        """Verdict and table as Markdown."""
+        verdict = f"**{escape_markdown(self._verdict)}**"
+        return "\n\n".join([f"## {TITLE}", verdict, self._grid.markdown()]) + "\n"
