@@ -15,10 +15,10 @@ from mlflow.models.evaluation.artifacts import (
     TextEvaluationArtifact,
 )
 
-from ucvtest import TestResult, hooks
+from ucvtest import NoninferiorityResult, TestResult, hooks
 from ucvtest_mlflow import content
 from ucvtest_mlflow.comparison import Rows, compare_predictions, scores_for
-from ucvtest_mlflow.delivery import FOLDER, Logged, log_result
+from ucvtest_mlflow.delivery import FOLDER, Logged, log_margin, log_result
 from ucvtest_mlflow.models import loaded, predicted, scored
 
 __all__ = ["UcvtestEvaluator"]
@@ -26,7 +26,7 @@ __all__ = ["UcvtestEvaluator"]
 # An evaluator_config without evaluator names goes to all evaluators. By these options, which
 # no other one has, this evaluator knows that it is meant.
 OURS = ("baseline", "baseline_model", "loss")
-OPTIONS = (*OURS, "pos_label", "alternative")
+OPTIONS = (*OURS, "pos_label", "alternative", "margin")
 ARTIFACTS: dict[str, Any] = {
     "plot.png": ImageEvaluationArtifact,
     "summary.txt": TextEvaluationArtifact,
@@ -48,6 +48,10 @@ class UcvtestEvaluator(ModelEvaluator):
     pos_label : optional
         The positive class, for the log loss and the AUC; by default the largest label.
     alternative : {"two-sided", "less", "greater"}
+    margin : float, optional
+        By how much the model may be worse, in units of the loss. The answer, as
+        `TestResult.noninferiority` gives it, is logged and returned too; its metric
+        ``noninferiority.pvalue`` is one for `mlflow.validate_evaluation_results`.
 
     Notes
     -----
@@ -96,7 +100,13 @@ class UcvtestEvaluator(ModelEvaluator):
             pos_label=config.get("pos_label"),
             alternative=config.get("alternative", "two-sided"),
         )
-        return _as_evaluation(result, log_result(result, run_id=run_id))
+        margin = config.get("margin")
+        # Before anything is logged: a margin that cannot be used leaves no half of an answer.
+        judged = None if margin is None else result.noninferiority(margin)
+        logged = log_result(result, run_id=run_id)
+        if judged is not None:
+            log_margin(judged, *logged)
+        return _as_evaluation(result, judged, logged)
 
 
 def _meant(name: str) -> str | None:
@@ -173,10 +183,15 @@ def _without_column(features: Any, column: str) -> tuple[pd.DataFrame, np.ndarra
     return features.drop(columns=column), features[column].to_numpy()
 
 
-def _as_evaluation(result: TestResult, logged: Logged) -> EvaluationResult:
+def _as_evaluation(
+    result: TestResult, judged: NoninferiorityResult | None, logged: Logged
+) -> EvaluationResult:
     """The numbers and artifacts by their names in the run."""
     prefix = f"{FOLDER}.{logged.key}."
     numbers = {metric.key: metric.value for metric in content.metrics(result, prefix)}
+    if judged is not None:
+        answer, _ = content.of_margin(judged, prefix)
+        numbers |= {metric.key: metric.value for metric in answer}
     folder = f"runs:/{logged.run_id}/{FOLDER}/{logged.key}"
     artifacts: dict[str, Any] = {}
     with TemporaryDirectory() as name:

@@ -509,6 +509,19 @@ def test_probabilities_and_regression(client: MlflowClient, data: pd.DataFrame) 
     )
 
 
+def test_margin(client: MlflowClient, data: pd.DataFrame) -> None:
+    found = evaluate(data, {"baseline": "old", "margin": 0.1}, predictions="new")
+    judged = um.load_result(found.run_id).noninferiority(0.1)
+    name = "ucvtest.mcnemar.1.noninferiority"
+    assert found.metrics[f"{name}.pvalue"] == judged.pvalue
+    run = client.get_run(found.run_id)
+    assert found.metrics.items() <= run.data.metrics.items()
+    assert run.data.tags[f"{name}.verdict"] == judged.verdict
+    for margin in (-1, "0.1"):
+        with pytest.raises(ValueError, match="margin must be"):
+            evaluate(data, {"baseline": "old", "margin": margin}, predictions="new")
+
+
 @pytest.mark.parametrize(
     "config", [None, {}, {"metric_prefix": "x", "pos_label": 1}, {"default": {"baseline": "old"}}]
 )
@@ -577,7 +590,7 @@ def test_misspelt_options(
         evaluate(data, config, predictions="new", **options)
     assert str(error.value) == (
         f"evaluator_config of ucvtest has {typed!r}, which it does not know: did you mean "
-        f"{meant!r}? Its options are baseline, baseline_model, loss, pos_label, alternative"
+        f"{meant!r}? Its options are baseline, baseline_model, loss, pos_label, alternative, margin"
     )
 
 
@@ -586,7 +599,7 @@ def test_options_that_it_does_not_know(client: MlflowClient, data: pd.DataFrame)
         evaluate(data, {"baseline": "old", "metric_prefix": "x"}, predictions="new")
     assert [str(item.message) for item in caught if item.category is UcvtestWarning] == [
         "evaluator_config holds metric_prefix, which ucvtest does not know: its options are "
-        "baseline, baseline_model, loss, pos_label, alternative"
+        "baseline, baseline_model, loss, pos_label, alternative, margin"
     ]
 
 
