@@ -92,6 +92,28 @@ one_of(five_by_two_f_test)
 one_of(mcnemar_learners_test)
 one_of(delong_learners_test)
 
+cat("\n== Two flowers of each plant: the plants are what is counted ==\n")
+two_scores$plant <- rep(1:50, each = 2)
+print(corrected_t_test(Species ~ ., two_scores, "lda", "knn:5", groups = plant,
+                       design = k_fold(10, stratify = TRUE)))
+
+cat("\n== Losses first, tests later; folds of one's own ==\n")
+folds <- split(seq_len(nrow(two_scores)), rep_len(1:10, nrow(two_scores)))
+losses <- evaluate_learners(Species ~ Sepal.Length + Sepal.Width, two_scores,
+                            c("lda", "knn:5", "majority"), design = own_folds(folds))
+print(losses)
+print(corrected_t_test(losses, "lda", "knn:5"))
+print(compare_learners(losses, "corrected_t"))
+
+cat("\n== Predictions, scores and tables of folds that exist already ==\n")
+wide <- two_scores$Sepal.Length > 6.2
+rules <- data.frame(wide = ifelse(wide, "virginica", "versicolor"), all = "virginica")
+print(mcnemar_learners_test(prediction_losses(two_scores$Species, rules)))
+accuracy <- data.frame(a = c(.8, .7, .9, .8, .75), b = c(.7, .75, .8, .7, .7))
+print(corrected_t_test(score_losses(accuracy, n_learn = 80, n_test = 20)))
+table <- data.frame(truth = two_scores$Species, rules, fold = rep_len(1:10, nrow(two_scores)))
+print(as_losses(table, truth = "truth", predictions = c("wide", "all"), fold = "fold"))
+
 picture <- file.path(tempdir(), "comparison.pdf")
 grDevices::pdf(picture, width = 7, height = 3.5)
 for (result in list(compared, chance, chosen)) plot(result)

@@ -1,5 +1,6 @@
 """What R can call, by name: one explicit function each, from R values to R values."""
 
+import inspect
 import json as json_module
 import math
 from collections.abc import Callable
@@ -10,7 +11,7 @@ import numpy as np
 
 import ucvtest as uv
 from ucvtest_r.conversion import matrix, scalar, to_r, vector
-from ucvtest_r.learners import RFunctionLearner, RFunctionLoss
+from ucvtest_r.reading import arguments_of, learner_of, learners_of, tests_of, vectors_of
 from ucvtest_r.wording import R_NAMES, in_r
 
 __all__ = ["FUNCTIONS"]
@@ -27,17 +28,114 @@ def hypothesis_test(
         Name of the class.
     x, y : R matrix, R vector
     learners : R list
-        One or two learners, as `_learner` reads them.
+        One or two learners, as `learner_of` reads them.
     constructor, fit : R list
         Further arguments of the class and of its method `fit`, by name.
     conf_level : R number
     """
     response = vector(y)
-    compared = [_learner(learner, response) for learner in learners]
-    made = getattr(uv, test[0])(matrix(x), response, *compared, **_arguments(constructor))
+    compared = [learner_of(learner, response) for learner in learners]
+    made = getattr(uv, test[0])(matrix(x), response, *compared, **arguments_of(constructor))
     # R functions run on R's own thread, and jitted learners need no workers.
-    result = made.fit(**_arguments(fit), n_jobs=1)
+    result = made.fit(**arguments_of(fit), n_jobs=1)
     return _result(result, float(conf_level[0]))
+
+
+def test_of_losses(
+    *, test: Any, losses: Any, learners: Any, constructor: Any, fit: Any, conf_level: Any
+) -> Any:
+    """Run a test on losses that R kept as JSON.
+
+    Parameters
+    ----------
+    test : R text
+        Name of the class.
+    losses : R text
+    learners : R list
+        Name or number, from 0, of `learner` and `other`; none where all are meant.
+    constructor, fit : R list
+        Further arguments of `from_losses` and of the method `fit`, by name.
+    conf_level : R number
+    """
+    cls = getattr(uv, test[0])
+    known = inspect.signature(cls.from_losses).parameters
+    given = {name: each for name, each in arguments_of(constructor).items() if name in known}
+    made = cls.from_losses(_restored(losses), **arguments_of(learners), **given)
+    return _result(made.fit(**arguments_of(fit)), float(conf_level[0]))
+
+
+def evaluate_learners(*, x: Any, y: Any, learners: Any, names: Any, arguments: Any) -> Any:
+    """Run `ucvtest.evaluate`."""
+    response = vector(y)
+    given = learners_of(learners, names, response)
+    return _losses(uv.evaluate(given, matrix(x), response, **arguments_of(arguments), n_jobs=1))
+
+
+def prediction_losses(*, y: Any, predictions: Any, arguments: Any) -> Any:
+    """What fixed rules predicted, a list of R vectors (or matrices) by name, as losses."""
+    return _losses(_of_predictions(y, predictions, arguments_of(arguments)))
+
+
+def resampled_losses(
+    *, y: Any, tested: Any, predictions: Any, learning: Any, testing: Any, arguments: Any
+) -> Any:
+    """Predictions for the test sets of a design, as losses.
+
+    Parameters
+    ----------
+    y : R vector
+        The response of each of n observations.
+    tested : R vector
+        The response of all tested observations, resample by resample, observations ascending.
+    predictions : R list
+        For each learner its predictions for these.
+    learning, testing : R matrix of 0/1, shape (R, n)
+    arguments : R list
+        `loss`, `pos_label` and `groups`.
+    """
+    given = arguments_of(arguments)
+    groups, pos_label = given.pop("groups", None), given.get("pos_label")
+    each = _of_predictions(tested, predictions, given)
+    design = np.array(matrix(learning), dtype=int), np.array(matrix(testing), dtype=int)
+    values = np.zeros((len(each.learners), *design[1].shape))
+    values[:, design[1].astype(bool)] = each.values
+    made = uv.Losses.from_arrays(
+        values, *design, learners=each.learners, loss=each.loss, y=vector(y),
+        pos_label=pos_label, groups=groups,
+    )  # fmt: skip
+    return _losses(made)
+
+
+def score_losses(*, scores: Any, arguments: Any) -> Any:
+    """Scores of resamples, a list of R vectors by name, as losses."""
+    return _losses(uv.Losses.from_scores(vectors_of(scores), **arguments_of(arguments)))
+
+
+def _of_predictions(y: Any, predictions: Any, arguments: dict[str, Any]) -> uv.Losses:
+    import rpy2.rinterface as ri
+
+    response = None if y is ri.NULL else vector(y)
+    return uv.Losses.from_predictions(response, vectors_of(predictions), **arguments)
+
+
+def _losses(losses: uv.Losses) -> Any:
+    """What R shows of losses, and the JSON that restores them."""
+    clusters = None if losses.groups is None else int(losses.groups.max()) + 1
+    return to_r(
+        {
+            "learners": list(losses.learners),
+            "loss": losses.loss,
+            "in_words": losses.in_words,
+            "means": losses.means,
+            "n_obs": losses.design.n_obs,
+            "n_resamples": losses.design.n_resamples,
+            "learns": losses.design.learns,
+            "n_groups": clusters,
+            "each": losses.values is not None,
+            "n_fits": losses.n_fits,
+            "json": json_module.dumps(losses.to_dict()),
+        }
+    )
 
 
 def autolog(**arguments: Any) -> None:
@@ -48,12 +146,12 @@ def autolog(**arguments: Any) -> None:
 def select_model(*, x: Any, y: Any, learners: Any, arguments: Any, complexity: Any) -> Any:
     """Run `ucvtest.select_model`: its table, and the choice of every criterion from 1."""
     response = vector(y)
-    given = [_learner(learner, response) for learner in learners]
+    given = [learner_of(learner, response) for learner in learners]
     import rpy2.rinterface as ri
 
     numbers = None if complexity is ri.NULL else vector(complexity).tolist()
     chosen = uv.select_model(
-        matrix(x), response, given, **_arguments(arguments), complexity=numbers, n_jobs=1
+        matrix(x), response, given, **arguments_of(arguments), complexity=numbers, n_jobs=1
     )
     return to_r(
         {
@@ -78,7 +176,7 @@ def compare_learners(
     ----------
     x, y : R matrix, R vector
     learners : R list
-        As `_learner` reads them.
+        As `learner_of` reads them.
     names : R texts or NULL
         Names of the learners.
     tests : R list
@@ -87,17 +185,29 @@ def compare_learners(
         Further arguments of `ucvtest.compare`.
     conf_level : R number
     """
+    response = vector(y)
+    comparison = uv.compare(
+        matrix(x),
+        response,
+        learners_of(learners, names, response),
+        tests_of(tests),
+        **arguments_of(arguments),
+        n_jobs=1,
+    )
+    return _comparison(comparison, float(conf_level[0]))
+
+
+def compare_losses(*, losses: Any, tests: Any, arguments: Any, conf_level: Any) -> Any:
+    """Run `ucvtest.compare_losses` on losses that R kept as JSON."""
     import rpy2.rinterface as ri
 
-    response = vector(y)
-    compared: Any = [_learner(learner, response) for learner in learners]
-    if names is not ri.NULL:
-        compared = dict(zip(list(names), compared, strict=True))
-    chosen: Any = tests[0] if isinstance(tests, ri.StrSexpVector) else _specs(tests)
-    comparison = uv.compare(
-        matrix(x), response, compared, chosen, **_arguments(arguments), n_jobs=1
-    )
-    frame = comparison.summary_frame(alpha=1 - float(conf_level[0]))
+    chosen = None if tests is ri.NULL else tests_of(tests)
+    comparison = uv.compare_losses(_restored(losses), chosen, **arguments_of(arguments))
+    return _comparison(comparison, float(conf_level[0]))
+
+
+def _comparison(comparison: uv.Comparison, conf_level: float) -> Any:
+    frame = comparison.summary_frame(alpha=1 - conf_level)
     fits = comparison.fits_frame.assign(
         n_resamples=comparison.fits_frame["n_resamples"].astype(float)
     )
@@ -111,22 +221,10 @@ def compare_learners(
             "loss": comparison.settings["loss"],
             "correction": comparison.correction,
             "contrast": comparison.contrast,
-            "verdict": comparison.verdict,
+            "verdict": in_r(comparison.verdict),
             "json": comparison.to_json(),
         }
     )
-
-
-def _specs(tests: Any) -> Any:
-    """Tests with options, as R lists them: a mapping where all have labels."""
-    specs = [uv.TestSpec.of(name[0], _arguments(options)) for name, options in tests]
-    return dict(zip(list(tests.names), specs, strict=True)) if _has_names(tests) else specs
-
-
-def _has_names(values: Any) -> bool:
-    import rpy2.rinterface as ri
-
-    return values.names is not ri.NULL
 
 
 def _columns(frame: Any) -> dict[str, np.ndarray]:
@@ -221,9 +319,9 @@ def plan_sample_size(*, x: Any, y: Any, learners: Any, arguments: Any, n: Any) -
     import rpy2.rinterface as ri
 
     response = vector(y)
-    given = [_learner(learner, response) for learner in learners]
+    given = [learner_of(learner, response) for learner in learners]
     sizes = None if n is ri.NULL else [int(each) for each in vector(n)]
-    found = uv.plan(matrix(x), response, *given, **_arguments(arguments), n=sizes)
+    found = uv.plan(matrix(x), response, *given, **arguments_of(arguments), n=sizes)
     names = ("n_needed", "n_low", "n_high", "goal", "value", "power", "alpha", "verdict", "n_fits")
     return to_r(
         {name: getattr(found, name) for name in names}
@@ -254,67 +352,19 @@ def _judged(found: uv.EquivalenceResult | uv.NoninferiorityResult) -> Any:
     return to_r(values | {"verdict": in_r(found.verdict), "title": found.title})
 
 
-def _arguments(values: Any) -> dict[str, Any]:
-    """A named R list as keyword arguments: losses, designs, sizes, all else single values."""
-    read: dict[str, Callable[[Any], Any]] = {
-        "loss": _loss,
-        "design": _design,
-        "learn_size": _learn_size,
-    }
-    return {
-        name: read[name](value) if name in read else scalar(name, value)
-        for name, value in zip(values.names or (), values, strict=True)
-    }
-
-
-def _design(design: Any) -> Any:
-    """The named design that R describes by a list: its class, then its arguments."""
-    kind, *values = design
-    arguments = {
-        name: scalar(name, value)
-        for name, value in zip(list(design.names)[1:], values, strict=True)
-    }
-    return getattr(uv.designs, kind[0])(**arguments)
-
-
 def _as_r_design(design: uv.designs.NamedDesign) -> dict[str, Any]:
     """The list by which R describes a named design."""
     given = {name: value for name, value in vars(design).items() if value is not None}
     return {"kind": type(design).__name__, **given}
 
 
-def _learn_size(size: Any) -> Any:
-    """A number, or one for each class."""
-    import rpy2.rinterface as ri
-
-    numbers = (ri.IntSexpVector, ri.FloatSexpVector)
-    if not isinstance(size, numbers) or len(size) == 1:
-        return scalar("learn_size", size)
-    if any(each is ri.NA_Integer or each != each for each in size):
-        raise ValueError("learn_size must not hold NA: give one number for each class")
-    return tuple(scalar("learn_size", type(size)([each])) for each in size)
-
-
-def _learner(learner: Any, response: np.ndarray) -> Any:
-    """The short string of a jitted learner, or the list that R makes of a function."""
-    import rpy2.rinterface as ri
-
-    if isinstance(learner, ri.ListSexpVector):
-        name, predict = learner
-        return RFunctionLearner(name[0], predict, response)
-    return scalar("learner", learner)
-
-
-def _loss(loss: Any) -> Any:
-    import rpy2.rinterface as ri
-
-    return RFunctionLoss(loss) if isinstance(loss, ri.SexpClosure) else scalar("loss", loss)
-
-
 def _restored(json: Any) -> Any:
     data = json_module.loads(json[0])
-    kind = uv.Comparison if data["format"] == "ucvtest.Comparison" else uv.TestResult
-    return kind.from_dict(data)
+    kinds: dict[str, Any] = {
+        "ucvtest.Comparison": uv.Comparison,
+        "ucvtest.Losses": uv.Losses,
+    }
+    return kinds.get(data["format"], uv.TestResult).from_dict(data)
 
 
 def _worded(result: uv.TestResult) -> uv.TestResult:
@@ -342,6 +392,10 @@ def _result(result: uv.TestResult, conf_level: float) -> Any:
             "conf_low": float(frame["conf_low"].iloc[0]),
             "conf_high": float(frame["conf_high"].iloc[0]),
             "conf_level": conf_level,
+            "verdict": in_r(result.verdict_at(1 - conf_level)),
+            "interval_name": result.interval_name,
+            "contrast": result.contrast,
+            "better": result.better,
             "json": json,
         }
     )
@@ -357,6 +411,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
         hypothesis_test,
+        test_of_losses,
+        evaluate_learners,
+        prediction_losses,
+        resampled_losses,
+        score_losses,
+        compare_losses,
         select_model,
         compare_learners,
         best_set,

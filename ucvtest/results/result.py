@@ -99,9 +99,22 @@ class TestResult(ResultFields):
     @property
     def verdict(self) -> str:
         """The answer in one sentence, at the 5% level."""
+        return self.verdict_at(0.05)
+
+    def verdict_at(self, alpha: float) -> str:
+        """The answer in one sentence, at the level `alpha`, with the interval of level 1 - alpha.
+
+        Examples
+        --------
+        >>> import ucvtest as uv
+        >>> y, rule = [0, 1] * 40, [0, 1] * 36 + [1, 0] * 4
+        >>> losses = uv.Losses.from_predictions(y, {"rule": rule})
+        >>> uv.HoldOutTest.from_losses(losses).fit().verdict_at(0.1)[:43]
+        'The error rate of this rule is 0.100 (90% i'
+        """
         from ucvtest.results.wording import verdict
 
-        return verdict(self)
+        return verdict(self, alpha)
 
     def methods_text(self) -> str:
         """A paragraph for the methods section of a paper, from what this result holds.

@@ -6,38 +6,32 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
                                      alternative = c("two.sided", "less", "greater"),
                                      correction = "holm", conf.level = 0.95,
                                      pos_label = NULL, contrast = "difference",
-                                     baseline = NULL, ...) {
-  refuse_unknown("compare_learners.default", ...)
+                                     baseline = NULL, groups = NULL,
+                                     group_weight = c("group", "row"), ...) {
+  refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
     stop_user("'learners' is missing: name two or more, such as c(\"lda\", \"knn:5\")")
   alternative <- one_of(alternative, c("two.sided", "less", "greater"), "alternative")
   refuse_level(conf.level, "conf.level")
-  data_name <- paste(deparse1(substitute(x)), "and", deparse1(substitute(y)))
-  sample <- as_sample(x, y, pos_label)
-  named <- named_learners(learners, x, y)
+  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y))
+  named <- named_learners(learners, sample)
   if (length(named$learners) < 2L)
     stop_user("'learners' has ", length(named$learners), " learner, and a comparison needs two: ",
               "use ustat_test() or another test for the error of one")
-  arguments <- list(loss = as_loss(loss, y), correction = correction,
+  arguments <- list(loss = as_loss(loss, sample$response), correction = correction,
                     alternative = sub(".", "-", alternative, fixed = TRUE),
                     pos_label = sample$pos_label, contrast = contrast, baseline = baseline,
+                    groups = sample$groups, group_weight = as_group_weight(group_weight),
                     rng = draw_seed())
   fields <- call_python("compare_learners", x = sample$x, y = sample$y,
                         learners = named$learners, names = named$names,
-                        tests = as_tests(tests), arguments = arguments,
+                        tests = as_tests(tests, nrow(sample$x)), arguments = arguments,
                         conf_level = conf.level)
-  new_comparison(fields, data_name, conf.level)
+  new_comparison(fields, sample$name, conf.level)
 }
 
-compare_learners.formula <- function(formula, data = environment(formula), ...) {
-  result <- run_formula(compare_learners.default, formula, data,
-                        if (!missing(data)) substitute(data), ...)
-  # Of a data frame the name would be a column.
-  attr(result, "about")$data.name <- result$data.name[1L]
-  result$data.name <- NULL
-  result
-}
+compare_learners.formula <- formula_method(compare_learners.default)
 
 # The learners that may be the best, after correction = "simultaneous".
 best_set <- function(comparison, alpha = 0.05, test = NULL) {
@@ -48,11 +42,11 @@ best_set <- function(comparison, alpha = 0.05, test = NULL) {
 }
 
 # Learners as Python takes them, and their names where the user gave some.
-named_learners <- function(learners, x, y) {
+named_learners <- function(learners, sample) {
   if (!is.list(learners)) learners <- as.list(learners)
   given <- names(learners)
   read <- lapply(seq_along(learners), function(place) {
-    learner <- as_learner(learners[[place]], "learners", quote(f()), x, y)
+    learner <- as_learner(learners[[place]], "learners", quote(f()), sample)
     if (is.list(learner) && length(given) && nzchar(given[place])) learner$name <- given[place]
     learner
   })
@@ -65,7 +59,7 @@ named_learners <- function(learners, x, y) {
 }
 
 # Names of tests, or lists of a name and options, each as list(name, options).
-as_tests <- function(tests) {
+as_tests <- function(tests, n_obs) {
   if (identical(tests, "recommended")) return(tests)
   read <- lapply(as.list(tests), function(test) {
     if (is.character(test) && length(test) == 1L) return(list(test, list()))
@@ -74,7 +68,7 @@ as_tests <- function(tests) {
       stop_user("'tests' must hold names of tests, or lists of a name and options, such as ",
                 "list(\"corrected_t\", design = k_fold(10, 10))")
     options <- test[-1L]
-    if (!is.null(options$design)) options$design <- as_design(options$design)
+    if (!is.null(options$design)) options$design <- as_design(options$design, n_obs)
     list(test[[1L]], options)
   })
   labels <- names(tests)
@@ -122,7 +116,7 @@ print.ucvtest_comparison <- function(x, digits = max(3L, getOption("digits") - 3
   print(as.data.frame(x)[shown], digits = digits, row.names = FALSE, ...)
   bad <- x$status != "ok"
   if (any(bad)) cat("\n", strwrap(paste0(x$test[bad], ": ", x$status[bad])), sep = "\n")
-  cat("\n", paste(strwrap(about$verdict), collapse = "\n"), "\n", sep = "")
+  cat("\n", paste(strwrap(paste("Verdict:", about$verdict)), collapse = "\n"), "\n", sep = "")
   cat("model fits in all: ", about$n_fits, "\n\n", sep = "")
   invisible(x)
 }
@@ -140,17 +134,26 @@ as.data.frame.ucvtest_comparison <- function(x, row.names = NULL, optional = FAL
   x
 }
 
-tidy.ucvtest_comparison <- function(x, ...)
-  as.data.frame(x)[c("test", "learner", "other", "estimate", "std.error", "statistic",
-                     "p.value", "adj.p.value", "parameter", "conf.low", "conf.high", "method",
-                     "alternative")]
+tidy.ucvtest_comparison <- function(x, conf.level = x$conf.level[1L], ...) {
+  refuse_others("tidy", "conf.level", ...)
+  frame <- as.data.frame(x)
+  if (!identical(conf.level, frame$conf.level[1L])) {
+    refuse_level(conf.level, "conf.level")
+    ends <- call_python("comparison_frame", json = about(x)$json, conf_level = conf.level)
+    frame[c("conf.low", "conf.high")] <- ends
+  }
+  as_tibble_if_any(frame[c("test", "learner", "other", "estimate", "std.error", "statistic",
+                           "p.value", "adj.p.value", "parameter", "conf.low", "conf.high",
+                           "method", "alternative")])
+}
 
 glance.ucvtest_comparison <- function(x, ...) {
+  refuse_others("glance", NULL, ...)
   about <- about(x)
-  data.frame(n_tests = length(unique(x$test)),
+  as_tibble_if_any(data.frame(n_tests = length(unique(x$test)),
              n_pairs = nrow(unique(as.data.frame(x)[c("learner", "other")])),
              loss = about$loss, correction = or_else(about$correction, "none"),
-             nobs = about$n_obs, n_fits = about$n_fits, elapsed = about$elapsed)
+             nobs = about$n_obs, n_fits = about$n_fits, elapsed = about$elapsed))
 }
 
 plot.ucvtest_comparison <- function(x, xlab = NULL, main = NULL, ...) {
@@ -179,4 +182,21 @@ plot.ucvtest_comparison <- function(x, xlab = NULL, main = NULL, ...) {
   for (row in which(!is.na(ends[, 1L]))) draw_interval(ends[row, ], border, places[row])
   points(x$estimate, places, pch = 19L)
   invisible(x)
+}
+
+# Losses that exist already: the same comparison without a fit.
+compare_learners.ucvtest_losses <- function(x, tests = NULL,
+                                            alternative = c("two.sided", "less", "greater"),
+                                            correction = "holm", conf.level = 0.95,
+                                            baseline = NULL, group_weight = c("group", "row"),
+                                            ...) {
+  refuse_unknown(...)
+  alternative <- one_of(alternative, c("two.sided", "less", "greater"), "alternative")
+  refuse_level(conf.level, "conf.level")
+  arguments <- list(correction = correction, baseline = name_or_number(baseline),
+                    alternative = sub(".", "-", alternative, fixed = TRUE),
+                    group_weight = as_group_weight(group_weight))
+  fields <- call_python("compare_losses", losses = x$json, arguments = arguments,
+                        tests = if (!is.null(tests)) as_tests(tests, x$n_obs), conf_level = conf.level)
+  new_comparison(fields, x$data.name, conf.level)
 }

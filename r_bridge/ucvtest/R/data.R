@@ -1,22 +1,48 @@
 # Features and response as R users have them, checked and in the form that Python takes.
 
-# Features and response that belong together, and the positive class.
-as_sample <- function(x, y, pos_label) {
-  features <- feature_matrix(x)
+# Features, response and groups that belong together, the positive class, and what the data are
+# called. `features` is what R functions get the rows of, `x` the matrix for Python.
+as_sample <- function(x, y, pos_label, groups, x_written, y_written) {
+  source <- attr(x, "source")
+  attr(x, "source") <- NULL
+  # A column of x that says which rows belong together is no feature.
+  if (is.data.frame(x) && is.character(groups) && length(groups) == 1L && nrow(x) != 1L) {
+    if (!groups %in% names(x)) stop_user("'groups' is \"", groups, "\", and 'x' has no such column")
+    column <- groups
+    groups <- x[[column]]
+    x <- x[setdiff(names(x), column)]
+  }
   answer <- response(y, pos_label)
+  features <- feature_matrix(x)
   if (nrow(features) != length(answer$values))
     stop_user("'x' and 'y' must have the same length, got ", nrow(features), " rows and ",
               length(answer$values), " responses")
-  list(x = features, y = answer$values, pos_label = answer$pos_label)
+  list(x = features, features = x, y = answer$values, response = response_vector(y),
+       pos_label = answer$pos_label, groups = as_groups(groups, nrow(features)),
+       missing = missing_values(or_else(source$columns, x)), where = or_else(source$where, "x"),
+       source = source,
+       name = or_else(source$name, paste(deparse1(x_written), "and", deparse1(y_written))))
+}
+
+# Labels of groups, one for each row.
+as_groups <- function(groups, n_obs) {
+  if (is.null(groups)) return(NULL)
+  if (is.factor(groups)) groups <- as.character(groups)
+  if (!is.atomic(groups) || length(groups) != n_obs)
+    stop_user("'groups' must be one label for each of ", n_obs, " rows, or the name of a column, ",
+              "got ", describe(groups))
+  refuse_missing(groups, "groups")
+  as.vector(groups)
 }
 
 # Numeric matrix that the jitted learners use; R functions get the rows of x itself.
 feature_matrix <- function(x) {
-  refuse_missing(x, "x")
   if (length(dim(x)) == 2L && ncol(x) == 0L) stop_user("'x' has no columns")
+  if (inherits(x, "sparseMatrix")) x <- as.matrix(x)
   if (is.data.frame(x)) {
     refuse_other_units(x, "x")
-    x <- design_matrix(terms(~ ., data = x), model.frame(~ ., data = x))
+    frame <- model.frame(~ ., data = x, na.action = na.pass, drop.unused.levels = TRUE)
+    x <- design_matrix(terms(frame), frame)
     refuse_infinite(x, "x")
     return(x)
   }
@@ -39,6 +65,10 @@ design_matrix <- function(terms, frame) {
 
 # `labels` is NULL for numbers; otherwise the classes, the positive one last.
 response <- function(y, pos_label) {
+  if (inherits(y, "Surv"))
+    stop_user("'y' is a survival time (Surv), which may be censored, and no test here can use that: ",
+              "take the status at a fixed time, or see survival::concordance() and ",
+              "riskRegression::Score()")
   y <- response_vector(y)
   known <- is.factor(y) || is.character(y) || is.logical(y) || is.numeric(y)
   other_unit <- inherits(y, c("Date", "POSIXt", "difftime", "integer64"))
@@ -68,15 +98,22 @@ like_response <- function(labels, y) {
   else labels
 }
 
-# A factor in `data` or `x` may be missing in single rows; say where, and how to drop them.
 refuse_missing <- function(values, name) {
+  found <- missing_values(values)
+  if (!is.null(found))
+    stop_user("'", name, "' has ", found, ": drop these observations, or impute them")
+}
+
+# How many rows lack a value, and in which columns; NULL where none does.
+missing_values <- function(values) {
+  if (inherits(values, "sparseMatrix")) values <- as.matrix(values)
   missing <- is.na(values)
-  if (!any(missing)) return(invisible())
-  rows <- if (is.null(dim(missing))) sum(missing) else sum(rowSums(missing) > 0)
-  columns <- if (is.data.frame(values)) names(values)[colSums(missing) > 0]
-  stop_user("'", name, "' has missing values in ", rows, if (rows == 1) " row" else " rows",
-            if (length(columns)) paste0(" (", paste(columns, collapse = ", "), ")"),
-            ": drop these observations, or impute them")
+  if (!any(missing)) return(NULL)
+  table <- length(dim(missing)) == 2L
+  rows <- if (table) sum(rowSums(missing) > 0) else sum(missing)
+  columns <- if (table) colnames(missing)[colSums(missing) > 0]
+  paste0("missing values in ", rows, if (rows == 1) " row" else " rows",
+         if (length(columns)) paste0(" (", paste(columns, collapse = ", "), ")"))
 }
 
 # model.matrix() would make numbers of them without a word: seconds or days since 1970, the bits of a

@@ -1,37 +1,65 @@
 # Resampling designs by name, as Python draws them.
 
-k_fold <- function(n_folds = 10, n_repeats = 1)
-  new_design("KFold", n_folds = n_folds, n_repeats = n_repeats)
+k_fold <- function(n_folds = 10, n_repeats = 1, stratify = NULL)
+  new_design("KFold", n_folds = n_folds, n_repeats = n_repeats, stratify = stratify)
 
-random_splits <- function(n_splits = 15, test_fraction = 0.1)
-  new_design("RandomSplits", n_splits = n_splits, test_fraction = test_fraction)
+random_splits <- function(n_splits = 15, test_fraction = 0.1, stratify = NULL)
+  new_design("RandomSplits", n_splits = n_splits, test_fraction = test_fraction,
+             stratify = stratify)
 
-hold_out <- function(test_fraction = 1 / 3)
-  new_design("HoldOut", test_fraction = test_fraction)
+hold_out <- function(test_fraction = 1 / 3, stratify = NULL)
+  new_design("HoldOut", test_fraction = test_fraction, stratify = stratify)
 
-split_halves <- function(n_splits = 15, n_bisections = 10, test_fraction = 0.1)
+split_halves <- function(n_splits = 15, n_bisections = 10, test_fraction = 0.1, stratify = NULL)
   new_design("SplitHalves", n_splits = n_splits, n_bisections = n_bisections,
-             test_fraction = test_fraction)
+             test_fraction = test_fraction, stratify = stratify)
 
-nested_k_fold <- function(n_folds = 10, n_repeats = 20)
-  new_design("NestedKFold", n_folds = n_folds, n_repeats = n_repeats)
+nested_k_fold <- function(n_folds = 10, n_repeats = 20, stratify = NULL)
+  new_design("NestedKFold", n_folds = n_folds, n_repeats = n_repeats, stratify = stratify)
 
 disjoint_sets <- function(learn_size, n_draws = 500, n_sets = 1)
   new_design("DisjointSets", learn_size = learn_size, n_draws = n_draws, n_sets = n_sets)
 
-new_design <- function(kind, ...) structure(list(kind = kind, ...), class = "ucvtest_design")
+new_design <- function(kind, ...)
+  structure(Filter(Negate(is.null), list(kind = kind, ...)), class = "ucvtest_design")
 
 print.ucvtest_design <- function(x, ...) {
+  if (x$kind == "splits") {
+    cat("own folds (", length(x$testing), " test sets)\n", sep = "")
+    return(invisible(x))
+  }
   values <- vapply(unclass(x)[-1L], format, "", digits = 3L)
   cat(x$kind, "(", paste(names(values), values, sep = " = ", collapse = ", "), ")\n", sep = "")
   invisible(x)
 }
 
-# A design, or a number of folds.
-as_design <- function(design) {
+# A design of this package, a number of folds, splits of rsample, or test sets.
+as_design <- function(design, n_obs) {
   if (is.numeric(design) && length(design) == 1L) return(k_fold(design))
+  if (inherits(design, "rset")) {
+    learning <- lapply(design$splits, `[[`, "in_id")
+    design <- own_folds(lapply(learning, function(rows) setdiff(seq_len(n_obs), rows)), learning)
+  } else if (is.list(design) && !inherits(design, "ucvtest_design")) {
+    if (!length(design) || !all(vapply(design, is.numeric, NA)))
+      stop_user("'design' must hold row numbers of test sets where it is a list")
+    if (length(design) > 1L && all(lengths(design) > n_obs / 2))
+      stop_user("'design' has lists of more than half of the rows, which look like learning sets: ",
+                "use own_folds(testing = , learning = )")
+    design <- own_folds(design)
+  }
   if (!inherits(design, "ucvtest_design"))
-    stop_user("'design' must be a number of folds, or one of k_fold(), random_splits(), ",
-              "hold_out(), split_halves(), nested_k_fold() and disjoint_sets(), got ", describe(design))
+    stop_user("'design' must be a number of folds, a list of row numbers that are tested, splits ",
+              "of rsample, or one of k_fold(), random_splits(), hold_out(), split_halves(), ",
+              "nested_k_fold(), disjoint_sets() and own_folds(), got ", describe(design))
+  if (design$kind == "splits" && is.null(design$learning))
+    design$learning <- lapply(design$testing, function(rows) setdiff(seq_len(n_obs), rows))
   design
+}
+
+# Folds of one's own: test sets by row numbers; the learning sets are all other rows unless given.
+own_folds <- function(testing, learning = NULL) {
+  if (!is.list(testing) || !is.null(learning) && length(learning) != length(testing))
+    stop_user("'testing' must be a list of row numbers, and 'learning' one of the same length")
+  structure(list(kind = "splits", testing = unname(testing), learning = unname(learning)),
+            class = "ucvtest_design")
 }

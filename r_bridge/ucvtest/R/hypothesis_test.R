@@ -1,66 +1,144 @@
-# What all tests share: arguments in, one call of Python, a result out.
+# What all tests share: a test is described once, and its methods are made from that.
 
-# `frame` is that of a default method, which has x, y, learner, pos_label, and where the test has
-# them other, alternative, loss and conf.level. `constructor` and `fit` are named lists of further
-# arguments of the Python class and of its method fit. `statistic` names a statistic that is
-# neither t nor z.
-run_test <- function(class, frame, constructor = list(), fit = list(), statistic = "statistic") {
+# `constructor` and `fit`: arguments of the Python class and of its method fit, with defaults.
+# `without`: shared arguments that the test has no use for. `statistic`: the name of a statistic
+# that is neither t nor z.
+test_spec <- function(class, constructor = alist(), fit = alist(), without = character(),
+                      statistic = "statistic")
+  list(class = class, constructor = constructor, fit = fit, without = without,
+       statistic = statistic)
+
+# The tests on the losses of one resampling design.
+resampling_spec <- function(class, design, fit = alist(), without = character()) {
+  constructor <- list(design = substitute(design), null_value = NULL)
+  test_spec(class, constructor[setdiff(names(constructor), without)], fit, without)
+}
+
+# Of every test that can use them; each is passed on where it is not "without".
+shared_arguments <- function(spec) {
+  shared <- alist(other = NULL, loss = NULL, alternative = c("two.sided", "less", "greater"),
+                  conf.level = 0.95)
+  shared[setdiff(names(shared), spec$without)]
+}
+
+# The method for features `x` and response `y`.
+default_method <- function(spec) {
+  force(spec)
+  method <- function(...) {
+    refuse_unknown(...)
+    run_test(spec, environment())
+  }
+  shared <- shared_arguments(spec)
+  formals(method) <- c(
+    alist(x = , y = , learner = ), shared["other" == names(shared)],
+    spec$constructor[names(spec$constructor) != "null_value"], spec$fit,
+    shared["loss" == names(shared)], spec$constructor[names(spec$constructor) == "null_value"],
+    shared[!names(shared) %in% c("other", "loss")],
+    alist(pos_label = NULL, groups = NULL, group_weight = c("group", "row"), ... = ))
+  method
+}
+
+# The method for losses that exist already, as prediction_losses() makes them.
+losses_method <- function(spec) {
+  force(spec)
+  method <- function(...) {
+    refuse_unknown(...)
+    run_on_losses(spec, environment())
+  }
+  shared <- shared_arguments(spec)
+  of_losses <- spec$constructor[names(spec$constructor) %in% c("null_value", "contrast")]
+  judged <- shared[!names(shared) %in% c("other", "loss")]
+  formals(method) <- c(alist(x = , learner = NULL, other = NULL), of_losses, spec$fit, judged,
+                       alist(group_weight = c("group", "row"), ... = ))
+  method
+}
+
+# The method for a formula: `default` is the default method, and ... its arguments.
+formula_method <- function(default) {
+  force(default)
+  # What stands behind ... is named, so that learners need not be.
+  function(formula, data = environment(formula), ..., subset, na.action = stats::na.pass, groups)
+    run_formula(default, formula, data, written = if (!missing(data)) substitute(data),
+                subset = if (!missing(subset)) substitute(subset), na.action = na.action,
+                groups = if (!missing(groups)) substitute(groups), ...)
+}
+
+# `frame` is that of a default method.
+run_test <- function(spec, frame) {
   given <- function(name) get0(name, frame, inherits = FALSE)
-  written <- function(name) eval(call("substitute", as.name(name)), frame)
   if (eval(quote(missing(y)), frame))
     stop_user("'y' is missing: give the response, or a formula and data")
   if (eval(quote(missing(learner)), frame))
     stop_user("'learner' is missing: name one, such as \"lda\"")
-  if (exists("alternative", frame, inherits = FALSE))
-    constructor$alternative <- sub(".", "-", fixed = TRUE,
-      one_of(frame$alternative, c("two.sided", "less", "greater"), "alternative"))
-  level <- if (is.null(given("conf.level"))) 0.95 else frame$conf.level
-  refuse_level(level, "conf.level")
-  sample <- as_sample(frame$x, frame$y, given("pos_label"))
-  learners <- list(as_learner(frame$learner, "learner", written("learner"), frame$x, frame$y))
+  if (spec$class == "McNemarTest" && is.null(frame$other))
+    stop_user("'other' is missing: the test compares two learners")
+  sample <- as_sample(frame$x, frame$y, given("pos_label"), frame$groups,
+                      written_in("x", frame), written_in("y", frame))
+  learners <- list(as_learner(frame$learner, "learner", written_in("learner", frame), sample))
   if (!is.null(given("other")))
-    learners[[2L]] <- as_learner(frame$other, "other", written("other"), frame$x, frame$y)
-  if (exists("loss", frame, inherits = FALSE))
-    constructor["loss"] <- list(as_loss(frame$loss, frame$y))
-  constructor["pos_label"] <- list(sample$pos_label)
-  fit$rng <- draw_seed()
-  fields <- call_python("hypothesis_test", test = class, x = sample$x, y = sample$y,
-                        learners = learners, constructor = constructor, fit = fit,
-                        conf_level = level)
-  data_name <- paste(deparse1(written("x")), "and", deparse1(written("y")))
-  new_ucvtest(fields, data_name, statistic)
+    learners[[2L]] <- as_learner(frame$other, "other", written_in("other", frame), sample)
+  constructor <- c(mget_arguments(spec$constructor, frame), read_alternative(spec, frame),
+                   list(pos_label = sample$pos_label, groups = sample$groups,
+                        group_weight = as_group_weight(frame$group_weight)))
+  if (!"loss" %in% spec$without) constructor["loss"] <- list(as_loss(frame$loss, sample$response))
+  if (!is.null(constructor$design)) constructor$design <- as_design(constructor$design, nrow(sample$x))
+  fields <- call_python("hypothesis_test", test = spec$class, x = sample$x, y = sample$y,
+                        learners = learners, constructor = constructor,
+                        fit = c(mget_arguments(spec$fit, frame), list(rng = draw_seed())),
+                        conf_level = read_level(frame))
+  new_ucvtest(fields, sample$name, spec$statistic)
 }
 
-# The formula method of every test: `default` is the default method, and ... its arguments.
-run_formula <- function(default, formula, data, written, ...) {
-  if (length(formula) != 3L)
-    stop_user("'formula' must have a response: write  response ~ terms")
-  data_name <- deparse1(formula)
-  if (!is.null(written)) data_name <- paste(data_name, "in", deparse1(written))
-  frame <- model.frame(formula, data = data, na.action = na.pass, drop.unused.levels = TRUE)
-  if (!is.null(model.offset(frame)))
-    stop_user("'formula' has an offset, which learners cannot use")
-  where <- if (is.null(written)) "formula" else "data"
-  refuse_missing(frame, where)
-  refuse_other_units(frame[-attr(terms(frame), "response")], where)
-  result <- default(design_matrix(terms(frame), frame), model.response(frame), ...)
-  result$data.name <- data_name
-  result
+run_on_losses <- function(spec, frame) {
+  constructor <- c(
+    mget_arguments(spec$constructor[names(spec$constructor) %in% c("null_value", "contrast")],
+                   frame),
+    read_alternative(spec, frame),
+    list(group_weight = as_group_weight(frame$group_weight)))
+  learners <- Filter(Negate(is.null), list(learner = frame$learner, other = frame$other))
+  fields <- call_python("test_of_losses", test = spec$class, losses = frame$x$json,
+                        learners = lapply(learners, name_or_number),
+                        constructor = constructor, fit = mget_arguments(spec$fit, frame),
+                        conf_level = read_level(frame))
+  new_ucvtest(fields, frame$x$data.name, spec$statistic)
 }
 
-# Arguments whose defaults are Python's.
-without_null <- function(...) Filter(Negate(is.null), list(...))
+# Python counts from 0.
+name_or_number <- function(learner) if (is.numeric(learner)) as.integer(learner) - 1L else learner
+
+# Values of arguments with these defaults; one that is NULL both ways is left to Python.
+mget_arguments <- function(defaults, frame) {
+  values <- mget(as.character(names(defaults)), frame)
+  values[!vapply(values, is.null, NA) | !vapply(defaults, is.null, NA)]
+}
+
+read_alternative <- function(spec, frame) {
+  if ("alternative" %in% spec$without) return(list())
+  chosen <- one_of(frame$alternative, c("two.sided", "less", "greater"), "alternative")
+  list(alternative = sub(".", "-", chosen, fixed = TRUE))
+}
+
+read_level <- function(frame) {
+  level <- or_else(get0("conf.level", frame, inherits = FALSE), 0.95)
+  refuse_level(level, "conf.level")
+  level
+}
+
+as_group_weight <- function(weight) one_of(weight, c("group", "row"), "group_weight")
+
+# What the user wrote for an argument of the function with this frame.
+written_in <- function(name, frame) eval(call("substitute", as.name(name)), frame)
 
 # set.seed() decides the draws: Python's generator starts from a number that R draws.
 draw_seed <- function() sample.int(.Machine$integer.max, 1L)
 
-refuse_unknown <- function(method, ...) {
+refuse_unknown <- function(...) {
   if (...length() == 0L) return(invisible())
   unknown <- ...names()
   if (is.null(unknown) || !any(nzchar(unknown)))
     stop_user("too many arguments: name those after 'learner'")
   stop_user("unknown argument ", paste0("'", unknown[nzchar(unknown)], "'", collapse = ", "),
-            ": see args(ucvtest:::", method, ")")
+            ": see ?", deparse1(user_call()[[1L]]))
 }
 
 refuse_level <- function(level, name) {

@@ -2,12 +2,26 @@
 # are handed over as the user gave them, factors and data frames included.
 
 # What Python needs for a learner: its short name, or its R function and how to write it.
-as_learner <- function(learner, argument, expression, x, y) {
-  if (is.character(learner) && length(learner) == 1L && !is.na(learner)) return(learner)
+as_learner <- function(learner, argument, expression, sample) {
+  if (is.character(learner) && length(learner) == 1L && !is.na(learner)) {
+    refuse_gaps(sample, learner)
+    return(learner)
+  }
   if (!is.function(learner))
     stop_user("'", argument, "' must be the name of a learner, such as \"lda\" or ",
               "\"lasso:0.08\", or a function(x, y, xnew), got ", describe(learner))
-  list(name = function_name(expression), predict = split_predictor(learner, x, y))
+  list(name = function_name(expression),
+       predict = split_predictor(learner, sample$features, sample$response))
+}
+
+# Learners that look at no features, and so at none that are missing.
+featureless <- "majority"
+
+refuse_gaps <- function(sample, learner) {
+  if (is.null(sample$missing) || learner %in% featureless) return(invisible())
+  stop_user("'", sample$where, "' has ", sample$missing, ", which learner ", learner,
+            " cannot use: drop these observations (na.action = na.omit with a formula), or impute ",
+            "them inside an R learner, from what it learns from: function(x, y, xnew)")
 }
 
 function_name <- function(expression) {
@@ -18,7 +32,6 @@ function_name <- function(expression) {
 
 split_predictor <- function(learner, x, y) {
   force(learner)
-  y <- response_vector(y)
   guarded(function(learning, testing, other) {
     # A test may have exchanged the responses, to see what chance does.
     if (!is.null(other)) y <- like_response(other, y)
@@ -35,7 +48,6 @@ prediction_vector <- function(value) {
 # Losses see labels as the user wrote them.
 as_loss <- function(loss, y) {
   if (!is.function(loss)) return(loss)
-  y <- response_vector(y)
   guarded(function(truth, prediction)
     as.numeric(loss(like_response(truth, y), like_response(prediction, y))))
 }

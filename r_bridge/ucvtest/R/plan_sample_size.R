@@ -4,28 +4,28 @@ plan_sample_size <- function(x, ...) UseMethod("plan_sample_size")
 
 plan_sample_size.default <- function(x, y, learner, other = NULL, difference = NULL, ratio = NULL,
                                      width = NULL, n = NULL, power = 0.8, alpha = 0.05,
-                                     learn_size = NULL, loss = NULL, pos_label = NULL, ...) {
-  refuse_unknown("plan_sample_size.default", ...)
+                                     learn_size = NULL, loss = NULL, pos_label = NULL, groups = NULL,
+                                     ...) {
+  refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learner)) stop_user("'learner' is missing: name one, such as \"lda\"")
-  data_name <- paste(deparse1(substitute(x)), "and", deparse1(substitute(y)))
-  sample <- as_sample(x, y, pos_label)
-  learners <- list(as_learner(learner, "learner", substitute(learner), x, y))
+  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y))
+  learners <- list(as_learner(learner, "learner", substitute(learner), sample))
   if (!is.null(other))
-    learners[[2L]] <- as_learner(other, "other", substitute(other), x, y)
+    learners[[2L]] <- as_learner(other, "other", substitute(other), sample)
   fields <- call_python("plan_sample_size", x = sample$x, y = sample$y, learners = learners,
     arguments = list(difference = difference, ratio = ratio, width = width, power = power,
-                     alpha = alpha, learn_size = learn_size, loss = as_loss(loss, y),
-                     pos_label = sample$pos_label, rng = draw_seed()),
+                     alpha = alpha, learn_size = learn_size, loss = as_loss(loss, sample$response),
+                     pos_label = sample$pos_label, groups = sample$groups,
+                     rng = draw_seed()),
     n = if (!is.null(n)) as.numeric(n))
   fields$table <- as.data.frame(fields$table, optional = TRUE)
   fields$curve <- as.data.frame(fields$curve, optional = TRUE)
-  structure(c(fields, list(method = "How many observations", data.name = data_name)),
+  structure(c(fields, list(method = "How many observations", data.name = sample$name)),
             class = "ucvtest_plan")
 }
 
-plan_sample_size.formula <- function(formula, data = environment(formula), ...)
-  run_formula(plan_sample_size.default, formula, data, if (!missing(data)) substitute(data), ...)
+plan_sample_size.formula <- formula_method(plan_sample_size.default)
 
 print.ucvtest_plan <- function(x, ...) {
   cat("\n\tHow many observations\n\ndata:  ", x$data.name, "\n\n", sep = "")

@@ -27,36 +27,87 @@ new_ucvtest <- function(fields, data_name, statistic = "statistic") {
   extra <- fields[c("status", "variance", "reference", "df", "conf_level", "n_obs", "n_fits",
                     "elapsed", "settings", "diagnostics", "notes")]
   names(extra)[names(extra) == "conf_level"] <- "conf.level"
+  extra <- c(extra, fields[c("verdict", "interval_name", "contrast")])
   extra$tables <- lapply(fields$tables, as.data.frame, optional = TRUE)
   extra$pictures <- fields$pictures
   extra$json <- fields$json
   structure(c(result[lengths(result) > 0L], extra), class = c("ucvtest", "htest"))
 }
 
-print.ucvtest <- function(x, ...) {
-  shown <- x
-  null <- x$diagnostics$null_hypothesis
-  if (!is.null(null)) {
-    # The null hypothesis is no value of the estimate.
-    shown$null.value <- NULL
-    shown$alternative <- paste("it does not hold that", null)
-  }
-  # What has no value is not printed; the status below says why there is none.
-  for (part in c("statistic", "parameter", "p.value")) {
-    if (anyNA(shown[[part]])) shown[[part]] <- NULL
-  }
-  if (is.null(shown$statistic)) shown$parameter <- NULL
-  print(structure(shown, class = "htest"), ...)
+# As R prints any test, and then who is compared, what each of them does, and the verdict.
+print.ucvtest <- function(x, digits = getOption("digits"), ...) {
+  refuse_others("print", "digits", ...)
+  cat("", strwrap(x$method, prefix = "\t"), "", sep = "\n")
+  cat("data:  ", x$data.name, "\n", sep = "")
+  print_learners(x)
+  print_test(x, digits)
+  print_interval(x, digits)
+  print_estimates(x, digits)
   # What p-value and interval rest on beyond the data.
   assumption <- x$diagnostics$assumption
   if (!is.null(assumption)) cat(strwrap(paste0("assuming ", assumption)), "", sep = "\n")
-  posterior <- x$diagnostics[c("p_left", "p_rope", "p_right")]
-  if (!is.null(posterior$p_rope))
-    cat("posterior probabilities: ", paste(format(unlist(posterior), digits = 3L),
-        c("below", "in", "above"), collapse = ", "), " the region of practical equivalence\n\n",
-        sep = "")
+  if (!is.null(x$verdict)) cat(strwrap(paste("Verdict:", x$verdict)), "", sep = "\n")
   if (!identical(x$status, "ok")) cat(strwrap(paste("status:", x$status)), "", sep = "\n")
   invisible(x)
+}
+
+print_learners <- function(x) {
+  other <- x$settings$other
+  if (is.null(x$settings$learner)) return(invisible())
+  if (is.null(other)) cat("learner:  ", x$settings$learner, "\n", sep = "")
+  else cat("learners:  ", x$settings$learner, if (is_ratio(x)) " over " else " minus ", other, "\n",
+           sep = "")
+}
+
+is_ratio <- function(x) identical(x$contrast, "ratio")
+
+print_test <- function(x, digits) {
+  # What has no value is not printed; the status says why there is none.
+  with_value <- function(part) if (!is.null(part) && !anyNA(part)) part
+  numbers <- c(with_value(x$statistic), if (!is.null(with_value(x$statistic))) x$parameter)
+  digits <- max(1L, digits - 2L)
+  # One at a time, so that each has its own digits.
+  shown <- if (length(numbers))
+    paste(names(numbers), "=", vapply(numbers, format, "", digits = digits))
+  if (!is.null(with_value(x$p.value))) {
+    p <- format.pval(x$p.value, digits = max(1L, digits - 1L))
+    shown <- c(shown, paste("p-value", if (startsWith(p, "<")) p else paste("=", p)))
+  }
+  if (length(shown)) cat(strwrap(paste(shown, collapse = ", ")), sep = "\n")
+  if (is.null(x$alternative)) return(invisible())
+  null <- x$diagnostics$null_hypothesis
+  direction <- c(two.sided = "not equal to", less = "less than", greater = "greater than")
+  # A null hypothesis in words is no value of the estimate.
+  alternative <- if (!is.null(null)) paste("it does not hold that", null)
+    else if (!is.null(x$null.value))
+      paste("true", names(x$null.value), "is", direction[[x$alternative]], x$null.value)
+    else x$alternative
+  cat(strwrap(paste("alternative hypothesis:", alternative)), sep = "\n")
+}
+
+print_interval <- function(x, digits) {
+  if (anyNA(or_else(x$conf.int, NA))) return(invisible())
+  cat(format(100 * attr(x$conf.int, "conf.level")), " percent ", interval_name(x), ":\n ",
+      paste(format(x$conf.int[1:2], digits = digits), collapse = " "), "\n", sep = "")
+}
+
+interval_name <- function(x) {
+  if (identical(x$interval_name, "credible interval")) x$interval_name else "confidence interval"
+}
+
+# Each learner's own value, and what is tested, each with its standard error.
+print_estimates <- function(x, digits) {
+  if (is.null(x$estimate)) return(invisible())
+  own <- x$tables$Learners
+  contrast <- if (is.null(x$settings$other)) or_else(x$settings$learner, "estimate")
+              else if (is_ratio(x)) "ratio" else "difference"
+  values <- cbind(c(own$estimate, x$estimate), c(own$se, or_else(x$stderr, NaN)))
+  dimnames(values) <- list(c(own$learner, contrast),
+                           c("estimate", if (is_ratio(x)) "std.error (log)" else "std.error"))
+  if (all(is.nan(values[, 2L]))) values <- values[, 1L, drop = FALSE]
+  cat(strwrap(paste0("sample estimates (", names(x$estimate), "):")), sep = "\n")
+  print(values, digits = max(3L, digits - 3L))
+  cat("\n")
 }
 
 summary.ucvtest <- function(object, conf.level = object$conf.level, ...) {
@@ -87,28 +138,50 @@ confint.ucvtest <- function(object, parm, level = object$conf.level, ...) {
 # A misspelt level would otherwise be that of the test without a word.
 refuse_others <- function(method, argument, ...) {
   if (...length() == 0L) return(invisible())
+  named <- nzchar(or_else(...names(), ""))
+  hint <- if (identical(argument, "digits")) ": print() takes 'digits'"
+          else if (!is.null(argument))
+            paste0(": the confidence level of ", method, "() is '", argument, "'")
   stop(errorCondition(call = sys.call(-1L), paste0(
-    "unknown argument", if (any(nzchar(...names()))) paste0(" '", ...names()[1L], "'"),
-    ": the confidence level of ", method, "() is '", argument, "'")))
+    "unknown argument", if (any(named)) paste0(" '", ...names()[named][1L], "'"), hint)))
 }
 
-as.data.frame.ucvtest <- function(x, row.names = NULL, optional = FALSE, ...) {
-  or_na <- function(value) if (is.null(value)) NA else unname(value)
+as.data.frame.ucvtest <- function(x, row.names = NULL, optional = FALSE, ...)
+  data.frame(row.names = row.names, tidy_columns(x), conf.level = x$conf.level,
+             null.value = or_na(x$null.value), nobs = x$n_obs, n_fits = x$n_fits,
+             status = x$status)
+
+or_na <- function(value) if (is.null(value)) NA else unname(value)
+
+# The columns of broom's tidy() for an "htest", and the learners.
+tidy_columns <- function(x) {
+  own <- or_else(x$tables$Learners$estimate, c(NA_real_, NA_real_))
   data.frame(
-    row.names = row.names,
-    estimate = unname(x$estimate), std.error = x$stderr, statistic = or_na(x$statistic),
-    p.value = or_na(x$p.value), parameter = if (is.nan(x$df)) NA else x$df,
-    conf.low = or_na(x$conf.int[1L]), conf.high = or_na(x$conf.int[2L]),
-    conf.level = x$conf.level, null.value = or_na(x$null.value),
-    alternative = or_na(x$alternative), method = x$method,
-    learner = x$settings$learner, other = or_na(x$settings$other),
-    nobs = x$n_obs, n_fits = x$n_fits, status = x$status)
+    learner = or_na(x$settings$learner), other = or_na(x$settings$other),
+    estimate = unname(x$estimate), estimate1 = own[1L], estimate2 = own[2L],
+    std.error = or_na(x$stderr), statistic = or_na(x$statistic), p.value = or_na(x$p.value),
+    parameter = if (is.nan(x$df)) NA else x$df, conf.low = or_na(x$conf.int[1L]),
+    conf.high = or_na(x$conf.int[2L]), method = x$method, alternative = or_na(x$alternative))
 }
 
-tidy.ucvtest <- function(x, ...)
-  as.data.frame(x)[c("estimate", "std.error", "statistic", "p.value", "parameter",
-                     "conf.low", "conf.high", "method", "alternative")]
+# A tibble where the package is installed, as the tidyverse expects.
+as_tibble_if_any <- function(frame) {
+  if (!requireNamespace("tibble", quietly = TRUE)) return(frame)
+  tibble::as_tibble(frame)
+}
 
-glance.ucvtest <- function(x, ...)
-  data.frame(method = x$method, nobs = x$n_obs, n_fits = x$n_fits, variance = x$variance,
-             elapsed = x$elapsed, status = x$status)
+tidy.ucvtest <- function(x, conf.level = x$conf.level, ...) {
+  refuse_others("tidy", "conf.level", ...)
+  columns <- tidy_columns(x)
+  if (!identical(conf.level, x$conf.level)) {
+    refuse_level(conf.level, "conf.level")
+    columns[c("conf.low", "conf.high")] <- as.list(confint(x, level = conf.level))
+  }
+  as_tibble_if_any(columns)
+}
+
+glance.ucvtest <- function(x, ...) {
+  refuse_others("glance", NULL, ...)
+  as_tibble_if_any(data.frame(tidy_columns(x), nobs = x$n_obs, n_fits = x$n_fits,
+                              variance = x$variance, elapsed = x$elapsed, status = x$status))
+}

@@ -2,32 +2,32 @@ select_model <- function(x, ...) UseMethod("select_model")
 
 select_model.default <- function(x, y, learners, criterion = "permutation",
                                  n_permutations = 100, n_folds = 10, n_left_out = NULL,
-                                 complexity = NULL, loss = NULL, pos_label = NULL, ...) {
-  refuse_unknown("select_model.default", ...)
+                                 complexity = NULL, loss = NULL, pos_label = NULL, groups = NULL,
+                                 group_weight = c("group", "row"), ...) {
+  refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
     stop_user("'learners' is missing: name some, such as c(\"knn:1\", \"knn:5\")")
-  data_name <- paste(deparse1(substitute(x)), "and", deparse1(substitute(y)))
   if (!is.list(learners)) learners <- as.list(learners)
-  sample <- as_sample(x, y, pos_label)
+  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y))
   named <- lapply(seq_along(learners), function(place) {
     name <- names(learners)[place]
-    learner <- as_learner(learners[[place]], "learners", quote(f()), x, y)
+    learner <- as_learner(learners[[place]], "learners", quote(f()), sample)
     if (is.list(learner) && length(name) && nzchar(name)) learner$name <- name
     learner
   })
   fields <- call_python("select_model", x = sample$x, y = sample$y, learners = named,
     arguments = list(criterion = criterion, n_permutations = n_permutations,
-                     n_folds = n_folds, n_left_out = n_left_out, loss = as_loss(loss, y),
-                     pos_label = sample$pos_label, rng = draw_seed()),
+                     n_folds = n_folds, n_left_out = n_left_out, loss = as_loss(loss, sample$response),
+                     pos_label = sample$pos_label, groups = sample$groups,
+                     group_weight = as_group_weight(group_weight), rng = draw_seed()),
     complexity = complexity)
   fields$table <- as.data.frame(fields$table, optional = TRUE)
   fields$choices <- unlist(fields$choices)
-  structure(c(fields, data.name = data_name), class = "ucvtest_selection")
+  structure(c(fields, data.name = sample$name), class = "ucvtest_selection")
 }
 
-select_model.formula <- function(formula, data = environment(formula), ...)
-  run_formula(select_model.default, formula, data, if (!missing(data)) substitute(data), ...)
+select_model.formula <- formula_method(select_model.default)
 
 print.ucvtest_selection <- function(x, ...) {
   cat("\n\tModel selection\n\ndata:  ", x$data.name, "\n\n", sep = "")

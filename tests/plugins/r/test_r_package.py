@@ -224,6 +224,71 @@ def test_tests_on_resampled_losses_are_those_of_python(
     assert int(n_fits) == expected.n_fits
 
 
+GROUPED = {
+    **RESAMPLING_TESTS,
+    "ustat_test": uv.UStatisticTest,
+    "influence_test": uv.InfluenceFunctionTest,
+}
+
+
+@pytest.mark.parametrize(
+    "function", ["corrected_t_test", "delong_learners_test", "mcnemar_learners_test", "ustat_test"]
+)
+@pytest.mark.parametrize("weight", ["group", "row"])
+def test_groups_give_the_numbers_of_python(r: RSession, function: str, weight: str) -> None:
+    patient = np.r_[np.repeat(np.arange(24), 2), np.arange(24, 36)]
+    printed = r(
+        f"patient <- c({', '.join(map(str, patient))})\n"
+        f"set.seed(5); result <- {function}(x, y, 'lda', 'knn:5', groups = patient, "
+        f"group_weight = '{weight}')\n"
+        "cat(sprintf('%.17g', c(result$settings$rng, result$estimate, result$stderr, "
+        "result$p.value)))"
+    )
+    seed, *numbers = map(float, printed.split())
+    test = GROUPED[function](SAMPLE, LABELS, "lda", "knn:5", groups=patient, group_weight=weight)
+    expected = test.fit(rng=int(seed))
+    np.testing.assert_allclose(
+        numbers, [expected.estimate, expected.se, expected.pvalue], rtol=1e-10
+    )
+
+
+def test_losses_give_the_numbers_of_python(r: RSession) -> None:
+    printed = r("""
+        set.seed(5)
+        losses <- evaluate_learners(x, y, list(first = "lda", second = "knn:5"), design = 5)
+        rules <- data.frame(a = ifelse(x[, 1] > 0.3, "case", "control"),
+                            b = ifelse(x[, 2] > 0.3, "case", "control"))
+        scores <- prediction_losses(y, data.frame(a = -x[, 1], b = -x[, 2]), loss = "auc")
+        found <- list(corrected_t_test(losses, 1, "second"), bayesian_t_test(losses),
+                      mcnemar_learners_test(prediction_losses(y, rules)),
+                      delong_learners_test(scores),
+                      corrected_t_test(score_losses(list(a = 1:5 / 10, b = 5:1 / 20), 48, 12)))
+        seed <- regmatches(losses$json, regexpr('"rng": [0-9]+', losses$json))
+        cat(sub('"rng": ', '', seed), '')
+        cat(sprintf('%.17g', sapply(found, function(r) c(r$estimate, r$stderr))))
+    """)
+    seed, *numbers = printed.split()
+    learners = {"first": "lda", "second": "knn:5"}
+    losses = uv.evaluate(learners, SAMPLE, LABELS, design=5, rng=int(seed))
+    rules = {
+        name: np.where(SAMPLE[:, place] > 0.3, "case", "control") for place, name in enumerate("ab")
+    }
+    scores = {"a": -SAMPLE[:, 0], "b": -SAMPLE[:, 1]}
+    five = {"a": np.arange(1, 6) / 10, "b": np.arange(5, 0, -1) / 20}
+    expected = [
+        uv.CorrectedTTest.from_losses(losses).fit(),
+        uv.BayesianTTest.from_losses(losses).fit(),
+        uv.McNemarTest.from_losses(uv.Losses.from_predictions(LABELS, rules)).fit(),
+        uv.DeLongTest.from_losses(uv.Losses.from_predictions(LABELS, scores, loss="auc")).fit(),
+        uv.CorrectedTTest.from_losses(uv.Losses.from_scores(five, n_learn=48, n_test=12)).fit(),
+    ]
+    np.testing.assert_allclose(
+        [float(number) for number in numbers],
+        np.ravel([[each.estimate, each.se] for each in expected]),
+        rtol=1e-12,
+    )
+
+
 def test_r_has_a_function_for_every_test() -> None:
     exported = set(re.findall(r"export\((\w+)\)", (PACKAGE / "NAMESPACE").read_text()))
     classes = {name for name in uv.__all__ if name.endswith("Test")}

@@ -21,7 +21,7 @@ test_that("arguments are checked before Python starts", {
   expect_equal(message_of(ustat_test(x, y, "lda", alternative = "both")),
                "'alternative' must be one of \"two.sided\", \"less\", \"greater\"")
   expect_equal(message_of(ustat_test(x, y, "lda", folds = 3)),
-               "unknown argument 'folds': see args(ucvtest:::ustat_test.default)")
+               "unknown argument 'folds': see ?ustat_test")
   expect_equal(message_of(ustat_test(~ Species, two_species(), "lda")),
                "'formula' must have a response: write  response ~ terms")
   expect_equal(message_of(ustat_test(Species ~ offset(Sepal.Width), two_species(), "lda")),
@@ -35,9 +35,11 @@ test_that("missing values are refused by name", {
   holes <- two_species()
   holes$Sepal.Width[c(2, 5)] <- NA
   expect_equal(message_of(ustat_test(holes[1:3], holes$Species, "lda")), paste0(
-    "'x' has missing values in 2 rows (Sepal.Width): drop these observations, or impute them"))
-  expect_equal(message_of(ustat_test(Species ~ ., holes, "lda")), paste0(
-    "'data' has missing values in 2 rows (Sepal.Width): drop these observations, or impute them"))
+    "'x' has missing values in 2 rows (Sepal.Width), which learner lda cannot use: drop these ",
+    "observations (na.action = na.omit with a formula), or impute them inside an R learner, from ",
+    "what it learns from: function(x, y, xnew)"))
+  expect_match(message_of(ustat_test(Species ~ ., holes, "lda")), fixed = TRUE,
+               "'data' has missing values in 2 rows (Sepal.Width), which learner lda cannot use")
   expect_equal(message_of(ustat_test(x, replace(y, 3, NA), "lda")),
                "'y' has missing values in 1 row: drop these observations, or impute them")
 })
@@ -72,7 +74,7 @@ test_that("columns that would become numbers of another unit are refused by name
   expect_equal(message_of(compare_learners(data[-4], y, c("lda", "knn:1"))),
                paste0("'x' has dates or times in columns then, when", remedy))
   months <- Species ~ as.numeric(when) + factor(months(when))
-  expect_silent(ucvtest:::run_formula(function(x, y) list(), months, data, NULL))
+  expect_silent(ucvtest:::formula_method(function(x, y, groups) list())(months, data))
 })
 
 test_that("complex numbers and long integers are refused by name", {
@@ -181,6 +183,9 @@ test_that("a misspelt confidence level is an error", {
                "unknown argument 'conf.level': the confidence level of confint() is 'level'")
   expect_equal(message_of(summary(result, level = 0.9)),
                "unknown argument 'level': the confidence level of summary() is 'conf.level'")
+  expect_equal(message_of(tidy(result, level = 0.9)),
+               "unknown argument 'level': the confidence level of tidy() is 'conf.level'")
+  expect_equal(message_of(glance(result, 3)), "unknown argument")
   expect_equal(message_of(confint(result, level = 90)),
                "'level' must be a number between 0 and 1, such as 0.95")
 })

@@ -72,7 +72,7 @@ test_that("options of single tests", {
   wide <- seeded_test(bayesian_t_test, "lda", "knn:3", rope = 0.2)
   expect_gt(wide$diagnostics$p_rope,
             seeded_test(bayesian_t_test, "lda", "knn:3")$diagnostics$p_rope)
-  expect_output(print(wide), "posterior probabilities:.*region of practical equivalence")
+  expect_output(print(wide), "percent credible interval.*Verdict: Probability")
   # There is no test, and nothing that looks like one.
   expect_null(wide$p.value)
   expect_null(wide$statistic)

@@ -5,9 +5,14 @@ test_that("results can be taken apart", {
   expect_equal(nrow(row), 1L)
   expect_equal(c(row$conf.low, row$conf.high), as.vector(result$conf.int))
   expect_equal(c(row$learner, row$other), c("lda", "nearest_centroid"))
-  expect_named(tidy(result), c("estimate", "std.error", "statistic", "p.value", "parameter",
-                               "conf.low", "conf.high", "method", "alternative"))
-  expect_equal(glance(result)[c("nobs", "n_fits", "status")],
+  expect_named(tidy(result), c("learner", "other", "estimate", "estimate1", "estimate2", "std.error",
+                               "statistic", "p.value", "parameter", "conf.low", "conf.high",
+                               "method", "alternative"))
+  own <- result$tables$Learners
+  expect_equal(c(tidy(result)$estimate1, tidy(result)$estimate2), own$estimate)
+  wider <- tidy(result, conf.level = 0.99)
+  expect_equal(c(wider$conf.low, wider$conf.high), as.vector(confint(result, level = 0.99)))
+  expect_equal(as.data.frame(glance(result))[c("nobs", "n_fits", "status")],
                data.frame(nobs = 60L, n_fits = result$n_fits, status = "ok"))
 })
 

@@ -1,0 +1,86 @@
+# Losses that every test takes in the place of features and response.
+
+prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, pos_label = NULL) {
+  predictions <- named_columns(predictions, "predictions")
+  answer <- if (!identical(loss, "score")) response(y, pos_label)
+  if (is.null(loss)) loss <- default_loss(answer)
+  fields <- call_python("prediction_losses", y = answer$values,
+                        predictions = lapply(predictions, prediction_vector),
+                        arguments = list(loss = loss, pos_label = answer$pos_label,
+                                         groups = as_groups(groups, length(predictions[[1L]]))))
+  new_losses(fields, paste("predictions of", deparse1(substitute(y))))
+}
+
+score_losses <- function(scores, n_learn, n_test, design = "kfold", n_folds = NULL,
+                         greater_is_better = TRUE) {
+  scores <- named_columns(scores, "scores")
+  fields <- call_python("score_losses", scores = lapply(scores, as.numeric),
+                        arguments = list(n_learn = n_learn, n_test = n_test, design = design,
+                                         n_folds = n_folds,
+                                         greater_is_better = greater_is_better))
+  new_losses(fields, "scores of resamples")
+}
+
+evaluate_learners <- function(x, ...) UseMethod("evaluate_learners")
+
+evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
+                                      pos_label = NULL, groups = NULL, ...) {
+  refuse_unknown(...)
+  if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
+  if (missing(learners))
+    stop_user("'learners' is missing: name some, such as c(\"lda\", \"knn:5\")")
+  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y))
+  named <- named_learners(learners, sample)
+  fields <- call_python("evaluate_learners", x = sample$x, y = sample$y,
+                        learners = named$learners, names = named$names,
+                        arguments = list(design = as_design(design, nrow(sample$x)),
+                                         loss = as_loss(loss, sample$response),
+                                         pos_label = sample$pos_label, groups = sample$groups,
+                                         rng = draw_seed()))
+  new_losses(fields, sample$name)
+}
+
+evaluate_learners.formula <- formula_method(evaluate_learners.default)
+
+new_losses <- function(fields, name) {
+  fields$means <- matrix(fields$means, length(fields$learners),
+                         dimnames = list(fields$learners, NULL))
+  structure(c(fields, data.name = name), class = "ucvtest_losses")
+}
+
+print.ucvtest_losses <- function(x, digits = 4L, ...) {
+  refuse_others("print", "digits", ...)
+  cat("\n\tLosses of learners\n\ndata:  ", x$data.name, "\n", sep = "")
+  cat(x$n_obs, " observations", if (!is.null(x$n_groups)) c(" in ", x$n_groups, " groups"), ", ",
+      if (x$learns) c(x$n_resamples, " resamples") else "fixed rules, one test set", "\n",
+      sep = "")
+  cat("loss:  ", x$loss, if (!x$each) " (means of resamples only)", "\n\n", sep = "")
+  table <- cbind(mean = rowMeans(x$means, na.rm = TRUE))
+  print(table, digits = digits)
+  cat("\n")
+  invisible(x)
+}
+
+as.data.frame.ucvtest_losses <- function(x, row.names = NULL, optional = FALSE, ...)
+  data.frame(learner = rep(x$learners, ncol(x$means)),
+             resample = rep(seq_len(ncol(x$means)), each = length(x$learners)),
+             mean = as.vector(x$means), row.names = row.names)
+
+# Whole numbers are labels, as for the tests.
+default_loss <- function(answer) {
+  labels <- !is.null(answer$labels) || all(answer$values == round(answer$values))
+  if (labels) "zero_one" else "squared"
+}
+
+named_columns <- function(columns, argument) {
+  if (is.matrix(columns)) columns <- as.data.frame(columns)
+  names <- names(columns)
+  if (!is.list(columns) || !length(columns) || is.null(names) || !all(nzchar(names)))
+    stop_user("'", argument, "' must be a data frame or a list with a name for each learner, such ",
+              "as data.frame(a = , b = ), got ", describe(columns))
+  sizes <- lengths(columns)
+  if (length(unique(sizes)) > 1L)
+    stop_user("'", argument, "' has columns of different lengths: ",
+              paste(names, sizes, collapse = ", "))
+  as.list(columns)
+}

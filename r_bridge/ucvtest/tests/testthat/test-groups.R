@@ -1,0 +1,108 @@
+set.seed(8)
+rows <- data.frame(patient = rep(paste0("p", 1:20), each = 3), a = rnorm(60), b = rnorm(60))
+rows$y <- factor(ifelse(rows$a + rnorm(60) > 0, "ill", "well"))
+
+test_that("groups are a column by name, ~ column, an expression, or a vector", {
+  skip_without_python()
+  run <- function(...) numbers({
+    set.seed(3)
+    corrected_t_test(..., learner = "lda", other = "knn:3", design = 5)
+  })
+  by_vector <- run(rows[c("a", "b")], rows$y, groups = rows$patient)
+  expect_equal(run(y ~ ., rows, groups = patient), by_vector)
+  expect_equal(run(y ~ ., rows, groups = "patient"), by_vector)
+  expect_equal(run(y ~ ., rows, groups = ~patient), by_vector)
+  expect_equal(run(y ~ ., rows, groups = factor(patient)), by_vector)
+  expect_equal(run(rows[c("a", "b", "patient")], rows$y, groups = "patient"), by_vector)
+  in_function <- function(which) run(y ~ a + b, rows, groups = which)
+  expect_equal(in_function("patient"), by_vector)
+  expect_false(identical(run(y ~ a + b, rows), by_vector))
+})
+
+test_that("every test takes groups, and one row in each group changes nothing", {
+  skip_without_python()
+  alone <- seq_len(nrow(rows))
+  # Comparisons first, then tests of one learner.
+  for (test in list(corrected_t_test, naive_t_test, conservative_z_test, five_by_two_t_test,
+                    five_by_two_f_test, bayesian_t_test, hold_out_test, delong_learners_test,
+                    cross_validation_wald_test, mcnemar_learners_test, influence_test,
+                    fold_covariance_test, ustat_test)) {
+    run <- function(groups, ...) {
+      set.seed(3)
+      suppressWarnings(test(y ~ a + b, rows, "lda", "knn:3", groups = groups, ...))
+    }
+    each <- run(alone)
+    plain <- run(NULL)
+    expect_equal(numbers(each), numbers(plain), info = each$method)
+    expect_equal(run(rows$patient)$diagnostics$n_groups, 20L, info = each$method)
+  }
+  for (test in list(leave_pair_out_test, permutation_complexity_test)) {
+    one_class <- transform(rows, y = factor(rep(rep(c("ill", "well"), 10), each = 3)))
+    set.seed(3)
+    expect_s3_class(test(y ~ a + b, one_class, "ridge:1", n_permutations = 9, groups = patient),
+                    "htest")
+  }
+})
+
+test_that("group_weight decides what counts the same", {
+  skip_without_python()
+  uneven <- rows[-(1:2), ]
+  run <- function(...) {
+    set.seed(3)
+    hold_out_test(y ~ a + b, uneven, "lda", groups = patient, ...)$estimate
+  }
+  expect_equal(run(), run(group_weight = "group"))
+  expect_false(identical(run(), run(group_weight = "row")))
+  expect_equal(message_of(run(group_weight = "patient")),
+               "'group_weight' must be one of \"group\", \"row\"")
+})
+
+test_that("comparisons, selections and plans take groups", {
+  skip_without_python()
+  set.seed(3)
+  found <- compare_learners(y ~ a + b, rows, c("lda", "knn:3"), "corrected_t", groups = patient)
+  set.seed(3)
+  alone <- corrected_t_test(y ~ a + b, rows, "lda", "knn:3", groups = patient)
+  expect_equal(found$p.value, alone$p.value)
+  chosen <- select_model(y ~ a + b, rows, c("knn:1", "knn:5"), n_permutations = 5, n_folds = 3,
+                         groups = patient)
+  expect_equal(nrow(chosen$table), 2L)
+  planned <- plan_sample_size(y ~ a + b, rows, "lda", "knn:3", difference = 0.2, groups = patient)
+  expect_match(planned$verdict, "groups give")
+})
+
+test_that("learning sets can have the proportions of the classes", {
+  skip_without_python()
+  run <- function(...) {
+    set.seed(3)
+    corrected_t_test(y ~ a + b, rows, "lda", design = k_fold(5, ...))$diagnostics$resample_means
+  }
+  expect_false(identical(run(stratify = TRUE), run()))
+  expect_equal(run(stratify = FALSE), run())
+  expect_output(print(k_fold(5, stratify = TRUE)), "stratify = TRUE")
+})
+
+test_that("groups that cannot be used are refused", {
+  run <- function(...) message_of(hold_out_test(y ~ a + b, rows, "lda", ...))
+  expect_equal(run(groups = "hospital"), "'groups' is \"hospital\", and 'data' has no such column")
+  expect_equal(run(groups = ~ a + b), "'groups' must name one column, got ~a + b")
+  expect_equal(run(groups = replace(patient, 4, NA)),
+               "'groups' has missing values in 1 row: drop these observations, or impute them")
+  expect_equal(message_of(hold_out_test(rows["a"], rows$y, "lda", groups = 1:3)), paste0(
+    "'groups' must be one label for each of 60 rows, or the name of a column, got integer of ",
+    "length 3"))
+})
+
+test_that("rows are chosen by subset and na.action, groups with them", {
+  skip_without_python()
+  run <- function(...) numbers({
+    set.seed(3)
+    hold_out_test(..., learner = "lda")
+  })
+  few <- subset(rows, a < 1)
+  expect_equal(run(y ~ a + b, rows, subset = a < 1, groups = patient),
+               run(few[c("a", "b")], few$y, groups = few$patient))
+  holes <- rows
+  holes$b[c(2, 7)] <- NA
+  expect_equal(run(y ~ a + b, holes, na.action = na.omit), run(y ~ a + b, rows[-c(2, 7), ]))
+})

@@ -1,0 +1,111 @@
+"""What R sends, as arguments for ucvtest."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import ucvtest as uv
+from ucvtest_r.conversion import scalar, vector
+from ucvtest_r.learners import RFunctionLearner, RFunctionLoss
+
+__all__ = ["arguments_of", "learner_of", "learners_of", "tests_of", "vectors_of"]
+
+
+def arguments_of(values: Any) -> dict[str, Any]:
+    """A named R list as keyword arguments: losses, designs, sizes, all else single values."""
+    read: dict[str, Callable[[Any], Any]] = {
+        "loss": loss_of,
+        "design": _design,
+        "learn_size": _learn_size,
+        "groups": _groups,
+    }
+    return {
+        name: read[name](value) if name in read else scalar(name, value)
+        for name, value in zip(values.names or (), values, strict=True)
+    }
+
+
+def _design(design: Any) -> Any:
+    """The design that R describes by its class and arguments, by row numbers, or by a word."""
+    import rpy2.rinterface as ri
+
+    if isinstance(design, ri.StrSexpVector):
+        return design[0]
+    kind, *values = design
+    if kind[0] == "splits":
+        sets = dict(zip(design.names, design, strict=True))
+        pairs = zip(sets["learning"], sets["testing"], strict=True)
+        return [tuple(vector(rows).astype(int) - 1 for rows in pair) for pair in pairs]
+    arguments = {
+        name: scalar(name, value)
+        for name, value in zip(list(design.names)[1:], values, strict=True)
+    }
+    return getattr(uv.designs, kind[0])(**arguments)
+
+
+def _learn_size(size: Any) -> Any:
+    """A number, or one for each class."""
+    import rpy2.rinterface as ri
+
+    numbers = (ri.IntSexpVector, ri.FloatSexpVector)
+    if not isinstance(size, numbers) or len(size) == 1:
+        return scalar("learn_size", size)
+    if any(each is ri.NA_Integer or each != each for each in size):
+        raise ValueError("learn_size must not hold NA: give one number for each class")
+    return tuple(scalar("learn_size", type(size)([each])) for each in size)
+
+
+def _groups(groups: Any) -> Any:
+    """The label of each row, or None."""
+    import rpy2.rinterface as ri
+
+    return None if groups is ri.NULL else vector(groups)
+
+
+def learner_of(learner: Any, response: np.ndarray) -> Any:
+    """The short string of a jitted learner, or the list that R makes of a function."""
+    import rpy2.rinterface as ri
+
+    if isinstance(learner, ri.ListSexpVector):
+        name, predict = learner
+        return RFunctionLearner(name[0], predict, response)
+    return scalar("learner", learner)
+
+
+def loss_of(loss: Any) -> Any:
+    import rpy2.rinterface as ri
+
+    return RFunctionLoss(loss) if isinstance(loss, ri.SexpClosure) else scalar("loss", loss)
+
+
+def learners_of(learners: Any, names: Any, response: np.ndarray) -> Any:
+    """Learners as `learner_of` reads them, by name where they have one."""
+    import rpy2.rinterface as ri
+
+    read = [learner_of(learner, response) for learner in learners]
+    return read if names is ri.NULL else dict(zip(list(names), read, strict=True))
+
+
+def tests_of(tests: Any) -> Any:
+    """One text, or tests as `_specs` reads them."""
+    import rpy2.rinterface as ri
+
+    return tests[0] if isinstance(tests, ri.StrSexpVector) else _specs(tests)
+
+
+def _specs(tests: Any) -> Any:
+    """Tests with options, as R lists them: a mapping where all have labels."""
+    specs = [uv.TestSpec.of(name[0], arguments_of(options)) for name, options in tests]
+    return dict(zip(list(tests.names), specs, strict=True)) if _has_names(tests) else specs
+
+
+def _has_names(values: Any) -> bool:
+    import rpy2.rinterface as ri
+
+    return values.names is not ri.NULL
+
+
+def vectors_of(values: Any) -> dict[str, np.ndarray]:
+    """A list of R vectors by name."""
+    return {name: vector(each) for name, each in zip(values.names, values, strict=True)}
