@@ -100,7 +100,7 @@ class TranslatedBatch:
         """See `Batch`."""
         predictions = self._jitted.predict(fits, device)
         values, ties = predictions.values, predictions.ties
-        if np.isnan(values.sum()):
+        if values.dtype != np.int8 and np.isnan(values.sum()):
             missing = np.isnan(values)
             if missing.ndim == 3:
                 missing = missing.any(axis=2)

@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.batching import RESULT_NUMBERS, power_of_two
+from ucvtest.learners.batching import RESULT_NUMBERS, Margin, power_of_two
 
 __all__ = [
     "JittedLearner",
@@ -19,6 +19,7 @@ __all__ = [
     "Scale",
     "SplitLearner",
     "class_members",
+    "leading",
     "margins",
     "no_class_scores",
 ]
@@ -254,7 +255,11 @@ class JittedLearner(Learner):
         return Predictions(self._number(scores, output), Counter())
 
     def codes(
-        self, state: Any, learning: np.ndarray, labels: np.ndarray | None = None
+        self,
+        state: Any,
+        learning: np.ndarray,
+        labels: np.ndarray | None = None,
+        margin: Margin | None = None,
     ) -> np.ndarray | None:
         """Predicted labels 0 and 1, where a learner finds them without its scores.
 
@@ -265,6 +270,9 @@ class JittedLearner(Learner):
         learning : ndarray of bool, shape (R, n)
         labels : ndarray of float64, shape (R, n), optional
             As in `scores`.
+        margin : pair of float, optional
+            Distance from the cut that is still too near to it: absolute, and relative to the
+            largest score.
 
         Returns
         -------
@@ -288,9 +296,8 @@ class JittedLearner(Learner):
         return _with_missing(labels, scores), tied
 
     def _multiclass(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        best = scores.max(axis=2)
-        labels = scores.argmax(axis=2).astype(float)
-        return _with_missing(labels, best), (scores == best[:, :, None]).sum(axis=2) > 1
+        codes, best, second = leading(scores)
+        return _with_missing(codes.astype(float), best), best == second
 
     @property
     def cut(self) -> float:
@@ -334,6 +341,21 @@ def no_class_scores(name: str, n_classes: int) -> str:
         "use lda, qda, gaussian_nb, nearest_centroid, knn, majority or a scikit-learn classifier "
         "with predict_proba, or merge classes"
     )
+
+
+def leading(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first class with the best score, that score, and the second best; each (R, n).
+
+    Class by class: along a short last axis everything takes several times as long.
+    """
+    best, second = scores[:, :, 0], np.full(scores.shape[:2], -np.inf)
+    codes = np.zeros(scores.shape[:2], dtype=np.int8 if scores.shape[2] < 128 else int)
+    for code in range(1, scores.shape[2]):
+        other = scores[:, :, code]
+        codes[other > best] = code
+        second = np.maximum(second, np.minimum(best, other))
+        best = np.maximum(best, other)
+    return codes, best, second
 
 
 def margins(scores: np.ndarray) -> np.ndarray:

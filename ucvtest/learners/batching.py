@@ -6,6 +6,7 @@ __all__ = [
     "CACHE_NUMBERS",
     "LEAST_ROWS",
     "RESULT_NUMBERS",
+    "Margin",
     "clear_codes",
     "median_centred",
     "padded_rows",
@@ -31,6 +32,10 @@ of which the computation holds a few copies."""
 OBS_STEP = 32
 """Samples are padded with observations of weight zero to a multiple of this, so that samples of
 similar size share a compilation; padding to powers of two would cost twice as much."""
+
+Margin = tuple[float, float]
+"""Distance from the cut within which a score leaves its label open: absolute, and relative to the
+largest score of a call."""
 
 
 def median_centred(matrix: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """A jitted learner in the place of a scikit-learn estimator, with what it leaves open."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -9,7 +10,8 @@ import numpy as np
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.estimators import SklearnLearner
-from ucvtest.learners.base import JittedLearner, Learner, Predictions
+from ucvtest.learners.base import JittedLearner, Learner, Predictions, leading
+from ucvtest.learners.batching import clear_codes
 
 __all__ = ["TranslatedLearner"]
 
@@ -73,21 +75,33 @@ class TranslatedLearner(Learner):
         """Predictions as those of `JittedLearner.predict`; NaN where they are left open."""
         asked = self.outputs.get(output, output)
         if asked == "label" and self.exact_scores:
-            scores = self.jitted.scores(state, learning, labels)
-            elected = self.jitted.elect(scores, testing)
-            elected.values[_near_the_cut(scores, self.jitted.cut)] = np.nan
-            return elected
+            codes = self.jitted.codes(state, learning, labels, (OPEN, ROUNDING))
+            if codes is not None:
+                return Predictions(codes, Counter(score_ties=0))
+            return self._labels(self.jitted.scores(state, learning, labels), testing)
         predictions = self.jitted.predict(state, learning, asked, testing, labels)
         if output == "score" and self.signed_score:
             return Predictions(2.0 * predictions.values - 1.0, predictions.ties)
         return predictions
 
-
-def _near_the_cut(scores: np.ndarray, cut: float) -> np.ndarray:
-    """Where rounding errors could decide between the two best classes."""
-    if scores.ndim == 2:
+    def _labels(self, scores: np.ndarray, testing: np.ndarray) -> Predictions:
+        """Labels for scores; NaN where rounding errors could decide between the best classes."""
         largest = max(np.fmax.reduce(scores, axis=None), -np.fmin.reduce(scores, axis=None))
-        return np.abs(scores - cut) <= OPEN + ROUNDING * largest
-    best = np.partition(scores, -2, axis=2)[:, :, -2:]
-    largest = np.where(np.isfinite(scores), np.abs(scores), 0.0).max()
-    return best[:, :, 1] - best[:, :, 0] <= OPEN + ROUNDING * largest
+        if scores.ndim == 3 and not np.isfinite(largest):
+            # Infinite for classes that a learning set lacks.
+            largest = np.where(np.isfinite(scores), np.abs(scores), 0.0).max()
+        distance = OPEN + ROUNDING * largest
+        if scores.ndim == 2:
+            codes = clear_codes(scores, self.jitted.cut, distance)
+            if codes is not None:
+                return Predictions(codes, Counter(score_ties=0))
+            near = np.abs(scores - self.jitted.cut) <= distance
+        else:
+            codes, best, second = leading(scores)
+            clear = second < best - distance
+            if clear.all():
+                return Predictions(codes, Counter(score_ties=0))
+            near = ~clear
+        elected = self.jitted.elect(scores, testing)
+        elected.values[near] = np.nan
+        return elected

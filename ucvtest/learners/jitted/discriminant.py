@@ -23,6 +23,7 @@ from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_membe
 from ucvtest.learners.batching import (
     CACHE_NUMBERS,
     LEAST_ROWS,
+    Margin,
     clear_codes,
     median_centred,
     rows_for_cache,
@@ -203,10 +204,14 @@ class Discriminant(JittedLearner):
         return scores_of_rules(*self._rules, state, learning, labels)
 
     def codes(
-        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+        self,
+        state: Moments,
+        learning: np.ndarray,
+        labels: np.ndarray | None = None,
+        margin: Margin | None = None,
     ) -> np.ndarray | None:
         """Predicted labels 0 and 1; see `JittedLearner.codes`."""
-        return labels_of_rules(*self._rules, state, learning, labels)
+        return labels_of_rules(*self._rules, state, learning, labels, margin)
 
 
 @dataclass(frozen=True)
@@ -376,13 +381,19 @@ class LinearDiscriminant(WithCovariances):
         return replace_open_rows(scores, self.cut, OPEN * largest[:, 0], labels, each)
 
     def codes(
-        self, state: Moments, learning: np.ndarray, labels: np.ndarray | None = None
+        self,
+        state: Moments,
+        learning: np.ndarray,
+        labels: np.ndarray | None = None,
+        margin: Margin | None = None,
     ) -> np.ndarray | None:
         """Predicted labels 0 and 1; see `JittedLearner.codes`."""
-        if labels is not None and isinstance(state, TotalScatter):
-            coefficients, largest = state.coefficients(labels, self.priors == "equal")
-            return clear_codes(product(coefficients / largest, state.white), self.cut, OPEN)
-        return super().codes(state, learning, labels)
+        if labels is None or not isinstance(state, TotalScatter):
+            return super().codes(state, learning, labels, margin)
+        if margin is not None:
+            return None
+        coefficients, largest = state.coefficients(labels, self.priors == "equal")
+        return clear_codes(product(coefficients / largest, state.white), self.cut, OPEN)
 
     @property
     def _rules(self) -> tuple[Rules, bool]:

@@ -16,7 +16,7 @@ import numpy as np
 from ucvtest.common.float64 import in_float64, jit, to_device
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import class_members
-from ucvtest.learners.batching import median_centred, padded_rows
+from ucvtest.learners.batching import Margin, median_centred, padded_rows
 from ucvtest.learners.jitted.blocks import codes_in_blocks
 from ucvtest.learners.jitted.one_set import WELL_CONDITIONED, product
 from ucvtest.learners.solvers.linear_algebra import (
@@ -172,16 +172,18 @@ def labels_of_rules(
     state: Moments,
     learning: np.ndarray,
     labels: np.ndarray | None,
+    margin: Margin | None,
 ) -> np.ndarray | None:
     """Labels 0 and 1 that the rule of every learning set predicts, (R, n), as small integers.
 
     None for more than two classes, for other labels than the sample's own, or where a score is
-    zero or NaN; see `scores_of_rules`.
+    zero, within the margin of zero, or NaN; see `scores_of_rules`.
     """
     if state.n_classes > 2 or labels is not None:
         return None
     n_obs = learning.shape[1]
-    codes, open_ = _jitted_codes(*_arguments(rules, equal, state, learning, None), n_obs)
+    arguments = _arguments(rules, equal, state, learning, None)
+    codes, open_ = _jitted_codes(*arguments, n_obs, margin)
     return None if open_ else np.asarray(codes)[:, :n_obs]
 
 
@@ -197,12 +199,12 @@ def _arguments(
 @partial(jit, static_argnums=(0, 5, 6, 7))
 def _jitted_codes(*arguments: Any) -> tuple[jax.Array, jax.Array]:
     """Which scores are positive, and whether some score is neither positive nor negative."""
-    rules, columns, terms, learning, _, *shape, n_obs = arguments
+    rules, columns, terms, learning, _, *shape, n_obs, margin = arguments
 
     def scores(rows: jax.Array) -> jax.Array:
         return _all_scores(rules, columns, terms, rows, None, *shape)
 
-    return codes_in_blocks(scores, learning, ROWS_PER_BLOCK, 0.0, n_obs)
+    return codes_in_blocks(scores, learning, ROWS_PER_BLOCK, 0.0, n_obs, margin)
 
 
 def _all_scores(

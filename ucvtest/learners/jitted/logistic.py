@@ -14,7 +14,7 @@ from ucvtest.common.float64 import in_float64, jit, to_device
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale
-from ucvtest.learners.batching import padded_rows, rows_for_cache
+from ucvtest.learners.batching import Margin, padded_rows, rows_for_cache
 from ucvtest.learners.jitted.blocks import decided, in_blocks
 from ucvtest.learners.jitted.penalties import (
     PenaltyScale,
@@ -203,10 +203,14 @@ class RidgeLogistic(JittedLearner):
         return self._fit(state, learning, labels).scores[:, : learning.shape[1]]
 
     def codes(
-        self, state: LogisticState, learning: np.ndarray, labels: np.ndarray | None = None
+        self,
+        state: LogisticState,
+        learning: np.ndarray,
+        labels: np.ndarray | None = None,
+        margin: Margin | None = None,
     ) -> np.ndarray | None:
         """Predicted labels 0 and 1, for the sample's own response; see `JittedLearner.codes`."""
-        if labels is not None:
+        if labels is not None or margin is not None:
             return None
         fitted = self._fit(state, learning, None)
         return None if fitted.open.any() else fitted.codes[:, : learning.shape[1]]

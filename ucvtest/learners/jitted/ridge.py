@@ -16,6 +16,7 @@ from ucvtest.learners.base import JittedLearner, Scale
 from ucvtest.learners.batching import (
     CACHE_NUMBERS,
     LEAST_ROWS,
+    Margin,
     clear_codes,
     median_centred,
     padded_rows,
@@ -240,22 +241,26 @@ class Ridge(JittedLearner):
         state: RidgeState | DualSmoother,
         learning: np.ndarray,
         labels: np.ndarray | None = None,
+        margin: Margin | None = None,
     ) -> np.ndarray | None:
         """Predicted labels 0 and 1; see `JittedLearner.codes`."""
         if isinstance(state, DualSmoother):
             return None
         if labels is None:
-            return self._own_codes(state, learning) if self._is_primal(state, learning) else None
-        if not isinstance(state, ThinSmoother):
+            primal = self._is_primal(state, learning)
+            return self._own_codes(state, learning, margin) if primal else None
+        if margin is not None or not isinstance(state, ThinSmoother):
             return None
         return clear_codes(state.fitted(labels), self.cut, OPEN)
 
     @in_float64
-    def _own_codes(self, state: RidgeState, learning: np.ndarray) -> np.ndarray | None:
+    def _own_codes(
+        self, state: RidgeState, learning: np.ndarray, margin: Margin | None
+    ) -> np.ndarray | None:
         """Labels for the sample's own response, without bringing the fitted values to NumPy."""
         n_obs = learning.shape[1]
         data = (state.features, state.columns, padded_rows(learning, axis=1))
-        codes, open_ = _primal_codes(*data, n_obs, self.cut, *self._primal_settings)
+        codes, open_ = _primal_codes(*data, n_obs, self.cut, margin, *self._primal_settings)
         return None if open_ else np.asarray(codes)[:, :n_obs]
 
     def _scores(
@@ -303,13 +308,14 @@ def _primal(
     return jax.lax.map(fit, in_blocks(learning, ROWS_PER_BLOCK)).reshape(learning.shape)
 
 
-@partial(jit, static_argnums=(8, 9))
+@partial(jit, static_argnums=(9, 10))
 def _primal_codes(
     features: jax.Array,
     columns: jax.Array,
     learning: jax.Array,
     n_obs: jax.Array,
     cut: jax.Array,
+    margin: Margin | None,
     *settings: Any,
 ) -> tuple[jax.Array, jax.Array]:
     """Which fitted values are above the cut, and whether some are neither above nor below it."""
@@ -317,7 +323,7 @@ def _primal_codes(
     def fit(rows: jax.Array) -> jax.Array:
         return _primal_block(features, columns, rows, None, *settings)
 
-    return codes_in_blocks(fit, learning, ROWS_PER_BLOCK, cut, n_obs)
+    return codes_in_blocks(fit, learning, ROWS_PER_BLOCK, cut, n_obs, margin)
 
 
 def _primal_block(
