@@ -80,6 +80,7 @@ ADDED = {
     "compare": ("group_weight", "contrast", "baseline", "scoring", "missing"),
     "select_model": ("group_weight",),
     "designs.as_design": ("auc",),
+    "learners.JittedLearner.codes": ("margin",),
     "kernels.influence.auc": ("group_weight",),
     "kernels.influence.error": ("group_weight",),
     **{f"designs.{name}": ("stratify",) for name in STRATIFIED},
