@@ -1,10 +1,10 @@
 """Several learners from the same learning sets: estimates with their joint covariance matrix."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -87,6 +87,34 @@ class Jointly:
     questions: Mapping[Any, Question]
     names: tuple[str, ...]
     sizes: Sizes | ClassSizes
+
+    @classmethod
+    def of(cls, tests: Mapping[Any, Any], names: Sequence[str], options: Mapping[str, Any]) -> Self:
+        """From tests by a learner's name or two, with the options of `fit`, if they can be one."""
+        one = next(iter(tests.values()))
+        if one._classes is not None and not isinstance(one._classes, ClassSizes):
+            raise ValueError(
+                "correction='simultaneous' is not for the AUC of several classes, or of clusters "
+                "with rows of both: use 'holm'"
+            )
+        if any(each.contrast == "ratio" for each in tests.values()):
+            raise ValueError("correction='simultaneous' is not for ratios: use 'holm'")
+        if one.clusters is not None and one.clusters.offset is not None:
+            raise ValueError(
+                "correction='simultaneous' is not for group_weight='row': use 'group', or 'holm'"
+            )
+        places = {name: place for place, name in enumerate(names)}
+        questions = {
+            key: Question(
+                each,
+                each._options(**options),
+                (places[key],) if isinstance(key, str) else tuple(places[name] for name in key),
+            )
+            for key, each in tests.items()
+        }
+        for each in questions.values():
+            check_options(each.options, one.n_units, len(names))
+        return cls(questions, tuple(names), one._classes or one._sizes)
 
     def fitted(
         self, problem: Problem, execution: Execution
