@@ -188,7 +188,7 @@ def test_other_aliases():
         (uv.UStatisticTest, {"scoring": "f1"}, "one number for each test set, and UStatisticTest"),
         (uv.HoldOutTest, {"scoring": "f1"}, "use CorrectedTTest, BayesianTTest"),
         (uv.FoldCovarianceTest, {"scoring": "f1"}, "FoldCovarianceTest needs one for each obs"),
-        (uv.McNemarTest, {"scoring": "f1"}, "loss must be 'zero_one' for McNemarTest, got 'f1'"),
+        (uv.McNemarTest, {"scoring": "f1"}, "is about loss='zero_one' alone, got scoring='f1'"),
         (uv.CorrectedTTest, {"scoring": "f2"}, "scoring='f2' is unknown: use one of accuracy"),
         (uv.CorrectedTTest, {"scoring": "f1", "loss": "log"}, "loss and scoring exclude each"),
         (uv.CorrectedTTest, {"scoring": ["f1", "recall"]}, "scoring names several scores"),

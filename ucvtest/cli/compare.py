@@ -274,7 +274,7 @@ def compare(
         if mlflow:
             uv.autolog()
         learners = [learner, *(other or [])]
-        asked = chosen_loss(loss, scoring)
+        asked = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
         common: dict[str, Any] = {
             "loss": asked,
             "alternative": alternative,

@@ -18,8 +18,8 @@ from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.specs import TestSpec, as_specs
 from ucvtest.data.groups import GroupWeight, as_groups
 from ucvtest.data.rows import Reported
-from ucvtest.data.sample import taken_for_classes
-from ucvtest.designs.adapters import as_design
+from ucvtest.data.sample import as_response, taken_for_classes
+from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
@@ -65,6 +65,30 @@ class Question:
         arguments = {name: getattr(self, name) for name in names}
         n_learners = len(self.learners)
         return recommended(self.X, self.y, self.learners, n_learners, self.loss, arguments)
+
+    def on_splits(self, tests: Any, cv: Any, n_dropped: int) -> Any:
+        """The tests, on scikit-learn's splits where these are given and a test names none."""
+        if cv is None:
+            return tests
+        if isinstance(tests, str) and tests == RECOMMENDED:
+            raise ValueError(
+                "cv has no use for the recommended test, which may draw learning sets of its own: "
+                "name tests, such as tests='corrected_t'"
+            )
+        design = design_or_cv(
+            *(None, cv, as_response(self.y)), has_classes=self.has_classes, n_dropped=n_dropped
+        )
+        design = list(design) if isinstance(design, Iterator) else design
+        return {
+            label: replace(spec, constructor={"design": design, **spec.constructor})
+            for label, spec in as_specs(tests).items()
+        }
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the response holds classes, where no loss says so."""
+        regresses = any(map(is_regressor, self.learners.values()))
+        return taken_for_classes(self.y, regresses=regresses, pos_label=self.pos_label)
 
     def test(self, spec: TestSpec, pair: Pair) -> HypothesisTest:
         """The test of one pair of learners, from the data."""
@@ -278,11 +302,7 @@ def _as_design(given: Any, question: Question) -> NamedDesign:
     groups = as_groups(question.groups, len(question.y))
     auc = is_auc(question.loss)
     if not auc and isinstance(question.loss, SetScore):
-        regresses = any(map(is_regressor, question.learners.values()))
-        has_classes = taken_for_classes(
-            question.y, regresses=regresses, pos_label=question.pos_label
-        )
-        auc = wants_every_class(question.loss, has_classes=has_classes)
+        auc = wants_every_class(question.loss, has_classes=question.has_classes)
     return as_design(given, question.X, question.y, auc=auc, groups=groups)
 
 

@@ -22,7 +22,7 @@ from ucvtest.inference.hypothesis_test import checked_alternative
 from ucvtest.inference.report import sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.scoring import check_direction, chosen_loss
+from ucvtest.losses.scoring import chosen_loss
 from ucvtest.losses.table import Losses
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint import JointResult
@@ -61,6 +61,7 @@ def compare(
     baseline: str | int | None = None,
     scoring: Any = None,
     missing: Missing = "raise",
+    cv: Any = None,
 ) -> Comparison:
     """Compare two learners by several tests, or several learners in pairs.
 
@@ -110,6 +111,8 @@ def compare(
         scikit-learn's, in the place of `loss`: see the tests.
     missing : {"raise", "drop"}
         "drop" leaves out observations with missing values, with a note.
+    cv : int, splitter or iterable, optional
+        scikit-learn's, as the design of all tests that name none themselves.
 
     Returns
     -------
@@ -149,15 +152,14 @@ def compare(
     named = _several(learners)
     generator, seed = make_generator(rng)
     seed = int(generator.integers(2**32)) if seed is None else seed
-    check_direction(scoring, alternative)
-    loss = chosen_loss(loss, scoring)
+    loss = chosen_loss(loss, scoring, alternative=alternative)
     X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
     question = Question(
         *(X, y, named, loss, alternative, pos_label, groups, group_weight, backend, contrast),
         baseline=baseline_of(tuple(named), baseline),
         simultaneous=correction == "simultaneous",
     )
-    plan = Plan(question, tests, seed)
+    plan = Plan(question, question.on_splits(tests, cv, n_dropped), seed)
     for spec in plan.specs.values():
         refuse_row_numbers(spec.constructor.get("design"), n_dropped)
     run = _Run(plan, n_jobs, batch_size, progress)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["STDIN", "read_table"]
+__all__ = ["STDIN", "read_table", "without_row_numbers"]
 
 STDIN = "-"
 """In the place of a path: the standard input."""
@@ -55,6 +55,21 @@ def read_table(source: str | Path, sep: str | None = None) -> "pd.DataFrame":
     if not len(table):
         raise ValueError(f"{name} has a header and no rows")
     return table
+
+
+def without_row_numbers(table: "pd.DataFrame") -> "pd.DataFrame":
+    """The table without a nameless column that counts its rows, as pandas writes it to CSV.
+
+    Raises
+    ------
+    ValueError
+        If a nameless column holds something else.
+    """
+    nameless = [name for name in table.columns if str(name).startswith("Unnamed: ")]
+    for name in nameless:
+        if table[name].tolist() != list(range(len(table))):
+            raise ValueError(f"a column has no name ({name!r}): name it, or drop it")
+    return table.drop(columns=nameless)
 
 
 def _parquet(content: bytes, name: str) -> "pd.DataFrame":

@@ -156,14 +156,24 @@ def as_design(
     )
 
 
-def refuse_row_numbers(design: Any, n_dropped: int) -> None:
-    """Refuse splits that name rows by their numbers where rows have been left out.
+def design_or_cv(
+    design: Any, cv: Any, response: np.ndarray, *, has_classes: bool, n_dropped: int = 0
+) -> Any:
+    """The design that a user names, also by what scikit-learn calls cv; None for neither.
 
     Raises
     ------
     ValueError
-        If they are such splits, and there are such rows.
+        If both are given, `cv` is none of scikit-learn's, or splits name rows by their numbers
+        where rows have been left out.
     """
+    chosen = _chosen(design, cv, response, has_classes=has_classes)
+    refuse_row_numbers(chosen, n_dropped)
+    return chosen
+
+
+def refuse_row_numbers(design: Any, n_dropped: int) -> None:
+    """Refuse splits that name rows by their numbers where rows have been left out."""
     if n_dropped and isinstance(design, (_Drawn, Design, list, tuple, Iterator)):
         raise ValueError(
             f"missing='drop' leaves out {n_dropped} of the rows whose numbers the splits hold: "
@@ -171,14 +181,7 @@ def refuse_row_numbers(design: Any, n_dropped: int) -> None:
         )
 
 
-def design_or_cv(design: Any, cv: Any, response: np.ndarray, *, has_classes: bool) -> Any:
-    """The design that a user names, also by what scikit-learn calls cv; None for neither.
-
-    Raises
-    ------
-    ValueError
-        If both are given, or `cv` is none of scikit-learn's.
-    """
+def _chosen(design: Any, cv: Any, response: np.ndarray, *, has_classes: bool) -> Any:
     if cv is None:
         return design
     if design is not None:

@@ -14,7 +14,7 @@ from ucvtest.common.exceptions import naming
 from ucvtest.common.runtime import Execution, Stopwatch, progress_bar, row_batches
 from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.data.sample import Sample
-from ucvtest.designs.adapters import as_design, design_or_cv, refuse_row_numbers
+from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign, StratifiedDesign
 from ucvtest.evaluation.evaluator import Evaluator
@@ -126,8 +126,9 @@ def evaluate(
     )
     sample = problem.sample
     given = None if cv is not None and is_integer(design) and design == FOLDS else design
-    chosen = design_or_cv(given, cv, sample.response, has_classes=sample.n_classes > 0)
-    refuse_row_numbers(chosen, n_dropped)
+    chosen = design_or_cv(
+        given, cv, sample.response, has_classes=sample.n_classes > 0, n_dropped=n_dropped
+    )
     plan = as_design(
         chosen,
         sample.features,

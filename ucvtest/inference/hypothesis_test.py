@@ -25,7 +25,7 @@ from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss
-from ucvtest.losses.scoring import check_direction, chosen_loss, refuse_set_score
+from ucvtest.losses.scoring import chosen_loss, refuse_scores, refuse_set_score
 from ucvtest.losses.table import Losses
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
@@ -163,8 +163,8 @@ class HypothesisTest(ABC):
         scoring: Any = None,
         missing: Missing = "raise",
     ) -> None:
-        check_direction(scoring, alternative, null_value)
-        loss = chosen_loss(loss, scoring)
+        loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
+        refuse_scores(loss, type(self).__name__, scoring)
         if self.needs_values or not self.takes_set_scores:
             refuse_set_score(loss, type(self).__name__)
         if groups is not None:

@@ -95,6 +95,7 @@ class Doors:
         loss: Any = "zero_one",
         groups: Any = None,
         pos_label: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """What fixed rules predicted for one test set, from which none of them has learnt.
 
@@ -122,6 +123,10 @@ class Doors:
             take it into account, or refuse the losses (their ``from_losses(group_weight=)``).
         pos_label : optional
             The positive class; by default the largest label.
+        sample_weight : array-like, shape (n,), or str, optional
+            What each observation counts, for means: `HoldOutTest` then is about the weighted mean,
+            a ratio, whose standard error is that of weighted least squares (HC1). Not for the AUC
+            and McNemar's counts, nor with groups.
 
         Raises
         ------
@@ -148,7 +153,12 @@ class Doors:
         >>> round(result.pvalue, 3)
         0.375
         """
-        fields = predicted.of_predictions(y, predictions, loss, groups=groups, pos_label=pos_label)
+        fields = predicted.of_predictions(
+            *(y, predictions, loss),
+            groups=groups,
+            pos_label=pos_label,
+            sample_weight=sample_weight,
+        )
         return cls(**fields)
 
     @classmethod

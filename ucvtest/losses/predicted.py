@@ -8,7 +8,7 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.exceptions import warn_caller
-from ucvtest.data.files import read_table
+from ucvtest.data.files import read_table, without_row_numbers
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import (
     Sample,
@@ -45,10 +45,10 @@ SHOWN = 5
 
 
 def of_predictions(
-    y: Any, predictions: Any, loss: Any, *, groups: Any, pos_label: Any
+    y: Any, predictions: Any, loss: Any, *, groups: Any, pos_label: Any, sample_weight: Any
 ) -> dict[str, Any]:
     """The fields of `Losses` from predictions; see `Losses.from_predictions`."""
-    y, predictions, groups = _columns(y, predictions, groups)
+    y, predictions, groups, sample_weight = _columns(y, predictions, groups, sample_weight)
     rules = by_name("predictions", predictions)
     known = _known_loss(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
     if known == SCORE:
@@ -59,6 +59,13 @@ def of_predictions(
             found = _decision_scores(y, rules, pos_label)
         else:
             found = _losses(y, rules, known, pos_label)
+    if sample_weight is not None:
+        if groups is not None:
+            raise ValueError(
+                "sample_weight and groups exclude each other: pass one of them, as it is not said "
+                "what rows of different weights make of their cluster"
+            )
+        found |= _weighted(found, sample_weight)
     values = found["values"]
     design = Design.of_fixed_rules(values.shape[1])
     clusters = as_groups(groups, design.n_obs)
@@ -73,23 +80,53 @@ def of_predictions(
     }
 
 
-def _columns(y: Any, predictions: Any, groups: Any) -> tuple[Any, Any, Any]:
+def _columns(
+    y: Any, predictions: Any, groups: Any, sample_weight: Any
+) -> tuple[Any, Any, Any, Any]:
     """What is named by the columns of a table, which may be in a file, as such."""
     if isinstance(predictions, (str, Path)):
         predictions = read_table(predictions)
-    named = [name for name in (y, groups) if isinstance(name, str)]
+    if hasattr(predictions, "columns"):
+        predictions = without_row_numbers(predictions)
+    given = {"y": y, "groups": groups, "sample_weight": sample_weight}
+    named = {argument: name for argument, name in given.items() if isinstance(name, str)}
     if not named or not hasattr(predictions, "columns"):
-        return y, predictions, groups
-    for argument, name in (("y", y), ("groups", groups)):
-        if isinstance(name, str) and name not in predictions.columns:
+        return y, predictions, groups, sample_weight
+    for argument, name in named.items():
+        if name not in predictions.columns:
             raise ValueError(
                 f"{argument}={name!r:.60} is no column of predictions, which has "
                 f"{_listed(list(predictions.columns))}"
             )
-    rest = predictions.drop(columns=named)
-    found = (predictions[name] if isinstance(name, str) else name for name in (y, groups))
-    y, groups = found
-    return y, rest, groups
+    given |= {argument: predictions[name] for argument, name in named.items()}
+    rest = predictions.drop(columns=list(named.values()))
+    return given["y"], rest, given["groups"], given["sample_weight"]
+
+
+def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
+    """Values whose means are weighted ones, and whose spread is that of the ratio estimator.
+
+    They have no bounds, and a name of their own: nothing counts them as errors.
+    """
+    if found["loss"] == AUC:
+        raise ValueError(
+            "sample_weight is for means over observations, and an AUC is none: leave it out"
+        )
+    weights = _vector("sample_weight", as_numbers("sample_weight", as_response(sample_weight)))
+    values = found["values"]
+    if weights.shape != values.shape[1:]:
+        raise ValueError(
+            f"sample_weight has {len(weights)} values for {values.shape[1]} observations"
+        )
+    if not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
+        raise ValueError("sample_weight must hold finite numbers, none negative and not all 0")
+    theta = values @ weights[:, None] / weights.sum()
+    return {
+        "loss": f"weighted_{found['loss']}",
+        "values": theta + (values - theta) * (weights / weights.mean()),
+        "in_words": f"weighted {found['in_words']}",
+        "bounds": None,
+    }
 
 
 def _known_loss(loss: Any) -> Loss | str | Any:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SetScore",
-    "check_direction",
     "chosen_loss",
     "is_auc",
+    "refuse_scores",
     "refuse_set_score",
     "scores_of_sets",
     "wants_every_class",
@@ -56,10 +56,13 @@ class SetScore(Loss):
 
     `function` takes the true values and the predictions of one test set: labels as the user gave
     them, numbers, or probabilities and scores, (t,) or (t, C) for more than two classes. Without
-    `fixed_output` its predictions are labels where the response holds classes.
+    `fixed_output` its predictions are labels where the response holds classes. `parameters` are
+    those that the function knows, `positive` is the positive class where the scorer names one.
     """
 
     fixed_output: bool = True
+    parameters: frozenset[str] = frozenset()
+    positive: Any = None
 
 
 def _squared_log(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
@@ -101,37 +104,42 @@ MEANS: dict[str, Loss | str] = {
 """scikit-learn's scores that are means over observations (or the AUC), as losses."""
 
 
-def chosen_loss(loss: Any, scoring: Any = None) -> Any:
-    """What a user names by `loss`, also by an alias, or by scikit-learn's `scoring`."""
+def chosen_loss(
+    loss: Any,
+    scoring: Any = None,
+    *,
+    alternative: str = "two-sided",
+    null_value: float | None = None,
+) -> Any:
+    """What a user names by `loss`, also by an alias, or by scikit-learn's `scoring`.
+
+    Raises
+    ------
+    ValueError
+        If both are given, the score is unknown, or one that is tested as a loss comes with a
+        hypothesis that has a direction.
+    """
     if scoring is None:
         return ALIASES.get(loss, loss) if isinstance(loss, str) else loss
     if loss is not None:
         raise ValueError("loss and scoring exclude each other: pass one of them")
     if isinstance(scoring, str) and scoring in MEANS:
-        return MEANS[scoring]
-    scorer = _scorer(scoring)
-    name = scoring if isinstance(scoring, str) else _name_of(scorer)
-    return MEANS[name] if name in MEANS else _set_score(name, scorer)
+        found = MEANS[scoring]
+    else:
+        scorer = _scorer(scoring)
+        name = scoring if isinstance(scoring, str) else _name_of(scorer)
+        found = MEANS[name] if name in MEANS else _set_score(name, scorer)
+    if isinstance(found, Loss) and not isinstance(found, SetScore):
+        _check_direction(found, alternative, null_value)
+    return found
 
 
-def check_direction(
-    scoring: Any, alternative: str = "two-sided", null_value: float | None = None
-) -> None:
+def _check_direction(loss: Loss, alternative: str, null_value: float | None) -> None:
     """Refuse hypotheses with a direction about scores that are tested as losses.
 
     Of a score more is better, of the loss behind it less: whoever reads "greater" must not have to
     guess of which.
-
-    Raises
-    ------
-    ValueError
-        If such a score comes with a one-sided alternative, or with a null value that is not 0.
     """
-    if scoring is None:
-        return
-    loss = chosen_loss(None, scoring)
-    if not isinstance(loss, Loss) or isinstance(loss, SetScore):
-        return
     turned = {"greater": "less", "less": "greater"}.get(alternative)
     given = [] if turned is None else [f"alternative={alternative!r}"]
     if null_value is not None and np.any(np.asarray(null_value) != 0):
@@ -167,6 +175,19 @@ def refuse_set_score(loss: Any, name: str) -> None:
         )
 
 
+def refuse_scores(loss: Any, name: str, scoring: Any = None) -> None:
+    """Refuse the AUC, which is no mean of losses, for the test or function that is called so."""
+    if is_auc(loss):
+        asked = "loss='auc'" if scoring is None else f"scoring={scoring!r:.60}"
+        remedy = "loss='zero_one' or 'log'"
+        if scoring is not None:
+            remedy = "scoring='accuracy' or 'neg_log_loss'"
+        raise ValueError(
+            f"{asked} keeps decision scores, and {name} needs the loss of every observation: use "
+            f"{remedy}"
+        )
+
+
 def _metrics() -> Any:
     """scikit-learn's module, imported without a trace."""
     import ucvtest.common.quiet_imports  # noqa: F401  (see there)
@@ -197,8 +218,8 @@ def _scorer(scoring: Any) -> Any:
     weights = getattr(requested, "requests", {}).get("sample_weight")
     if weights or "sample_weight" in scoring._kwargs:
         raise ValueError(
-            "scoring asks for sample_weight, and no test here weights observations: leave the "
-            "weights out, or write a loss=function(y, prediction) that has them"
+            "scoring asks for sample_weight, and no design weights observations: leave the weights "
+            "out, or pass predictions to uv.Losses.from_predictions(sample_weight=)"
         )
     return scoring
 
@@ -218,19 +239,20 @@ def _name_of(scorer: Any) -> str:
 def _set_score(name: str, scorer: Any) -> SetScore:
     function, sign, given = scorer._score_func, scorer._sign, dict(scorer._kwargs)
 
-    def score(y: np.ndarray, prediction: np.ndarray, **known: Any) -> float:
+    # A number each, where other losses have one for each observation.
+    def score(y: np.ndarray, prediction: np.ndarray, **known: Any) -> Any:
         return float(sign * function(y, prediction, **(known | given)))
 
     output, fixed = _output_of(scorer, name)
-    kept: Any = score
-    kept.__wrapped__, kept.given = function, given
     return SetScore(
         name,
-        kept,
+        score,
         output,
         original_labels=True,
         estimand=f"expected {name.removesuffix('_score')} score",
         fixed_output=fixed,
+        parameters=frozenset(inspect.signature(function).parameters),
+        positive=given.get("pos_label"),
     )
 
 
@@ -305,12 +327,13 @@ def _in_order(
     That is the last of all classes in ascending order, unless it is named; ours have the positive
     class last. Columns of several classes are put into ascending order.
     """
-    classes, function = sample.classes, score.function
+    classes = sample.classes
     assert classes is not None
     if len(classes) > 2:
         return predicted[:, np.argsort(classes)]
-    given: Any = function
-    positive = given.given.get("pos_label", known.get("pos_label", np.sort(classes)[-1]))
+    positive = score.positive
+    if positive is None:
+        positive = known.get("pos_label", np.sort(classes)[-1])
     if positive == classes[-1]:
         return predicted
     return 1 - predicted if score.output == "probability" else -predicted
@@ -320,10 +343,8 @@ def _known_arguments(score: SetScore, sample: "Sample") -> dict[str, Any]:
     """Positive class and labels, for functions that ask for them."""
     if sample.classes is None or score.output == "number":
         return {}
-    function: Any = score.function
-    asked = inspect.signature(function.__wrapped__).parameters
-    if sample.n_classes == 2 and "pos_label" in asked:
+    if sample.n_classes == 2 and "pos_label" in score.parameters:
         return {"pos_label": sample.classes[-1]}
-    if sample.n_classes > 2 and score.output != "label" and "labels" in asked:
+    if sample.n_classes > 2 and score.output != "label" and "labels" in score.parameters:
         return {"labels": np.sort(sample.classes)}
     return {}

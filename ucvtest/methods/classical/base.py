@@ -11,7 +11,7 @@ import numpy as np
 from ucvtest.common.runtime import Execution
 from ucvtest.data.groups import Clusters, Groups, GroupWeight
 from ucvtest.data.missing import Missing
-from ucvtest.designs.adapters import as_design, design_or_cv, refuse_row_numbers
+from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.designs.structure import folds_of
@@ -31,8 +31,8 @@ from ucvtest.inference.studentise import studentise
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss, plural
 from ucvtest.losses.means import AUC
-from ucvtest.losses.scoring import check_direction, chosen_loss, is_auc, wants_every_class
-from ucvtest.losses.table import SCORES_ONLY, LossDifference, Losses
+from ucvtest.losses.scoring import chosen_loss, is_auc, refuse_scores, wants_every_class
+from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.results.pictures import Picture
 from ucvtest.results.result import TestResult
 from ucvtest.stats.own_values import OwnValues
@@ -111,10 +111,9 @@ class ResamplingTest(FromLosses):
         missing: Missing = "raise",
         cv: Any = None,
     ) -> None:
-        check_direction(scoring, alternative, null_value)
-        loss = chosen_loss(loss, scoring)
+        loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
         loss = self.only_loss if loss is None else loss
-        self._check_kind(_name_of(loss), paired=other is not None)
+        self._check_kind(_name_of(loss), paired=other is not None, scoring=scoring)
         auc = is_auc(loss)
         super().__init__(
             X,
@@ -135,8 +134,13 @@ class ResamplingTest(FromLosses):
         sample = self._problem.sample
         if auc:
             check_two_classes(sample)
-        chosen = design_or_cv(design, cv, sample.response, has_classes=sample.n_classes > 0)
-        refuse_row_numbers(chosen, self._n_dropped)
+        chosen = design_or_cv(
+            design,
+            cv,
+            sample.response,
+            has_classes=sample.n_classes > 0,
+            n_dropped=self._n_dropped,
+        )
         chosen = self.default_design if chosen is None else chosen
         # The sample's own copies: data that change later must not change the splits.
         self.design = as_design(
@@ -160,15 +164,20 @@ class ResamplingTest(FromLosses):
         self._check_design(header.design)
 
     @classmethod
-    def _check_kind(cls, loss: str | None, *, paired: bool) -> None:
+    def _check_kind(cls, loss: str | None, *, paired: bool, scoring: Any = None) -> None:
         """Refuse losses that the test is not about, and a learner without another."""
         if cls.only_loss is not None and loss != cls.only_loss:
+            if scoring is not None:
+                raise ValueError(
+                    f"{cls.__name__} is about loss={cls.only_loss!r} alone, got "
+                    f"scoring={scoring!r:.60}: leave scoring out"
+                )
             raise ValueError(
                 f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}: leave loss "
                 f"out, or make the losses with loss={cls.only_loss!r}"
             )
-        if cls.needs_values and cls.only_loss != AUC and loss == AUC:
-            raise ValueError(SCORES_ONLY)
+        if cls.needs_values and cls.only_loss != AUC:
+            refuse_scores(loss, cls.__name__, scoring)
         if cls.needs_other and not paired:
             raise ValueError(f"{cls.__name__} compares two learners: pass other")
 

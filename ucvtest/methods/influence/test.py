@@ -21,7 +21,7 @@ from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import LOSSES
 from ucvtest.losses.means import AUC
-from ucvtest.losses.scoring import check_direction, chosen_loss, is_auc
+from ucvtest.losses.scoring import chosen_loss, is_auc
 from ucvtest.methods.influence.given import GivenLayout, read_design
 from ucvtest.methods.influence.plan import (
     METRICS,
@@ -187,7 +187,7 @@ class InfluenceFunctionTest(FromLosses):
         other: Any = None,
         *,
         n_folds: int = 5,
-        metric: Metric = "auc",
+        metric: Metric | None = None,
         null_value: float | None = None,
         alternative: Alternative = "two-sided",
         pos_label: Any = None,
@@ -198,10 +198,16 @@ class InfluenceFunctionTest(FromLosses):
         missing: Missing = "raise",
     ) -> None:
         if scoring is not None:
-            if metric != "auc":
+            if metric is not None:
                 raise ValueError("metric and scoring exclude each other: pass one of them")
-            check_direction(scoring, alternative, null_value)
-            metric = self._loss_arguments(chosen_loss(None, scoring))["metric"]
+            loss = chosen_loss(None, scoring, alternative=alternative, null_value=null_value)
+            if not is_auc(loss) and loss is not LOSSES["zero_one"]:
+                raise ValueError(
+                    f"scoring={scoring!r:.60} is not known to InfluenceFunctionTest: use 'roc_auc' "
+                    "or 'accuracy'"
+                )
+            metric = self._loss_arguments(loss)["metric"]
+        metric = "auc" if metric is None else metric
         check_choice("metric", metric, METRICS)
         super().__init__(
             X,

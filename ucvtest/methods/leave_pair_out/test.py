@@ -7,8 +7,8 @@ import numpy as np
 from ucvtest.codes.programme import LONGEST_CODE
 from ucvtest.common.checks import check_workers
 from ucvtest.common.runtime import Execution
-from ucvtest.data.formula import read_formula
 from ucvtest.data.groups import GroupWeight, as_groups
+from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.designs.structure import pairs_of
 from ucvtest.inference.from_losses import (
     FromLosses,
@@ -18,6 +18,7 @@ from ucvtest.inference.from_losses import (
 )
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.means import AUC
+from ucvtest.losses.scoring import chosen_loss, is_auc
 from ucvtest.losses.table import Losses
 from ucvtest.methods.leave_pair_out.clusters import cluster_errors
 from ucvtest.methods.leave_pair_out.forecast import Forecast, forecast
@@ -122,7 +123,15 @@ class LeavePairOutTest(FromLosses):
         groups: Any = None,
         group_weight: GroupWeight = "group",
         backend: Backend = "auto",
+        scoring: Any = None,
+        missing: Missing = "raise",
     ) -> None:
+        if scoring is not None and not is_auc(chosen_loss(None, scoring)):
+            raise ValueError(
+                f"scoring={scoring!r:.60} is no AUC, which the test is about: leave scoring out"
+            )
+        # Before the labels are looked at, among which a missing one would be a number.
+        X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
         check_labels(y, pos_label)
         super().__init__(
             X,
@@ -135,6 +144,7 @@ class LeavePairOutTest(FromLosses):
             group_weight=group_weight,
             backend=backend,
         )
+        self._n_dropped = n_dropped
         sample = self._problem.sample
         check_class_sizes(sample.classes, sample.codes)
         clusters = self.clusters
@@ -162,8 +172,8 @@ class LeavePairOutTest(FromLosses):
         ValueError
             See `HypothesisTest.from_formula`.
         """
-        y, X = read_formula(formula, data)
-        return cls(X, y, learner, **kwargs)
+        made: Any = super().from_formula(formula, data, learner, **kwargs)
+        return made
 
     @classmethod
     def from_losses(  # type: ignore[override]  # one learner, and a null hypothesis of its own

@@ -11,9 +11,11 @@ from ucvtest import hooks
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.data.groups import GroupWeight
+from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
+from ucvtest.losses.scoring import chosen_loss, refuse_scores, refuse_set_score
 from ucvtest.methods.permutation.criteria import CRITERIA, Candidate, Criterion, Draws, Task
 from ucvtest.methods.permutation.plan import check_response
 from ucvtest.results.serialising import Saved, freeze
@@ -240,6 +242,8 @@ def select_model(
     n_jobs: int | None = None,
     batch_size: int | None = None,
     progress: bool | None = None,
+    scoring: Any = None,
+    missing: Missing = "raise",
 ) -> ModelSelection:
     """Compare learners by estimates of their out-of-sample error, and choose one.
 
@@ -259,7 +263,7 @@ def select_model(
     complexity : sequence of float, optional
         Of every learner, for the plot; by default the degrees of freedom where all learners
         have them, else their number in the list.
-    loss, pos_label, groups, group_weight, backend
+    loss, scoring, pos_label, missing, groups, group_weight, backend
         See `PermutationComplexityTest`. With groups, clusters are left out, folds are folds of
         clusters, and "rademacher", "fpe" and "vc", which are about independent observations, are
         not there.
@@ -309,6 +313,10 @@ def select_model(
     if not several or not len(learners):
         raise ValueError("learners must be a list or mapping of at least one learner")
     names = tuple(learners) if isinstance(learners, Mapping) else ()
+    loss = chosen_loss(loss, scoring)
+    refuse_scores(loss, "select_model", scoring)
+    refuse_set_score(loss, "select_model")
+    X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
     problem = Problem.of(
         X,
         y,
@@ -349,6 +357,7 @@ def select_model(
         "n_left_out": n_left_out,
         "rng": execution.seed,
     }
+    settings |= {"n_dropped": n_dropped} if n_dropped else {}
     if task.clusters is not None:
         settings |= {"group_weight": group_weight, "n_groups": task.clusters.n_groups}
     found = ModelSelection(

@@ -15,7 +15,7 @@ from ucvtest.evaluation.source import LossSource
 from ucvtest.inference.report import own_diagnostics, own_tables, reuse_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.means import AUC
-from ucvtest.losses.scoring import check_direction, chosen_loss, is_auc
+from ucvtest.losses.scoring import chosen_loss, is_auc
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic import ratio, report, run, together
 from ucvtest.methods.ustatistic.auc import report as auc_report
@@ -228,8 +228,7 @@ class UStatisticTest(AboutLearningSets):
         scoring: Any = None,
         missing: Missing = "raise",
     ) -> None:
-        check_direction(scoring, alternative, null_value)
-        loss = chosen_loss(loss, scoring)
+        loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
         super().__init__(
             X,
             y,
