@@ -4,12 +4,18 @@ import gzip
 import json
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from typer.testing import CliRunner
 
 import ucvtest as uv
@@ -17,6 +23,7 @@ from ucvtest import cli
 from ucvtest.advice.advise import Goal
 from ucvtest.advice.procedures import About
 from ucvtest.cli import catalogue, select
+from ucvtest.cli.files import read
 from ucvtest.data.files import read_table
 from ucvtest.learners.adapters.coerce import SHORT_NAMES
 from ucvtest.methods.permutation.criteria import Criterion
@@ -150,6 +157,24 @@ def test_texts_and_gaps_have_options(tmp_path: Path) -> None:
 @pytest.fixture
 def plain(tmp_path: Path) -> Path:
     return written(tmp_path / "plain.csv", PLAIN.to_csv(index=False))
+
+
+@pytest.mark.parametrize("learner", [KNeighborsClassifier(3), LinearDiscriminantAnalysis()])
+def test_encoding_before_the_splits_is_that_of_a_pipeline(tmp_path: Path, learner: Any) -> None:
+    """Also of a text that one row alone has, which the rules for this row have never seen."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=60), "ward": rng.choice(["a", "b", "c"], 60)})
+    table.loc[7, "ward"] = "once"
+    table["ill"] = (table["x"] + (table["ward"] == "a") + rng.normal(size=60) > 0).astype(int)
+    table.to_csv(tmp_path / "wards.csv", index=False)
+    encoded, y, _ = read(tmp_path / "wards.csv", "ill", [], one_hot=True)
+    encoder = OneHotEncoder(handle_unknown="ignore", drop="first", sparse_output=False)
+    columns = make_column_transformer((encoder, ["ward"]), remainder="passthrough")
+    before = uv.evaluate(learner, encoded, y, 10, rng=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
+        within = uv.evaluate(make_pipeline(columns, learner), table[["x", "ward"]], y, 10, rng=0)
+    np.testing.assert_array_equal(before.values, within.values)
 
 
 def test_designs(plain: Path) -> None:

@@ -68,7 +68,12 @@ JsonOption = Annotated[
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict alone.")]
 OneHotOption = Annotated[
-    bool, typer.Option("--one-hot", help="Encode columns of texts as zeros and ones.")
+    bool,
+    typer.Option(
+        "--one-hot",
+        help="Encode columns of texts as zeros and ones: row by row and without the target, so "
+        "that no split learns from its test set.",
+    ),
 ]
 MissingOption = Annotated[
     Literal["raise", "drop"],
