@@ -18,7 +18,7 @@ R_SOURCES := $(shell find r_bridge/ucvtest -type f ! -name '*.o' ! -name '*.so' 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint reproduce benchmarks FORCE
+.PHONY: help setup demo test lint docs reproduce benchmarks FORCE
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -36,6 +36,11 @@ lint: setup ## Run the style, type and import checks only
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+docs: setup $(STATE)/docs ## Build the documentation into docs/_build/html, and follow its links
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 reproduce: setup ## Run the reproductions of the papers at full size
 	$(BIN)/pytest -m slow -s
@@ -55,6 +60,11 @@ $(STATE)/r: FORCE
 $(STATE)/python: $(STATE)/r pyproject.toml .ci/setup-python
 	@echo "Installing Python packages into $(VENV)"
 	@.ci/setup-python $(VENV) $(STATE)/r
+	@touch $@
+
+# What only the documentation needs; nothing is fetched where it is there.
+$(STATE)/docs: $(STATE)/python pyproject.toml
+	@$(BIN)/pip --disable-pip-version-check install --quiet --group docs
 	@touch $@
 
 $(STATE)/r-package: $(STATE)/r $(STATE)/python .ci/setup-r-package $(R_SOURCES)

@@ -48,13 +48,13 @@ def kernel_ridge(
     lam : float
         Penalty, positive.
     kernel : {"linear", "rbf", "polynomial"}
-        x'z, exp(-gamma |x - z|^2), or (gamma x'z + coef0)^degree.
+        ``x'z``, ``exp(-gamma |x - z|^2)``, or ``(gamma x'z + coef0)^degree``.
     gamma : float, optional
         By default one over the number of features.
     degree, coef0 : float
         Of the polynomial kernel.
     scale : {"sum", "mean"}
-        Minimise the sum of squared residuals + lam |f|^2, or their mean + lam |f|^2.
+        Minimise the sum of squared residuals + ``lam |f|^2``, or their mean + ``lam |f|^2``.
 
     Returns
     -------

@@ -46,7 +46,7 @@ def lasso(
         Whether the features are standardised inside each learning set (standard deviation
         with divisor g), as in glmnet.
     scale : {"mean", "sum"}
-        Minimise the mean negative log-likelihood + lam |b|_1, or the sum of it + lam |b|_1.
+        Minimise the mean negative log-likelihood + ``lam |b|_1``, or its sum + ``lam |b|_1``.
     max_iter : int
         Newton steps that one fit may take; a fit that needs more has no solution, which the
         evaluation reports as an error.

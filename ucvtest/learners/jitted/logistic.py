@@ -79,7 +79,7 @@ def logistic(
         Whether the features are standardised inside each learning set (standard deviation
         with divisor g), as in glmnet.
     scale : {"mean", "sum"}
-        Minimise the mean negative log-likelihood + lam/2 |b|^2, or the sum of it + lam/2 |b|^2.
+        Minimise the mean negative log-likelihood + ``lam/2 |b|^2``, or its sum + ``lam/2 |b|^2``.
     max_iter : int
         Newton steps that one fit may take; a fit that needs more has no solution, which the
         evaluation reports as an error.

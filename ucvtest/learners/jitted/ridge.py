@@ -62,7 +62,7 @@ def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "s
     penalize_intercept : bool
         Whether the intercept is penalised as the slopes are.
     scale : {"sum", "mean"}
-        Minimise the sum of squared residuals + lam |b|^2, or their mean + lam |b|^2.
+        Minimise the sum of squared residuals + ``lam |b|^2``, or their mean + ``lam |b|^2``.
 
     Returns
     -------

@@ -1,0 +1,230 @@
+"""What the page of each method shows: the facts, and what the calibration study found."""
+
+import inspect
+import math
+from pathlib import Path
+
+import pandas as pd
+from calibrating.report import summarised, widely_studied
+from matplotlib.figure import Figure
+
+from made.files import Folder, link, markdown_table
+from ucvtest.advice.calibration import calibration_table
+from ucvtest.advice.procedures import PROCEDURES, Procedure
+from ucvtest.inference.hypothesis_test import HypothesisTest
+from ucvtest.methods.registry import TESTS
+
+TARGETS = {
+    "difference": "difference of two learners",
+    "error": "one learner",
+    "ratio": "ratio of two learners",
+}
+
+R_NAMES = {
+    "ustatistic": "ustat_test",
+    "permutation": "permutation_complexity_test",
+    "mcnemar": "mcnemar_learners_test",
+    "delong": "delong_learners_test",
+}
+"""Where R's function is not the short name with `_test` behind it."""
+
+HOW_TO_READ = (
+    "One point is one problem, all sample sizes together; the diamond is their mean; in "
+    "the shaded part coverage is below 93%. Brackets hold exact binomial 95% limits; the width is "
+    "relative to the corrected t test. The table is `ucvtest/advice/calibration.csv`, which "
+    "`python examples/calibration.py` writes; [Calibration](#calibration) says how it came about."
+)
+
+NAMESPACE = Path(__file__).resolve().parents[3] / "r_bridge" / "ucvtest" / "NAMESPACE"
+
+
+def write(parts: Folder) -> None:
+    """The list of all methods, and the parts of their pages."""
+    table = widely_studied(calibration_table())
+    parts.text("methods.md", _overview())
+    parts.text("admits.md", _admits())
+    for name, cls in TESTS.items():
+        parts.text(f"facts_{name}.md", _facts(name, cls))
+        found = _studied(table, cls)
+        parts.text(f"calibration_{name}.md", _calibration(name, cls, table, found))
+        if found:
+            parts.figure(f"calibration_{name}.png", _picture(table, found))
+
+
+def r_name(name: str) -> str:
+    """R's function, which its package exports."""
+    found = R_NAMES.get(name, f"{name}_test")
+    if f"export({found})" not in NAMESPACE.read_text():
+        raise ValueError(f"R does not export {found}: see R_NAMES")
+    return found
+
+
+def _overview() -> str:
+    rows = [
+        [link(name), f"{{py:class}}`~ucvtest.{cls.__name__}`", f"`{r_name(name)}()`", _first(cls)]
+        for name, cls in TESTS.items()
+    ]
+    return markdown_table(["method", "Python", "R", "what it is"], rows)
+
+
+def _first(cls: type) -> str:
+    return (inspect.getdoc(cls) or "").splitlines()[0]
+
+
+def _admits() -> str:
+    rows = [[link(name), cls.admits or cls.no_losses] for name, cls in TESTS.items()]
+    return markdown_table(["method", "designs of existing losses that it accepts"], rows)
+
+
+def _facts(name: str, cls: type[HypothesisTest]) -> str:
+    yes = {True: "yes", False: "no"}
+    learners = "two" if cls.needs_other else "one or two" if cls.compares else "one"
+    loss = {None: "any", "auc": "the AUC", "zero_one": "zero-one"}.get(cls.only_loss, cls.only_loss)
+    facts = {
+        "Python": f"{{py:class}}`ucvtest.{cls.__name__}`",
+        "R": f"`{r_name(name)}()`",
+        "Shell": _shell(name, cls),
+        "Learners": learners,
+        "Loss": str(loss),
+        "Clusters (`groups=`)": yes[cls.takes_groups],
+        "Predictions that exist already": yes[cls.of_fixed_rules],
+        "Losses that exist already": cls.admits or f"none: {cls.no_losses}",
+    }
+    if hasattr(cls, "default_design"):
+        facts["Design by default"] = str(cls.default_design)
+    return markdown_table(["", ""], [[f"**{key}**", value] for key, value in facts.items()])
+
+
+def _shell(name: str, cls: type[HypothesisTest]) -> str:
+    return f"`ucvtest compare FILE --test {name}`" if cls.compares else "not by itself"
+
+
+# ----------------------------------------------------------------- the calibration study
+
+
+def _studied(table: pd.DataFrame, cls: type[HypothesisTest]) -> list[tuple[Procedure, str]]:
+    """The forms of a test that the study tried, with what their intervals are about."""
+    tried = set(zip(table["procedure"], table["target"], strict=True))
+    return [
+        (each, target)
+        for each in PROCEDURES.values()
+        for target in TARGETS
+        if each.test == cls.__name__ and each.interval and (each.name, target) in tried
+    ]
+
+
+def _calibration(
+    name: str,
+    cls: type[HypothesisTest],
+    table: pd.DataFrame,
+    found: list[tuple[Procedure, str]],
+) -> str:
+    text = [_nulls(table, cls)]
+    rows = [row for target in TARGETS for row in _rows(table, found, target)]
+    if rows:
+        head = [
+            "form",
+            "about",
+            "coverage of 95% intervals",
+            "in the worst problem",
+            "true nulls rejected at 5%",
+            "width",
+            "fits at n = 100",
+            "no answer",
+        ]
+        text += [
+            markdown_table(head, rows),
+            f"![Coverage of each problem](../_generated/calibration_{name}.png)",
+            HOW_TO_READ,
+        ]
+    return "\n\n".join(part for part in text if part) + "\n"
+
+
+def _rows(table: pd.DataFrame, found: list[tuple[Procedure, str]], target: str) -> list[list[str]]:
+    names = [each.name for each, about in found if about == target]
+    # AUCs and losses have references of their own for the width.
+    kinds = [[name for name in names if PROCEDURES[name].auc is auc] for auc in (False, True)]
+    rows = []
+    for kind, auc in zip(kinds, (False, True), strict=True):
+        if not kind:
+            continue
+        same = table["procedure"].isin(
+            [each.name for each in PROCEDURES.values() if each.auc is auc]
+        )
+        # Rows of AUCs without a standard deviation are those of a former study.
+        summary = summarised(table[same & (table["sd"].notna() | (not auc))], target)
+        for row in summary[summary["procedure"].isin(kind)].to_dict("records"):
+            rows.append(_row(row, target, auc=auc))
+    return rows
+
+
+def _is_auc(name: str) -> bool:
+    """Whether rows of the study with this name are about AUCs."""
+    return name in PROCEDURES and PROCEDURES[name].auc
+
+
+def _row(row: dict, target: str, *, auc: bool) -> list[str]:
+    rejected, tested = row["size"]
+    return [
+        f"`{row['procedure']}`",
+        f"{TARGETS[target]}{', AUC' if auc else ''}",
+        f"{_percent(row['coverage'])} {_limits(row['interval'])}",
+        f"{_percent(row['worst_coverage'])} (`{row['worst']}`)",
+        f"{_percent(rejected / tested)} of {tested}" if tested else "-",
+        "-" if math.isnan(row["width"]) else f"{row['width']:.2f}",
+        str(row["n_fits"]),
+        f"{row['missing']:.1%}",
+    ]
+
+
+def _nulls(table: pd.DataFrame, cls: type[HypothesisTest]) -> str:
+    """Of a test without an interval, how often it rejects true nulls."""
+    names = [
+        each.name for each in PROCEDURES.values() if each.test == cls.__name__ and not each.interval
+    ]
+    names += [cls.method_name, f"{cls.method_name}_complexity"]
+    kept = table["procedure"].isin(names) & ~table["procedure"].isin(
+        [each.name for each in PROCEDURES.values() if each.interval]
+    )
+    rows = table[kept & ((table["equal"] == 1) | (table["target"] == "independence"))]
+    tested, rejected = int(rows["tested"].sum()), int(rows["rejected"].sum())
+    if not tested:
+        return ""
+    problems = ", ".join(f"`{each}`" for each in dict.fromkeys(rows["problem"]))
+    return (
+        f"In the calibration study it rejected {_percent(rejected / tested)} of {tested} true null "
+        f"hypotheses at the 5% level (problems: {problems}). The table is "
+        "`ucvtest/advice/calibration.csv`, which `python examples/calibration.py` writes."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
+
+
+def _limits(limits: tuple[float, float]) -> str:
+    return f"[{100 * limits[0]:.1f}, {100 * limits[1]:.1f}]"
+
+
+def _picture(table: pd.DataFrame, found: list[tuple[Procedure, str]]) -> Figure:
+    """Coverage of every problem, one row for each form of the test."""
+    figure = Figure(figsize=(7.2, 0.9 + 0.42 * len(found)))
+    axes = figure.subplots()
+    for place, (procedure, target) in enumerate(reversed(found)):
+        cells = table[(table["procedure"] == procedure.name) & (table["target"] == target)]
+        sums = cells.groupby("problem")[["covered", "answered"]].sum()
+        sums = sums[sums["answered"] > 0]
+        coverage = 100 * sums["covered"] / sums["answered"]
+        axes.plot(coverage, [place] * len(coverage), "o", color="#3b528b", alpha=0.45, ms=6, mew=0)
+        axes.plot(coverage.mean(), place, "D", color="#d1495b", ms=7)
+    labels = [f"{each.name}\n{TARGETS[about]}" for each, about in reversed(found)]
+    axes.set_yticks(range(len(found)), labels, fontsize=8)
+    low = min(axes.get_xlim()[0], 90)
+    axes.axvspan(low, 93, color="#8884", lw=0)
+    axes.axvline(95, color="#555", lw=1)
+    axes.set_xlim(low, 100.5)
+    axes.set_ylim(-0.6, len(found) - 0.4)
+    axes.set_xlabel("coverage of nominal 95% intervals, in percent")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    return figure

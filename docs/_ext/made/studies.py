@@ -1,0 +1,63 @@
+"""Tables of studies whose results are committed as CSV files, and of learners and losses."""
+
+import inspect
+from pathlib import Path
+
+import pandas as pd
+
+import ucvtest as uv
+from made.files import Folder, markdown_table
+from ucvtest.advice.calibration import calibration_settings
+from ucvtest.learners.adapters.coerce import SHORT_NAMES
+from ucvtest.losses import LOSSES
+
+STUDIES = (
+    "many_learners",
+    "planning",
+    "planning_equivalence",
+    "reproduce_groups",
+    "reproduce_groups_of_rules",
+)
+
+
+def write(parts: Folder, root: Path) -> None:
+    """One table for each file, and the lists."""
+    for name in STUDIES:
+        parts.text(f"study_{name}.md", _table(pd.read_csv(root / "examples" / f"{name}.csv")))
+    parts.text("problems.md", _problems())
+    parts.text("learners.md", _learners())
+    parts.text("losses.md", _losses())
+
+
+def _table(frame: pd.DataFrame) -> str:
+    rows = [[_text(value) for value in row] for row in frame.itertuples(index=False)]
+    return markdown_table([name.replace("_", " ") for name in frame.columns], rows)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return "" if pd.isna(value) else f"{value:.4g}"
+    return str(value).replace("|", "\\|")
+
+
+def _problems() -> str:
+    rows = [
+        [f"`{name}`", each["words"], str(each["loss"]), str(each["population"])]
+        for name, each in calibration_settings()["problems"].items()
+    ]
+    return markdown_table(["problem", "what it is", "loss", "population"], rows)
+
+
+def _learners() -> str:
+    rows = []
+    for name in SHORT_NAMES:
+        factory = getattr(uv.learners, name)
+        doc = (inspect.getdoc(factory) or "").splitlines()[0]
+        rows.append([f"`{name}`", f"{{py:func}}`~ucvtest.learners.{name}`", doc])
+    return markdown_table(["short string", "Python", "what it is"], rows)
+
+
+def _losses() -> str:
+    rows = [[f"`{name}`", loss.estimand, loss.output] for name, loss in LOSSES.items()]
+    rows.append(["`auc`", "area under the ROC curve", "score"])
+    return markdown_table(["name", "its mean is the", "what learners must predict"], rows)
