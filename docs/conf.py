@@ -1,6 +1,7 @@
 """How `make docs` builds the pages: without a network, warnings being errors."""
 
 import hashlib
+import os
 import sys
 from pathlib import Path
 
@@ -39,13 +40,15 @@ myst_update_mathjax = False
 
 # --------------------------------------------------------------------------------------- notebooks
 # They run again when the package has changed, not only when their own text has.
-_SOURCES = sorted((ROOT / "ucvtest").rglob("*.py"))
+_SOURCES = [HERE / "conf.py", *sorted((ROOT / "ucvtest").rglob("*.py"))]
 _DIGEST = hashlib.sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()[:16]
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE / "_build" / "notebooks" / _DIGEST)
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True
 nb_merge_streams = True
+# Pictures belong into the pages, whatever the tests ask for.
+os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
 # Widgets would load scripts from the network.
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}
 
@@ -77,4 +80,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "changelog": [], "glossary": []}
+html_sidebars = {
+    page: []
+    for page in ("index", "changelog", "choose/index", "glossary", "mlflow/index", "references")
+}
