@@ -30,6 +30,10 @@ linear <- function(x, y, xnew) predict(MASS::lda(x, y), xnew)$class
 print(ustat_test(two[1:2], two$Species, linear, "knn:5", learn_size = 30,
                  n_pairs = if (quick) 20 else 500))
 
+cat("\n== Learners of other packages ==\n")
+print(corrected_t_test(Species ~ Sepal.Length + Sepal.Width, two,
+                       r_learner(glm, family = binomial), "MASS::lda"))
+
 cat("\n== The error of one learner, with its interval ==\n")
 print(ustat_test(two[1:2], two$Species, "lda", learn_size = 30, n_pairs = draws))
 

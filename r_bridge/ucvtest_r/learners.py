@@ -1,6 +1,6 @@
 """R functions as learners and losses of the R session that Python runs in."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,8 +22,11 @@ class RFunctionLearner(SplitLearner):
     name : str
         How R users write the function.
     predict : R function
-        ``function(learning, testing, response)`` with row numbers from 1, and NULL or another
-        response than that of the session. It returns what `call_r` reads.
+        ``function(learning, testing, response, output, seed)`` with row numbers from 1, and NULL
+        or another response than that of the session. It returns what `call_r` reads.
+    many : R function, optional
+        ``function(fits)`` of a list of such arguments, which shares them out to other processes
+        and returns a list of what `predict` does.
     response : array, shape (n,)
         The response as the session has it.
 
@@ -36,10 +39,11 @@ class RFunctionLearner(SplitLearner):
     backend: ClassVar[str] = "R"
     calling_thread_only: ClassVar[bool] = True
 
-    def __init__(self, name: str, predict: Any, response: np.ndarray) -> None:
+    def __init__(self, name: str, predict: Any, response: np.ndarray, many: Any = None) -> None:
         self._name = name
         self._predict = predict
         self._response = response
+        self._many = many
 
     @property
     def name(self) -> str:
@@ -57,10 +61,49 @@ class RFunctionLearner(SplitLearner):
         output: str,
         seed: int,
     ) -> np.ndarray:
-        """Learn from the rows `learning` and predict the rows `testing`.
+        """Learn from the rows `learning` and predict the rows `testing`."""
+        asked = self._asked(sample, learning, testing, output, seed)
+        with interrupts.deferred():
+            return self._predictions(asked, output, sample.classes)
 
-        The seed has no use here: the random numbers of R functions are R's.
-        """
+    def fit_predict_each(
+        self, fits: Iterable[tuple[Any, np.ndarray, np.ndarray, int]], output: str
+    ) -> Iterator[np.ndarray]:
+        """The same for several fits, by R's own workers where there are some."""
+        if self._many is None:
+            yield from super().fit_predict_each(fits, output)  # type: ignore[arg-type]
+            return
+        asked, sizes, classes = [], [], None
+        for sample, learning, testing, seed in fits:
+            asked.append(self._asked(sample, learning, testing, output, seed))
+            sizes.append(len(testing))
+            classes = sample.classes
+        with interrupts.deferred():
+            found = self._found(asked, sizes, output, classes)
+        for each in found:
+            if isinstance(each, Exception):
+                raise each
+            yield each
+
+    def _found(
+        self, asked: list[Any], sizes: list[int], output: str, classes: Any
+    ) -> list[np.ndarray | Exception]:
+        """Predictions of each fit, or why there are none."""
+        found: list[np.ndarray | Exception] = []
+        for outcome, size in zip(call_r(self._many, asked), sizes, strict=True):
+            if outcome[0][0] == "error":
+                found.append(RConditionError.from_condition(outcome[1]))
+                continue
+            try:
+                found.append(np.array(read_predictions(outcome[1], size, output, classes)))
+            except ValueError as error:
+                found.append(error)
+        return found
+
+    def _asked(
+        self, sample: Any, learning: np.ndarray, testing: np.ndarray, output: str, seed: int
+    ) -> list[Any]:
+        """What the R function is called with."""
         # A test may have exchanged the labels of the observations, to see what chance does; or
         # drawn with replacement, where the sample follows itself as often as it is needed.
         n_obs = len(self._response)
@@ -68,16 +111,12 @@ class RFunctionLearner(SplitLearner):
         response = None
         if rest or not np.array_equal(sample.response, np.tile(self._response, copies)):
             response = sample.response
-        rows = (learning % n_obs + 1, testing % n_obs + 1)
-        with interrupts.deferred():
-            return self._predictions(rows, response, output, sample.classes)
+        return [learning % n_obs + 1, testing % n_obs + 1, response, output, seed]
 
-    def _predictions(
-        self, rows: tuple[np.ndarray, np.ndarray], response: Any, output: str, classes: Any
-    ) -> np.ndarray:
+    def _predictions(self, asked: list[Any], output: str, classes: Any) -> np.ndarray:
         # A function of its own, so that what R returned is freed inside the deferring block.
-        values = call_r(self._predict, *rows, response)
-        return read_predictions(values, len(rows[1]), output, classes)
+        values = call_r(self._predict, *asked)
+        return read_predictions(values, len(asked[1]), output, classes)
 
 
 class RFunctionLoss:

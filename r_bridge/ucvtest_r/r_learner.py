@@ -9,6 +9,7 @@ import pandas as pd
 
 from ucvtest.hooks import warn_caller
 from ucvtest.learners import SplitLearner
+from ucvtest_r.__main__ import package_source
 from ucvtest_r.conditions import RConditionError, RWarning
 from ucvtest_r.conversion import matrix, to_r
 from ucvtest_r.learners import call_guarded, call_r, read_predictions
@@ -177,7 +178,9 @@ def _r_code() -> Any:
     if _code is None:
         ri = import_rinterface()
         environment = ri.baseenv["new.env"](parent=ri.globalenv)
-        ri.baseenv["sys.source"](str(files("ucvtest_r") / "learners.R"), environment)
+        # How well-known learners are called is part of the R package, which has them too.
+        for path in (package_source() / "R" / "recipes.R", files("ucvtest_r") / "learners.R"):
+            ri.baseenv["sys.source"](str(path), environment)
         _code = environment
     return _code
 

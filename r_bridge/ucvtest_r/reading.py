@@ -68,8 +68,8 @@ def learner_of(learner: Any, response: np.ndarray) -> Any:
     import rpy2.rinterface as ri
 
     if isinstance(learner, ri.ListSexpVector):
-        name, predict = learner
-        return RFunctionLearner(name[0], predict, response)
+        name, predict, *many = learner
+        return RFunctionLearner(name[0], predict, response, *many)
     return scalar("learner", learner)
 
 

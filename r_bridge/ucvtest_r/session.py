@@ -109,7 +109,7 @@ def _outcome(name: str, arguments: Any) -> tuple[str, Any]:
     except BaseException as error:
         condition = r_condition(error)
         if condition is not None:
-            return "r_error", condition
+            return "r_error", {"condition": condition, "message": in_r(str(error))}
         message = in_r(str(error).strip()) or type(error).__name__
         return "python_error", {"message": message, "type": type(error).__name__}
 

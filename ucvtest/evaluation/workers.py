@@ -2,6 +2,7 @@
 
 import os
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import nullcontext
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -115,40 +116,45 @@ def _fit_splits(
     by_class = output in BY_CLASS and sample.n_classes > 2
     shape = (*fits.testing.shape, sample.n_classes) if by_class else fits.testing.shape
     values = np.full(shape, np.nan)
-    learning = np.broadcast_to(fits.learning, fits.testing.shape)
+    rows = [row for row in range(len(fits.splits)) if fits.testing[row].any()]
     with nullcontext() if os.getpid() == parent else _ONE_BLAS_THREAD:
-        for row, split in enumerate(fits.splits):
-            learnt, tested = np.flatnonzero(learning[row]), np.flatnonzero(fits.testing[row])
-            if not len(tested):
-                continue
-            seen = sample if fits.labels is None else sample.relabeled(fits.labels[row])
-            values[row, tested] = _fit_split(
-                learner, seen, output, split, learnt, tested, int(fits.seeds[row])
+        each = learner.fit_predict_each((_one_fit(sample, fits, row) for row in rows), output)
+        for row in rows:
+            tested = np.flatnonzero(fits.testing[row])
+            values[row, tested] = _next(
+                each, learner, sample.n_classes, output, fits.splits[row], tested
             )
     return values
 
 
-def _fit_split(
+def _one_fit(sample: Sample, fits: Fits, row: int) -> tuple[Sample, np.ndarray, np.ndarray, int]:
+    """What the learner needs for one of the fits."""
+    learning = fits.learning if fits.common else fits.learning[row]
+    seen = sample if fits.labels is None else sample.relabeled(fits.labels[row])
+    tested = np.flatnonzero(fits.testing[row])
+    return seen, np.flatnonzero(learning), tested, int(fits.seeds[row])
+
+
+def _next(
+    each: Iterator[np.ndarray],
     learner: SplitLearner,
-    sample: Sample,
+    n_classes: int,
     output: Output,
     split: int,
-    learnt: np.ndarray,
     tested: np.ndarray,
-    seed: int,
 ) -> np.ndarray:
     try:
-        predicted = learner.fit_predict(sample, learnt, tested, output, seed)
+        predicted = next(each)
     except Exception as error:
         raise ValueError(
             f"learner {learner.name} failed on split {split}: {type(error).__name__}: {error}"
         ) from error
-    if output in BY_CLASS and sample.n_classes > 2:
-        if np.shape(predicted) != (len(tested), sample.n_classes):
+    if output in BY_CLASS and n_classes > 2:
+        if np.shape(predicted) != (len(tested), n_classes):
             raise ValueError(
                 f"learner {learner.name} returned predictions of shape {np.shape(predicted)} on "
-                f"split {split}, which tests {len(tested)} observations of {sample.n_classes} "
-                f"classes: it must return shape {(len(tested), sample.n_classes)}, one column for "
+                f"split {split}, which tests {len(tested)} observations of {n_classes} "
+                f"classes: it must return shape {(len(tested), n_classes)}, one column for "
                 "each class in the order of the labels"
             )
         return predicted

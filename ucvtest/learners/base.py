@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -98,6 +99,16 @@ class SplitLearner(Learner):
             Labels 0, 1, ... for "label", otherwise numbers; (len(testing), C) for scores of
             C > 2 classes.
         """
+
+    def fit_predict_each(
+        self, fits: Iterable[tuple[Sample, np.ndarray, np.ndarray, int]], output: Output
+    ) -> Iterator[np.ndarray]:
+        """Predictions of several fits in their order: sample, learning and testing rows, seed.
+
+        Learners that have workers of their own share the fits out among them here.
+        """
+        for sample, learning, testing, seed in fits:
+            yield self.fit_predict(sample, learning, testing, output, seed)
 
 
 class JittedLearner(Learner):

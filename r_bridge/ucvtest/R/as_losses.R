@@ -54,7 +54,9 @@ as_losses.data.frame <- function(x, truth, predictions = NULL, fold = NULL, row 
               "tested several times")
   have_columns(x, c(truth, predictions, fold, row))
   tested <- if (is.null(row)) seq_len(nrow(x)) else x[[row]]
-  found <- lapply(structure(predictions, names = or_else(names(predictions), predictions)),
+  learners <- or_else(names(predictions), predictions)
+  learners[!nzchar(learners)] <- predictions[!nzchar(learners)]
+  found <- lapply(structure(predictions, names = learners),
                   function(column)
                     list(resample = as_resample(x[fold]), row = tested, obs = x[[truth]],
                          pred = function(loss, positive) x[[column]],

@@ -7,14 +7,15 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
                                      correction = "holm", conf.level = 0.95,
                                      pos_label = NULL, contrast = "difference",
                                      baseline = NULL, groups = NULL,
-                                     group_weight = c("group", "row"), ...) {
+                                     group_weight = c("group", "row"), weights = NULL,
+                                     ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
     stop_user("'learners' is missing: name two or more, such as c(\"lda\", \"knn:5\")")
   alternative <- one_of(alternative, c("two.sided", "less", "greater"), "alternative")
   refuse_level(conf.level, "conf.level")
-  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y))
+  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
   named <- named_learners(learners, sample)
   if (length(named$learners) < 2L)
     stop_user("'learners' has ", length(named$learners), " learner, and a comparison needs two: ",

@@ -2,7 +2,7 @@
 
 # Features, response and groups that belong together, the positive class, and what the data are
 # called. `features` is what R functions get the rows of, `x` the matrix for Python.
-as_sample <- function(x, y, pos_label, groups, x_written, y_written) {
+as_sample <- function(x, y, pos_label, groups, x_written, y_written, weights = NULL) {
   source <- attr(x, "source")
   attr(x, "source") <- NULL
   # A column of x that says which rows belong together is no feature.
@@ -17,8 +17,11 @@ as_sample <- function(x, y, pos_label, groups, x_written, y_written) {
   if (nrow(features) != length(answer$values))
     stop_user("'x' and 'y' must have the same length, got ", nrow(features), " rows and ",
               length(answer$values), " responses")
+  # NumPy takes R's NA for an invalid number.
+  features[is.na(features)] <- NaN
   list(x = features, features = x, y = answer$values, response = response_vector(y),
-       pos_label = answer$pos_label, groups = as_groups(groups, nrow(features)),
+       labels = answer$labels, pos_label = answer$pos_label,
+       weights = as_weights(weights, nrow(features)), groups = as_groups(groups, nrow(features)),
        missing = missing_values(or_else(source$columns, x)), where = or_else(source$where, "x"),
        source = source,
        name = or_else(source$name, paste(deparse1(x_written), "and", deparse1(y_written))))
@@ -35,10 +38,18 @@ as_groups <- function(groups, n_obs) {
   as.vector(groups)
 }
 
+as_weights <- function(weights, n_obs) {
+  if (is.null(weights)) return(NULL)
+  if (!is.numeric(weights) || length(weights) != n_obs || !all(is.finite(weights)) ||
+      any(weights < 0))
+    stop_user("'weights' must be one finite number, 0 or more, for each of ", n_obs, " rows")
+  as.vector(weights)
+}
+
 # Numeric matrix that the jitted learners use; R functions get the rows of x itself.
 feature_matrix <- function(x) {
   if (length(dim(x)) == 2L && ncol(x) == 0L) stop_user("'x' has no columns")
-  if (inherits(x, "sparseMatrix")) x <- as.matrix(x)
+  x <- dense(x)
   if (is.data.frame(x)) {
     refuse_other_units(x, "x")
     frame <- model.frame(~ ., data = x, na.action = na.pass, drop.unused.levels = TRUE)
@@ -106,7 +117,7 @@ refuse_missing <- function(values, name) {
 
 # How many rows lack a value, and in which columns; NULL where none does.
 missing_values <- function(values) {
-  if (inherits(values, "sparseMatrix")) values <- as.matrix(values)
+  values <- dense(values)
   missing <- is.na(values)
   if (!any(missing)) return(NULL)
   table <- length(dim(missing)) == 2L

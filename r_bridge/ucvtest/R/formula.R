@@ -1,6 +1,7 @@
 # Formulas and what comes with them: rows, columns, groups.
 
-run_formula <- function(default, formula, data, written, subset, na.action, groups, ...) {
+run_formula <- function(default, formula, data, written, subset, groups, weights,
+                        na.action, ...) {
   if (length(formula) != 3L)
     stop_user("'formula' must have a response: write  response ~ terms")
   where <- if (is.null(written)) "formula" else "data"
@@ -10,28 +11,48 @@ run_formula <- function(default, formula, data, written, subset, na.action, grou
     unused <- setdiff(group$columns, all.vars(formula))
     data <- data[setdiff(names(data), unused)]
   }
-  arguments <- list(formula, data = data, subset = eval(subset, data, environment(formula)),
+  arguments <- list(formula, data = data, subset = from_data(subset, data, formula),
                     na.action = na.action, drop.unused.levels = TRUE)
   if (!is.null(group$values)) arguments$groups <- group$values
+  arguments$weights <- from_data(weights, data, formula)
+  variables <- stats::get_all_vars(formula, data)
+  arguments$ucvtest_row <- seq_len(nrow(variables))
   frame <- do.call(model.frame, arguments)
   if (!is.null(model.offset(frame)))
     stop_user("'formula' has an offset, which learners cannot use")
   terms <- terms(frame)
-  features <- frame[setdiff(names(frame), c(names(frame)[attr(terms, "response")], "(groups)"))]
+  features <- frame[setdiff(names(frame), c(names(frame)[attr(terms, "response")],
+                                         "(groups)", "(weights)", "(ucvtest_row)"))]
   refuse_other_units(features, where)
   x <- design_matrix(terms, frame)
   name <- paste(c(deparse1(formula), if (!is.null(written)) c("in", deparse1(written))),
                 collapse = " ")
-  attr(x, "source") <- list(name = name, where = where, columns = features)
-  default(x, model.response(frame), groups = frame[["(groups)"]], ...)
+  # A learner that takes a formula gets the variables as they are in the data, factors included.
+  response <- if (is.symbol(formula[[2L]])) as.character(formula[[2L]]) else ".response"
+  full <- stats::formula(terms)
+  full[[2L]] <- as.name(response)
+  attr(x, "source") <- list(
+    name = name, where = where, columns = features, response = response, formula = full,
+    data = droplevels(variables[frame[["(ucvtest_row)"]], , drop = FALSE]))
+  default(x, model.response(frame), groups = frame[["(groups)"]],
+          weights = frame[["(weights)"]], ...)
+}
+
+# An argument that may be about columns of the data: what was written, and its value without them.
+column_argument <- function(written, value)
+  list(written = written, value = function() value)
+
+from_data <- function(argument, data, formula) {
+  if (is.null(argument)) return(NULL)
+  of_columns <- any(all.vars(argument$written) %in% names(data))
+  if (of_columns) eval(argument$written, data, environment(formula)) else argument$value()
 }
 
 # The group of each row: a column by its name, ~ column, or anything that can be computed from the
 # columns; and the columns it came from.
-group_in_data <- function(expression, data, formula) {
-  if (is.null(expression)) return(NULL)
-  found <- eval(expression, data, environment(formula))
-  columns <- all.vars(expression)
+group_in_data <- function(argument, data, formula) {
+  found <- from_data(argument, data, formula)
+  columns <- all.vars(argument$written)
   if (inherits(found, "formula")) {
     columns <- all.vars(found)
     if (length(columns) != 1L)
@@ -40,7 +61,8 @@ group_in_data <- function(expression, data, formula) {
   }
   if (is.character(found) && length(found) == 1L && is.data.frame(data)) {
     columns <- found
-    if (!found %in% names(data)) stop_user("'groups' is \"", found, "\", and 'data' has no such column")
+    if (!found %in% names(data))
+      stop_user("'groups' is \"", found, "\", and 'data' has no such column")
     found <- data[[found]]
   }
   list(values = found, columns = intersect(columns, names(data)))

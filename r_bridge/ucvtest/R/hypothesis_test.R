@@ -34,7 +34,8 @@ default_method <- function(spec) {
     spec$constructor[names(spec$constructor) != "null_value"], spec$fit,
     shared["loss" == names(shared)], spec$constructor[names(spec$constructor) == "null_value"],
     shared[!names(shared) %in% c("other", "loss")],
-    alist(pos_label = NULL, groups = NULL, group_weight = c("group", "row"), ... = ))
+    alist(pos_label = NULL, groups = NULL, group_weight = c("group", "row"), weights = NULL,
+          n_jobs = 1, ... = ))
   method
 }
 
@@ -57,14 +58,19 @@ losses_method <- function(spec) {
 formula_method <- function(default) {
   force(default)
   # What stands behind ... is named, so that learners need not be.
-  function(formula, data = environment(formula), ..., subset, na.action = stats::na.pass, groups)
+  function(formula, data = environment(formula), ..., subset, na.action = stats::na.pass, groups,
+           weights)
     run_formula(default, formula, data, written = if (!missing(data)) substitute(data),
-                subset = if (!missing(subset)) substitute(subset), na.action = na.action,
-                groups = if (!missing(groups)) substitute(groups), ...)
+                subset = if (!missing(subset)) column_argument(substitute(subset), subset),
+                groups = if (!missing(groups)) column_argument(substitute(groups), groups),
+                weights = if (!missing(weights)) column_argument(substitute(weights), weights),
+                na.action = na.action, ...)
 }
 
 # `frame` is that of a default method.
-run_test <- function(spec, frame) {
+run_test <- function(spec, frame) with_cluster(frame$n_jobs, run_here(spec, frame))
+
+run_here <- function(spec, frame) {
   given <- function(name) get0(name, frame, inherits = FALSE)
   if (eval(quote(missing(y)), frame))
     stop_user("'y' is missing: give the response, or a formula and data")
@@ -73,7 +79,7 @@ run_test <- function(spec, frame) {
   if (spec$class == "McNemarTest" && is.null(frame$other))
     stop_user("'other' is missing: the test compares two learners")
   sample <- as_sample(frame$x, frame$y, given("pos_label"), frame$groups,
-                      written_in("x", frame), written_in("y", frame))
+                      written_in("x", frame), written_in("y", frame), frame$weights)
   learners <- list(as_learner(frame$learner, "learner", written_in("learner", frame), sample))
   if (!is.null(given("other")))
     learners[[2L]] <- as_learner(frame$other, "other", written_in("other", frame), sample)

@@ -1,17 +1,55 @@
 # R functions as learners. Python tells them which rows learn and which are tested; so x and y
 # are handed over as the user gave them, factors and data frames included.
 
+r_learner <- function(f, ..., name = NULL) {
+  if (!is.function(f) && !(is.character(f) && length(f) == 1L && !is.na(f)))
+    stop_user("'f' must be a function, or the name of one, such as \"ranger\" or \"MASS::lda\", ",
+              "got ", describe(f))
+  arguments <- list(...)
+  if (length(arguments) && (is.null(names(arguments)) || !all(nzchar(names(arguments)))))
+    stop_user("arguments of the learner must have names, such as r_learner(\"ranger\", ",
+              "num.trees = 100)")
+  if (is.null(name)) {
+    name <- if (is.character(f)) f else function_name(substitute(f))
+    short <- vapply(arguments, function(value) if (is.atomic(value)) deparse1(value) else "...", "")
+    if (length(short))
+      name <- paste0(name, "(", paste(names(short), "=", short, collapse = ", "), ")")
+  }
+  structure(list(f = f, arguments = arguments, name = name), class = "ucvtest_r_learner")
+}
+
+print.ucvtest_r_learner <- function(x, ...) {
+  cat("R learner ", x$name, "\n", sep = "")
+  invisible(x)
+}
+
 # What Python needs for a learner: its short name, or its R function and how to write it.
 as_learner <- function(learner, argument, expression, sample) {
   if (is.character(learner) && length(learner) == 1L && !is.na(learner)) {
-    refuse_gaps(sample, learner)
-    return(learner)
+    # Names with a package, and those of packages that this one knows, are R's.
+    if (!grepl("::", learner, fixed = TRUE) && is.null(recipes[[learner]])) return(
+      jitted_learner(learner, sample))
+    if (learner %in% jitted_too) return(jitted_learner(learner, sample))
+    learner <- r_learner(learner)
   }
+  if (inherits(learner, "ucvtest_r_learner")) return(in_session(
+    learner$name, learn_function(learner$f, learner$arguments, argument, sample), sample))
+  if (inherits(learner, c("model_spec", "workflow")))
+    return(in_session(class(learner)[1L], parsnip_learner(learner, sample), sample))
   if (!is.function(learner))
     stop_user("'", argument, "' must be the name of a learner, such as \"lda\" or ",
               "\"lasso:0.08\", or a function(x, y, xnew), got ", describe(learner))
-  list(name = function_name(expression),
-       predict = split_predictor(learner, sample$features, sample$response))
+  in_session(function_name(expression), learn_function(learner, list(), argument, sample), sample)
+}
+
+# Names that stand for a learner of this package unless "MASS::lda" is written out.
+jitted_too <- c("lda", "svm", "train")
+
+jitted_learner <- function(name, sample) {
+  if (!is.null(sample$weights))
+    stop_user("learner ", name, " takes no weights: give an R function(x, y, xnew, weights)")
+  refuse_gaps(sample, name)
+  name
 }
 
 # Learners that look at no features, and so at none that are missing.
@@ -30,13 +68,204 @@ function_name <- function(expression) {
   if (plain) deparse1(expression) else "R function"
 }
 
-split_predictor <- function(learner, x, y) {
-  force(learner)
-  guarded(function(learning, testing, other) {
+# How a function learns: function(learning, testing, y, output), with row numbers and the response
+# of all rows.
+learn_function <- function(f, arguments, argument, sample) {
+  if (is.character(f)) {
+    refuse_weights(sample, f)
+    return(by_name(recipe_of(f, arguments), sample))
+  }
+  names <- names(formals(args(f)))
+  if (all(c("formula", "data") %in% names) && names[1L] == "formula")
+    return(by_formula(f, arguments, sample))
+  refuse_fitting_function(f, names, argument)
+  weighted <- "weights" %in% names
+  if (!weighted) refuse_weights(sample, "that is this function")
+  features <- sample$features
+  weights <- if (weighted) sample$weights
+  function(learning, testing, y, output)
+    do.call(f, c(list(features[learning, , drop = FALSE], y[learning],
+                      features[testing, , drop = FALSE]),
+                 if (!is.null(weights)) list(weights = weights[learning]), arguments))
+}
+
+refuse_weights <- function(sample, name) {
+  if (!is.null(sample$weights))
+    stop_user("the learner ", name, " takes no weights: give a function(x, y, xnew, weights), or ",
+              "function(formula, data, weights)")
+}
+
+# A function that fits, such as lda, would fail at its third argument with a message of its own.
+refuse_fitting_function <- function(f, names, argument) {
+  takes_three <- length(setdiff(names, "...")) >= 3L &&
+    identical(formals(args(f))[[3L]], quote(expr = ))
+  if (takes_three || identical(names[1L], "...")) return(invisible())
+  stop_user("'", argument, "' is a function(", paste(names, collapse = ", "), "), and a learner is a ",
+            "function(x, y, xnew) that returns predictions, or a function(formula, data) that ",
+            "returns a fit: for lda write \"MASS::lda\", or function(x, y, xnew) ",
+            "predict(MASS::lda(x, y), xnew)$class")
+}
+
+# Learners of other packages by name take the response as a factor with the positive class last.
+by_name <- function(learn, sample) {
+  features <- sample$features
+  classes <- classes_of(sample)
+  function(learning, testing, y, output) {
+    told <- if (output == "number" && is.numeric(y)) y else factor(as.character(y), classes)
+    value <- learn(features[learning, , drop = FALSE], told[learning],
+                   features[testing, , drop = FALSE], output)
+    if (output == "label" && is.numeric(y)) as.numeric(as.character(value)) else value
+  }
+}
+
+# The classes, the positive one last.
+classes_of <- function(sample) {
+  classes <- or_else(sample$labels, as.character(sort(unique(sample$y))))
+  positive <- as.character(sample$pos_label)
+  c(setdiff(classes, positive), positive)
+}
+
+# A function(formula, data) sees the data frame and its factors, and returns a fit.
+by_formula <- function(f, arguments, sample) {
+  if (!is.null(sample$weights) && !"weights" %in% names(formals(args(f))))
+    refuse_weights(sample, "that is this function(formula, data)")
+  # A binomial family is what glm() needs for labels, and would otherwise fail without.
+  if (identical(f, stats::glm) && is.null(arguments$family) && !is.numeric(sample$response))
+    arguments$family <- stats::binomial()
+  with_data(sample, function(formula, data) {
+    call <- as.call(c(list(f, quote(formula), data = quote(data)), arguments,
+                      if (!is.null(sample$weights)) list(weights = quote(.weights))))
+    eval(call)
+  })
+}
+
+parsnip_learner <- function(spec, sample) {
+  refuse_weights(sample, class(spec)[1L])
+  with_data(sample, predicted = parsnip_predictions, function(formula, data) {
+    if (inherits(spec, "workflow")) fit(spec, data = data) else fit(spec, formula, data = data)
+  })
+}
+
+# `fit` gets a formula and the rows that are learnt from.
+with_data <- function(sample, fit, predicted = predictions_of) {
+  source <- formula_and_data(sample)
+  classes <- if (!is.numeric(sample$response)) classes_of(sample)
+  weights <- sample$weights
+  function(learning, testing, y, output) {
+    data <- source$data
+    data[[source$response]] <- if (is.null(classes)) y else factor(as.character(y), classes)
+    data$.weights <- weights
+    formula <- source$formula
+    environment(formula) <- list2env(list(.weights = weights[learning]),
+                                     parent = environment(formula))
+    fitted <- fit(formula, data[learning, , drop = FALSE])
+    predicted(fitted, data[testing, , drop = FALSE], classes, output)
+  }
+}
+
+# Those of the user's formula; without one, all columns of x.
+formula_and_data <- function(sample) {
+  if (!is.null(sample$source$formula)) return(sample$source)
+  data <- as.data.frame(dense(sample$features))
+  response <- if ("y" %in% names(data)) ".response" else "y"
+  formula <- stats::as.formula(paste(response, "~ ."), globalenv())
+  list(formula = formula, data = data, response = response)
+}
+
+dense <- function(x) if (inherits(x, "sparseMatrix")) as.matrix(x) else x
+
+# What a fit predicts, by the ways in which R's packages do.
+predictions_of <- function(fitted, data, classes, output) {
+  if (is.null(classes)) return(one_column(predict(fitted, data)))
+  if (inherits(fitted, "glm")) {
+    value <- predict(fitted, data, type = if (output == "score") "link" else "response")
+    return(if (output == "label") classes[1L + (value > 0.5)] else value)
+  }
+  types <- if (output == "label") "class" else c("prob", "probs", "posterior", "response")
+  for (type in types) {
+    value <- tryCatch(predict(fitted, data, type = type), error = function(e) NULL)
+    value <- predicted_classes(value, classes, output)
+    if (!is.null(value)) return(value)
+  }
+  predicted_classes(predict(fitted, data), classes, output, last = TRUE)
+}
+
+predicted_classes <- function(value, classes, output, last = FALSE) {
+  # predict() of lda and qda, and of ranger.
+  if (is.list(value) && !is.data.frame(value))
+    value <- if (output == "label" && !is.null(value$class)) value$class
+             else or_else(value$posterior, value$predictions)
+  if (is.null(value)) return(NULL)
+  positive <- classes[length(classes)]
+  table <- length(dim(value)) == 2L && ncol(value) > 1L
+  if (output != "label" && table && positive %in% colnames(value)) return(value[, positive])
+  if (output != "label" && is.numeric(value) && !table) return(one_column(value))
+  if (output == "label" && (is.factor(value) || is.character(value))) return(value)
+  if (last) one_column(value)
+}
+
+one_column <- function(value) {
+  if (is.list(value) && !is.data.frame(value)) value <- or_else(value$predictions, value)
+  if (length(dim(value)) == 2L && ncol(value) == 1L) as.vector(as.matrix(value)) else value
+}
+
+# The names of columns are documented for every model of parsnip.
+parsnip_predictions <- function(fitted, data, classes, output) {
+  if (is.null(classes)) return(predict(fitted, new_data = data)$.pred)
+  if (output == "label") return(predict(fitted, new_data = data, type = "class")$.pred_class)
+  predict(fitted, new_data = data, type = "prob")[[paste0(".pred_", classes[length(classes)])]]
+}
+
+# The learner as Python calls it: each fit with the random numbers of its own seed.
+in_session <- function(name, learn, sample) {
+  y <- sample$response
+  one_fit <- function(learning, testing, other, output, seed) {
     # A test may have exchanged the responses, to see what chance does.
     if (!is.null(other)) y <- like_response(other, y)
-    prediction_vector(learner(x[learning, , drop = FALSE], y[learning], x[testing, , drop = FALSE]))
+    prediction_vector(with_seed(seed, learn(learning, testing, y, output)))
+  }
+  c(list(name = name, predict = guarded(one_fit)),
+    if (!is.null(.session$cluster)) list(many = guarded(shared_out(one_fit))))
+}
+
+# Fits on the workers of a cluster: values, warnings and errors come back as values.
+shared_out <- function(one_fit) {
+  function(fits) {
+    each <- parallel::parLapply(.session$cluster, fits, kept_conditions(one_fit))
+    for (condition in unlist(lapply(each, `[[`, 3L), recursive = FALSE)) warning(condition)
+    each
+  }
+}
+
+kept_conditions <- function(one_fit) {
+  force(one_fit)
+  function(fit) {
+    caught <- list()
+    keep <- function(condition) {
+      caught[[conditionMessage(condition)]] <<- condition
+      tryInvokeRestart("muffleWarning")
+    }
+    tryCatch(list("value", withCallingHandlers(do.call(one_fit, fit), warning = keep), caught),
+             error = function(condition) list("error", condition, caught))
+  }
+}
+
+# Runs `expression` while `n_jobs` processes of R stand ready for learners that are R functions.
+with_cluster <- function(n_jobs, expression) {
+  if (!is.numeric(n_jobs) || length(n_jobs) != 1L || is.na(n_jobs) || n_jobs < 1)
+    stop_user("'n_jobs' must be a whole number, 1 or more, got ", deparse1(n_jobs))
+  if (n_jobs == 1) return(expression)
+  .session$cluster <- parallel::makePSOCKcluster(n_jobs)
+  on.exit({
+    parallel::stopCluster(.session$cluster)
+    .session$cluster <- NULL
   })
+  parallel::clusterCall(.session$cluster, function(paths) {
+    .libPaths(paths)
+    loadNamespace("ucvtest")
+    NULL
+  }, .libPaths())
+  expression
 }
 
 # Predictions as Python reads them: labels as text, numbers as numbers, anything else as it is.

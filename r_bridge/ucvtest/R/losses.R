@@ -24,19 +24,21 @@ score_losses <- function(scores, n_learn, n_test, design = "kfold", n_folds = NU
 evaluate_learners <- function(x, ...) UseMethod("evaluate_learners")
 
 evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
-                                      pos_label = NULL, groups = NULL, ...) {
+                                      pos_label = NULL, groups = NULL, weights = NULL,
+                                      n_jobs = 1, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
     stop_user("'learners' is missing: name some, such as c(\"lda\", \"knn:5\")")
-  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y))
-  named <- named_learners(learners, sample)
-  fields <- call_python("evaluate_learners", x = sample$x, y = sample$y,
-                        learners = named$learners, names = named$names,
-                        arguments = list(design = as_design(design, nrow(sample$x)),
-                                         loss = as_loss(loss, sample$response),
-                                         pos_label = sample$pos_label, groups = sample$groups,
-                                         rng = draw_seed()))
+  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
+  arguments <- list(design = as_design(design, nrow(sample$x)),
+                    loss = as_loss(loss, sample$response), pos_label = sample$pos_label,
+                    groups = sample$groups, rng = draw_seed())
+  fields <- with_cluster(n_jobs, {
+    named <- named_learners(learners, sample)
+    call_python("evaluate_learners", x = sample$x, y = sample$y, learners = named$learners,
+                names = named$names, arguments = arguments)
+  })
   new_losses(fields, sample$name)
 }
 

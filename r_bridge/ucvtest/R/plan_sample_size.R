@@ -5,11 +5,11 @@ plan_sample_size <- function(x, ...) UseMethod("plan_sample_size")
 plan_sample_size.default <- function(x, y, learner, other = NULL, difference = NULL, ratio = NULL,
                                      width = NULL, n = NULL, power = 0.8, alpha = 0.05,
                                      learn_size = NULL, loss = NULL, pos_label = NULL, groups = NULL,
-                                     ...) {
+                                     weights = NULL, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learner)) stop_user("'learner' is missing: name one, such as \"lda\"")
-  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y))
+  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
   learners <- list(as_learner(learner, "learner", substitute(learner), sample))
   if (!is.null(other))
     learners[[2L]] <- as_learner(other, "other", substitute(other), sample)

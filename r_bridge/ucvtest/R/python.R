@@ -131,11 +131,21 @@ call_python <- function(.function, ...) {
     outcome$value$message <- forked_process
   switch(outcome$kind,
     value = outcome$value,
-    r_error = stop(outcome$value),
+    r_error = stop(in_learner(outcome$value)),
     python_error = stop(errorCondition(
       outcome$value$message, call = call,
       class = c(paste0("python_", outcome$value$type), "python_error"))),
     interrupt = interrupt())
+}
+
+# The condition of an R function, of its own class, with the learner and the split in front.
+in_learner <- function(outcome) {
+  condition <- outcome$condition
+  if (startsWith(outcome$message, "learner ")) {
+    condition$parent <- outcome$condition
+    condition$message <- outcome$message
+  }
+  condition
 }
 
 forked_process <- paste(

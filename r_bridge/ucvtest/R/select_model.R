@@ -3,13 +3,14 @@ select_model <- function(x, ...) UseMethod("select_model")
 select_model.default <- function(x, y, learners, criterion = "permutation",
                                  n_permutations = 100, n_folds = 10, n_left_out = NULL,
                                  complexity = NULL, loss = NULL, pos_label = NULL, groups = NULL,
-                                 group_weight = c("group", "row"), ...) {
+                                 group_weight = c("group", "row"), weights = NULL,
+                                 ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
     stop_user("'learners' is missing: name some, such as c(\"knn:1\", \"knn:5\")")
   if (!is.list(learners)) learners <- as.list(learners)
-  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y))
+  sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
   named <- lapply(seq_along(learners), function(place) {
     name <- names(learners)[place]
     learner <- as_learner(learners[[place]], "learners", quote(f()), sample)

@@ -421,7 +421,9 @@ def test_entering_python_twice_leaves_ctrl_c_to_r(r: RSession) -> None:
 
 def test_conditions_of_r_and_python(r: RSession) -> None:
     # The package's own tests say more; these are the two directions.
-    assert r("ustat_test(x, y, function(...) stop('nothing learnt'))") == "Error: nothing learnt"
+    assert r("ustat_test(x, y, function(...) stop('nothing learnt'))") == (
+        "Error: learner R function failed on split 1: nothing learnt"
+    )
     caught = r("tryCatch(ustat_test(x, y, 'lda', learn_size = 59), python_ValueError = print)")
     with pytest.raises(ValueError) as error:
         uv.UStatisticTest(SAMPLE, LABELS, "lda", learn_size=59)

@@ -1,3 +1,6 @@
+# Other packages ask the system for the time zone, which containers do not have.
+if (!nzchar(Sys.getenv("TZ"))) Sys.setenv(TZ = "UTC")
+
 skip_without_python <- function()
   skip_if_not(ucvtest_available(), "no Python with the package ucvtest[r]")
 

@@ -134,14 +134,6 @@ test_that("warnings of Python are R warnings", {
   expect_warning(confint(result), "^no confidence interval: ", class = "python_warning")
 })
 
-test_that("errors of an R learner come back as they were", {
-  skip_without_python()
-  original <- structure(class = c("my_error", "error", "condition"),
-                        list(message = "nothing learnt", call = quote(fit(x)), data = 1:3))
-  failing <- function(x, y, xnew) stop(original)
-  expect_identical(tryCatch(ustat_test(x, y, failing), error = identity), original)
-})
-
 test_that("predictions that cannot be used are refused", {
   skip_without_python()
   message_for <- function(learner, ...)

@@ -1,0 +1,169 @@
+set.seed(9)
+patients <- data.frame(age = round(rnorm(60, 60, 8)), marker = rnorm(60),
+                       site = factor(sample(c("north", "south", "west"), 60, TRUE)))
+patients$ill <- factor(ifelse(patients$marker + rnorm(60) > 0, "yes", "no"), c("yes", "no"))
+
+estimate_of <- function(learner, ..., test = corrected_t_test) {
+  set.seed(4)
+  unname(suppressWarnings(test(ill ~ age + marker, patients, learner, design = 3, ...))$estimate)
+}
+
+glmnet_by_hand <- function(x, y, xnew) {
+  y <- factor(y, c("yes", "no"))
+  fit <- glmnet::glmnet(x, y, "binomial", lambda = 0.1)
+  predict(fit, xnew, type = "response")[, 1]
+}
+
+test_that("learners of other packages go by their names", {
+  skip_without_python()
+  expect_equal(estimate_of("MASS::lda"),
+               estimate_of(function(x, y, xnew) predict(MASS::lda(x, y), xnew)$class))
+  expect_equal(estimate_of(r_learner("e1071::svm", kernel = "linear")),
+               estimate_of(function(x, y, xnew) predict(e1071::svm(x, y, kernel = "linear"), xnew)))
+  for (name in c("ranger", "randomForest", "MASS::qda"))
+    expect_true(is.finite(estimate_of(name)), info = name)
+  expect_equal(estimate_of(r_learner("glmnet", s = 0.1), loss = "log"),
+               estimate_of(glmnet_by_hand, loss = "log"))
+  expect_equal(r_learner("ranger", num.trees = 50)$name, "ranger(num.trees = 50)")
+  expect_output(print(r_learner("ranger")), "R learner ranger")
+})
+
+test_that("scores rise with the positive class, whichever that is", {
+  skip_without_python()
+  for (pos_label in c("yes", "no")) for (learner in c("MASS::lda", "e1071::svm"))
+    expect_gt(estimate_of(learner, loss = "auc", pos_label = pos_label), 0.5)
+})
+
+test_that("learners with a formula see the data frame and its factors", {
+  skip_without_python()
+  seen <- NULL
+  spy <- function(formula, data) {
+    seen <<- data
+    glm(formula, binomial, data)
+  }
+  set.seed(4)
+  by_hand <- function(x, y, xnew) {
+    fit <- glm(y ~ ., binomial, data.frame(x, y = y))
+    levels(y)[1 + (predict(fit, data.frame(xnew), type = "response") > 0.5)]
+  }
+  expect_equal(estimate_of(glm), estimate_of(by_hand))
+  expect_equal(estimate_of(spy), estimate_of(by_hand))
+  set.seed(4)
+  first <- hold_out_test(factor(ill == "yes") ~ log(age) + site, patients, spy)
+  expect_s3_class(seen$site, "factor")
+  expect_true("age" %in% names(seen))
+  expect_equal(first$settings$learner, "spy")
+  tree <- hold_out_test(ill ~ ., patients, rpart::rpart, loss = "log")
+  expect_true(is.finite(tree$estimate))
+  expect_true(is.finite(hold_out_test(patients[1:3], patients$ill, rpart::rpart)$estimate))
+  expect_equal(
+    {set.seed(1); unname(hold_out_test(marker ~ age + site, patients, lm)$estimate)},
+    {set.seed(1); unname(hold_out_test(marker ~ age + site, patients,
+      function(x, y, xnew) predict(lm(y ~ ., data.frame(x, y = y)), data.frame(xnew)))$estimate)})
+})
+
+test_that("settings of caret's train are learners", {
+  skip_if_not_installed("caret")
+  skip_without_python()
+  suppressPackageStartupMessages(library(caret))
+  on.exit(detach("package:caret"))
+  knn <- r_learner("caret::train", method = "knn", tuneGrid = data.frame(k = 5))
+  expect_equal(estimate_of(knn), estimate_of(function(x, y, xnew)
+    predict(caret::knn3(x, y, k = 5), xnew, type = "class")))
+  expect_true(is.finite(estimate_of(knn, loss = "log", other = "majority")))
+})
+
+test_that("specifications of parsnip and workflows are learners", {
+  skip_without_python()
+  # parsnip is not at hand: an object with its classes and methods.
+  registerS3method("fit", "model_spec", function(object, formula, data, ...)
+    structure(list(fit = MASS::lda(formula, data)), class = "ucvtest_stub"),
+    envir = asNamespace("generics"))
+  registerS3method("predict", "ucvtest_stub", function(object, new_data, type, ...) {
+    found <- predict(object$fit, new_data)
+    if (type == "class") return(data.frame(.pred_class = found$class))
+    stats::setNames(data.frame(found$posterior), paste0(".pred_", colnames(found$posterior)))
+  }, envir = asNamespace("stats"))
+  spec <- structure(list(), class = c("discrim_linear", "model_spec"))
+  expect_equal(estimate_of(spec), estimate_of("MASS::lda"))
+  expect_equal(estimate_of(spec, loss = "log"), estimate_of("MASS::lda", loss = "log"))
+})
+
+test_that("weights reach learners that take them, and others refuse them", {
+  skip_without_python()
+  weights <- rep(1:2, 30)
+  weighted <- function(x, y, xnew, weights) {
+    fit <- suppressWarnings(glm(y ~ ., binomial, data.frame(x, y = y), weights = weights))
+    levels(y)[1 + (predict(fit, data.frame(xnew)) > 0)]
+  }
+  expect_equal(estimate_of(weighted, weights = weights), estimate_of(glm, weights = weights))
+  expect_equal(estimate_of(glm, weights = rep(1:2, 30)), estimate_of(glm, weights = weights))
+  changed <- estimate_of(glm, weights = marker^4)
+  expect_false(identical(changed, estimate_of(glm)))
+  expect_match(message_of(estimate_of("lda", weights = weights)), "learner lda takes no weights")
+  expect_match(message_of(estimate_of("ranger", weights = weights)), "ranger takes no weights")
+})
+
+test_that("what is no learner is refused with a hint", {
+  run <- function(learner) message_of(hold_out_test(ill ~ age, patients, learner))
+  expect_match(run(MASS::lda), "is a function(x, ...), and a learner is", fixed = TRUE)
+  expect_match(run(MASS::lda), "for lda write \"MASS::lda\"", fixed = TRUE)
+  expect_match(run(glmnet::glmnet), "a learner is a function(x, y, xnew)", fixed = TRUE)
+  expect_match(run("nopackage::f"), "R package 'nopackage' is not installed")
+  expect_match(message_of(r_learner("ranger", 5)), "arguments of the learner must have names")
+})
+
+test_that("errors name the learner and the split, and keep their class", {
+  skip_without_python()
+  original <- structure(class = c("my_error", "error", "condition"),
+                        list(message = "nothing learnt", call = quote(fit(x)), data = 1:3))
+  failing <- function(x, y, xnew) stop(original)
+  found <- tryCatch(hold_out_test(ill ~ age, patients, failing), my_error = identity)
+  expect_equal(conditionMessage(found), "learner failing failed on split 1: nothing learnt")
+  expect_identical(found$parent, original)
+  expect_equal(found$data, 1:3)
+})
+
+test_that("missing values reach R learners as they are", {
+  skip_without_python()
+  holes <- patients
+  holes$age[3:9] <- NA
+  imputing <- function(x, y, xnew) {
+    center <- colMeans(x, na.rm = TRUE)
+    filled <- function(z) ifelse(is.na(z), rep(center, each = nrow(z)), z)
+    predict(MASS::lda(filled(x), y), filled(xnew))$class
+  }
+  result <- corrected_t_test(ill ~ age + marker, holes, imputing, "majority", design = 5)
+  expect_true(is.finite(result$estimate))
+  tree <- hold_out_test(ill ~ age + marker, holes, rpart::rpart)
+  expect_equal(tree$n_obs, 60L)
+  expect_equal(hold_out_test(ill ~ age + marker, holes, "lda", na.action = na.omit)$n_obs, 53L)
+})
+
+test_that("a cluster of processes changes no number", {
+  skip_on_cran()
+  skip_without_python()
+  random <- function(x, y, xnew) sample(y, nrow(xnew), TRUE)
+  one <- estimate_of(random, "MASS::lda")
+  expect_equal(estimate_of(random, "MASS::lda", n_jobs = 2), one)
+  failing <- function(x, y, xnew) stop("nothing learnt")
+  expect_match(message_of(estimate_of(failing, n_jobs = 2)),
+               "learner learner failed on split 1: nothing learnt")
+  expect_equal(message_of(estimate_of(random, n_jobs = 0)),
+               "'n_jobs' must be a whole number, 1 or more, got 0")
+})
+
+test_that("sparse matrices are taken, and survival times refused", {
+  skip_without_python()
+  dense <- as.matrix(patients[1:2])
+  sparse <- Matrix::Matrix(dense, sparse = TRUE)
+  run <- function(x, learner) {
+    set.seed(2)
+    numbers(hold_out_test(x, patients$ill, learner))
+  }
+  expect_equal(run(sparse, "lda"), run(dense, "lda"))
+  expect_equal(run(sparse, r_learner("glmnet", s = 0.01)), run(dense, r_learner("glmnet", s = 0.01)))
+  times <- survival::Surv(patients$age, patients$ill == "yes")
+  expect_match(message_of(hold_out_test(patients[2], times, "lda")), "survival time \\(Surv\\)")
+  expect_match(message_of(hold_out_test(times ~ marker, patients, "lda")), "survival time \\(Surv\\)")
+})
