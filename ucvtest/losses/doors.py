@@ -223,7 +223,7 @@ class Doors:
 "neg_mean_squared_error", "roc_auc"}
             What was scored.
         test_score : str, optional
-            The key of the scores, by default "test_score" or "test" with the score's name behind it.
+            The key of the scores, by default "test_score" or "test" with the name of the score.
 
         Raises
         ------

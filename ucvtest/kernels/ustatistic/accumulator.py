@@ -29,7 +29,13 @@ from functools import partial
 
 import numpy as np
 
-from ucvtest.kernels.ustatistic.additive import SETS_PER_SUM, CrossedFits, Fits, in_double
+from ucvtest.kernels.ustatistic.additive import (
+    MOST_OBS_GRAM,
+    SETS_PER_SUM,
+    CrossedFits,
+    Fits,
+    in_double,
+)
 from ucvtest.kernels.ustatistic.groups_of_draws import Dealt, Draws, groups_of, number_of_groups
 from ucvtest.kernels.ustatistic.residuals import add_up, residual_sums, residuals_of_rows
 from ucvtest.kernels.ustatistic.variances import (
@@ -43,7 +49,7 @@ from ucvtest.kernels.ustatistic.variances import (
 
 __all__ = ["MAX_OBS_PAIR_EFFECTS", "Accumulator"]
 
-MAX_OBS_PAIR_EFFECTS = 2000
+MAX_OBS_PAIR_EFFECTS = MOST_OBS_GRAM
 """Most observations for which the pair effects, and with them the variances "geometric",
 "midpoint" and "clipped", are kept: 8 groups of 2000 x 2000 sums are a quarter of a gigabyte."""
 
@@ -53,7 +59,7 @@ class Accumulator:
 
     Memory does not grow with the number of pairs: it holds at most 32 matrices of shape (n, n), and
     a few numbers for each block of pairs until the additive fit is good enough to stay. Above 2000
-    observations it does without "geometric", "midpoint" and "clipped".
+    observations it does without "geometric", "midpoint" and "clipped", and without these matrices.
 
     Estimates are those of D + theta offset_t, theta the estimate, where there is an offset: a ratio
     of means.

@@ -28,6 +28,10 @@ SETS_PER_SUM = 64
 SINGLE = 2.0**24
 """Whole numbers up to here are exact in single precision."""
 
+MOST_OBS_GRAM = 2000
+"""Observations up to which the fit knows how often each pair of them was learnt from together; with
+more, only what is expected of random sets, as n x n counts would take gigabytes."""
+
 SETS_FOR_FIT = 64
 """Learning sets for each observation after which the additive fit stays as it is."""
 
@@ -43,9 +47,9 @@ Additive = tuple[jax.Array, jax.Array, jax.Array]
 
 
 @in_float64
-@jit_sums
+@partial(jit_sums, static_argnames="gram")
 def _additive_moments(
-    d1: jax.Array, d2: jax.Array, l1: jax.Array, l2: jax.Array, weight: jax.Array
+    d1: jax.Array, d2: jax.Array, l1: jax.Array, l2: jax.Array, weight: jax.Array, gram: bool
 ) -> dict[str, jax.Array]:
     """Sums over learning sets (..., n) that the least-squares fit of an additive A needs."""
     n = d1.shape[-1]
@@ -56,12 +60,14 @@ def _additive_moments(
     size = learning.sum(-1)
     mean_loss = weight * values.sum(-1) / (n - size)
     learnt = learning.astype(weight.dtype)
-    # Zeros and ones, which single precision counts exactly.
-    half = learning.astype(jnp.float32)
-    return {
+    sums = {}
+    if gram:
+        # Zeros and ones, which single precision counts exactly.
+        half = learning.astype(jnp.float32)
+        sums["gram"] = (half * weight[:, None].astype(half.dtype)).T @ half
+    return sums | {
         "count": weight.sum(),
         "learning": weight @ learnt,
-        "gram": (half * weight[:, None].astype(half.dtype)).T @ half,
         "mean_loss": mean_loss.sum(),
         "learning_loss": mean_loss @ learnt,
         "test_loss": weight @ values,
@@ -84,10 +90,11 @@ class AdditiveFit:
         weight: np.ndarray,
     ) -> None:
         """Add the learning sets of both sides; weight 0 for places that hold none."""
-        update = _additive_moments(d1, d2, l1, l2, weight)
+        gram = d1.shape[-1] <= MOST_OBS_GRAM
+        update = _additive_moments(d1, d2, l1, l2, weight, gram=gram)
         if self.sums is None:
             # Further sums of counts would not stay exact in single precision.
-            self.sums = update | {"gram": update["gram"].astype(float)}
+            self.sums = {key: value.astype(float) for key, value in update.items()}
         else:
             self.sums = {key: self.sums[key] + update[key] for key in update}
 
@@ -104,16 +111,8 @@ class AdditiveFit:
         count = max(float(s["count"]), 1.0)
         centre = float(s["mean_loss"]) / count
         share = s["learning"] / count
-        gram = s["gram"] - count * np.outer(share, share)
-        # A ridge penalty worth n learning sets keeps the fit to few draws from adding noise. Any
-        # a and d leave the estimators unbiased; good ones make the residual small.
-        penalty = np.trace(gram) / count + 1e-9
         response = s["learning_loss"] - share * float(s["mean_loss"])
-        gram += penalty * np.eye(n)
-        # Well conditioned, so conjugate gradients. Without BLAS: its threads would go on spinning
-        # for a tenth of a second, in the way of JAX's.
-        product = LinearOperator((n, n), partial(np.einsum, "ij,j->i", gram))
-        on_mean, _ = cg(product, response, rtol=1e-8)
+        on_mean = _ridge(s.get("gram"), share, count, response)
         on_mean -= on_mean.mean()
         tested = s["tested"] / (s["tested"] + 4.0)
         marginal = tested * (s["test_loss"] / np.maximum(s["tested"], 1.0) - centre)
@@ -122,6 +121,28 @@ class AdditiveFit:
         # mean of A_L(t) over the sets L without t is c + d_t - g a_t/(n - 1): solved for a, d.
         test = (marginal + g * on_mean / (n - 1)) / (1 - g / ((n - 1) * (n - g)))
         return centre, on_mean + test / (n - g), test
+
+
+def _ridge(
+    together: np.ndarray | None, share: np.ndarray, count: float, response: np.ndarray
+) -> np.ndarray:
+    """Coefficients (n,) of the indicators of who is learnt from, with a penalty worth n sets.
+
+    The penalty keeps the fit to few draws from adding noise. Any coefficients leave the estimators
+    unbiased; good ones make the residual small.
+    """
+    if together is None:
+        # Indicators of different observations are hardly correlated.
+        varied = count * share * (1 - share)
+        found: np.ndarray = response / (varied + varied.sum() / count + 1e-9)
+        return found
+    n, gram = len(share), together - count * np.outer(share, share)
+    gram += (np.trace(gram) / count + 1e-9) * np.eye(n)
+    # Well conditioned, so conjugate gradients. Without BLAS: its threads would go on spinning
+    # for a tenth of a second, in the way of JAX's.
+    product = LinearOperator((n, n), partial(np.einsum, "ij,j->i", gram))
+    found, _ = cg(product, response, rtol=1e-8)
+    return found
 
 
 class CrossedFits:

@@ -14,6 +14,7 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.source import FittedLosses, GivenLosses, SeveralLosses
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
+from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.kernels.ustatistic.several import Differences, Several, SeveralSums
 from ucvtest.learners.jitted.paths import on_paths
@@ -96,6 +97,11 @@ class Jointly:
             raise ValueError(
                 "correction='simultaneous' is not for the AUC of several classes, or of clusters "
                 "with rows of both: use 'holm'"
+            )
+        if one._classes is not None and one._classes.singles_only:
+            raise ValueError(
+                f"correction='simultaneous' with loss='auc' needs n <= {MAX_OBS_PAIR_EFFECTS}, got "
+                f"n = {one.n_obs}: use 'holm'"
             )
         if any(each.contrast == "ratio" for each in tests.values()):
             raise ValueError("correction='simultaneous' is not for ratios: use 'holm'")

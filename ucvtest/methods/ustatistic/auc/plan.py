@@ -46,8 +46,15 @@ class AnySizes(WithinClasses):
         return self.learn_sizes
 
     @property
+    def singles_only(self) -> bool:
+        """Whether there are too many observations for sums over pairs of them."""
+        return False
+
+    @property
     def variances(self) -> tuple[str, ...]:
         """The variances that there are."""
+        if self.singles_only:
+            return ("jackknife",)
         missing = set() if self.paired else {"midpoint"}
         if not (self.disjoint and self.in_pairs):
             missing |= {"clipped", "unbiased"}
@@ -56,11 +63,16 @@ class AnySizes(WithinClasses):
     def chosen(self, variance: Any) -> str:
         """The variance that is asked for, or that "auto" stands for."""
         if isinstance(variance, str) and variance == "auto":
-            return default_variance(self)
+            return "jackknife" if self.singles_only else default_variance(self)
         if not isinstance(variance, str) or variance not in self.known_variances:
             raise ValueError(
                 f"variance={variance!r:.60} does not exist for {self.about}: use one of auto, "
                 f"{', '.join(self.known_variances)}"
+            )
+        if variance != "jackknife" and self.singles_only:
+            raise ValueError(
+                f"variance={variance!r} needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = {self.n_obs}: "
+                "use variance='jackknife', which hardly differs from it there"
             )
         if variance == "midpoint" and not self.paired:
             listed = ", ".join(f"{g} of {n}" for n, g in self.by_class)
@@ -92,7 +104,6 @@ class ClassSizes(AnySizes):
     @classmethod
     def checked(cls, sample: Sample, learn_size: Any) -> Self:
         """The sizes that a user asks for, negatives first."""
-        _check_number(sample.n_obs)
         members, sizes = asked_sizes(sample, learn_size)
         return cls.of(members[::-1], sizes[::-1])
 
@@ -100,7 +111,11 @@ class ClassSizes(AnySizes):
     def given(cls, splits: GivenSplits, target: np.ndarray) -> Self:
         """The sizes in splits that learn from as many of a class as the others."""
         design = splits.design
-        _check_number(design.n_obs)
+        if design.n_obs > MAX_OBS_PAIR_EFFECTS:
+            raise ValueError(
+                f"scores with loss='auc' need n <= {MAX_OBS_PAIR_EFFECTS}, got n = {design.n_obs}: "
+                "make the test from X and y, or use uv.InfluenceFunctionTest"
+            )
         members, learnt = [np.flatnonzero(target == code) for code in (1, 0)], []
         for each in members:
             sizes, count = design.learning[:, each].sum(axis=1), len(each)
@@ -113,6 +128,11 @@ class ClassSizes(AnySizes):
                 )
             learnt.append(int(sizes[0]))
         return cls.of(members, learnt, in_pairs=splits.in_pairs)
+
+    @property
+    def singles_only(self) -> bool:
+        """See `AnySizes`."""
+        return self.n_obs > MAX_OBS_PAIR_EFFECTS
 
     @property
     def asked(self) -> tuple[int, ...]:
@@ -129,15 +149,6 @@ class ClassSizes(AnySizes):
         positives, negatives = self.learn_sizes
         subject = "difference of unconditional AUCs" if paired else "unconditional AUC"
         return f"{subject} at learning-set size {negatives + positives} ({positives} positive)"
-
-
-def _check_number(n_obs: int) -> None:
-    """Refuse samples whose pairs are too many for memory and time."""
-    if n_obs > MAX_OBS_PAIR_EFFECTS:
-        raise ValueError(
-            f"loss='auc' needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = {n_obs}: use "
-            "uv.InfluenceFunctionTest, which is hardly biased at that size"
-        )
 
 
 def asked_sizes(sample: Sample, learn_size: Any) -> tuple[tuple[np.ndarray, ...], tuple[int, ...]]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ucvtest.evaluation.source import LossSource
 from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters, SingleLabelClusters
+from ucvtest.kernels.auc_ustatistic.many_observations import ManyObservations
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS
 from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
 from ucvtest.kernels.auc_ustatistic.status import status
@@ -32,6 +33,9 @@ STAGE_PLACEMENTS = 4_000_000
 
 FEWEST_ROWS, FEWEST_FOR_EACH = 600, 10
 """Learning sets that "auto" draws at least: altogether, and for each observation."""
+
+FEWEST_IN_BLOCK = 10
+"""Learning sets of each block that a jackknife without a fit takes at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +93,7 @@ class Rankings:
         self._sampler, self._exact = sampler, exact
         self._n_learners, self._n_draws = 2 if sampler.source.paired else 1, 0
         sizes = sampler.sizes
-        self.sums: TwoClasses | SeveralClasses | MixedClusters
+        self.sums: TwoClasses | SeveralClasses | MixedClusters | ManyObservations
         # The additive fit to fewer rows than these would be noisy.
         rows = max(FEWEST_FOR_EACH * sizes.n_obs, STAGE_PLACEMENTS // sizes.n_obs)
         if isinstance(sizes, SeveralSizes):
@@ -100,6 +104,8 @@ class Rankings:
             self.sums = SingleLabelClusters(
                 sizes.members, sizes.weights, exact=exact, rows_at_a_time=rows
             )
+        elif sizes.singles_only:
+            self.sums = ManyObservations(sizes.members, sizes.learn_sizes, self._n_learners)
         else:
             self.sums = TwoClasses(sizes.members, exact=exact, rows_at_a_time=rows)
 
@@ -116,8 +122,16 @@ class Rankings:
     @property
     def enough(self) -> bool:
         """Whether there are learning sets enough for variances."""
-        many = self.n_rows >= ROWS_FOR_EACH * self.n_obs and self._n_draws >= N_BLOCKS
-        return self._exact or many
+        singles_only = isinstance(self.sums, ManyObservations)
+        fewest = FEWEST_IN_BLOCK * N_BLOCKS if singles_only else ROWS_FOR_EACH * self.n_obs
+        return self._exact or (self.n_rows >= fewest and self._n_draws >= N_BLOCKS)
+
+    @property
+    def fewest(self) -> int:
+        """Learning sets that "auto" draws at least."""
+        # Coefficients of so many observations are not fitted, and need no rows.
+        singles_only = isinstance(self.sums, ManyObservations)
+        return max(FEWEST_ROWS, 0 if singles_only else FEWEST_FOR_EACH * self.n_obs)
 
     def draw(self, n_pairs: int) -> None:
         """Draw pairs, some at a time, and fit."""
@@ -170,8 +184,7 @@ def until_precise(
 ) -> bool:
     """Draw until the Monte-Carlo error is small, or no further fits are allowed."""
     most = options.max_fits // n_learners // 2
-    n_pairs = max(FEWEST_ROWS, FEWEST_FOR_EACH * rankings.n_obs) // 2
-    n_pairs = added = max(1, min(most, n_pairs))
+    n_pairs = added = max(1, min(most, rankings.fewest // 2))
     while True:
         rankings.draw(added)
         over = excess_now()
