@@ -40,6 +40,9 @@ NAMES: Mapping[str, str] = {
 SIZE = (6.4, 4.2)
 """Of the picture, in inches."""
 
+BY_NUMBER = "number of the learner"
+"""What the complexity is where learners have none: pictures have their names instead."""
+
 
 @dataclass(frozen=True, eq=False)
 class ModelSelection(Saved):
@@ -101,6 +104,8 @@ class ModelSelection(Saved):
         from ucvtest.methods.permutation.selection_summary import SelectionSummary
 
         columns = {"complexity": self.complexity, **self.columns}
+        if self.settings["complexity"] == BY_NUMBER:
+            del columns["complexity"], columns["degrees"]
         return SelectionSummary(self.verdict, self.names, columns, self.choices)
 
     @property
@@ -202,7 +207,11 @@ class ModelSelection(Saved):
                 linewidth=2.4 if name == self.criterion else 1.2,
             )
             ax.plot(self.complexity[place], values[place], "o", color=line.get_color())
-        ax.set_xlabel(str(self.settings["complexity"]), **PLAIN)
+        axis = str(self.settings["complexity"])
+        if axis == BY_NUMBER:
+            axis = "learner"
+            ax.set_xticks(x, [self.names[place] for place in order], **PLAIN)
+        ax.set_xlabel(axis, **PLAIN)
         ax.set_ylabel(f"estimated {self.settings['loss_in_words']}", **PLAIN)
         ax.spines[["right", "top"]].set_visible(False)
         ax.legend(fontsize="small", frameon=False)
@@ -403,4 +412,4 @@ def _axis(given: np.ndarray | None, columns: Mapping[str, np.ndarray]) -> tuple[
     degrees = columns["degrees"]
     if np.isfinite(degrees).all():
         return degrees, "effective degrees of freedom"
-    return np.arange(1.0, len(degrees) + 1), "number of the learner"
+    return np.arange(1.0, len(degrees) + 1), BY_NUMBER
