@@ -40,6 +40,9 @@ NAMES: Mapping[str, str] = {
 SIZE = (6.4, 4.2)
 """Of the picture, in inches."""
 
+LONGEST, ROOM = 20, 60
+"""Characters of a name that it shows, and of all names for which there is room side by side."""
+
 BY_NUMBER = "number of the learner"
 """What the complexity is where learners have none: pictures have their names instead."""
 
@@ -210,7 +213,11 @@ class ModelSelection(Saved):
         axis = str(self.settings["complexity"])
         if axis == BY_NUMBER:
             axis = "learner"
-            ax.set_xticks(x, [self.names[place] for place in order], **PLAIN)
+            names = [self.names[place] for place in order]
+            names = [each if len(each) <= LONGEST else f"{each[:LONGEST]}..." for each in names]
+            crowded = sum(map(len, names)) > ROOM
+            turned: dict[str, Any] = {"rotation": 30, "ha": "right"} if crowded else {}
+            ax.set_xticks(x, names, **PLAIN, **turned)
         ax.set_xlabel(axis, **PLAIN)
         ax.set_ylabel(f"estimated {self.settings['loss_in_words']}", **PLAIN)
         ax.spines[["right", "top"]].set_visible(False)
