@@ -60,8 +60,10 @@ class LeavePairOutTest(FromLosses):
         A scikit-learn estimator, an ``uv.learners`` object, a short string such as
         "ridge:1.0", or a callable ``(X_train, y_train, X_test) -> scores``. It must not depend
         on the order of the learning rows.
-    pos_label, groups, group_weight, backend
+    pos_label, groups, group_weight, backend, missing
         See `HypothesisTest`.
+    scoring : str or scorer, optional
+        "roc_auc", which it is about, and nothing else.
 
     Raises
     ------
