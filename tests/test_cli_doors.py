@@ -159,6 +159,48 @@ def plain(tmp_path: Path) -> Path:
     return written(tmp_path / "plain.csv", PLAIN.to_csv(index=False))
 
 
+def test_a_text_that_lacks_is_not_another_one(tmp_path: Path) -> None:
+    table = PLAIN.assign(sex=np.where(TABLE["age"] > 58, "f", "m").astype(object))
+    table.loc[[3, 9], "sex"] = None
+    path = written(tmp_path / "a.csv", table.to_csv(index=False))
+    assert "columns with missing values: sex" in compare(path, "--one-hot").stderr
+    outcome = compare(path, "--one-hot", "--missing", "drop", "--json", "-")
+    assert json.loads(outcome.stdout)["n_obs"] == 58
+
+
+def test_select_takes_scores_and_leaves_out_rows(tmp_path: Path) -> None:
+    table = PLAIN.copy()
+    table.loc[[3, 9], "dose"] = np.nan
+    path = written(tmp_path / "a.csv", table.to_csv(index=False))
+    options = ["--target", "ill", "--learner", "lda", "--learner", "knn:3", "--permutations", "5"]
+    assert "missing values: dose" in run("select", path, *options).stderr
+    more = ["--missing", "drop", "--scoring", "neg_log_loss", "--json", "-"]
+    shown = json.loads(run("select", path, *options, *more).stdout)
+    kept = table.dropna()
+    expected = uv.select_model(
+        *(kept[FEATURES], kept["ill"], ["lda", "knn:3"]), loss="log", n_permutations=5, rng=0
+    )
+    assert [row["permutation"] for row in shown["table"]] == pytest.approx(
+        expected.table["permutation"].tolist(), rel=1e-9
+    )
+    refused = run("select", path, *options, "--missing", "drop", "--scoring", "f1")
+    assert "--scoring f1 is one number for each test set" in refused.stderr
+
+
+def test_weights_of_rows(example: Path) -> None:
+    rules = ["--target", "ill", "--scores", "model_a,model_b", "--loss", "brier"]
+    outcome = run("predictions", example, *rules, "--weight", "age", "--json", "-")
+    losses = uv.Losses.from_predictions(
+        TABLE["ill"], TABLE[["model_a", "model_b"]], loss="brier", sample_weight=TABLE["age"]
+    )
+    expected = uv.HoldOutTest.from_losses(losses).fit()
+    assert json.loads(outcome.stdout)["pvalue"] == expected.pvalue
+    assert (
+        "--weight no: no such column"
+        in run("predictions", example, *rules, "--weight", "no").stderr
+    )
+
+
 @pytest.mark.parametrize("learner", [KNeighborsClassifier(3), LinearDiscriminantAnalysis()])
 def test_encoding_before_the_splits_is_that_of_a_pipeline(tmp_path: Path, learner: Any) -> None:
     """Also of a text that one row alone has, which the rules for this row have never seen."""

@@ -25,6 +25,7 @@ from ucvtest.cli.options import (
     OneHotOption,
     PlotOption,
     QuietOption,
+    ScoringOption,
     SeedOption,
     SepOption,
     TargetOption,
@@ -97,10 +98,7 @@ def compare(
         ),
     ] = None,
     loss: LossOption = None,
-    scoring: Annotated[
-        str | None,
-        typer.Option(help="scikit-learn's name of a score instead of --loss, such as f1 or r2."),
-    ] = None,
+    scoring: ScoringOption = None,
     pos_label: LabelOption = None,
     null_value: Annotated[
         float | None,

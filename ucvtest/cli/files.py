@@ -33,9 +33,11 @@ def read(
     wanted = [(key, name) for key, names in options.items() for name in names]
     table = read_table(path, wanted, sep)
     features = table.drop(columns=[target, *drop, *named])
+    if not gaps:
+        _check_complete(features)
     if one_hot:
         features = _one_hot(features)
-    _check_features(features, path, gaps=gaps)
+    _check_features(features, path)
     labels = None if groups is None else table[groups].to_numpy()
     return features, table[target].to_numpy(), labels
 
@@ -71,10 +73,21 @@ def _one_hot(features: "pd.DataFrame") -> "pd.DataFrame":
             f"--one-hot: columns with more than {MAX_LEVELS} different texts: {_listed(many)}; "
             "leave them out with --drop"
         )
-    return pd.get_dummies(features, columns=textual, drop_first=True, dtype=float)
+    encoded = pd.get_dummies(features, columns=textual, drop_first=True, dtype=float)
+    # A text that lacks is not the one that has no column.
+    return encoded.mask(features[textual].isna().any(axis=1))
 
 
-def _check_features(features: "pd.DataFrame", path: Path, *, gaps: bool = False) -> None:
+def _check_complete(features: "pd.DataFrame") -> None:
+    incomplete = list(features.columns[features.isna().any()])
+    if incomplete:
+        raise ValueError(
+            f"columns with missing values: {_listed(incomplete)}; impute them, leave them out "
+            "with --drop, or their rows with --missing drop"
+        )
+
+
+def _check_features(features: "pd.DataFrame", path: Path) -> None:
     if features.shape[1] == 0:
         raise ValueError(f"{path} has no column left to learn from")
     unnamed = [name for name in features.columns if str(name).startswith("Unnamed: ")]
@@ -89,12 +102,6 @@ def _check_features(features: "pd.DataFrame", path: Path, *, gaps: bool = False)
         raise ValueError(
             f"columns that are not numeric: {_listed(textual)}; encode them as numbers, by "
             "--one-hot for example, or leave them out with --drop"
-        )
-    incomplete = [] if gaps else list(features.columns[features.isna().any()])
-    if len(incomplete):
-        raise ValueError(
-            f"columns with missing values: {_listed(incomplete)}; impute them, leave them out "
-            "with --drop, or their rows with --missing drop"
         )
 
 

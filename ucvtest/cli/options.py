@@ -75,6 +75,10 @@ OneHotOption = Annotated[
         "that no split learns from its test set.",
     ),
 ]
+ScoringOption = Annotated[
+    str | None,
+    typer.Option(help="scikit-learn's name of a score instead of --loss, such as f1 or r2."),
+]
 MissingOption = Annotated[
     Literal["raise", "drop"],
     typer.Option(help="Rows with missing values: refuse them, or leave them out and say so."),

@@ -43,6 +43,9 @@ def predictions(
     groups: Annotated[
         str | None, typer.Option(metavar="COL", help="Column that says which rows are together.")
     ] = None,
+    weight: Annotated[
+        str | None, typer.Option(metavar="COL", help="Column with what each row counts.")
+    ] = None,
     test: Annotated[
         str,
         typer.Option(
@@ -77,12 +80,13 @@ def predictions(
     with one_line_errors(predictions):
         check_options(alpha, plot, json)
         names = [name.strip() for name in scores.split(",")]
-        losses = _losses(data, target, names, loss, pos_label, groups, sep)
+        more = {"groups": groups, "weight": weight}
+        losses = _losses(data, target, names, loss, pos_label, sep, more)
 
         import ucvtest as uv
         from ucvtest.methods.registry import TESTS
 
-        chosen = test or _usual(loss, len(names))
+        chosen = test or _usual(losses.loss, len(names))
         cls: Any = TESTS.get(chosen)
         if cls is None or not cls.of_fixed_rules:
             known = ", ".join(name for name, each in TESTS.items() if each.of_fixed_rules)
@@ -114,22 +118,23 @@ def _losses(
     names: list[str],
     loss: LossName,
     pos_label: str | None,
-    groups: str | None,
     sep: str | None,
+    more: dict[str, str | None],
 ) -> "Losses":
+    """The losses; `more` are columns by the names of their options."""
     if not all(names) or len(set(names)) < len(names):
         raise ValueError(f"--scores must name different columns, as in new,old; got {names}")
     if target in names:
         raise ValueError(f"--scores {target}: that is the target")
     wanted = [("--target", target), *(("--scores", name) for name in names)]
-    wanted += [] if groups is None else [("--groups", groups)]
+    wanted += [(f"--{option}", name) for option, name in more.items() if name is not None]
     table = read_table(data, wanted, sep)
 
     import ucvtest as uv
 
     label = None if pos_label is None else as_label(pos_label, table[target].to_numpy())
-    clusters = None if groups is None else table[groups]
+    groups, weight = (None if name is None else table[name] for name in more.values())
     rules = {name: table[name] for name in names}
     return uv.Losses.from_predictions(
-        table[target], rules, loss=loss, groups=clusters, pos_label=label
+        *(table[target], rules), loss=loss, groups=groups, pos_label=label, sample_weight=weight
     )

@@ -15,9 +15,11 @@ from ucvtest.cli.options import (
     JsonOption,
     LabelOption,
     LossOption,
+    MissingOption,
     OneHotOption,
     PlotOption,
     QuietOption,
+    ScoringOption,
     SeedOption,
     SepOption,
     TargetOption,
@@ -36,12 +38,14 @@ def select(
         CriterionName, typer.Option(help="What the choice goes by.")
     ] = "permutation",
     loss: LossOption = None,
+    scoring: ScoringOption = None,
     pos_label: LabelOption = None,
     permutations: Annotated[int, typer.Option(help="Labelings to draw.")] = 100,
     folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = 10,
     drop: DropOption = None,
     sep: SepOption = None,
     one_hot: OneHotOption = False,
+    missing: MissingOption = "raise",
     seed: SeedOption = 0,
     plot: PlotOption = None,
     json: JsonOption = None,
@@ -55,7 +59,8 @@ def select(
     """  # noqa: D301  (\b is Click's mark for lines that keep their breaks)
     with one_line_errors(select):
         check_options(0.05, plot, json)
-        X, y, _ = read(data, target, drop or [], sep=sep, one_hot=one_hot)
+        gaps = missing == "drop"
+        X, y, _ = read(data, target, drop or [], sep=sep, one_hot=one_hot, gaps=gaps)
 
         import ucvtest as uv
         from ucvtest import __version__
@@ -71,6 +76,8 @@ def select(
             n_permutations=permutations,
             n_folds=folds,
             rng=seed,
+            scoring=scoring,
+            missing=missing,
         )
         best = found.names[found.choices[criterion]]
         if plot is not None:
