@@ -40,8 +40,8 @@ class Hook:
 def add_hook():
     added = []
 
-    def add(place):
-        added.append(Hook(place))
+    def add(place, kind=Hook):
+        added.append(kind(place))
         uv.hooks.add_hook(added[-1])
         return added[-1]
 
@@ -96,3 +96,18 @@ def test_a_hook_cannot_swallow_the_error_of_a_fit(add_hook, rng):
     with pytest.raises(ValueError, match="fail failed on split 0"):
         test.fit(20, rng=0)
     assert hook.seen == ["call", "enter", "failed", "exit"]
+
+
+class SelectionHook(Hook):
+    def selected(self, question, selection):
+        self.at("selected")
+
+
+def test_hooks_are_told_of_a_selection_if_they_take_it(add_hook, rng):
+    X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
+    plain = add_hook(None)
+    failing, other = (add_hook(place, SelectionHook) for place in ("selected", None))
+    with pytest.warns(uv.UcvtestWarning, match="^SelectionHook failed on a finished selection"):
+        uv.select_model(X, y, ["majority"], criteria=["permutation"], n_permutations=2, rng=0)
+    assert plain.seen == ["call", "enter", "exit"]
+    assert failing.seen == other.seen == ["call", "enter", "exit", "selected"]
