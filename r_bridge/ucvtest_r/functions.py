@@ -294,6 +294,11 @@ def summary(*, json: Any, conf_level: Any) -> Any:
     return to_r(restored.summary(alpha=1 - conf_level[0]).as_text())
 
 
+def bibtex(*, json: Any) -> Any:
+    """The papers behind a result, or a comparison, that R kept as JSON."""
+    return to_r(uv.cite(_restored(json)).bibtex)
+
+
 def comparison_frame(*, json: Any, conf_level: Any) -> Any:
     """Both ends of all intervals of a comparison that R kept as JSON."""
     frame = _restored(json).summary_frame(alpha=1 - conf_level[0])
@@ -424,6 +429,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         light_code_bounds,
         critical_values,
         summary,
+        bibtex,
         confidence_interval,
         equivalence,
         noninferiority,

@@ -1,8 +1,26 @@
 # Which test to use, by the calibration study of all of them.
 
-advise <- function(n, n_fits = 10000, loss = "zero_one", learners = 2,
-                   goal = c("interval", "test"), about = c("learner", "rules")) {
+advise <- function(n, ...) {
   if (missing(n)) stop_user("'n' is missing: give the number of observations")
+  UseMethod("advise")
+}
+
+# The number of observations, or of groups, and the loss follow from the data.
+advise.formula <- function(n, data = environment(n), ..., subset, groups, loss = NULL) {
+  sample_of <- formula_method(function(x, y, groups, weights) {
+    answer <- response(y, NULL)
+    list(n = length(unique(or_else(groups, seq_along(answer$values)))), loss = default_loss(answer))
+  })
+  arguments <- as.list(match.call(expand.dots = FALSE))[-1L]
+  arguments <- arguments[names(arguments) %in% c("n", "data", "subset", "groups")]
+  names(arguments)[names(arguments) == "n"] <- "formula"
+  found <- eval(as.call(c(sample_of, arguments)), parent.frame())
+  advise(found$n, ..., loss = or_else(loss, found$loss))
+}
+
+advise.default <- function(n, n_fits = 10000, loss = "zero_one", learners = 2,
+                           goal = c("interval", "test"), about = c("learner", "rules"), ...) {
+  refuse_unknown(...)
   goal <- one_of(goal, c("interval", "test"), "goal")
   about <- one_of(about, c("learner", "rules"), "about")
   fields <- call_python("advise", n = n, n_fits = n_fits, loss = loss, learners = learners,

@@ -28,8 +28,8 @@ print.ucvtest_design <- function(x, ...) {
     cat("own folds (", length(x$testing), " test sets)\n", sep = "")
     return(invisible(x))
   }
-  values <- vapply(unclass(x)[-1L], format, "", digits = 3L)
-  cat(x$kind, "(", paste(names(values), values, sep = " = ", collapse = ", "), ")\n", sep = "")
+  short <- lapply(x, function(value) if (is.double(value)) signif(value, 3L) else value)
+  cat(deparse1(call_of_design(short)), "\n", sep = "")
   invisible(x)
 }
 

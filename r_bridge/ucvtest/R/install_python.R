@@ -3,6 +3,9 @@
 install_python <- function(path = file.path(tools::R_user_dir("ucvtest", "data"), "python"),
                            python = NULL, packages = "ucvtest[r]", pip_options = character()) {
   python <- newest_python(python)
+  # A wheel by its path says nothing of what R needs besides.
+  wheels <- grepl("\\.whl$", packages)
+  packages[wheels] <- paste0(normalizePath(packages[wheels], mustWork = TRUE), "[r]")
   path <- path.expand(path)
   environment_python <- file.path(path, "bin", "python")
   if (!file.exists(environment_python)) {

@@ -24,6 +24,8 @@ draw_result <- function(x, xlab, ylab, main, ...) {
   graphics::plot(range(shown) + c(-0.1, 0.1) * max(diff(range(shown)), 0.01), c(0, 2),
                  type = "n", xlab = or_else(xlab, names(x$estimate)), ylab = or_else(ylab, ""),
                  main = or_else(main, x$method), yaxt = "n", ...)
+  if (!is.null(x$settings$learner))
+    axis(2L, 1, pair_label(x$settings$learner, or_na(x$settings$other), is_ratio(x)), tick = FALSE)
   if (!is.null(x$null.value)) abline(v = x$null.value, lty = 2L)
   if (length(ends) && !anyNA(ends)) draw_interval(ends, par("usr")[1:2])
   points(x$estimate, 1, pch = 19L)

@@ -24,10 +24,15 @@ python_candidates <- function() {
   environment <- Sys.getenv("VIRTUAL_ENV")
   paths <- c(Sys.getenv("RETICULATE_PYTHON"),
              if (nzchar(environment)) file.path(environment, "bin", "python"),
-             Sys.which("python3"), Sys.which("python"), .installed_python,
+             python_beside(), Sys.which("python3"), Sys.which("python"), .installed_python,
              file.path(environment_folder(), "bin", "python"))
   unique(unname(paths[file.exists(paths)]))
 }
+
+# The Python of the virtual environment in which this package lies, as .venv/lib/R/ucvtest: found
+# where the package is, so that clones and libraries do not share one.
+python_beside <- function()
+  file.path(dirname(dirname(dirname(system.file(package = "ucvtest")))), "bin", "python")
 
 # What an interpreter says of itself. R puts folders of its own into LD_LIBRARY_PATH, and a
 # Python that was started with those may load the library of another Python.
@@ -174,6 +179,11 @@ user_call <- function() {
   NULL
 }
 
-# TRUE where a Python with everything is found and starts; never an error.
-ucvtest_available <- function()
-  !inherits(tryCatch(start_python(), error = identity), "error")
+# TRUE where a Python with everything is found and starts; never an error. FALSE comes with its reason.
+ucvtest_available <- function() {
+  problem <- tryCatch({
+    start_python()
+    NULL
+  }, error = conditionMessage)
+  if (is.null(problem)) TRUE else structure(FALSE, reason = problem)
+}

@@ -27,7 +27,7 @@ new_ucvtest <- function(fields, data_name, statistic = "statistic") {
   extra <- fields[c("status", "variance", "reference", "df", "conf_level", "n_obs", "n_fits",
                     "elapsed", "settings", "diagnostics", "notes")]
   names(extra)[names(extra) == "conf_level"] <- "conf.level"
-  extra <- c(extra, fields[c("verdict", "interval_name", "contrast")])
+  extra <- c(extra, fields[c("verdict", "interval_name", "contrast", "better")])
   extra$tables <- lapply(fields$tables, as.data.frame, optional = TRUE)
   extra$pictures <- fields$pictures
   extra$json <- fields$json
@@ -55,8 +55,10 @@ print_learners <- function(x) {
   other <- x$settings$other
   if (is.null(x$settings$learner)) return(invisible())
   if (is.null(other)) cat("learner:  ", x$settings$learner, "\n", sep = "")
-  else cat("learners:  ", x$settings$learner, if (is_ratio(x)) " over " else " minus ", other, "\n",
-           sep = "")
+  else cat(strwrap(paste0(
+    "learners:  ", x$settings$learner, if (is_ratio(x)) " over " else " minus ", other, " (",
+    if (identical(x$better, "higher")) "above " else "below ", if (is_ratio(x)) 1 else 0,
+    " speaks for ", x$settings$learner, ")")), sep = "\n")
 }
 
 is_ratio <- function(x) identical(x$contrast, "ratio")
@@ -184,4 +186,16 @@ glance.ucvtest <- function(x, ...) {
   refuse_others("glance", NULL, ...)
   as_tibble_if_any(data.frame(tidy_columns(x), nobs = x$n_obs, n_fits = x$n_fits,
                               variance = x$variance, elapsed = x$elapsed, status = x$status))
+}
+
+# The papers that a result rests on.
+toBibtex.ucvtest <- function(object, ...) {
+  refuse_others("toBibtex", NULL, ...)
+  structure(strsplit(call_python("bibtex", json = object$json), "\n")[[1L]], class = "Bibtex")
+}
+
+toBibtex.ucvtest_comparison <- function(object, ...) {
+  refuse_others("toBibtex", NULL, ...)
+  structure(strsplit(call_python("bibtex", json = about(object)$json), "\n")[[1L]],
+            class = "Bibtex")
 }

@@ -650,6 +650,13 @@ def test_the_session_of_the_examples_runs(r_environment: dict[str, str]) -> None
     assert "Picture: " in printed
 
 
+def test_the_clinical_examples_run(r_environment: dict[str, str]) -> None:
+    script = PACKAGE.parents[1] / "examples" / "r_clinical_data.R"
+    printed = _run(["Rscript", script, "--quick"], env=r_environment)
+    assert "missing values in 4 rows (V6), which learner lda cannot use" in printed
+    assert "learners:  logistic regression minus rpart::rpart" in printed
+
+
 def test_the_wheel_gets_the_r_package_and_nothing_that_a_compiler_left() -> None:
     project = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text())
     included = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]

@@ -1,0 +1,124 @@
+# What users read, of every class of object.
+flowers <- droplevels(subset(iris, Species != "setosa"))[c("Sepal.Length", "Sepal.Width", "Species")]
+
+shown <- function(expr, seed = 1) {
+  set.seed(seed)
+  force(expr)
+}
+
+test_that("results are printed", {
+  skip_without_python()
+  local_reproducible_output(width = 80)
+  expect_snapshot({
+    shown(corrected_t_test(Species ~ ., flowers, "lda", "knn:5"))
+    shown(ustat_test(Species ~ ., flowers, "lda", n_pairs = 400, conf.level = 0.9))
+    shown(bayesian_t_test(Species ~ ., flowers, "lda", "knn:1", conf.level = 0.9))
+    shown(mcnemar_learners_test(Species ~ ., flowers, "lda", "knn:5"))
+    shown(delong_learners_test(Species ~ ., flowers, "lda", "knn:5", alternative = "less"))
+    shown(five_by_two_f_test(Species ~ ., flowers, "lda", "knn:5"))
+    shown(leave_pair_out_test(Species ~ ., flowers[c(1:8, 51:58), ], "lda", n_permutations = 99))
+    shown(permutation_complexity_test(Species ~ ., flowers, "knn:3", n_permutations = 20))
+    shown(fold_covariance_test(Species ~ ., flowers, "lda", rho = NULL))
+    shown(ustat_test(mpg ~ wt + hp, mtcars, "ridge:1", "ridge:100", contrast = "ratio",
+                     n_pairs = 400))
+    shown(hold_out_test(Species ~ ., flowers, "lda", "knn:5", groups = rep(1:50, each = 2)))
+  })
+})
+
+test_that("summaries are printed", {
+  skip_without_python()
+  local_reproducible_output(width = 80)
+  expect_snapshot(
+    summary(shown(corrected_t_test(Species ~ ., flowers, "lda", "knn:5")), conf.level = 0.9),
+    transform = function(lines) sub("Seconds: +[0-9.]+", "Seconds: -", lines))
+})
+
+test_that("other objects are printed", {
+  skip_without_python()
+  local_reproducible_output(width = 80)
+  expect_snapshot({
+    result <- shown(corrected_t_test(Species ~ ., flowers, "lda", "knn:5"))
+    noninferiority(result, 0.1)
+    equivalence(result, -0.2, 0.1)
+    shown(compare_learners(Species ~ ., flowers, c("lda", "knn:5", "majority"), "corrected_t"))
+    shown(select_model(mpg ~ wt + hp, mtcars, c("ridge:100", "ridge:1")))
+    losses <- shown(evaluate_learners(Species ~ ., flowers, c("lda", "knn:5"), design = 5))
+    losses
+    prediction_losses(flowers$Species, data.frame(a = flowers$Species))
+    structure(class = "ucvtest_advice", list(
+      test = "corrected_t_test", arguments = list(design = k_fold(10, n_repeats = 10)),
+      n_learners = 2L, promises = TRUE, reasons = c("It covers.", "It needs 200 model fits."),
+      runners_up = "bayesian_t: coverage 0.97"))
+    structure(class = "ucvtest_plan", list(
+      data.name = "x and y", verdict = "80 observations give 80% power.",
+      table = data.frame(n = c(40, 80), se = c(.05, .03), width = c(.2, .12), power = c(.5, .8))))
+    r_learner("ranger", num.trees = 100)
+    k_fold(5, stratify = TRUE)
+    own_folds(split(1:9, rep(1:3, 3)))
+  })
+})
+
+test_that("pictures of ggplot2 have the learners on the axis", {
+  skip_if_not_installed("ggplot2")
+  skip_without_python()
+  result <- shown(corrected_t_test(Species ~ ., flowers, "lda", "knn:5"))
+  drawn <- ggplot2::autoplot(result)
+  expect_s3_class(drawn, "ggplot")
+  expect_equal(as.character(drawn$data$label), "lda - knn:5")
+  several <- shown(compare_learners(Species ~ ., flowers, c("lda", "knn:5", "majority"), "corrected_t"))
+  expect_equal(nrow(ggplot2::autoplot(several)$data), 3L)
+  expect_silent({
+    grDevices::pdf(NULL)
+    print(ggplot2::autoplot(several))
+    grDevices::dev.off()
+  })
+})
+
+test_that("tibbles come where tibble is installed", {
+  skip_if_not_installed("tibble")
+  skip_without_python()
+  result <- shown(corrected_t_test(Species ~ ., flowers, "lda", "knn:5"))
+  for (table in list(tidy(result), glance(result), tidy(compare_learners(
+    Species ~ ., flowers, c("lda", "knn:5"), "corrected_t")))) expect_s3_class(table, "tbl_df")
+})
+
+test_that("the papers of a result are named", {
+  skip_without_python()
+  result <- shown(corrected_t_test(Species ~ ., flowers, "lda", "knn:5"))
+  expect_match(toBibtex(result), "nadeau2003", all = FALSE)
+  expect_gte(length(citation("ucvtest")), 6L)
+})
+
+test_that("advice follows from a formula and data", {
+  skip_without_python()
+  expect_equal(advise(Species ~ ., flowers, n_fits = 20), advise(100, n_fits = 20))
+  expect_equal(advise(Species ~ ., flowers, groups = rep(1:50, each = 2), n_fits = 20),
+               advise(50, n_fits = 20))
+  expect_equal(advise(mpg ~ wt, mtcars, subset = hp > 90, n_fits = 20),
+               advise(sum(mtcars$hp > 90), n_fits = 20, loss = "squared"))
+  expect_equal(message_of(advise()), "'n' is missing: give the number of observations")
+})
+
+test_that("a Python that cannot be used comes with the reason", {
+  before <- options(ucvtest.python = file.path(tempdir(), "no-python"))
+  on.exit(options(before))
+  running <- .session$call
+  .session$call <- NULL
+  on.exit(.session$call <- running, add = TRUE)
+  found <- ucvtest_available()
+  expect_false(found)
+  expect_match(attr(found, "reason"), "no-python does not exist")
+})
+
+test_that("processes of a PSOCK cluster compute", {
+  skip_on_cran()
+  skip_without_python()
+  cluster <- parallel::makePSOCKcluster(2L)
+  on.exit(parallel::stopCluster(cluster))
+  found <- parallel::parLapply(cluster, 1:2, function(i, data) {
+    set.seed(1)
+    ucvtest::hold_out_test(Species ~ ., data, "lda")$estimate
+  }, data = flowers)
+  expect_equal(found[[1L]], shown(hold_out_test(Species ~ ., flowers, "lda"))$estimate)
+  expect_identical(found[[1L]], found[[2L]])
+})
