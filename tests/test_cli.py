@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
@@ -539,7 +540,7 @@ def predictions(tmp_path: Path) -> Path:
             "new": [flipped[y] if 4 <= i < 12 else y for i, y in enumerate(truth)],
             "bad": [flipped[y] if i < 60 else y for i, y in enumerate(truth)],
             "score": [0.9 * (y == "well") + 0.001 * i for i, y in enumerate(truth)],
-            "other_score": [0.8 * (y == "well") + 0.002 * i for i, y in enumerate(truth)],
+            "other_score": [0.8 * (y == "well") - 0.002 * i for i, y in enumerate(truth)],
         }
     )
     path = tmp_path / "predictions.csv"
@@ -565,6 +566,21 @@ def test_the_gate_says_by_its_status_what_it_found(predictions, scores, options,
     outcome = run_gate(predictions, scores, *options)
     assert outcome.exit_code == status, outcome.output
     assert outcome.stdout.startswith(word)
+
+
+@pytest.mark.parametrize(
+    ("old", "loss"),
+    [("new", "auc"), ("new", "brier"), ("new", "log"), ("rescaled", "auc")],
+)
+def test_a_model_passes_against_itself(tmp_path, old, loss):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"truth": np.arange(40) % 2, "new": rng.uniform(0.1, 0.9, size=40)})
+    frame = frame.assign(old=frame["new"], rescaled=frame["new"] ** 2)
+    frame.to_csv(tmp_path / "same.csv", index=False)
+    names = "new,old" if old == "new" else "new,rescaled"
+    outcome = run_gate(tmp_path / "same.csv", names, "--loss", loss)
+    assert outcome.exit_code == 0, outcome.output
+    assert "the two rules had the same loss, or rank" in " ".join(outcome.stdout.split())
 
 
 def test_the_gate_prints_json_alone(predictions):
@@ -604,6 +620,18 @@ def test_a_margin_on_a_comparison(csv: Path) -> None:
     assert "bayesian_t, lda and knn:3: noninferiority is no question for" in told
     refused = run(csv, "--margin", "0.1")
     assert "--margin compares with something: add --other, or --null-value" in refused.stderr
+
+
+@pytest.mark.parametrize("asked", [("--test", "five_by_two_f"), ("--tests", "bayesian_t")])
+def test_a_margin_that_no_test_can_judge_is_refused_before_the_fits(csv, asked, monkeypatch):
+    def no_fits(*_: Any, **__: Any) -> None:
+        raise AssertionError("something was fitted")
+
+    monkeypatch.setattr("ucvtest.evaluation.evaluator.Evaluator.predict", no_fits)
+    refused = run(csv, "--other", "knn:3", *asked, "--margin", "0.1")
+    assert refused.exit_code == 2
+    assert f"--margin needs an interval, and the test {asked[1]}" in refused.stderr
+    assert "use another --test, such as ustatistic" in refused.stderr
 
 
 def test_a_plan_from_the_shell(csv: Path, table: pd.DataFrame, tmp_path: Path) -> None:

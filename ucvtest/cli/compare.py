@@ -31,6 +31,7 @@ from ucvtest.cli.options import (
     TargetOption,
     VarianceName,
     check_margin,
+    check_margin_of,
     check_options,
     check_together,
     named_tests,
@@ -252,6 +253,8 @@ def compare(
         if loss and scoring:
             raise ValueError("--loss and --scoring exclude each other: pass one of them")
         named = {} if test in OF_ONE_LEARNER else named_tests(test, tests, own)
+        if margin is not None:
+            check_margin_of([test] if test in OF_ONE_LEARNER else named)
         sizes = (folds, repeats, splits, test_fraction, stratify)
         named = with_designs(named, dict(zip(DESIGN_OPTIONS, sizes, strict=True)))
         if contrast == "ratio":

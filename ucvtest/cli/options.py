@@ -2,7 +2,7 @@
 
 import dataclasses
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -141,6 +141,25 @@ def check_margin(
         raise ValueError(f"--alpha must be below 0.5 with --margin, got {alpha}: use 0.05")
     if alone:
         raise ValueError("--margin compares with something: add --other, or --null-value")
+
+
+WITHOUT_MARGIN = {
+    "five_by_two_f": "gives no interval",
+    "bayesian_t": "gives a posterior probability",
+    "leave_pair_out": "gives no interval",
+    "permutation": "gives no interval",
+}
+"""Tests that cannot say whether a margin is kept."""
+
+
+def check_margin_of(tests: Iterable[str]) -> None:
+    """Refuse a margin, before anything is fitted, where no test can say whether it is kept."""
+    asked = list(tests)
+    if asked and all(test in WITHOUT_MARGIN for test in asked):
+        raise ValueError(
+            f"--margin needs an interval, and the test {asked[0]} {WITHOUT_MARGIN[asked[0]]}: use "
+            "another --test, such as ustatistic"
+        )
 
 
 def named_tests(test: str, tests: str | None, own: dict[str, Any]) -> "dict[str, TestSpec]":

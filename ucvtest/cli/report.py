@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ucvtest.cli.errors import in_options
 from ucvtest.cli.options import STDOUT
 from ucvtest.common.exceptions import UcvtestWarning
 
@@ -106,7 +107,7 @@ def _judged(
         try:
             found[name] = result.noninferiority(margin, alpha=alpha)
         except ValueError as error:
-            found[name] = str(error)
+            found[name] = in_options(str(error), {"test": "--test"})
     return found
 
 

@@ -13,7 +13,6 @@ from ucvtest.stats.own_values import OwnValues
 
 __all__ = [
     "INDEPENDENCE",
-    "SAME_LOSSES",
     "about_clusters",
     "few_clusters",
     "in_clusters",
@@ -32,12 +31,6 @@ __all__ = [
 INDEPENDENCE = "labels and features are independent"
 """What tests that permute labels call their null hypothesis, in results."""
 
-
-SAME_LOSSES = (
-    "degenerate: the two learners had the same loss at every observation in every fit, so there is "
-    "no difference to test; compare learners that differ"
-)
-"""Status of a comparison of two learners that never differ."""
 
 _REUSED = "Nothing was fitted for this test"
 

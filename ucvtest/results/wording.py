@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from ucvtest.results.fields import Posterior, ResultFields, check_alpha, quiet_interval
 
 __all__ = [
+    "SAME_LOSSES",
+    "SAME_RANKING",
     "direction",
     "is_below",
     "is_studentised",
@@ -17,6 +19,18 @@ __all__ = [
     "verdict",
 ]
 
+
+SAME_LOSSES = (
+    "degenerate: the two learners had the same loss at every observation in every fit, so there is "
+    "no difference to test; compare learners that differ"
+)
+"""Status of a comparison of two learners that never differ."""
+
+SAME_RANKING = (
+    "degenerate: both rules rank all observations the same, so there is no difference to test; "
+    "compare rules that differ"
+)
+"""The same of two fixed rules, of which only the ranking counts."""
 
 LONGEST_NAME = 40
 """Characters of a learner's name that sentences and pictures still show."""

@@ -19,7 +19,6 @@ from ucvtest.evaluation.evaluate import draw_design, evaluate_problem
 from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.inference.from_losses import FromLosses, LossesHeader
 from ucvtest.inference.report import (
-    SAME_LOSSES,
     learn_size,
     one_class_and_tie_notes,
     own_diagnostics,
@@ -35,6 +34,7 @@ from ucvtest.losses.scoring import chosen_loss, is_auc, refuse_scores, wants_eve
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.results.pictures import Picture
 from ucvtest.results.result import TestResult
+from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.own_values import OwnValues
 from ucvtest.stats.rules import Rule
 from ucvtest.stats.wald import Alternative

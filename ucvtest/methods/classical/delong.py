@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from scipy.stats import rankdata
 
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.designs.design import Design
@@ -17,6 +18,7 @@ from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.base import THESE_RULES, ResamplingTest
 from ucvtest.results.joint import JointResult
 from ucvtest.results.result import TestResult
+from ucvtest.results.wording import SAME_RANKING
 from ucvtest.stats.placements import (
     AreaUnderCurve,
     Equality,
@@ -329,11 +331,20 @@ def _status(observed: LossDifference, found: AreaUnderCurve | None, tested: _Tes
     if found is None:
         return tested.too_few
     if found.variance == 0 and not observed.identical:
+        if observed.paired and not observed.design.learns and _rank_alike(observed):
+            return SAME_RANKING
         return (
             "all observations are ranked alike, or perfectly: the error of the AUC cannot be "
             "estimated; test more observations"
         )
     return "ok"
+
+
+def _rank_alike(observed: LossDifference) -> bool:
+    """Whether two rules put all observations in the same order."""
+    scores = observed.losses.known_values
+    one, two = (rankdata(scores[place]) for place in (observed.learner, observed.other))
+    return bool((one == two).all())
 
 
 def _pooled(n_folds: int) -> str:

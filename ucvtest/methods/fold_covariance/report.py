@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.inference.report import SAME_LOSSES
 from ucvtest.inference.studentise import TABLE_ALPHA, variance_table
 from ucvtest.methods.fold_covariance.decomposition import Decomposition
 from ucvtest.results.pictures import Layer, Picture
+from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.own_values import OwnValues
 
 __all__ = ["assumption", "diagnostics", "notes", "own_values", "pictures", "status", "tables"]

@@ -15,7 +15,7 @@ from ucvtest.common.checks import check_choice, is_number
 from ucvtest.designs.draws import all_learning_sets, draw_orders, learning_sets
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.source import LossSource
-from ucvtest.inference.report import SAME_LOSSES, own_diagnostics, own_tables
+from ucvtest.inference.report import own_diagnostics, own_tables
 from ucvtest.inference.studentise import Hypothesis, Studentised, by_rule, studentise
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
 from ucvtest.kernels.ustatistic.combined import combined
@@ -36,6 +36,7 @@ from ucvtest.methods.ustatistic.run import (
 )
 from ucvtest.methods.ustatistic.splits import GivenSplits
 from ucvtest.results.fields import CONTRASTS
+from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.intervals import LogT, Shape
 
 __all__ = ["check_ratio", "estimated", "null_value_of", "parts"]

@@ -6,13 +6,14 @@ from typing import Any
 
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.source import LossSource
-from ucvtest.inference.report import SAME_LOSSES, tie_notes
+from ucvtest.inference.report import tie_notes
 from ucvtest.inference.studentise import Hypothesis, Studentised, studentise, variance_table
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.losses.loss import Loss
 from ucvtest.methods.ustatistic.plan import NEED_DISJOINT, VARIANCES, Options
 from ucvtest.methods.ustatistic.run import RELIABLE, ROUNDING, Found, only_rounding, reliable
 from ucvtest.methods.ustatistic.splits import GivenSplits
+from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.own_values import OwnValues
 
 __all__ = [
