@@ -259,3 +259,24 @@ def test_without_it_there_is_no_best_set(data):
     found = uv.compare(*data, LEARNERS[:2], "hold_out", rng=0)
     with pytest.raises(ValueError, match="pass correction='simultaneous'"):
         found.best_set()
+
+
+def test_learners_that_are_nearly_the_same_have_an_answer_from_few_draws():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=40)
+    X = rng.normal(size=(40, 4))
+    X[:, 0] += 1.5 * y
+    alike = ["lda", "ridge:0.1", "ridge:1"]
+    test = uv.TestSpec("ustatistic", fit={"n_pairs": 60})
+    found = uv.compare(X, y, alike, test, correction="simultaneous", rng=0)
+    (together,) = found.together.values()
+    for (_, first, second), result in found.results.items():
+        assert result.status == "ok"
+        drawn = result.diagnostics["mc_se_variance"]
+        assert result.variance == pytest.approx(4 * drawn)
+        assert any("four times its Monte-Carlo error" in note for note in result.notes)
+        places = [together.learners.index(name) for name in (first, second)]
+        assert together.se[tuple(places)] == pytest.approx(result.se)
+    # By itself the same test says that the draws are too few.
+    alone = uv.UStatisticTest(X, y, "lda", "ridge:1").fit(n_pairs=60, rng=0)
+    assert alone.status.startswith("too few resamples")

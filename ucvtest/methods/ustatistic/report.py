@@ -42,6 +42,10 @@ MIN_PAIRS = 20
 """With fewer pairs than this their Monte-Carlo error cannot be estimated."""
 
 REMEDY_PAIRS = "raise n_pairs (or, with n_pairs='auto', max_fits)"
+FLOORED = (
+    "The variance is taken for four times its Monte-Carlo error, more than is likely: the interval "
+    "is wider than need be; raise n_pairs (or, with n_pairs='auto', max_fits)."
+)
 REMEDY_DRAWS = "use losses of more draws (uv.designs.DisjointSets)"
 REMEDY_SPLITS = "use losses of more splits (uv.designs.RandomSplits)"
 
@@ -132,6 +136,7 @@ def notes(
         *_variance_notes(options),
         *_outside_notes(found),
         *_own_notes(found),
+        *([FLOORED] if found.floored else []),
         *shared_notes(options, source, loss, problem, converged=found.converged),
     ]
     if options.given is not None:

@@ -68,7 +68,8 @@ ROUNDING = 1e-12
 class Found:
     """The estimates of a run, and how it went.
 
-    `variance` is the one to studentise with; `own` each of two learners alone.
+    `variance` is the one to studentise with, `floored` if it was raised to four times its
+    Monte-Carlo error; `own` each of two learners alone.
     """
 
     estimates: MonteCarloEstimates
@@ -76,6 +77,7 @@ class Found:
     n_pairs: int
     converged: bool = True
     own: tuple[FirstOrderEstimate, ...] = ()
+    floored: bool = False
 
     @property
     def shape(self) -> Shape:

@@ -213,7 +213,8 @@ class _Losses:
             return Found(estimates, options.variance, self.n_pairs, self.converged)
         estimates = self.several.weighted({first: 1.0, others[0]: -1.0})
         own = tuple(self._own(place) for place in places)
-        return Found(estimates, options.variance, self.n_pairs, self.converged, own)
+        found = Found(estimates, options.variance, self.n_pairs, self.converged, own)
+        return _answered(found)
 
     def _own(self, place: int) -> FirstOrderEstimate:
         found = self.several.alone[place]
@@ -226,11 +227,24 @@ class _Losses:
 
     def standard_errors(self) -> np.ndarray:
         variance, of_variance, of_mean = self.differences
-        # What has no answer by itself has none here, and then tells no learners apart.
-        known = of_variance <= RELIABLE * variance
-        found = np.sqrt(np.where(known, variance + of_mean**2, math.nan))
+        variance = np.maximum(variance, of_variance / RELIABLE)
+        found = np.sqrt(np.where(variance > 0, variance + of_mean**2, math.nan))
         np.fill_diagonal(found, math.nan)
         return found
+
+
+def _answered(found: Found) -> Found:
+    """With a variance that is at least so large that its Monte-Carlo error is a part of it.
+
+    Among several learners some are nearly the same: no number of draws makes the variance of their
+    difference precise, and without an answer nothing would be said of all together.
+    """
+    estimates, name = found.estimates, found.variance
+    least = estimates.mc_se[name] / RELIABLE
+    if not estimates.values[name] < least:
+        return found
+    values = {**estimates.values, name: least}
+    return replace(found, estimates=replace(estimates, values=values), floored=True)
 
 
 def _of_losses(
