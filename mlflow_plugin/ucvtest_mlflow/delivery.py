@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, TypeVar
@@ -29,7 +29,16 @@ from ucvtest_mlflow.records import Judged, Outcome, Record, restored
 from ucvtest_mlflow.servers import Unreachable, is_local, require_server, shown
 from ucvtest_mlflow.spool import Kept
 
-__all__ = ["Logged", "deliver", "destination", "load_result", "log_margin", "log_result", "send"]
+__all__ = [
+    "KnownRuns",
+    "Logged",
+    "deliver",
+    "destination",
+    "load_result",
+    "log_margin",
+    "log_result",
+    "send",
+]
 
 FOLDER = "ucvtest"
 RECORD_TAG = f"{FOLDER}.record"
@@ -46,6 +55,20 @@ class Logged(NamedTuple):
 
     run_id: str
     key: str
+
+
+@dataclass
+class KnownRuns:
+    """What this process has written into the runs of local stores, so as not to read it again.
+
+    A run is read whole, and grows with every result. Others may write into it too: a store refuses
+    a key that somebody else has taken, and then the run is read.
+    """
+
+    numbers: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
+    """The last number of each kind of result, by store and run."""
+    full: set[tuple[str, str]] = field(default_factory=set)
+    """Runs whose list of tables has no room left."""
 
 
 def log_result(result: Outcome, run_id: str | None = None) -> Logged:
@@ -177,7 +200,7 @@ def destination(record: Record, *, nested: bool) -> Record:
     )
 
 
-def send(record: Record) -> Logged:
+def send(record: Record, known: KnownRuns | None = None) -> Logged:
     """Log a record that is kept nowhere.
 
     Raises
@@ -185,10 +208,10 @@ def send(record: Record) -> Logged:
     Unreachable
         As `deliver` does.
     """
-    return _bounded(record.tracking_uri, lambda: _send(record))
+    return _bounded(record.tracking_uri, lambda: _send(record, known=known))
 
 
-def deliver(kept: Kept) -> Logged:
+def deliver(kept: Kept, known: KnownRuns | None = None) -> Logged:
     """Log a record unless its run holds it already, and forget it then.
 
     Raises
@@ -200,7 +223,7 @@ def deliver(kept: Kept) -> Logged:
 
     def work() -> Logged:
         with kept:
-            logged = _send(kept.record, kept.renew, again=kept.again)
+            logged = _send(kept.record, kept.renew, again=kept.again, known=known)
             kept.remove()
         return logged
 
@@ -233,7 +256,11 @@ def _bounded(tracking_uri: str, work: Callable[[], _T]) -> _T:
 
 
 def _send(
-    record: Record, keep: Callable[[Record], None] = lambda record: None, *, again: bool = False
+    record: Record,
+    keep: Callable[[Record], None] = lambda record: None,
+    *,
+    again: bool = False,
+    known: KnownRuns | None = None,
 ) -> Logged:
     """Log a record; `keep` is told of the run that is created for it."""
     require_server(record.tracking_uri)
@@ -244,8 +271,11 @@ def _send(
         keep(record)
     assert record.run_id is not None
     try:
-        logged = _log(client, record, _run(client, record.run_id))
-        if not _has_arrived(client, _run(client, logged.run_id), logged.key):
+        local = is_local(client.tracking_uri)
+        runs = known if known is not None and local and not again else KnownRuns()
+        logged = _log(client, record, runs)
+        # A local store says itself what it has not taken.
+        if not local and not _has_arrived(client, _run(client, logged.run_id), logged.key):
             raise Unreachable(f"{shown(client.tracking_uri)} has not stored all that it was sent")
     except Exception:
         if record.own_run:
@@ -355,19 +385,26 @@ def _experiment_id(client: MlflowClient, record: Record) -> str:
         return str(experiment.experiment_id)
 
 
-def _log(client: MlflowClient, record: Record, run: Run) -> Logged:
-    run_id, result = run.info.run_id, record.result
-    key = _take_key(client, run, content.kind(result), record.id)
-    if _has_arrived(client, run, key):
-        return Logged(run_id, key)
+def _log(client: MlflowClient, record: Record, known: KnownRuns) -> Logged:
+    assert record.run_id is not None
+    run_id, result, kind = record.run_id, record.result, content.kind(record.result)
+    place = (record.tracking_uri, run_id)
+    key = _next_key(client, run_id, kind, record.id, known.numbers.get(place, {}))
+    if key is None:
+        run = _run(client, run_id)
+        key = _take_key(client, run, kind, record.id)
+        if _has_arrived(client, run, key):
+            return Logged(run_id, key)
+    known.numbers.setdefault(place, {})[kind] = int(key.partition(".")[2])
     with TemporaryDirectory() as name:
         content.write_files(result, Path(name), log_plots=record.log_plots)
         tables = content.write_tables(result, Path(name)) if record.log_tables else []
         client.log_artifacts(run_id, name, f"{FOLDER}/{key}")
-    if tables:
+    if tables and place not in known.full:
         # Everybody who logs into the run rewrites the list.
         with _alone_in_store(record.tracking_uri):
-            _list_tables(client, run_id, [f"{FOLDER}/{key}/{table}" for table in tables])
+            if not _list_tables(client, run_id, [f"{FOLDER}/{key}/{table}" for table in tables]):
+                known.full.add(place)
     if record.dataset is not None:
         _log_dataset(client, run_id, record.dataset)
     # The batch comes last, and its tags last in it: with them, the result has arrived.
@@ -385,8 +422,8 @@ def _log(client: MlflowClient, record: Record, run: Run) -> Logged:
     return Logged(run_id, key)
 
 
-def _list_tables(client: MlflowClient, run_id: str, paths: list[str]) -> None:
-    """Name tables in the tag that `mlflow.load_table` goes by, as long as it has room for them.
+def _list_tables(client: MlflowClient, run_id: str, paths: list[str]) -> bool:
+    """Name tables in the tag that `mlflow.load_table` goes by; False where it has no room for them.
 
     As `MlflowClient.log_table` does, which fails in a run whose tag is full.
     """
@@ -394,11 +431,14 @@ def _list_tables(client: MlflowClient, run_id: str, paths: list[str]) -> None:
     try:
         listed = json.loads(tag)
     except ValueError:  # cut off by MLflow, so full
-        return
+        return False
     entries = [{"path": path, "type": "table"} for path in paths]
     text = json.dumps(listed + [entry for entry in entries if entry not in listed])
-    if text != tag and len(text) <= content.LONGEST_TAG:
+    if len(text) > content.LONGEST_TAG:
+        return False
+    if text != tag:
         client.set_tag(run_id, mlflow_tags.MLFLOW_LOGGED_ARTIFACTS, text)
+    return True
 
 
 def _log_dataset(client: MlflowClient, run_id: str, dataset: Mapping[str, str]) -> None:
@@ -422,6 +462,20 @@ def _named(names: Mapping[str, str], last: str) -> dict[str, str]:
     pattern = re.compile(rf"{FOLDER}\.([a-z0-9_]+\.\d+)\.{last}")
     found = ((pattern.fullmatch(name), value) for name, value in names.items())
     return {match[1]: value for match, value in found if match is not None}
+
+
+def _next_key(
+    client: MlflowClient, run_id: str, kind: str, record_id: str, numbers: Mapping[str, int]
+) -> str | None:
+    """The key after the last one that this process took; None if there is none, or it is taken."""
+    if kind not in numbers:
+        return None
+    key = f"{kind}.{numbers[kind] + 1}"
+    try:
+        client.log_param(run_id, f"{FOLDER}.{key}.uuid", record_id)
+    except MlflowException:
+        return None
+    return key
 
 
 def _take_key(client: MlflowClient, run: Run, kind: str, record_id: str) -> str:

@@ -12,7 +12,7 @@ import mlflow
 
 from ucvtest import TestResult, hooks
 from ucvtest_mlflow.content import describe_data
-from ucvtest_mlflow.delivery import Logged, deliver, destination, send
+from ucvtest_mlflow.delivery import KnownRuns, Logged, deliver, destination, send
 from ucvtest_mlflow.pause import autologging_paused, is_not_logged
 from ucvtest_mlflow.records import Outcome, Record
 from ucvtest_mlflow.servers import Patience, Paused, Unreachable, hide_passwords, require_named
@@ -40,6 +40,7 @@ class AutologHook:
     nested: bool = False
     silent: bool = False
     patience: Patience = field(default_factory=Patience, compare=False, repr=False)
+    known: KnownRuns = field(default_factory=KnownRuns, compare=False, repr=False)
 
     def fitting(self, test: Any) -> AbstractContextManager[None]:
         """Hide the fits of the resampling from MLflow's integrations."""
@@ -81,7 +82,7 @@ class AutologHook:
     def _send_kept(self, kept: Kept) -> None:
         try:
             with self.patience.asking(kept.record.tracking_uri):
-                logged = deliver(kept)
+                logged = deliver(kept, self.known)
         except Exception as error:
             if isinstance(error, Paused):
                 kept.close()
@@ -93,7 +94,7 @@ class AutologHook:
         """A disk that takes nothing is no reason to lose what the server would take."""
         try:
             with self.patience.asking(record.tracking_uri):
-                logged = send(record)
+                logged = send(record, self.known)
         except Exception as error:
             hooks.warn_caller(
                 f"the result is neither in MLflow ({_named(error)}) nor on disk ({_named(disk)}): "
