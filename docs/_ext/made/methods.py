@@ -91,7 +91,7 @@ def _facts(name: str, cls: type[HypothesisTest]) -> str:
         "Losses that exist already": cls.admits or f"none: {cls.no_losses}",
     }
     if hasattr(cls, "default_design"):
-        facts["Design by default"] = str(cls.default_design)
+        facts["Design by default"] = cls.default_design.words
     return markdown_table(["", ""], [[f"**{key}**", value] for key, value in facts.items()])
 
 
