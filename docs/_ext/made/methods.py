@@ -20,6 +20,16 @@ TARGETS = {
     "ratio": "ratio of two learners",
 }
 
+HEAD = (
+    "form",
+    "95% intervals that cover",
+    "in the worst problem",
+    "true nulls rejected at 5%",
+    "width",
+    "fits at n = 100",
+    "no answer",
+)
+
 R_NAMES = {
     "ustatistic": "ustat_test",
     "permutation": "permutation_complexity_test",
@@ -31,7 +41,7 @@ R_NAMES = {
 HOW_TO_READ = (
     "One point is one problem, all sample sizes together; the diamond is their mean; in "
     "the shaded part coverage is below 93%. Brackets hold exact binomial 95% limits; the width is "
-    "relative to the corrected t test. The table is `ucvtest/advice/calibration.csv`, which "
+    "relative to the corrected t test. The tables are from `ucvtest/advice/calibration.csv`, which "
     "`python examples/calibration.py` writes; [Calibration](#calibration) says how it came about."
 )
 
@@ -120,23 +130,12 @@ def _calibration(
     found: list[tuple[Procedure, str]],
 ) -> str:
     text = [_nulls(table, cls)]
-    rows = [row for target in TARGETS for row in _rows(table, found, target)]
-    if rows:
-        head = [
-            "form",
-            "about",
-            "coverage of 95% intervals",
-            "in the worst problem",
-            "true nulls rejected at 5%",
-            "width",
-            "fits at n = 100",
-            "no answer",
-        ]
-        text += [
-            markdown_table(head, rows),
-            f"![Coverage of each problem](../_generated/calibration_{name}.png)",
-            HOW_TO_READ,
-        ]
+    if found:
+        text += [f"![Coverage of each problem](../_generated/calibration_{name}.png)", HOW_TO_READ]
+    for target, words in TARGETS.items():
+        rows = _rows(table, found, target)
+        if rows:
+            text += [f"**{words[:1].upper()}{words[1:]}**", markdown_table(HEAD, rows)]
     return "\n\n".join(part for part in text if part) + "\n"
 
 
@@ -154,7 +153,7 @@ def _rows(table: pd.DataFrame, found: list[tuple[Procedure, str]], target: str) 
         # Rows of AUCs without a standard deviation are those of a former study.
         summary = summarised(table[same & (table["sd"].notna() | (not auc))], target)
         for row in summary[summary["procedure"].isin(kind)].to_dict("records"):
-            rows.append(_row(row, target, auc=auc))
+            rows.append(_row(row))
     return rows
 
 
@@ -163,11 +162,10 @@ def _is_auc(name: str) -> bool:
     return name in PROCEDURES and PROCEDURES[name].auc
 
 
-def _row(row: dict, target: str, *, auc: bool) -> list[str]:
+def _row(row: dict) -> list[str]:
     rejected, tested = row["size"]
     return [
         f"`{row['procedure']}`",
-        f"{TARGETS[target]}{', AUC' if auc else ''}",
         f"{_percent(row['coverage'])} {_limits(row['interval'])}",
         f"{_percent(row['worst_coverage'])} (`{row['worst']}`)",
         f"{_percent(rejected / tested)} of {tested}" if tested else "-",
