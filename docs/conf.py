@@ -55,6 +55,7 @@ nb_ipywidgets_js: dict[str, dict[str, str]] = {}
 # --------------------------------------------------------------------------------------- reference
 autodoc_member_order = "groupwise"
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 

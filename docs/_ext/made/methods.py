@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 import pandas as pd
-from calibrating.report import summarised, widely_studied
+from calibrating.report import about_auc, summarised, widely_studied
 from matplotlib.figure import Figure
 
 from made.files import Folder, link, markdown_table
@@ -51,6 +51,8 @@ NAMESPACE = Path(__file__).resolve().parents[3] / "r_bridge" / "ucvtest" / "NAME
 def write(parts: Folder) -> None:
     """The list of all methods, and the parts of their pages."""
     table = widely_studied(calibration_table())
+    # AUCs without a standard deviation are those of a former study.
+    table = table[~about_auc(table) | table["sd"].notna()]
     parts.text("methods.md", _overview())
     parts.text("admits.md", _admits())
     for name, cls in TESTS.items():
@@ -141,25 +143,14 @@ def _calibration(
 
 def _rows(table: pd.DataFrame, found: list[tuple[Procedure, str]], target: str) -> list[list[str]]:
     names = [each.name for each, about in found if about == target]
-    # AUCs and losses have references of their own for the width.
-    kinds = [[name for name in names if PROCEDURES[name].auc is auc] for auc in (False, True)]
     rows = []
-    for kind, auc in zip(kinds, (False, True), strict=True):
-        if not kind:
-            continue
-        same = table["procedure"].isin(
-            [each.name for each in PROCEDURES.values() if each.auc is auc]
-        )
-        # Rows of AUCs without a standard deviation are those of a former study.
-        summary = summarised(table[same & (table["sd"].notna() | (not auc))], target)
-        for row in summary[summary["procedure"].isin(kind)].to_dict("records"):
-            rows.append(_row(row))
+    # AUCs and losses have references of their own for the width.
+    for kind in (table[~about_auc(table)], table[about_auc(table)]):
+        summary = summarised(kind, target)
+        if len(summary):
+            kept = summary[summary["procedure"].isin(names)]
+            rows += [_row(row) for row in kept.to_dict("records")]
     return rows
-
-
-def _is_auc(name: str) -> bool:
-    """Whether rows of the study with this name are about AUCs."""
-    return name in PROCEDURES and PROCEDURES[name].auc
 
 
 def _row(row: dict) -> list[str]:
@@ -177,14 +168,10 @@ def _row(row: dict) -> list[str]:
 
 def _nulls(table: pd.DataFrame, cls: type[HypothesisTest]) -> str:
     """Of a test without an interval, how often it rejects true nulls."""
-    names = [
-        each.name for each in PROCEDURES.values() if each.test == cls.__name__ and not each.interval
-    ]
-    names += [cls.method_name, f"{cls.method_name}_complexity"]
-    kept = table["procedure"].isin(names) & ~table["procedure"].isin(
-        [each.name for each in PROCEDURES.values() if each.interval]
-    )
-    rows = table[kept & ((table["equal"] == 1) | (table["target"] == "independence"))]
+    with_interval = [each.name for each in PROCEDURES.values() if each.interval]
+    named = table["procedure"].str.startswith(cls.method_name)
+    true = (table["equal"] == 1) | (table["target"] == "independence")
+    rows = table[named & true & ~table["procedure"].isin(with_interval)]
     tested, rejected = int(rows["tested"].sum()), int(rows["rejected"].sum())
     if not tested:
         return ""

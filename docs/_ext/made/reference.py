@@ -88,8 +88,7 @@ def _qualified(names: Iterable[str]) -> list[str]:
 
 def _listed(title: str, names: list[str]) -> str:
     rows = [f"names/{name}" for name in names]
-    head = [f"## {title}", "", "```{toctree}", ":maxdepth: 1", "", *rows, "```", ""]
-    return "\n".join(head)
+    return "\n".join(["```{toctree}", f":caption: {title}", ":maxdepth: 1", "", *rows, "```", ""])
 
 
 def _page(name: str, *, again: bool) -> str:
