@@ -1,11 +1,13 @@
 """The pages of the documentation are complete, agree with the package, and lead somewhere."""
 
 import ast
+import importlib
 import json
 import re
 import subprocess
 import sys
 from collections import Counter
+from functools import reduce
 
 import pytest
 import typer
@@ -140,6 +142,22 @@ def test_scripts_that_pages_name_exist():
     }
     assert named
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_names_that_pages_link_exist():
+    roles = re.compile(r"\{py:\w+\}`~?([\w.]+)`")
+    for name in {name for text in TEXTS.values() for name in roles.findall(text)}:
+        package, *rest = name.split(".")
+        assert reduce(getattr, rest, importlib.import_module(package)) is not None
+
+
+def test_functions_of_r_are_exported():
+    exported = (ROOT / "r_bridge" / "ucvtest" / "NAMESPACE").read_text()
+    called = re.compile(r"(?<![:\w.])(\w+_(?:test|tests|learners|losses))\(")
+    code = re.findall(r"^```r\n(.*?)^```$", TEXTS[DOCS / "r" / "index.md"], re.M | re.S)
+    names = {name for block in code for name in called.findall(block)}
+    assert len(names) >= 5
+    assert [name for name in names if f"export({name})" not in exported] == []
 
 
 def test_citations_are_known():

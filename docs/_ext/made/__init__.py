@@ -14,6 +14,9 @@ __all__ = ["write_all"]
 
 ROOT = Path(__file__).resolve().parents[3]
 
+WRITTEN = ("start", "choose", "tutorials", "validation", "mlflow", "develop")
+"""Folders of pages that are written by hand alone."""
+
 
 def write_all(docs: Path) -> None:
     """Write all parts, unless nothing that they are made of has changed."""
@@ -43,8 +46,8 @@ def _sources() -> list[Path]:
         "r_bridge": ("*.py", "*.Rd", "*.Rmd", "NAMESPACE"),
         "examples": ("*.csv", "calibrating/*.py"),
         "docs/_ext": ("*.py", "*.md"),
-        "docs/start": ("*.md",),
-        "docs/tutorials": ("*.md",),
+        # Their titles are in llms.txt.
+        **dict.fromkeys((f"docs/{folder}" for folder in WRITTEN), ("*.md",)),
     }
     found: set[Path] = {ROOT / "pyproject.toml"}
     for folder, names in patterns.items():
