@@ -85,6 +85,28 @@ def test_good_files(tmp_path: Path, name: str) -> None:
 
 AUC = ["--loss", "auc", "--quiet"]
 
+COMMANDS = {
+    "compare": [*DROP, *QUICK],
+    "predictions": ["--scores", "model_a,model_b", "--loss", "auc"],
+    "select": [*DROP, "--learner", "lda", "--learner", "majority", "--permutations", "5"],
+    "plan": [*DROP, "--learner", "lda", "--width", "0.2", "--n", "100"],
+    "gate": ["--scores", "model_a,model_b", "--loss", "auc", "--margin", "0.1"],
+}
+TIMES = {"elapsed", "uuid"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_reads_every_form(tmp_path: Path, command: str) -> None:
+    answers = []
+    for name in ("comma.csv", "semicolon.csv", "tab.tsv", "latin.csv", "packed.csv.gz"):
+        path = written(tmp_path / name, FORMS[name](tmp_path / name))
+        outcome = run(command, path, "--target", "ill", *COMMANDS[command], "--json", "-")
+        assert outcome.exit_code == 0, outcome.output
+        answer = json.loads(outcome.stdout)
+        assert {"version", "ucvtest"} & set(answer)
+        answers.append({key: value for key, value in answer.items() if key not in TIMES})
+    assert all(answer == answers[0] for answer in answers)
+
 
 def test_other_separators_and_the_standard_input(tmp_path: Path) -> None:
     path = written(tmp_path / "bar.txt", CSV.replace(",", "|"))

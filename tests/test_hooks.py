@@ -98,16 +98,21 @@ def test_a_hook_cannot_swallow_the_error_of_a_fit(add_hook, rng):
     assert hook.seen == ["call", "enter", "failed", "exit"]
 
 
-class SelectionHook(Hook):
-    def selected(self, question, selection):
-        self.at("selected")
+class OutcomeHook(Hook):
+    def concluded(self, question, outcome):
+        self.at("concluded")
 
 
-def test_hooks_are_told_of_a_selection_if_they_take_it(add_hook, rng):
+def test_hooks_are_told_of_selections_and_plans_if_they_take_them(add_hook, rng):
     X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
     plain = add_hook(None)
-    failing, other = (add_hook(place, SelectionHook) for place in ("selected", None))
-    with pytest.warns(uv.UcvtestWarning, match="^SelectionHook failed on a finished selection"):
+    failing, other = (add_hook(place, OutcomeHook) for place in ("concluded", None))
+    with pytest.warns(uv.UcvtestWarning, match="^OutcomeHook failed on a finished outcome"):
         uv.select_model(X, y, ["majority"], criteria=["permutation"], n_permutations=2, rng=0)
     assert plain.seen == ["call", "enter", "exit"]
-    assert failing.seen == other.seen == ["call", "enter", "exit", "selected"]
+    assert failing.seen == other.seen == ["call", "enter", "exit", "concluded"]
+    uv.hooks.remove_hook(failing)
+    rules = uv.Losses.from_predictions(y, {"rule": 1 - y[::-1] ** (y[::-1] > 2)})
+    uv.plan(rules, learner="rule", width=0.3)
+    assert other.seen[4:] == ["concluded"]
+    assert plain.seen == ["call", "enter", "exit"]

@@ -16,7 +16,7 @@ __all__ = [
     "ComparisonHook",
     "FitHook",
     "LoggingHook",
-    "SelectionHook",
+    "OutcomeHook",
     "add_hook",
     "installed_hooks",
     "remove_hook",
@@ -49,11 +49,14 @@ class ComparisonHook(FitHook, Protocol):
 
 
 @runtime_checkable
-class SelectionHook(FitHook, Protocol):
-    """What is told of the choices of `uv.select_model` too."""
+class OutcomeHook(FitHook, Protocol):
+    """What is told of the selections of `uv.select_model` and the plans of `uv.plan` too."""
 
-    def selected(self, question: Any, selection: Any) -> None:
-        """Called with the finished selection, and the question that `fitting` got."""
+    def concluded(self, question: Any, outcome: Any) -> None:
+        """Called with the finished selection or plan, and what was asked, which has `sample`.
+
+        Of a selection that is what `fitting` got; of a plan without data None.
+        """
 
 
 @runtime_checkable
@@ -168,14 +171,14 @@ def announce_comparison(test: Any, comparison: Any) -> None:
             _warn(hook, "on a finished comparison", error, "the comparison is complete")
 
 
-def announce_selection(question: Any, selection: Any) -> None:
-    """Tell the hooks that take them of a model selection."""
+def announce_outcome(question: Any, outcome: Any) -> None:
+    """Tell the hooks that take them of a selection or a plan."""
     for hook in installed_hooks():
         try:
-            if isinstance(hook, SelectionHook):
-                hook.selected(question, selection)
+            if isinstance(hook, OutcomeHook):
+                hook.concluded(question, outcome)
         except Exception as error:
-            _warn(hook, "on a finished selection", error, "the selection is complete")
+            _warn(hook, "on a finished outcome", error, "the outcome itself is complete")
 
 
 def _warn(hook: FitHook, when: str, error: Exception, rest: str) -> None:

@@ -305,16 +305,16 @@ def describe_data(test: Any) -> Mapping[str, str] | None:
 
     Parameters
     ----------
-    test : test object
+    test : test object, optional
         With ``sample.features`` and ``sample.response``.
 
     Returns
     -------
     mapping of str to str, or None
-        None where the test was made from losses, without data; None, with a warning, where
+        None without data, as where a test was made from losses; None, with a warning, where
         MLflow cannot describe the data.
     """
-    if test.sample is None:
+    if test is None or test.sample is None:
         return None
     features, response = test.sample.features, test.sample.response
     name = f"sample {len(response)} x {features.shape[1]}"

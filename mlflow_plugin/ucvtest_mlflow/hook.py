@@ -19,7 +19,7 @@ from ucvtest_mlflow.servers import Patience, Paused, Unreachable, hide_passwords
 from ucvtest_mlflow.spool import Kept, Spool, default_spool_dir
 
 if TYPE_CHECKING:
-    from ucvtest import Comparison, ModelSelection
+    from ucvtest import Comparison, ModelSelection, SamplePlan
 
 __all__ = ["AutologHook", "autolog", "flush_spool"]
 
@@ -54,9 +54,9 @@ class AutologHook:
         """Log a comparison as one, and none of its results by itself."""
         self._log(test, comparison)
 
-    def selected(self, question: Any, selection: "ModelSelection") -> None:
-        """Log a choice of `uv.select_model`."""
-        self._log(question, selection)
+    def concluded(self, question: Any, outcome: "ModelSelection | SamplePlan") -> None:
+        """Log a choice of `uv.select_model`, or a plan."""
+        self._log(question, outcome)
 
     def _log(self, test: Any, result: Outcome) -> None:
         if is_not_logged():

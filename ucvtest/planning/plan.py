@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest import hooks
 from ucvtest.common.checks import at_least, check_number, is_number
 from ucvtest.common.runtime import Stopwatch, make_generator
 from ucvtest.data.groups import refuse_groups
@@ -188,8 +189,9 @@ def plan(
         _refuse(pilot_size=pilot_size, n_pilots=n_pilots)
     if isinstance(X, Losses):
         _refuse(y=y, loss=loss, learn_size=learn_size, pos_label=pos_label, groups=groups)
-        made = _of_rules(X, learner, other, goal, asked)
-        return replace(made, elapsed=stopwatch.seconds)
+        made = replace(_of_rules(X, learner, other, goal, asked), elapsed=stopwatch.seconds)
+        hooks.announce_outcome(None, made)
+        return made
     if learner is None:
         raise ValueError("learner is missing: name one, such as 'lda'")
     _check_goal(goal, paired=other is not None)
@@ -198,6 +200,7 @@ def plan(
     if goal.name == "ratio":
         question["contrast"] = "ratio"
     curves: tuple[Curve, ...] = ()
+    asked_of: Any = None
     if callable(X):
         _refuse(y=y, groups=groups)
         pilot = _simulated(X, learners, question, goal, generator, pilot_size, n_pilots)
@@ -210,6 +213,7 @@ def plan(
         _check_possible(goal, span_of(tests[0]), paired=other is not None)
         _check_sizes(asked, least_of(tests[0]))
         of_curve = curve_tests(X, y, learners, question, tests[0].n_units) if curve else ()
+        asked_of = tests[0]
         pilot = pilot_of_data(tests, generator)
         answer = _Answer.of(pilot.basis, goal, asked, pilot.values["n_pilot"])
         reach = answer.sizes[-1] // 2
@@ -218,7 +222,9 @@ def plan(
     notes = (LEARNING_SETS.format(**shown), COMPONENTS, PILOT_BAND)
     settings = {**pilot.values, "rng": seed}
     made = answer.plan(pilot.estimate, settings, curves, notes)
-    return replace(made, elapsed=stopwatch.seconds)
+    made = replace(made, elapsed=stopwatch.seconds)
+    hooks.announce_outcome(asked_of, made)
+    return made
 
 
 def _simulated(

@@ -1464,6 +1464,25 @@ def test_more_numbers_than_a_request_takes(
     assert len(client.get_run(um.log_result(found).run_id).data.metrics) == 3 * 5
 
 
+def test_plans_are_logged_by_themselves(client: MlflowClient, spool: Path) -> None:
+    um.autolog(spool_dir=spool, log_plots=False)
+    rules = uv.Losses.from_predictions(Y, {"rule": ["no"] * 20})
+    plans = {
+        "rule (plan)": uv.plan(rules, learner="rule", width=0.3),
+        "nearest_centroid (plan)": uv.plan(
+            X, Y, "nearest_centroid", width=0.3, n=[40], curve=False, rng=0
+        ),
+    }
+    found = {run.info.run_name: run for run in runs(client)}
+    assert set(found) == set(plans)
+    for name, plan in plans.items():
+        data = found[name].data
+        assert data.metrics["ucvtest.plan.1.n_needed"] == plan.n_needed
+        assert data.params["ucvtest.plan.1.n_fits"] == str(plan.n_fits)
+    assert len(found["nearest_centroid (plan)"].inputs.dataset_inputs) == 1
+    assert found["rule (plan)"].inputs.dataset_inputs == []
+
+
 def test_a_selection(client: MlflowClient, spool: Path) -> None:
     um.autolog(spool_dir=spool)
     options: dict[str, Any] = {"criteria": ["permutation", "loo"], "n_permutations": 5, "rng": 0}

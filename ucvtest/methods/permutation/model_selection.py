@@ -387,7 +387,7 @@ def select_model(
         settings,
         names,
     )
-    hooks.announce_selection(problem, found)
+    hooks.announce_outcome(problem, found)
     return found
 
 
