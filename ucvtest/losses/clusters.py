@@ -79,5 +79,6 @@ def _auc(
     total = pairs.sum()
     if not total:
         return np.full(len(scores), np.nan)
-    found: np.ndarray = (right * pairs).sum(axis=(1, 2)) / total
+    # Rounding can take a sum of weights just above their total.
+    found: np.ndarray = np.minimum((right * pairs).sum(axis=(1, 2)) / total, 1.0)
     return found

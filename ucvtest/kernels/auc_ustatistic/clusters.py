@@ -38,12 +38,15 @@ __all__ = ["MixedClusters", "RowWeights", "SingleLabelClusters"]
 ROWS_OF_CALL = 256
 """Learning sets of mixed clusters in one jitted call."""
 
+ROWS_OF_SHAPE = 16
+"""Rows of a class are filled up to a multiple of this, so that samples share compiled code."""
+
 
 @dataclass(frozen=True, eq=False)
 class RowWeights:
     """Positive and negative rows, and what each of them weighs in each cluster: (N_c, G).
 
-    `index` (n,) is the cluster of each row.
+    `index` (n,) is the cluster of each row. Each class is filled up by rows that weigh nothing.
 
     With the weight "group" the rows of one class in a cluster share the weight 1.
     """
@@ -61,8 +64,9 @@ class RowWeights:
             matrix = (index[each][:, None] == np.arange(clusters.n_groups)).astype(float)
             if clusters.weight == "group":
                 matrix /= np.maximum(matrix.sum(axis=0), 1.0)
-            rows.append(each)
-            weights.append(matrix)
+            filling = -len(each) % ROWS_OF_SHAPE
+            rows.append(np.pad(each, (0, filling), mode="edge"))
+            weights.append(np.pad(matrix, ((0, filling), (0, 0))))
         return cls(index, (rows[0], rows[1]), (weights[0], weights[1]))
 
     def of_rows(self, scores: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:

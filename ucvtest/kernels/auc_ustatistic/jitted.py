@@ -125,11 +125,17 @@ def mixed_rank_sums(
 
     `scores` (D, B, N_c), `weights` (N_c, G); `learnt` (B, G) and `count` (G, G) are of clusters.
     """
+    first, second = weights
+    # Rows of one cluster are no pair.
+    apart = 1.0 - (first > 0).astype(float) @ (second > 0).astype(float).T
 
     def of_row(_: None, row: tuple[jax.Array, ...]) -> tuple[None, jax.Array]:
-        psi = jnp.einsum("dij,ia,jb->dab", _twice(*row[:2]) / 2, *weights)
-        psi = (psi + jnp.swapaxes(psi, 1, 2)) * (1 - jnp.eye(len(count)))
-        return None, (psi @ row[2]) * row[2]
+        *scored, shown = row
+        psi = _twice(*scored) / 2 * apart
+        # Sums over the rows first: psi of every pair of clusters would cost G times as much.
+        positive = (psi @ (second @ shown)) @ first
+        negative = ((first @ shown) @ psi) @ second
+        return None, (positive + negative) * shown
 
     tested = (~learnt).astype(float)
     moved = (jnp.moveaxis(jnp.where(jnp.isnan(each), 0.0, each), 1, 0) for each in scores)
