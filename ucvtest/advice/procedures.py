@@ -13,7 +13,7 @@ from ucvtest.designs.named import (
     NestedKFold,
     RandomSplits,
     SplitHalves,
-    test_size,
+    number_tested,
 )
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _first_learn_size(design: Any, n_obs: int) -> int:
     design.check(n_obs)
     if isinstance(design, KFold):
         return n_obs - -(-n_obs // design.n_folds)
-    return n_obs - test_size(n_obs, design.test_fraction)
+    return n_obs - number_tested(n_obs, design.test_fraction)
 
 
 _LEARN_SIZES = {

@@ -84,7 +84,7 @@ def compare_losses(
     check_losses(losses)
     checked_alternative(alternative)
     check_correction(correction)
-    check_group_weight(group_weight)
+    check_group_weight(group_weight, grouped=losses.groups is not None)
     pairs = _pairs(losses, baseline)
     asked: dict[str, Any] = {"alternative": alternative}
     if losses.groups is not None:

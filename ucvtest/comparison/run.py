@@ -251,7 +251,7 @@ class _Run:
         self.fits.append(Fits(words, sizes, group.drawn.n_resamples, losses.n_fits, labels))
         for test in group.tests:
             cls: Any = test.spec.cls
-            joint = cls._joint(losses, self.plan.question.group_weight)
+            joint = cls._joint(losses, group.problem.group_weight)
             if joint is not None:
                 self.joint[test.label] = joint
             for pair, result in self._from_losses(test, losses):

@@ -1,7 +1,5 @@
 """Groups of observations, such as the rows of one patient: the unit of resampling."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -18,8 +16,8 @@ __all__ = [
     "as_groups",
     "check_group_weight",
     "clusters_of",
-    "counting_groups",
     "refuse_groups",
+    "units_of",
 ]
 
 GroupWeight = Literal["group", "row"]
@@ -154,9 +152,14 @@ class Clusters:
         return float(self.groups.sizes.max() / self.groups.sizes.mean())
 
 
-def check_group_weight(weight: Any) -> GroupWeight:
-    """How much groups count: each the same, or as many rows as it has."""
+def check_group_weight(weight: Any, *, grouped: bool) -> GroupWeight:
+    """How much groups count: each the same, or as many rows as it has; refused where none are."""
     check_choice("group_weight", weight, GROUP_WEIGHTS)
+    if weight != "group" and not grouped:
+        raise ValueError(
+            f"group_weight={weight!r} says how much groups count, and there are none: pass "
+            "groups=, or leave it out"
+        )
     return weight
 
 
@@ -165,15 +168,9 @@ def clusters_of(groups: Groups | None, weight: GroupWeight) -> Clusters | None:
     return None if groups is None or groups.single else Clusters(groups, weight)
 
 
-@contextmanager
-def counting_groups(groups: Groups | Clusters | None) -> Iterator[None]:
-    """Say of errors about numbers of observations that these are groups, where they are."""
-    try:
-        yield
-    except ValueError as error:
-        if groups is None:
-            raise
-        raise ValueError(str(error).replace("observation", "group")) from error
+def units_of(groups: Groups | Clusters | None) -> str:
+    """What is drawn, for messages about its number."""
+    return "observations" if groups is None else "groups"
 
 
 def as_groups(groups: Any, n_obs: int) -> Groups | None:

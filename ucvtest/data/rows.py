@@ -123,8 +123,8 @@ def _repeated_rows(columns: np.ndarray, without: list[str]) -> list[Remark]:
     text = (
         f"X has {pairs} pairs of identical rows{but_for}, where {expected:.2g} would be expected "
         "by chance. Several rows of one unit, such as a patient, are not independent: what is "
-        "learnt is tested on copies of itself, and errors and p-values come out too small. Keep "
-        "one row for each unit."
+        "learnt is tested on copies of itself, and errors and p-values come out too small. Say "
+        "which rows are of one unit (groups=), or keep one row for each."
     )
     return [Remark(text, max(map(len, values)) > MANY_VALUES)]
 

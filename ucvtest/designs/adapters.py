@@ -90,7 +90,7 @@ class _Splitter(NamedDesign):
 
     def _splits(self, rng: np.random.Generator, groups: Groups | None) -> Any:
         # A copy, so that no state moves: ours in the user's object, the user's, or global.
-        splitter = copy.deepcopy(self.splitter)
+        splitter, groups = copy.deepcopy(self.splitter), groups or self.groups
         if getattr(splitter, "random_state", 0) is None:
             splitter.random_state = int(rng.integers(2**31 - 1))
         if groups is None:
@@ -157,9 +157,17 @@ def as_design(
 
 
 def design_or_cv(
-    design: Any, cv: Any, response: np.ndarray, *, has_classes: bool, n_dropped: int = 0
+    design: Any,
+    cv: Any,
+    response: np.ndarray,
+    *,
+    has_classes: bool,
+    n_dropped: int = 0,
+    groups: Groups | None = None,
 ) -> Any:
     """The design that a user names, also by what scikit-learn calls cv; None for neither.
+
+    A number of folds is what scikit-learn makes of it, but for groups, which that would divide.
 
     Raises
     ------
@@ -167,7 +175,7 @@ def design_or_cv(
         If both are given, `cv` is none of scikit-learn's, or splits name rows by their numbers
         where rows have been left out.
     """
-    chosen = _chosen(design, cv, response, has_classes=has_classes)
+    chosen = _chosen(design, cv, response, groups, has_classes=has_classes)
     refuse_row_numbers(chosen, n_dropped)
     return chosen
 
@@ -181,7 +189,9 @@ def refuse_row_numbers(design: Any, n_dropped: int) -> None:
         )
 
 
-def _chosen(design: Any, cv: Any, response: np.ndarray, *, has_classes: bool) -> Any:
+def _chosen(
+    design: Any, cv: Any, response: np.ndarray, groups: Groups | None, *, has_classes: bool
+) -> Any:
     if cv is None:
         return design
     if design is not None:
@@ -192,6 +202,8 @@ def _chosen(design: Any, cv: Any, response: np.ndarray, *, has_classes: bool) ->
         return cv
     if cv < 2:
         raise ValueError(f"cv={cv} is no number of folds: use 2 or more")
+    if groups is not None:
+        return KFold(int(cv), stratify=has_classes or None)
     from sklearn.model_selection import check_cv
 
     return check_cv(int(cv), response, classifier=has_classes)

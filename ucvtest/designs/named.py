@@ -1,17 +1,16 @@
 """Resampling designs by name: what to draw, before the number of observations is known."""
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from numbers import Real
-from typing import Any, ClassVar, Self, cast
+from typing import Any, cast
 
 import numpy as np
 
 from ucvtest.common.checks import as_integer
 from ucvtest.common.runtime import row_batches
-from ucvtest.data.groups import Groups, counting_groups
+from ucvtest.designs.base import NamedDesign, OfUnits, StratifiedDesign, check_stratify
 from ucvtest.designs.design import Design
 from ucvtest.designs.draws import (
     by_class,
@@ -36,154 +35,6 @@ __all__ = [
 
 DRAW_CELLS = 2_000_000
 """Cells (splits times observations) that are drawn at a time."""
-
-
-class NamedDesign(ABC):
-    """What to draw, whatever the number of observations.
-
-    Where observations come in groups, as the rows of one patient do, groups are drawn: all numbers
-    of observations are then numbers of groups.
-    """
-
-    @property
-    @abstractmethod
-    def words(self) -> str:
-        """The design as summaries name it, for example "10-fold cross-validation"."""
-
-    @property
-    @abstractmethod
-    def n_resamples(self) -> int:
-        """Learning sets that are drawn."""
-
-    @abstractmethod
-    def check(self, n_obs: int, groups: Groups | None = None) -> None:
-        """Refuse samples that are too small.
-
-        Parameters
-        ----------
-        n_obs : int
-        groups : Groups, optional
-            The cluster of each observation, the unit of resampling.
-
-        Raises
-        ------
-        ValueError
-        """
-
-    @abstractmethod
-    def draw(self, n_obs: int, rng: np.random.Generator, groups: Groups | None = None) -> Design:
-        """Draw learning and test sets.
-
-        Parameters
-        ----------
-        n_obs : int
-        rng : numpy Generator
-        groups : Groups, optional
-            The cluster of each observation, the unit of resampling: sets hold whole groups.
-
-        Returns
-        -------
-        Design
-        """
-
-
-class _OfUnits(NamedDesign):
-    """A design that draws from a number of units: observations, or groups of them."""
-
-    def check(self, n_obs: int, groups: Groups | None = None) -> None:
-        """Refuse samples with too few observations (groups)."""
-        with counting_groups(groups):
-            self._check(as_integer("n_obs", n_obs) if groups is None else groups.n_groups)
-
-    def draw(self, n_obs: int, rng: np.random.Generator, groups: Groups | None = None) -> Design:
-        """Draw learning and test sets; see `NamedDesign.draw`."""
-        self.check(n_obs, groups)
-        _check_generator(rng)
-        if groups is None:
-            return self._draw(n_obs, rng)
-        return self._draw(groups.n_groups, rng).of_groups(groups)
-
-    @abstractmethod
-    def _check(self, n_obs: int) -> None:
-        """Refuse numbers of units that are too small."""
-
-    @abstractmethod
-    def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
-        """Draw sets of units, whose number has been checked."""
-
-
-class StratifiedDesign(_OfUnits):
-    """A design that can keep the classes in proportion, in learning and in test sets."""
-
-    stratify: bool | None
-
-    @property
-    def words(self) -> str:
-        """The design as summaries name it."""
-        return f"stratified {self._words}" if self.stratify else self._words
-
-    def for_scores(self) -> Self:
-        """The design for the AUC, which a test set without a class does not have: stratified.
-
-        The design itself where the user says that it is not to be stratified.
-        """
-        return replace(self, stratify=True) if self.stratify is None else self  # type: ignore[type-var]
-
-    def draw(
-        self,
-        n_obs: int,
-        rng: np.random.Generator,
-        groups: Groups | None = None,
-        strata: np.ndarray | None = None,
-    ) -> Design:
-        """Draw learning and test sets.
-
-        Parameters
-        ----------
-        n_obs : int
-        rng : numpy Generator
-        groups : Groups, optional
-            See `NamedDesign.draw`. A stratified design balances groups of one class class by
-            class, and groups of several in their shares of them; folds their numbers of rows too.
-        strata : ndarray of int, shape (n,), optional
-            Class of each observation, from 0, which a stratified design needs.
-
-        Returns
-        -------
-        Design
-
-        Raises
-        ------
-        ValueError
-            If the sample is too small, or a stratified design gets no classes.
-        """
-        if not self.stratify:
-            return super().draw(n_obs, rng, groups)
-        if strata is None:
-            raise ValueError(
-                "stratify=True keeps classes in proportion, and needs labels of classes: leave it "
-                "out"
-            )
-        self.check(n_obs, groups)
-        _check_generator(rng)
-        if groups is None:
-            return self._draw(n_obs, rng, strata)
-        of_groups = groups.strata(strata, fine=self._deals)
-        return self._draw(groups.n_groups, rng, of_groups).of_groups(groups)
-
-    _deals: ClassVar[bool] = False
-    """Whether strata are dealt one after the other, however small they are."""
-
-    @property
-    @abstractmethod
-    def _words(self) -> str:
-        """The design, but for its being stratified."""
-
-    @abstractmethod
-    def _draw(
-        self, n_obs: int, rng: np.random.Generator, strata: np.ndarray | None = None
-    ) -> Design:
-        """Draw sets of units, whose number has been checked."""
 
 
 @dataclass(frozen=True)
@@ -216,7 +67,7 @@ class KFold(StratifiedDesign):
     _deals = True
 
     def __post_init__(self) -> None:
-        _check_stratify(self.stratify)
+        check_stratify(self.stratify)
         _at_least("n_folds", self.n_folds, 2)
         _at_least("n_repeats", self.n_repeats, 1)
 
@@ -230,9 +81,9 @@ class KFold(StratifiedDesign):
         """Learning sets that are drawn."""
         return self.n_repeats * self.n_folds
 
-    def _check(self, n_obs: int) -> None:
+    def _check(self, n_obs: int, units: str) -> None:
         """Refuse samples smaller than the number of folds."""
-        _check_folds(n_obs, self.n_folds, self.n_repeats)
+        _check_folds(n_obs, self.n_folds, self.n_repeats, units)
 
     def _draw(
         self, n_obs: int, rng: np.random.Generator, strata: np.ndarray | None = None
@@ -271,7 +122,7 @@ class RandomSplits(StratifiedDesign):
     stratify: bool | None = None
 
     def __post_init__(self) -> None:
-        _check_stratify(self.stratify)
+        check_stratify(self.stratify)
         _at_least("n_splits", self.n_splits, 2)
         _check_fraction(self.test_fraction)
 
@@ -284,15 +135,15 @@ class RandomSplits(StratifiedDesign):
         """Learning sets that are drawn."""
         return self.n_splits
 
-    def _check(self, n_obs: int) -> None:
+    def _check(self, n_obs: int, units: str) -> None:
         """Refuse samples that leave nothing to learn from."""
-        test_size(n_obs, self.test_fraction)
+        number_tested(n_obs, self.test_fraction, units)
 
     def _draw(
         self, n_obs: int, rng: np.random.Generator, strata: np.ndarray | None = None
     ) -> Design:
         """Draw test sets of the same size, independently of each other."""
-        return _splits(n_obs, self.n_splits, test_size(n_obs, self.test_fraction), rng, strata)
+        return _splits(n_obs, self.n_splits, number_tested(n_obs, self.test_fraction), rng, strata)
 
 
 @dataclass(frozen=True)
@@ -319,7 +170,7 @@ class HoldOut(StratifiedDesign):
     stratify: bool | None = None
 
     def __post_init__(self) -> None:
-        _check_stratify(self.stratify)
+        check_stratify(self.stratify)
         _check_fraction(self.test_fraction)
 
     @property
@@ -331,15 +182,15 @@ class HoldOut(StratifiedDesign):
         """Learning sets that are drawn."""
         return 1
 
-    def _check(self, n_obs: int) -> None:
+    def _check(self, n_obs: int, units: str) -> None:
         """Refuse samples that leave nothing to learn from."""
-        test_size(n_obs, self.test_fraction)
+        number_tested(n_obs, self.test_fraction, units)
 
     def _draw(
         self, n_obs: int, rng: np.random.Generator, strata: np.ndarray | None = None
     ) -> Design:
         """Draw the test set."""
-        return _splits(n_obs, 1, test_size(n_obs, self.test_fraction), rng, strata)
+        return _splits(n_obs, 1, number_tested(n_obs, self.test_fraction), rng, strata)
 
 
 @dataclass(frozen=True)
@@ -378,7 +229,7 @@ class SplitHalves(StratifiedDesign):
     stratify: bool | None = None
 
     def __post_init__(self) -> None:
-        _check_stratify(self.stratify)
+        check_stratify(self.stratify)
         _at_least("n_splits", self.n_splits, 2)
         _at_least("n_bisections", self.n_bisections, 1)
         _check_fraction(self.test_fraction)
@@ -395,12 +246,12 @@ class SplitHalves(StratifiedDesign):
         """Learning sets that are drawn."""
         return self.n_splits * (1 + 2 * self.n_bisections)
 
-    def _check(self, n_obs: int) -> None:
+    def _check(self, n_obs: int, units: str) -> None:
         """Refuse samples whose halves leave nothing to learn from."""
-        size = test_size(n_obs, self.test_fraction)
+        size = number_tested(n_obs, self.test_fraction, units)
         if n_obs // 2 - size < 1:
             raise ValueError(
-                f"test_fraction={self.test_fraction} tests {size} of {n_obs} observations, which "
+                f"test_fraction={self.test_fraction} tests {size} of {n_obs} {units}, which "
                 "leaves nothing to learn from in half of the sample: use a smaller one"
             )
 
@@ -408,7 +259,7 @@ class SplitHalves(StratifiedDesign):
         self, n_obs: int, rng: np.random.Generator, strata: np.ndarray | None = None
     ) -> Design:
         """Draw the splits of the whole sample, then those of the halves."""
-        size = test_size(n_obs, self.test_fraction)
+        size = number_tested(n_obs, self.test_fraction)
         whole = _splits(n_obs, self.n_splits, size, rng, strata)
         learning, testing = [whole.learning], [whole.testing]
         for order in draw_orders(rng, self.n_bisections, n_obs):
@@ -460,7 +311,7 @@ class NestedKFold(StratifiedDesign):
     _deals = True
 
     def __post_init__(self) -> None:
-        _check_stratify(self.stratify)
+        check_stratify(self.stratify)
         _at_least("n_folds", self.n_folds, 3)
         _at_least("n_repeats", self.n_repeats, 1)
 
@@ -473,9 +324,9 @@ class NestedKFold(StratifiedDesign):
         """Learning sets that are drawn."""
         return self.n_repeats * self.n_folds * (self.n_folds + 1) // 2
 
-    def _check(self, n_obs: int) -> None:
+    def _check(self, n_obs: int, units: str) -> None:
         """Refuse samples smaller than the number of folds."""
-        _check_folds(n_obs, self.n_folds, self.n_repeats)
+        _check_folds(n_obs, self.n_folds, self.n_repeats, units)
 
     def _draw(
         self, n_obs: int, rng: np.random.Generator, strata: np.ndarray | None = None
@@ -488,7 +339,7 @@ class NestedKFold(StratifiedDesign):
 
 
 @dataclass(frozen=True)
-class DisjointSets(_OfUnits):
+class DisjointSets(OfUnits):
     """Learning sets of one size in disjoint pairs, each tested on all others.
 
     The design of `UStatisticTest`: in each draw the sample is split into random halves, and
@@ -537,12 +388,12 @@ class DisjointSets(_OfUnits):
         """Learning sets that are drawn."""
         return 2 * self.n_sets * self.n_draws
 
-    def _check(self, n_obs: int) -> None:
+    def _check(self, n_obs: int, units: str) -> None:
         """Refuse samples with fewer than two observations outside two learning sets."""
         if n_obs < 2 * self.learn_size + 2:
             raise ValueError(
                 f"learn_size={self.learn_size} needs at least {2 * self.learn_size + 2} "
-                f"observations, got {n_obs}: use learn_size <= {n_obs // 2 - 1}"
+                f"{units}, got {n_obs}: use learn_size <= {n_obs // 2 - 1}"
             )
 
     def _draw(self, n_obs: int, rng: np.random.Generator) -> Design:
@@ -581,22 +432,10 @@ def _folds(
     return fold_numbers(orders, n_folds) if strata is None else deal_folds(orders, strata, n_folds)
 
 
-def _check_stratify(stratify: Any) -> None:
-    if stratify not in (None, False, True):
-        raise ValueError(f"stratify must be True, False or None, got {stratify!r}")
-
-
-def _check_generator(rng: Any) -> None:
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(
-            f"rng must be a numpy Generator, got {rng!r:.60}: use numpy.random.default_rng(0)"
-        )
-
-
-def _check_folds(n_obs: int, n_folds: int, n_repeats: int) -> None:
+def _check_folds(n_obs: int, n_folds: int, n_repeats: int, units: str) -> None:
     if n_folds > n_obs:
         raise ValueError(
-            f"n_folds={n_folds} needs at least {n_folds} observations, got {n_obs}: use fewer folds"
+            f"n_folds={n_folds} needs at least {n_folds} {units}, got {n_obs}: use fewer folds"
         )
     if n_folds == n_obs and n_repeats > 1:
         raise ValueError(
@@ -605,14 +444,14 @@ def _check_folds(n_obs: int, n_folds: int, n_repeats: int) -> None:
         )
 
 
-def test_size(n_obs: int, fraction: float) -> int:
-    """Observations that a fraction of them tests, refused where it is all of them."""
+def number_tested(n_obs: int, fraction: float, units: str = "observations") -> int:
+    """How many of the units a fraction of them tests, refused where it is all of them."""
     # The fraction that is meant: in floating point 0.1 * 30 is above 3, and 1/3 * 30 below 10.
     exact = Fraction(float(fraction)).limit_denominator(10**6)
     size = max(1, ceil(exact * n_obs))
     if size >= n_obs:
         raise ValueError(
-            f"test_fraction={fraction} tests all of {n_obs} observations: use a smaller one"
+            f"test_fraction={fraction} tests all of {n_obs} {units}: use a smaller one"
         )
     return size
 

@@ -73,7 +73,8 @@ def evaluate(
     groups : array-like, shape (n,), optional
         The cluster of each observation, such as the patient of each row: labels of any type. Sets
         then hold whole clusters, numbers of observations in a design are numbers of clusters, and
-        tests take the losses by cluster (their ``from_losses(group_weight=)``).
+        tests take the losses by cluster. How much each counts is no matter here, where every row
+        keeps its loss: it is chosen in the test (``from_losses(group_weight=)``).
     rng : None, int or numpy Generator
         Decides the design and the seeds of learners with randomness of their own; the same
         for every learner, `n_jobs` and `batch_size`.
@@ -127,14 +128,19 @@ def evaluate(
     sample = problem.sample
     given = None if cv is not None and is_integer(design) and design == FOLDS else design
     chosen = design_or_cv(
-        given, cv, sample.response, has_classes=sample.n_classes > 0, n_dropped=n_dropped
+        given,
+        cv,
+        sample.response,
+        has_classes=sample.n_classes > 0,
+        n_dropped=n_dropped,
+        groups=sample.groups,
     )
     plan = as_design(
         chosen,
         sample.features,
         sample.response,
         auc=wants_every_class(asked, has_classes=sample.n_classes > 0),
-        groups=sample.groups,
+        groups=problem.given_groups,
     )
     execution = Execution.of(rng, n_jobs, batch_size)
     n_learners = len(problem.learners)

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.common.exceptions import warn_caller
-from ucvtest.data.groups import Clusters, GroupWeight, check_group_weight, clusters_of
+from ucvtest.data.groups import Clusters, Groups, GroupWeight, check_group_weight, clusters_of
 from ucvtest.data.output import OUTPUTS, Output
 from ucvtest.data.rows import Reported
 from ucvtest.data.sample import Sample, make_sample, taken_for_classes
@@ -35,6 +35,8 @@ class Problem:
     output: Output
     backend: Backend
     group_weight: GroupWeight = "group"
+    given_groups: Groups | None = None
+    """The groups as they were passed, for splitters: also where each has one row."""
 
     @classmethod
     def of(
@@ -54,7 +56,7 @@ class Problem:
 
         Warnings about rows are given, unless X is `Reported`. Groups of one row each are none.
         """
-        weight = check_group_weight(group_weight)
+        weight = check_group_weight(group_weight, grouped=groups is not None)
         named = named_learners(learners)
         as_classes = taken_for_classes(
             y,
@@ -68,15 +70,17 @@ class Problem:
             raise ValueError(_labels_needed(scored))
         features = X.features if isinstance(X, Reported) else X
         sample = make_sample(features, y, as_classes=as_classes, pos_label=pos_label, groups=groups)
-        if sample.groups is not None and sample.groups.single:
-            sample = replace(sample, groups=None)
-        _check_classes_of_groups(sample)
+        given = sample.groups
+        if given is not None and given.single:
+            sample, weight = replace(sample, groups=None), "group"
+        if sample.n_classes == 2 or output == "score" or isinstance(scored, SetScore):
+            _check_classes_of_groups(sample)
         check_matrix(scored, sample)
         if scored is not None and not isinstance(scored, SetScore):
             scored = for_classes(scored, sample.n_classes)
         if features is X:
             warn_of(sample)
-        return cls(sample, named, scored, output, backend, weight)
+        return cls(sample, named, scored, output, backend, weight, given)
 
     @classmethod
     def of_loss_or_auc(
@@ -152,7 +156,10 @@ def _for_response(loss: Any, *, as_classes: bool) -> Loss:
 
 
 def _check_classes_of_groups(sample: Sample) -> None:
-    """Refuse classes that are in one group only, which is learnt from or tested."""
+    """Refuse classes that are in one group only, which is learnt from or tested.
+
+    Of several classes a mean loss can do without one in some learning sets.
+    """
     if sample.groups is None or sample.codes is None or sample.classes is None:
         return
     for code, label in enumerate(sample.classes.tolist()):
@@ -198,12 +205,15 @@ def named_learners(learners: Any) -> dict[str, Learner]:
 
 def check_two_classes(sample: Sample, argument: str = "loss", instead: str = "zero_one") -> None:
     """Refuse the AUC where there are not two classes."""
-    if sample.n_classes != 2:
-        raise ValueError(
-            f"{argument}='auc' needs two classes, y has {sample.n_classes}: merge classes, use "
-            f"{argument}={instead!r}, or UStatisticTest, which estimates Hand and Till's AUC of "
-            "several classes"
-        )
+    if sample.n_classes == 2:
+        return
+    needed = f"{argument}='auc' needs two classes, y has {sample.n_classes}: merge classes,"
+    if sample.groups is not None:
+        raise ValueError(f"{needed} or use {argument}={instead!r}")
+    raise ValueError(
+        f"{needed} use {argument}={instead!r}, or UStatisticTest, which estimates Hand and Till's "
+        "AUC of several classes"
+    )
 
 
 def _output_for(output: Output | None, loss: Loss | None) -> Output:

@@ -123,7 +123,8 @@ class FromLosses(HypothesisTest):
             If the design of the losses is none that the test admits, or an argument is off.
         """
         given = chosen_learners(losses, learner, other)
-        clusters = _clusters(losses, check_group_weight(group_weight))
+        weight = check_group_weight(group_weight, grouped=losses.groups is not None)
+        clusters = _clusters(losses, weight)
         if clusters is not None and not cls.takes_groups:
             refuse_groups(losses.groups)
         header = LossesHeader.of(given, clusters)

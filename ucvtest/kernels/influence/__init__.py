@@ -247,7 +247,9 @@ def error(
 
 
 def _clusters(groups: Any, weight: Any, n_obs: int) -> Clusters | None:
-    return clusters_of(as_groups(groups, n_obs), check_group_weight(weight))
+    return clusters_of(
+        as_groups(groups, n_obs), check_group_weight(weight, grouped=groups is not None)
+    )
 
 
 def _of_clusters(name: str, sets: np.ndarray, clusters: Clusters) -> np.ndarray:

@@ -26,7 +26,7 @@ from ucvtest.inference.report import (
     reuse_notes,
     sizes_in_words,
 )
-from ucvtest.inference.studentise import studentise
+from ucvtest.inference.studentise import on_logit_scale, studentise
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss, plural
 from ucvtest.losses.means import AUC
@@ -77,7 +77,8 @@ class ResamplingTest(FromLosses):
         See `HypothesisTest`; for the AUC of one learner `null_value` is 1/2 by default.
     cv : int, splitter or iterable, optional
         scikit-learn's, in the place of `design`: an integer is what `cross_val_score` makes of it,
-        folds of rows next to each other, stratified for classes.
+        folds of rows next to each other, stratified for classes; with groups it is
+        ``KFold(cv, stratify=True)`` of groups for classes, ``KFold(cv)`` otherwise.
 
     Raises
     ------
@@ -140,6 +141,7 @@ class ResamplingTest(FromLosses):
             sample.response,
             has_classes=sample.n_classes > 0,
             n_dropped=self._n_dropped,
+            groups=sample.groups,
         )
         chosen = self.default_design if chosen is None else chosen
         # The sample's own copies: data that change later must not change the splits.
@@ -148,7 +150,7 @@ class ResamplingTest(FromLosses):
             sample.features,
             sample.response,
             auc=wants_every_class(loss, has_classes=sample.n_classes > 0),
-            groups=sample.groups,
+            groups=self._problem.given_groups,
         )
         # A trial draw, so that a design is refused before the first fit; what is drawn then is
         # judged again, because a splitter may make sets of other sizes.
@@ -313,12 +315,13 @@ class ResamplingTest(FromLosses):
         interval_name: str = "interval",
         assumption: str | None = None,
         rule: Rule | None = None,
+        logit: bool = False,
     ) -> TestResult:
         """The result of a studentised statistic; no test where `status` is not "ok".
 
-        An exact test, which `rule` is, needs no variance, and answers whatever the losses are.
-        Without `has_se` the variance only says whether the losses vary: it is not that of the
-        estimate.
+        With `logit` it is studentised on the logit scale. An exact test, which `rule` is, needs no
+        variance, and answers whatever the losses are. Without `has_se` the variance only says
+        whether the losses vary: it is not that of the estimate.
         """
         losses = observed.losses
         estimate, variance = estimator(observed)
@@ -327,6 +330,8 @@ class ResamplingTest(FromLosses):
         # What cannot be used shows no statistic either.
         shown = reference if status == "ok" else "none"
         one = studentise(self.hypothesis, estimate, variance, reference=shown, df=df, status=status)
+        if logit:
+            one = on_logit_scale(one)
         if rule is not None:
             one = replace(
                 one,

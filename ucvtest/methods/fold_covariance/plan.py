@@ -77,10 +77,10 @@ def checked_repeats(n_repeats: Any, n_folds: int, n_obs: int, n_given: int | Non
     return repeats
 
 
-def checked_folds(n_folds: Any, n_obs: int) -> int:
-    """The number of folds, if n observations can be split into that many."""
+def checked_folds(n_folds: Any, n_obs: int, units: str = "observations") -> int:
+    """The number of folds, if n units can be split into that many."""
     if n_obs < 3:
-        raise ValueError(f"X has {n_obs} observations: at least 3 are needed")
+        raise ValueError(f"X has {n_obs} {units}: at least 3 are needed")
     number = as_integer("n_folds", n_folds)
     if not 2 <= number <= n_obs:
         raise ValueError(

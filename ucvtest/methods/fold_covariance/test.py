@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.runtime import Execution
-from ucvtest.data.groups import GroupWeight, counting_groups
+from ucvtest.data.groups import GroupWeight, units_of
 from ucvtest.data.missing import Missing
 from ucvtest.designs.draws import draw_orders, fold_numbers
 from ucvtest.designs.named import KFold, NamedDesign
@@ -154,8 +154,7 @@ class FoldCovarianceTest(FromLosses):
             missing=missing,
             scoring=scoring,
         )
-        with counting_groups(self.clusters):
-            self.n_folds = checked_folds(n_folds, self.n_units)
+        self.n_folds = checked_folds(n_folds, self.n_units, units_of(self.clusters))
         self.estimator = checked_estimator(estimator)
         self._check_learners(self._problem.learnt_rows(self.learn_sizes[0]))
 

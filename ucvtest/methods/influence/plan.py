@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from ucvtest.common.checks import at_least, check_choice, is_integer
-from ucvtest.data.groups import Clusters, counting_groups
+from ucvtest.data.groups import Clusters, units_of
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.learners.base import Learner
@@ -266,8 +266,7 @@ class Options:
         check_choice("scheme", scheme, SCHEME_WORDS)
         layout.check_scheme(scheme)
         if scheme in WITH_FOLDS:
-            with counting_groups(layout.clusters):
-                check_class_sizes(layout.classes, response, layout.n_folds)
+            check_class_sizes(layout, response, layout.n_folds)
         if isinstance(n_repeats, str) and n_repeats == "auto":
             number = layout.n_repeats(scheme, learners)
         elif not is_integer(n_repeats):
@@ -282,19 +281,19 @@ class Options:
         return cls(number, scheme, layout.chosen(scheme, variance))
 
 
-def check_class_sizes(classes: Sequence[np.ndarray], response: np.ndarray, n_folds: int) -> None:
-    """Refuse classes with fewer observations than folds."""
-    fewest = min(classes, key=len)
+def check_class_sizes(layout: Layout, response: np.ndarray, n_folds: int) -> None:
+    """Refuse classes with fewer observations, or groups, than folds."""
+    fewest, units = min(layout.classes, key=len), units_of(layout.clusters)
     if len(fewest) >= n_folds:
         return
-    if len(classes) == 1:
+    if len(layout.classes) == 1:
         raise ValueError(
-            f"n_folds={n_folds} needs at least {n_folds} observations, got {len(fewest)}: use "
+            f"n_folds={n_folds} needs at least {n_folds} {units}, got {len(fewest)}: use "
             "fewer folds, or scheme='leave_one_out'"
         )
     label = response[fewest].tolist()[0]
     remedy = f"use n_folds <= {len(fewest)}, or scheme='leave_one_out'"
     raise ValueError(
-        f"n_folds={n_folds} needs at least {n_folds} observations of each class, but class "
+        f"n_folds={n_folds} needs at least {n_folds} {units} of each class, but class "
         f"{label!r} has {len(fewest)}: {remedy if len(fewest) > 1 else 'collect more of them'}"
     )

@@ -10,7 +10,7 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.runtime import Execution, progress_bar
-from ucvtest.data.groups import GroupWeight, counting_groups
+from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing
 from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.evaluation.source import GivenLosses
@@ -231,10 +231,9 @@ class InfluenceFunctionTest(FromLosses):
         if n_folds < 2:
             raise ValueError(f"n_folds must be at least 2, got {n_folds}")
         pairs, classes = self._resampled(metric)
-        # Every scheme leaves at least one of each class to learn from; some have no folds.
-        with counting_groups(self.clusters):
-            check_class_sizes(classes, self._unit_response(), 2)
         self._layout = Layout(classes, n_folds, clusters=self.clusters, pairs=pairs)
+        # Every scheme leaves at least one of each class to learn from; some have no folds.
+        check_class_sizes(self._layout, self._unit_response(), 2)
         least = self._layout.learn_sizes("repeated")[0]
         self._check_learners(self._problem.learnt_rows(least))
 

@@ -74,10 +74,10 @@ class Sizes:
     zero_one: bool = False
 
     @classmethod
-    def checked(cls, n_obs: int, learn_size: Any) -> Self:
+    def checked(cls, n_obs: int, learn_size: Any, units: str = "observations") -> Self:
         """The sizes that a user asks for; without a learning-set size the default."""
         if n_obs < 4:
-            raise ValueError(f"X has {n_obs} observations: at least 4 are needed")
+            raise ValueError(f"X has {n_obs} {units}: at least 4 are needed")
         largest = n_obs // 2 - 1
         if learn_size is None:
             return cls(n_obs, largest)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.data.groups import counting_groups
+from ucvtest.data.groups import units_of
 from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_arguments
 from ucvtest.losses.loss import Loss
 from ucvtest.losses.means import AUC
@@ -52,8 +52,8 @@ class AboutLearningSets(FromLosses):
                 self._classes = ClassSizes.checked(sample, learn_size)
             self.learn_size = sum(self._classes.learn_sizes)
         else:
-            with counting_groups(self.clusters):
-                self.learn_size = Sizes.checked(self.n_units, learn_size).learn_size
+            units = units_of(self.clusters)
+            self.learn_size = Sizes.checked(self.n_units, learn_size, units).learn_size
 
     def _take_contrast(self, contrast: Contrast) -> None:
         """Keep how two learners are compared, if they can be; the null value is checked before."""

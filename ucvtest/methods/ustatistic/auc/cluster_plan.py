@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ucvtest.data.groups import Clusters, counting_groups
+from ucvtest.data.groups import Clusters, units_of
 from ucvtest.data.sample import Sample
 from ucvtest.kernels.auc_ustatistic.clusters import RowWeights
 from ucvtest.methods.ustatistic.auc.plan import AnySizes, ClassSizes, asked_sizes
@@ -29,8 +29,7 @@ class SingleLabelSizes(ClassSizes):
         """The sizes that a user asks for; `own` are the classes of the clusters."""
         groups = clusters.groups
         units = replace(sample, response=sample.response[groups.first], codes=own, groups=None)
-        with counting_groups(clusters):
-            members, sizes = asked_sizes(units, size)
+        members, sizes = asked_sizes(units, size, units_of(clusters))
         weights = RowWeights.of(clusters, sample.target == 1)
         return cls.of(members[::-1], sizes[::-1], weights=weights)
 

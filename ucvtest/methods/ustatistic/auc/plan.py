@@ -151,20 +151,22 @@ class ClassSizes(AnySizes):
         return f"{subject} at learning-set size {negatives + positives} ({positives} positive)"
 
 
-def asked_sizes(sample: Sample, learn_size: Any) -> tuple[tuple[np.ndarray, ...], tuple[int, ...]]:
-    """The observations of each class, the positive last, and how many of each are learnt from."""
+def asked_sizes(
+    sample: Sample, learn_size: Any, units: str = "observations"
+) -> tuple[tuple[np.ndarray, ...], tuple[int, ...]]:
+    """The units of each class, the positive last, and how many of each are learnt from."""
     codes, labels = sample.target.astype(int), np.asarray(sample.classes).tolist()
     members = tuple(np.flatnonzero(codes == code) for code in range(len(labels)))
     counts = tuple(map(len, members))
     for label, count in zip(labels, counts, strict=True):
         if count < LEAST_IN_CLASS:
             raise ValueError(
-                f"class {label!r} has {count} observations: at least {LEAST_IN_CLASS} of each "
+                f"class {label!r} has {count} {units}: at least {LEAST_IN_CLASS} of each "
                 "class are needed"
             )
     default = tuple(max(1, count // 2 - 1) for count in counts)
     sizes = default if learn_size is None else _by_class(learn_size, codes, default)
-    names = [f"observations of class {label!r}" for label in labels]
+    names = [f"{units} of class {label!r}" for label in labels]
     if len(labels) == 2:
         names = ["negatives", "positives"]
     for name, size, count in zip(names, sizes, counts, strict=True):
