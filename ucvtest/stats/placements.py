@@ -10,6 +10,8 @@ import numpy as np
 from scipy import stats
 from scipy.special import chdtrc
 
+from ucvtest.stats.logit import LogitT
+
 __all__ = [
     "AreaUnderCurve",
     "ClusteredPlacements",
@@ -266,16 +268,19 @@ def auc_table(
 ) -> dict[str, Any]:
     """The AUC of each column of scores with its error and 95% interval, as a table of a result."""
     errors = [math.sqrt(part.variance) for part in parts]
-    half = [_quantile(part.df) * error for part, error in zip(parts, errors, strict=True)]
-    means = [part.mean for part in parts]
+    intervals = [_interval(part, error) for part, error in zip(parts, errors, strict=True)]
     return {
         column: tuple(names),
-        value: tuple(means),
+        value: tuple(part.mean for part in parts),
         "se": tuple(errors),
-        "conf_low": tuple(mean - width for mean, width in zip(means, half, strict=True)),
-        "conf_high": tuple(mean + width for mean, width in zip(means, half, strict=True)),
+        "conf_low": tuple(low for low, _ in intervals),
+        "conf_high": tuple(high for _, high in intervals),
     }
 
 
-def _quantile(df: float) -> float:
-    return float(stats.norm.isf(0.025) if math.isnan(df) else stats.t.isf(0.025, df))
+def _interval(part: AreaUnderCurve, error: float) -> tuple[float, float]:
+    """The 95% interval of one AUC: of clusters, which have degrees of freedom, by the logit."""
+    if error > 0 and not math.isnan(part.df):
+        return LogitT(part.mean, error, part.df).interval("two-sided", 0.05)
+    width = float(stats.norm.isf(0.025)) * error
+    return part.mean - width, part.mean + width

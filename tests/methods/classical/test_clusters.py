@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from scipy import stats
+from scipy import special, stats
 
 import ucvtest as uv
 
@@ -106,8 +106,14 @@ def test_degrees_of_freedom_are_welchs_where_every_cluster_has_one_label():
     ]
     welch = sum(v) ** 2 / sum(each**2 / (n - 1) for each, n in zip(v, of_label, strict=True))
     assert result.df == pytest.approx(welch)
-    t = (result.estimate - 0.5) / result.se
-    assert result.pvalue == pytest.approx(2 * stats.t.sf(abs(t), welch))
+    # On the logit scale, where 1/2 is 0.
+    auc = result.estimate
+    t, scale = special.logit(auc), result.se / (auc * (1 - auc))
+    assert result.pvalue == pytest.approx(2 * stats.t.sf(abs(t / scale), welch))
+    ends = special.expit(t + np.array([-1, 1]) * stats.t.isf(0.025, welch) * scale)
+    assert result.conf_int() == pytest.approx(ends)
+    table = result.tables["Learners"]
+    assert (table["conf_low"][0], table["conf_high"][0]) == pytest.approx(ends)
 
 
 @each_weight
