@@ -47,6 +47,9 @@ POSTERIOR = ("p_left", "p_rope", "p_right")
 OWN_VALUES = ("estimate_learner", "estimate_other", "se_learner", "se_other")
 """What each of two learners reaches alone: of `diagnostics`."""
 
+GROUPS = ("n_groups", "smallest_group", "largest_group")
+"""What is said of groups: of `diagnostics`."""
+
 PLAN_METRICS = ("n_needed", "n_low", "n_high", "value", "power", "alpha")
 
 MARGIN_METRICS = ("pvalue", "conf_low", "conf_high", "margin", "low", "high", "alpha")
@@ -92,10 +95,17 @@ def params(result: Outcome, prefix: str) -> list[Param]:
     Costs are no metrics, of which MLflow would draw a chart each beside those of the answer.
     """
     costs = {"n_fits": result.n_fits, "elapsed": round(result.elapsed, 3)}
-    values = {**result.settings, **costs}
+    values = {**result.settings, **_groups(result), **costs}
     return [
         Param(f"{prefix}{name}", _cut(str(value), LONGEST_PARAM)) for name, value in values.items()
     ]
+
+
+def _groups(result: Outcome) -> dict[str, Any]:
+    """How many groups there were, and of what sizes; nothing without groups."""
+    first = next(iter(result.results.values())) if _is_comparison(result) else result
+    found: Mapping[str, Any] = first.diagnostics if isinstance(first, TestResult) else {}
+    return {name: found[name] for name in GROUPS if name in found}
 
 
 def metrics(result: Outcome, prefix: str, when: int = 0) -> list[Metric]:
