@@ -21,7 +21,7 @@ def autolog(
     disable: bool = False,
     silent: bool = False,
 ) -> None:
-    """Log every later test to MLflow, into the active run or into one of its own.
+    """Log every later test, comparison, selection and plan, in the active run or one of its own.
 
     Calling it again replaces the options. While a test resamples, MLflow's own autologging
     is off in the whole process, so that the fits inside log nothing. A server holds a test up

@@ -146,7 +146,7 @@ class TestRefusals:
                 "the design is no K-fold cross-validation",
             ),
             ({"design": 21}, "n_folds=21 needs at least 21 observations, got 20"),
-            ({"loss": "auc"}, "this test needs the loss of every observation"),
+            ({"loss": "auc"}, "Test needs the loss of every observation"),
         ]
         for options, message in cases:
             with pytest.raises(ValueError, match=message):

@@ -281,7 +281,7 @@ class TestRefusals:
             ({"design": uv.designs.HoldOut(0.5)}, "the design is no nested K-fold"),
             ({"design": NestedKFold(11, 1)}, "folds of 1 observation, and their variance needs"),
             ({"design": NestedKFold(21, 1)}, "n_folds=21 needs at least 21 observations, got 20"),
-            ({"loss": "auc"}, "this test needs the loss of every observation"),
+            ({"loss": "auc"}, "Test needs the loss of every observation"),
         ]
         for options, message in cases:
             with pytest.raises(ValueError, match=message):
