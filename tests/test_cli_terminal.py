@@ -12,6 +12,12 @@ from ucvtest.cli import catalogue
 
 pexpect = pytest.importorskip("pexpect", reason="needs pexpect: pip install pexpect")
 
+# The child becomes another program at once, so that threads of this one do it no harm.
+pytestmark = [
+    pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called:RuntimeWarning"),
+    pytest.mark.filterwarnings(r"ignore:.*multi-threaded, use of fork:DeprecationWarning"),
+]
+
 UCVTEST = Path(sys.executable).parent / "ucvtest"
 FILE = f"{catalogue.EXAMPLE} --target ill --drop model_a --drop model_b"
 PROMPT = "ready> "
