@@ -74,9 +74,9 @@ as_losses.resamples <- function(x, metric = x$metrics[1L], n, n_learn = NULL, n_
   fold <- sub("^Fold([0-9]+).*$", "\\1", names)
   repetition <- ifelse(grepl("Rep", names), sub("^.*Rep([0-9]+)$", "\\1", names), "1")
   folds <- all(grepl("^Fold[0-9]+(\\.Rep[0-9]+)?$", names))
-  if (missing(n) && (is.null(n_learn) || is.null(n_test)))
-    stop_user("resamples() keeps no numbers of observations: give n = nrow(data)",
-              if (!folds) " for folds, here n_learn = and n_test =",
+  if ((missing(n) || !folds) && (is.null(n_learn) || is.null(n_test)))
+    stop_user("caret::resamples() keeps no numbers of observations: give ",
+              if (folds) "n = nrow(data)" else "n_learn = and n_test =",
               ", or as_losses() of the list of train objects with savePredictions = \"final\"")
   if (folds) {
     order <- order(as.integer(repetition), as.integer(fold))

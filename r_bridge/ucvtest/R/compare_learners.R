@@ -8,7 +8,7 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
                                      pos_label = NULL, contrast = "difference",
                                      baseline = NULL, groups = NULL,
                                      group_weight = c("group", "row"), weights = NULL,
-                                     ...) {
+                                     n_jobs = 1, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
@@ -16,19 +16,21 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
   alternative <- one_of(alternative, c("two.sided", "less", "greater"), "alternative")
   refuse_level(conf.level, "conf.level")
   sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
-  named <- named_learners(learners, sample)
-  if (length(named$learners) < 2L)
-    stop_user("'learners' has ", length(named$learners), " learner, and a comparison needs two: ",
+  if (length(learners) < 2L)
+    stop_user("'learners' has ", length(learners), " learner, and a comparison needs two: ",
               "use ustat_test() or another test for the error of one")
   arguments <- list(loss = as_loss(loss, sample$response), correction = correction,
                     alternative = sub(".", "-", alternative, fixed = TRUE),
                     pos_label = sample$pos_label, contrast = contrast, baseline = baseline,
                     groups = sample$groups, group_weight = as_group_weight(group_weight),
                     rng = draw_seed())
-  fields <- call_python("compare_learners", x = sample$x, y = sample$y,
-                        learners = named$learners, names = named$names,
-                        tests = as_tests(tests, nrow(sample$x)), arguments = arguments,
-                        conf_level = conf.level)
+  tests <- as_tests(tests, nrow(sample$x))
+  fields <- with_cluster(n_jobs, {
+    named <- named_learners(learners, sample)
+    call_python("compare_learners", x = sample$x, y = sample$y, learners = named$learners,
+                names = named$names, tests = tests, arguments = arguments,
+                conf_level = conf.level)
+  })
   new_comparison(fields, sample$name, conf.level)
 }
 

@@ -36,6 +36,8 @@ as_learner <- function(learner, argument, expression, sample) {
     learner$name, learn_function(learner$f, learner$arguments, argument, sample), sample))
   if (inherits(learner, c("model_spec", "workflow")))
     return(in_session(class(learner)[1L], parsnip_learner(learner, sample), sample))
+  if (inherits(learner, "Learner") && is.environment(learner))
+    return(in_session(learner$id, mlr3_learner(learner, sample), sample))
   if (!is.function(learner))
     stop_user("'", argument, "' must be the name of a learner, such as \"lda\" or ",
               "\"lasso:0.08\", or a function(x, y, xnew), got ", describe(learner))
@@ -144,6 +146,27 @@ parsnip_learner <- function(spec, sample) {
   with_data(sample, predicted = parsnip_predictions, function(formula, data) {
     if (inherits(spec, "workflow")) fit(spec, data = data) else fit(spec, formula, data = data)
   })
+}
+
+# By the documented methods of mlr3: the learner that was given stays as it is.
+mlr3_learner <- function(learner, sample) {
+  refuse_weights(sample, learner$id)
+  if (!requireNamespace("mlr3", quietly = TRUE))
+    stop_user("learner ", learner$id, " needs package mlr3: install.packages(\"mlr3\")")
+  classes <- if (!is.numeric(sample$response)) classes_of(sample)
+  as_task <- getExportedValue("mlr3", if (is.null(classes)) "as_task_regr" else "as_task_classif")
+  source <- formula_and_data(sample)
+  function(learning, testing, y, output) {
+    data <- source$data
+    data[[source$response]] <- if (is.null(classes)) y else factor(as.character(y), classes)
+    task <- as_task(data, target = source$response)
+    own <- learner$clone(deep = TRUE)
+    own$train(task, row_ids = learning)
+    found <- own$predict(task, row_ids = testing)
+    if (is.null(classes) || output == "label") return(found$response)
+    probability(as.data.frame(found$prob, optional = TRUE), classes[length(classes)],
+                "predict_type = \"prob\" of the learner")
+  }
 }
 
 # `fit` gets a formula and the rows that are learnt from.

@@ -54,6 +54,12 @@ draw_picture <- function(picture, x, xlab, ylab, main, ...) {
     if (length(values)) range(values) else c(0, 1)
   }
   title <- if (nzchar(picture$title)) picture$title else x$method
+  # The legend stands beside the curves, and covers none.
+  labels <- Filter(nzchar, vapply(layers, `[[`, "", "label"))
+  if (length(labels)) {
+    room <- par(mar = par("mar") + c(0, 0, 0, min(16, 3 + 0.45 * max(nchar(labels)))))
+    on.exit(par(room))
+  }
   graphics::plot(extent("x"), extent("y"), type = "n", xlab = or_else(xlab, picture$xlab),
                  ylab = or_else(ylab, picture$ylab), main = or_else(main, title), bty = "l", ...)
   for (layer in layers) marks[[layer$mark]](layer, colours[[layer$role]])
@@ -98,7 +104,8 @@ draw_legend <- function(layers) {
   field <- function(name) vapply(layers, `[[`, "", name)
   mark <- field("mark")
   drawn <- mark %in% c("line", "broken", "vertical", "horizontal")
-  legend("topright", field("label"), col = colours[field("role")], bty = "n", cex = 0.85,
+  corner <- par("usr")[c(2L, 4L)]
+  legend(corner[1L], corner[2L], field("label"), xpd = NA, col = colours[field("role")], bty = "n", cex = 0.85,
          lty = ifelse(drawn, vapply(layers, line_type, 1L), 0L), lwd = 2,
          pch = ifelse(drawn, NA, ifelse(mark == "points", 19L, 15L)))
 }

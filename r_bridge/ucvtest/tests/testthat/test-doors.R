@@ -59,8 +59,11 @@ test_that("what caret does not keep is said", {
   expect_match(message_of(as_losses(bare)), "savePredictions = \"final\"")
   again <- caret::train(Species ~ ., two, method = "lda",
                         trControl = caret::trainControl("cv", number = 3))
+  names <- caret::resamples(list(a = again, b = bare))
+  names$values$Resample <- 1:3
+  expect_match(message_of(as_losses(names, n = 100)), "give n_learn = and n_test =")
   expect_match(message_of(as_losses(caret::resamples(list(a = again, b = bare)))),
-               "caret::resamples\\(\\)|keeps no numbers")
+               "keeps no numbers of observations: give n = nrow\\(data\\)")
 })
 
 test_that("rsample's folds are a design, and its tables become losses", {

@@ -74,7 +74,7 @@ test_that("columns that would become numbers of another unit are refused by name
   expect_equal(message_of(compare_learners(data[-4], y, c("lda", "knn:1"))),
                paste0("'x' has dates or times in columns then, when", remedy))
   months <- Species ~ as.numeric(when) + factor(months(when))
-  expect_silent(ucvtest:::formula_method(function(x, y, groups) list())(months, data))
+  expect_silent(ucvtest:::formula_method(function(x, y, ...) list())(months, data))
 })
 
 test_that("complex numbers and long integers are refused by name", {
