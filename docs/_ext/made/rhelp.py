@@ -68,7 +68,9 @@ def _page(name: str, html: str, known: set[str]) -> str:
 def _vignette(text: str) -> str:
     _, head, body = text.split("---\n", 2)
     title = re.search(r'^title: "(.*)"$', head, re.M)
-    code = re.sub(r"^```\{r[^}]*\}", "```r", body, flags=re.M)
+    # What sets the page up is not for readers.
+    shown = re.sub(r"^```\{r, include = FALSE\}\n.*?^```\n", "", body, flags=re.M | re.S)
+    code = re.sub(r"^```\{r[^}]*\}", "```r", shown, flags=re.M)
     return f"# {title[1] if title else 'Vignette'}\n{code}"
 
 
