@@ -1,6 +1,5 @@
 """What R can call, by name: one explicit function each, from R values to R values."""
 
-import inspect
 import json as json_module
 import math
 from collections.abc import Callable
@@ -57,10 +56,9 @@ def test_of_losses(
         Further arguments of `from_losses` and of the method `fit`, by name.
     conf_level : R number
     """
-    cls = getattr(uv, test[0])
-    known = inspect.signature(cls.from_losses).parameters
-    given = {name: each for name, each in arguments_of(constructor).items() if name in known}
-    made = cls.from_losses(_restored(losses), **arguments_of(learners), **given)
+    made = getattr(uv, test[0]).from_losses(
+        _restored(losses), **arguments_of(learners), **arguments_of(constructor)
+    )
     return _result(made.fit(**arguments_of(fit)), float(conf_level[0]))
 
 

@@ -11,7 +11,10 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
     unused <- setdiff(group$columns, all.vars(formula))
     data <- data[setdiff(names(data), unused)]
   }
-  arguments <- list(formula, data = data, subset = from_data(subset, data, formula),
+  rows <- from_data(subset, data, formula)
+  # As subset() has it: what is unknown is left out.
+  if (is.logical(rows)) rows <- rows & !is.na(rows)
+  arguments <- list(formula, data = data, subset = rows,
                     na.action = na.action, drop.unused.levels = TRUE)
   if (!is.null(group$values)) arguments$groups <- group$values
   arguments$weights <- from_data(weights, data, formula)

@@ -49,10 +49,14 @@ losses_method <- function(spec) {
   shared <- shared_arguments(spec)
   of_losses <- spec$constructor[names(spec$constructor) %in% c("null_value", "contrast")]
   judged <- shared[!names(shared) %in% c("other", "loss")]
-  formals(method) <- c(alist(x = , learner = NULL, other = NULL), of_losses, spec$fit, judged,
-                       alist(group_weight = c("group", "row"), ... = ))
+  formals(method) <- c(
+    alist(x = , learner = NULL, other = NULL), of_losses, spec$fit, judged,
+    if (!spec$class %in% of_no_clusters) alist(group_weight = c("group", "row")), alist(... = ))
   method
 }
+
+# Tests whose losses carry no groups.
+of_no_clusters <- c("LeavePairOutTest", "PermutationComplexityTest")
 
 # The method for a formula: `default` is the default method, and ... its arguments.
 formula_method <- function(default) {
@@ -100,7 +104,8 @@ run_on_losses <- function(spec, frame) {
     mget_arguments(spec$constructor[names(spec$constructor) %in% c("null_value", "contrast")],
                    frame),
     read_alternative(spec, frame),
-    list(group_weight = as_group_weight(frame$group_weight)))
+    if (!spec$class %in% of_no_clusters)
+      list(group_weight = as_group_weight(frame$group_weight)))
   learners <- Filter(Negate(is.null), list(learner = frame$learner, other = frame$other))
   fields <- call_python("test_of_losses", test = spec$class, losses = frame$x$json,
                         learners = lapply(learners, name_or_number),

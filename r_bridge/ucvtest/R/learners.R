@@ -177,7 +177,7 @@ with_data <- function(sample, fit, predicted = predictions_of) {
   function(learning, testing, y, output) {
     data <- source$data
     data[[source$response]] <- if (is.null(classes)) y else factor(as.character(y), classes)
-    data$.weights <- weights
+    # Beside the data, where "." in a formula does not find them.
     formula <- source$formula
     environment(formula) <- list2env(list(.weights = weights[learning]),
                                      parent = environment(formula))

@@ -145,6 +145,27 @@ test_that("tables of folds become losses", {
   expect_match(message_of(as_losses(list(table))), "must have a name for each learner")
 })
 
+test_that("every test takes losses of a design that it admits, or says why not", {
+  skip_without_python()
+  set.seed(1)
+  of_design <- function(design, loss = NULL) evaluate_learners(
+    Species ~ ., two, c("lda", "knn:5"), design = design, loss = loss)
+  folds <- of_design(10)
+  for (test in list(corrected_t_test, naive_t_test, bayesian_t_test, fold_covariance_test,
+                    cross_validation_wald_test, mcnemar_learners_test))
+    expect_s3_class(test(folds), "ucvtest")
+  halves <- of_design(k_fold(2, 5))
+  for (test in list(five_by_two_t_test, five_by_two_f_test)) expect_s3_class(test(halves), "ucvtest")
+  expect_s3_class(hold_out_test(of_design(hold_out())), "ucvtest")
+  expect_s3_class(conservative_z_test(of_design(split_halves(3, 2))), "ucvtest")
+  expect_s3_class(nested_cross_validation_test(of_design(nested_k_fold(3, 2))), "ucvtest")
+  expect_s3_class(ustat_test(of_design(disjoint_sets(20, 40)), variance = "jackknife"), "ucvtest")
+  expect_s3_class(delong_learners_test(of_design(hold_out(), "auc")), "ucvtest")
+  expect_s3_class(influence_test(of_design(k_fold(5, 100, stratify = TRUE), "auc")), "ucvtest")
+  for (test in list(leave_pair_out_test, permutation_complexity_test))
+    expect_error(test(folds, "lda"), class = "python_ValueError")
+})
+
 test_that("predictions and scores that cannot be used are refused", {
   expect_match(message_of(prediction_losses(two$Species, two$Species)),
                "must be a data frame or a list with a name")

@@ -98,6 +98,9 @@ test_that("weights reach learners that take them, and others refuse them", {
   }
   expect_equal(estimate_of(weighted, weights = weights), estimate_of(glm, weights = weights))
   expect_equal(estimate_of(glm, weights = rep(1:2, 30)), estimate_of(glm, weights = weights))
+  set.seed(4)
+  by_matrix <- corrected_t_test(patients[1:2], patients$ill, glm, design = 3, weights = weights)
+  expect_equal(unname(by_matrix$estimate), estimate_of(glm, weights = weights))
   changed <- estimate_of(glm, weights = marker^4)
   expect_false(identical(changed, estimate_of(glm)))
   expect_match(message_of(estimate_of("lda", weights = weights)), "learner lda takes no weights")
