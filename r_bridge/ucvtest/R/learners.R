@@ -151,10 +151,10 @@ parsnip_learner <- function(spec, sample) {
 # By the documented methods of mlr3: the learner that was given stays as it is.
 mlr3_learner <- function(learner, sample) {
   refuse_weights(sample, learner$id)
-  if (!requireNamespace("mlr3", quietly = TRUE))
-    stop_user("learner ", learner$id, " needs package mlr3: install.packages(\"mlr3\")")
+  # No package that is suggested: whoever has the learner has it.
+  package <- "mlr3"
   classes <- if (!is.numeric(sample$response)) classes_of(sample)
-  as_task <- getExportedValue("mlr3", if (is.null(classes)) "as_task_regr" else "as_task_classif")
+  as_task <- getExportedValue(package, if (is.null(classes)) "as_task_regr" else "as_task_classif")
   source <- formula_and_data(sample)
   function(learning, testing, y, output) {
     data <- source$data
