@@ -5,8 +5,16 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
-__all__ = ["UNUSABLE", "ForkedProcessError", "UcvtestWarning", "naming", "warn_caller"]
+__all__ = [
+    "UNUSABLE",
+    "ForkedProcessError",
+    "Interrupted",
+    "UcvtestWarning",
+    "naming",
+    "warn_caller",
+]
 
 UNUSABLE = (
     TypeError,
@@ -26,6 +34,16 @@ class ForkedProcessError(RuntimeError):
 
 class UcvtestWarning(UserWarning):
     """Base class of the package's warnings; filter on it to silence or raise them all."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """An interrupt that keeps what was finished before it, as `results`."""
+
+    def __init__(self, results: Any, what: str) -> None:
+        self.results = results
+        super().__init__(
+            f"interrupted; `except KeyboardInterrupt as stop: stop.results` has {what}"
+        )
 
 
 def warn_caller(message: str, category: type[Warning] = UcvtestWarning) -> None:

@@ -1,15 +1,18 @@
 """The test that is run where none is named: what `advise` recommends for the question."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ucvtest import hooks
 from ucvtest.advice.advise import Advice, advise
+from ucvtest.common.runtime import Execution
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.data.rows import Reported
 from ucvtest.designs.named import KFold
+from ucvtest.evaluation.pace import fits_within
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import JittedLearner
@@ -64,9 +67,17 @@ class Recommended:
 
 
 def recommended(
-    X: Any, y: Any, learners: Any, n_learners: int, loss: Any, arguments: Mapping[str, Any]
+    X: Any,
+    y: Any,
+    learners: Any,
+    n_learners: int,
+    loss: Any,
+    arguments: Mapping[str, Any],
+    affordable: Callable[[Problem], int] | None = None,
 ) -> Recommended:
     """What `advise` recommends for one learner, or for pairs of learners.
+
+    `affordable` says how many fits there may be, in the place of the usual numbers.
 
     Raises
     ------
@@ -74,6 +85,7 @@ def recommended(
         If data, learners or loss cannot be used.
     """
     if isinstance(loss, SetScore):
+        _refuse_budget(affordable, plural(loss.in_words))
         return Recommended(TestSpec("corrected_t"), None, plural(loss.in_words))
     # The test that is made then warns of what is striking about the rows.
     problem = Problem.of_loss_or_auc(
@@ -81,13 +93,14 @@ def recommended(
     )
     auc = is_auc(loss)
     if auc and problem.sample.n_classes > 2:
+        _refuse_budget(affordable, "the AUC of several classes")
         # Enough for its variance, however slow the learners are.
         fits = max(_affordable(problem), n_learners * FITS_FOR_EACH * problem.sample.n_obs)
         spec = TestSpec(class_named("UStatisticTest"), fit={"max_fits": fits})
         return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes")
     # Losses of one's own have tails like those that the study calls other than zero-one.
     known = "auc" if auc else problem.loss_name if problem.loss_name in LOSSES else "squared"
-    n_fits = _affordable(problem)
+    n_fits = (affordable or _affordable)(problem)
     fewest = _fewest_in_class(problem) if auc else 0
     if auc and fewest < FEWEST_IN_CLASS:
         n_fits = min(n_fits, FITS_OF_OTHERS)
@@ -102,12 +115,34 @@ def recommended(
     return Recommended(spec, advice, words)
 
 
+def _refuse_budget(affordable: Any, about: str) -> None:
+    """One test alone is about some things, whatever the time."""
+    if affordable is not None:
+        raise ValueError(f"max_seconds is not for {about}, which one test alone can be about")
+
+
 def _fewest_in_class(problem: Problem) -> int:
     """Observations, or clusters that have one, of the rarest class."""
     codes, groups = problem.sample.target.astype(int), problem.sample.groups
     if groups is None:
         return int(np.bincount(codes).min())
     return min(len(np.unique(groups.index[codes == code])) for code in np.unique(codes))
+
+
+def affordable_within(
+    max_seconds: float, n_pairs: int, execution: Execution
+) -> Callable[[Problem], int]:
+    """How many fits of two learners there is time for, for each of some pairs."""
+
+    def affordable(problem: Problem) -> int:
+        # Most tests learn from most of the sample, which takes longer than less.
+        size = problem.sample.n_obs - problem.sample.n_obs // 10
+        ready = problem.fitting(size)
+        with hooks.fitting(ready):
+            allowed = fits_within(ready, size, max_seconds, execution)
+        return min(allowed // n_pairs, FITS_OF_JITTED)
+
+    return affordable
 
 
 def _affordable(problem: Problem) -> int:

@@ -4,7 +4,7 @@ Everything that can be refused is refused here, before the first fit.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -53,6 +53,8 @@ class Question:
     contrast: Contrast = "difference"
     baseline: str | None = None
     simultaneous: bool = False
+    affordable: Callable[[Problem], int] | None = None
+    """Fits of two learners that a test which is not named may take; None for the usual number."""
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -64,7 +66,10 @@ class Question:
         names = ("pos_label", "groups", "group_weight", "backend")
         arguments = {name: getattr(self, name) for name in names}
         n_learners = len(self.learners)
-        return recommended(self.X, self.y, self.learners, n_learners, self.loss, arguments)
+        return recommended(
+            *(self.X, self.y, self.learners, n_learners, self.loss, arguments),
+            affordable=self.affordable,
+        )
 
     def on_splits(self, tests: Any, cv: Any, n_dropped: int) -> Any:
         """The tests, on scikit-learn's splits where these are given and a test names none."""

@@ -8,8 +8,10 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, check_workers
+from ucvtest.common.exceptions import Interrupted
 from ucvtest.common.runtime import Execution, Stopwatch, make_generator, progress_bar
 from ucvtest.comparison.comparison import Comparison
+from ucvtest.comparison.default import RECOMMENDED, affordable_within
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.given import baseline_of, judged_together
 from ucvtest.comparison.plan import Group, Plan, Planned, Question, naming_test
@@ -17,6 +19,7 @@ from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.designs.adapters import refuse_row_numbers
 from ucvtest.evaluation.evaluate import evaluate_problem
+from ucvtest.evaluation.pace import check_seconds
 from ucvtest.evaluation.problem import named_learners
 from ucvtest.inference.hypothesis_test import checked_alternative
 from ucvtest.inference.report import sample_notes
@@ -62,6 +65,7 @@ def compare(
     scoring: Any = None,
     missing: Missing = "raise",
     cv: Any = None,
+    max_seconds: float | None = None,
 ) -> Comparison:
     """Compare two learners by several tests, or several learners in pairs.
 
@@ -113,6 +117,11 @@ def compare(
         "drop" leaves out observations with missing values, with a note.
     cv : int, splitter or iterable, optional
         scikit-learn's, as the design of all tests that name none themselves.
+    max_seconds : float, optional
+        Seconds that the recommended test may take, about: some fits are timed before, and the test
+        is the one that `advise` recommends for as many fits as there is time for. `settings` name
+        it with its options, which repeat the comparison. Named tests have options of their own,
+        such as ``TestSpec("ustatistic", fit={"max_seconds": 30})``.
 
     Returns
     -------
@@ -123,6 +132,8 @@ def compare(
     ValueError
         If an argument cannot be used, or a test cannot answer the question; before the first
         fit. Later only if a learner fails on a split.
+    KeyboardInterrupt
+        With what was finished, as `results`: a dict with keys (test, learner, other).
 
     Notes
     -----
@@ -149,6 +160,7 @@ def compare(
     check_correction(correction)
     check_choice("contrast", contrast, CONTRASTS)
     check_workers(n_jobs, batch_size)
+    check_seconds(max_seconds)
     named = _several(learners)
     generator, seed = make_generator(rng)
     seed = int(generator.integers(2**32)) if seed is None else seed
@@ -159,14 +171,21 @@ def compare(
         baseline=baseline_of(tuple(named), baseline),
         simultaneous=correction == "simultaneous",
     )
+    if max_seconds is not None:
+        question = _within(question, tests, max_seconds, Execution.of(seed, n_jobs, batch_size))
     plan = Plan(question, question.on_splits(tests, cv, n_dropped), seed)
     for spec in plan.specs.values():
         refuse_row_numbers(spec.constructor.get("design"), n_dropped)
     run = _Run(plan, n_jobs, batch_size, progress)
     notes = dropped_note(n_dropped)
+    try:
+        run.results()
+    except KeyboardInterrupt as stop:
+        done = {(label, *pair): result for (label, pair), result in run.found.items()}
+        raise Interrupted(done, f"{len(done)} results by test and pair") from stop
     results = {
         key: replace(result, notes=(*result.notes, *notes)) if notes else result
-        for key, result in run.results().items()
+        for key, result in run.found.items()
     }
     comparison = Comparison(
         learners=tuple(named),
@@ -182,6 +201,18 @@ def compare(
     )
     hooks.announce_comparison(plan.first, comparison)
     return comparison
+
+
+def _within(question: Question, tests: Any, max_seconds: float, execution: Execution) -> Question:
+    """The question, with as many fits as there is time for."""
+    named = not isinstance(tests, str) or tests != RECOMMENDED
+    if named or question.simultaneous or question.contrast != "difference":
+        raise ValueError(
+            "max_seconds chooses among the tests that advise() recommends, and this one is named: "
+            'use tests="recommended", or TestSpec("ustatistic", fit={"max_seconds": ...})'
+        )
+    affordable = affordable_within(max_seconds, len(question.pairs), execution)
+    return replace(question, affordable=affordable)
 
 
 def _several(learners: Any) -> dict[str, Learner]:
@@ -221,22 +252,23 @@ class _Run:
     ) -> None:
         self.plan = plan
         self.n_jobs, self.batch_size, self.progress = n_jobs, batch_size, progress
+        self.found: dict[tuple[str, Pair], TestResult] = {}
         self.fits: list[Fits] = []
         self.joint: dict[str, JointResult] = {}
         self.together: dict[str, Together] = {}
 
-    def results(self) -> dict[tuple[str, Pair], TestResult]:
-        """The results by test and pair."""
-        found: dict[tuple[str, Pair], TestResult] = {}
+    def results(self) -> None:
+        """Find the results by test and pair, one after the other."""
+        default = self.plan.default
+        for key, result in self._one_by_one():
+            self.found[key] = result if default is None else default.noted(result)
+
+    def _one_by_one(self) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         # One design after the other, so that the losses of one are kept at a time.
         for group in self.plan.groups:
-            found |= dict(self._of_group(group))
+            yield from self._of_group(group)
         for test in self.plan.alone:
-            found |= dict(self._alone(test) if test.jointly is None else self._jointly(test))
-        default = self.plan.default
-        if default is not None:
-            found = {key: default.noted(result) for key, result in found.items()}
-        return found
+            yield from self._alone(test) if test.jointly is None else self._jointly(test)
 
     def _of_group(self, group: Group) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         words = group.design.words

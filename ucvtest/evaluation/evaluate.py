@@ -10,7 +10,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import as_integer, is_integer
-from ucvtest.common.exceptions import naming
+from ucvtest.common.exceptions import Interrupted, naming
 from ucvtest.common.runtime import Execution, Stopwatch, progress_bar, row_batches
 from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.data.sample import Sample
@@ -102,6 +102,8 @@ def evaluate(
     ------
     ValueError
         If an argument cannot be used; always before the first fit.
+    KeyboardInterrupt
+        With the losses of the learners that are done, if any, as `results`.
 
     Examples
     --------
@@ -197,17 +199,42 @@ def evaluate_problem(
     the names that the user gave.
     """
     stopwatch = Stopwatch()
-    sample, loss = problem.sample, problem.loss
+    loss = problem.loss
     if loss is not None and loss.name == AUC:
         raise ValueError("loss is called 'auc', which means the AUC here: give it another name")
     seeds = execution.generator.integers(2**31 - 1, size=design.n_resamples)
     of_sets = isinstance(loss, SetScore)
     n_kept = design.n_resamples if of_sets else int(design.testing.sum())
     kept = np.empty((len(problem.learners), n_kept))
-    counts = {}
-    for (name, learner), row in zip(problem.learners.items(), kept, strict=True):
-        with naming(repr(name)) if say_names and name != learner.name else nullcontext():
-            counts[name] = _fill(row, problem, learner, design, seeds, execution)
+    counts: dict[str, dict[str, int]] = {}
+
+    def losses() -> Losses:
+        """Of the learners that are done."""
+        done = replace(problem, learners={name: problem.learners[name] for name in counts})
+        return _losses(done, design, kept[: len(counts)], counts, settings, stopwatch.seconds)
+
+    try:
+        for (name, learner), row in zip(problem.learners.items(), kept, strict=True):
+            with naming(repr(name)) if say_names and name != learner.name else nullcontext():
+                counts[name] = _fill(row, problem, learner, design, seeds, execution)
+    except KeyboardInterrupt as stop:
+        if not counts:
+            raise
+        raise Interrupted(losses(), f"the losses of {', '.join(counts)}") from stop
+    return losses()
+
+
+def _losses(
+    problem: Problem,
+    design: Design,
+    kept: np.ndarray,
+    counts: dict[str, dict[str, int]],
+    settings: Mapping[str, Any],
+    elapsed: float,
+) -> Losses:
+    """The losses of learners, from the values kept of each."""
+    sample, loss = problem.sample, problem.loss
+    of_sets = isinstance(loss, SetScore)
     kept.flags.writeable = False
     return Losses(
         design=design,
@@ -227,7 +254,7 @@ def evaluate_problem(
             "backends": {name: learner.backend for name, learner in problem.learners.items()},
         },
         diagnostics=counts,
-        elapsed=stopwatch.seconds,
+        elapsed=elapsed,
         groups=None if sample.groups is None else sample.groups.index,
         greater_is_better=True if of_sets else None,
     )

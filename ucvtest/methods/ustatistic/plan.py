@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, Self
 from ucvtest.common.checks import as_integer
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import disjoint_sets_of
+from ucvtest.evaluation.pace import check_seconds
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.kernels.ustatistic.variances import has_pair_effects
 from ucvtest.learners.base import Learner
@@ -196,6 +197,8 @@ class Options:
     max_fits: int
     interval: Interval
     given: GivenPairs | GivenSplits | None = None
+    max_seconds: float | None = None
+    """Decides `max_fits` once fits have been tried; None where that is known."""
 
     @classmethod
     def for_fits(
@@ -208,8 +211,10 @@ class Options:
         tol: Any,
         max_fits: Any,
         interval: Interval,
+        max_seconds: Any = None,
     ) -> Self:
         """Check the options of a test that fits learners."""
+        check_seconds(max_seconds)
         if max_fits is None:
             max_fits = _default_max_fits(learners)
         elif as_integer("max_fits", max_fits) < 4:
@@ -221,7 +226,13 @@ class Options:
         if number == "exact":
             remedy = "raise max_fits, or use n_pairs='auto'"
             sizes.check_enumeration(len(learners), max_fits, remedy)
-        return cls(number, chosen, variance, float(tol), int(max_fits), interval)
+        if max_seconds is not None and number != "auto":
+            raise ValueError(
+                f"max_seconds has no use with n_pairs={number!r}, which says how many fits there "
+                "are: use n_pairs='auto'"
+            )
+        known = (number, chosen, variance, float(tol), int(max_fits), interval)
+        return cls(*known, max_seconds=max_seconds)
 
     @classmethod
     def for_losses(
@@ -265,6 +276,8 @@ class Options:
         }
         if self.given is None:
             settings |= {"tol": self.tol, "max_fits": self.max_fits, "rng": seed}
+        if self.max_seconds is not None:
+            settings["max_seconds"] = self.max_seconds
         return settings
 
 

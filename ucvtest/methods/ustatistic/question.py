@@ -142,6 +142,7 @@ class AboutLearningSets(FromLosses):
         tol: float = DEFAULT_TOL,
         max_fits: int | None = None,
         interval: IntervalName = "auto",
+        max_seconds: float | None = None,
     ) -> Options:
         """The options of `fit`, validated."""
         loss = None if self._classes is not None else self._mean_loss()
@@ -161,7 +162,7 @@ class AboutLearningSets(FromLosses):
         if loss is not None:
             rule.check_sizes(self.n_units, self.learn_size)
         if self._pairs is not None:
-            refuse_arguments(max_fits=max_fits)
+            refuse_arguments(max_fits=max_fits, max_seconds=max_seconds)
             return Options.for_losses(
                 self._set_sizes,
                 self._pairs,
@@ -178,4 +179,5 @@ class AboutLearningSets(FromLosses):
             tol=tol,
             max_fits=max_fits,
             interval=rule,
+            max_seconds=max_seconds,
         )

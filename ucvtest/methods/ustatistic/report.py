@@ -167,9 +167,14 @@ def shared_notes(
 def max_fits_notes(options: Options, *, converged: bool) -> Iterator[str]:
     """The note on a Monte-Carlo error that is larger than asked for."""
     if not converged:
+        allowed = (
+            ""
+            if options.max_seconds is None
+            else (f", which max_seconds = {options.max_seconds:g} allowed,")
+        )
         yield (
-            f"Stopped at max_fits = {options.max_fits} before the Monte-Carlo error fell below "
-            f"tol = {options.tol}; it is part of the standard error."
+            f"Stopped at max_fits = {options.max_fits}{allowed} before the Monte-Carlo error fell "
+            f"below tol = {options.tol}; it is part of the standard error."
         )
 
 

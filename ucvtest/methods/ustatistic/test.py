@@ -11,6 +11,7 @@ from ucvtest import hooks
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing
+from ucvtest.evaluation.pace import fits_within
 from ucvtest.evaluation.source import LossSource
 from ucvtest.inference.report import own_diagnostics, own_tables, reuse_notes
 from ucvtest.learners.adapters.translate import Backend
@@ -297,6 +298,7 @@ class UStatisticTest(AboutLearningSets):
         max_fits: int | None = None,
         *,
         interval: IntervalName = "auto",
+        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -331,6 +333,10 @@ class UStatisticTest(AboutLearningSets):
             "auto" is "plus_four" for error rates; "hall" for losses of labels and probabilities and
             those with bounds; "hall_floor" for other losses of numbers; "logit" for the AUC. See
             Notes of the class.
+        max_seconds : float, optional
+            Seconds that "auto" may take, about: some fits are timed, and `max_fits` becomes what
+            there is time for. The settings of the result keep that number, and the same `max_fits`
+            and `rng` without `max_seconds` repeat the result.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -341,12 +347,17 @@ class UStatisticTest(AboutLearningSets):
         Raises
         ------
         ValueError
-            If an argument cannot be used, or a learner fails on a split.
+            If an argument cannot be used, there is no time for any answer, or a learner fails on a
+            split.
         """
-        options = self._options(n_pairs, variance, tol, max_fits, interval)
+        options = self._options(n_pairs, variance, tol, max_fits, interval, max_seconds)
         return self._fit(options, rng, n_jobs, batch_size, progress)
 
     def _answer(self, options: Options, execution: Execution) -> TestResult:
+        if options.max_seconds is not None:
+            rows = self._problem.learnt_rows(self.learn_size)
+            allowed = fits_within(self._problem, rows, options.max_seconds, execution)
+            options = replace(options, max_fits=min(options.max_fits, allowed))
         source = self._source(execution)
         found = self._estimated(options, execution, source)
         return self._told(options, found, source, execution.seed)

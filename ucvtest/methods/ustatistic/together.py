@@ -93,6 +93,10 @@ class Jointly:
     def of(cls, tests: Mapping[Any, Any], names: Sequence[str], options: Mapping[str, Any]) -> Self:
         """From tests by a learner's name or two, with the options of `fit`, if they can be one."""
         one = next(iter(tests.values()))
+        if options.get("max_seconds") is not None:
+            raise ValueError(
+                "max_seconds is not for correction='simultaneous': use max_fits, or 'holm'"
+            )
         if one._classes is not None and not isinstance(one._classes, ClassSizes):
             raise ValueError(
                 "correction='simultaneous' is not for the AUC of several classes, or of clusters "

@@ -1,0 +1,128 @@
+"""Numbers of fits from numbers of seconds, and interrupts that keep what is finished."""
+
+import numpy as np
+import pytest
+
+import ucvtest as uv
+from tests.support.samples import breast_cancer
+from ucvtest.common.runtime import Execution
+from ucvtest.evaluation import pace
+from ucvtest.evaluation.problem import Problem
+
+SAMPLE = breast_cancer(40, 2)
+X, Y = SAMPLE.matrix, SAMPLE.response
+
+
+class Clock:
+    """Goes on by itself for nobody, and by so many seconds with every fit of a learner."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+    def learner(self, seconds, *, column=0, stops_after=None):
+        fits = 0
+
+        def slow(X_train, y_train, X_test):
+            nonlocal fits
+            fits += 1
+            self.now += seconds
+            if stops_after is not None and fits > stops_after:
+                raise KeyboardInterrupt
+            first = y_train == y_train.min()
+            low, high = (X_train[rows, column].mean() for rows in (first, ~first))
+            nearer = np.abs(X_test[:, column] - low) < np.abs(X_test[:, column] - high)
+            return np.where(nearer, y_train.min(), y_train.max())
+
+        return slow
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    found = Clock()
+    monkeypatch.setattr(pace.time, "monotonic", found)
+    return found
+
+
+def problem(clock, *seconds):
+    learners = {f"learner {s}": clock.learner(s) for s in seconds}
+    return Problem.of(X, Y, learners).fitting(18)
+
+
+def test_fits_that_seconds_allow(clock):
+    execution = Execution.of(0, 1, None)
+    allowed = pace.fits_within(problem(clock, 0.1), 18, 30.0, execution)
+    used = clock.now
+    assert used < 4
+    assert used + 0.1 * allowed == pytest.approx(0.8 * 30, abs=0.1)
+    both = pace.fits_within(problem(clock, 0.1, 0.2), 18, 60.0, execution)
+    assert both % 2 == 0
+    assert 0.5 * 60 < both / 2 * 0.3 < 0.8 * 60
+    with pytest.raises(ValueError, match="max_seconds=30 does not suffice: one fit of each"):
+        pace.fits_within(problem(clock, 20.0), 18, 30.0, execution)
+
+
+def test_the_same_number_of_fits_repeats_a_result(clock):
+    test = uv.UStatisticTest(
+        X, Y, {"slow": clock.learner(0.05)}, {"quick": clock.learner(0.01, column=1)}
+    )
+    start = clock.now
+    found = test.fit(max_seconds=20, rng=3, n_jobs=1)
+    assert clock.now - start < 20
+    settings = found.settings
+    assert settings["max_seconds"] == 20
+    assert found.n_fits <= settings["max_fits"] < 20 / 0.03
+    assert f"max_fits = {settings['max_fits']}, which max_seconds = 20 allowed" in str(found.notes)
+    again = test.fit(max_fits=settings["max_fits"], rng=3, n_jobs=1)
+    assert (again.estimate, again.se, again.n_fits) == (found.estimate, found.se, found.n_fits)
+    fewer = test.fit(max_seconds=20, max_fits=40, rng=3, n_jobs=1)
+    assert fewer.settings["max_fits"] == 40
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"max_seconds": 0}, "max_seconds must be a finite number"),
+        ({"max_seconds": "9"}, "max_seconds must be a finite number"),
+        ({"max_seconds": 9, "n_pairs": 50}, "max_seconds has no use with n_pairs=50"),
+    ],
+)
+def test_what_seconds_cannot_be(options, said):
+    with pytest.raises(ValueError, match=said):
+        uv.UStatisticTest(X, Y, "lda").fit(**options)
+
+
+def test_comparisons_take_the_test_that_there_is_time_for(clock):
+    learners = {"slow": clock.learner(0.4), "quick": clock.learner(0.01, column=1)}
+    found = {}
+    for seconds in (30, 400):
+        start = clock.now
+        found[seconds] = uv.compare(X, Y, learners, max_seconds=seconds, rng=0, n_jobs=1)
+        assert clock.now - start < seconds
+    assert found[30].n_fits < found[400].n_fits
+    with pytest.raises(ValueError, match="max_seconds chooses among the tests that advise"):
+        uv.compare(X, Y, learners, "corrected_t", max_seconds=30)
+    with pytest.raises(ValueError, match="max_seconds is not for expected f1 scores"):
+        uv.compare(X, Y, ["lda", "qda"], scoring="f1", max_seconds=30)
+
+
+def test_interrupts_keep_what_is_finished(clock):
+    learners = {"first": "lda", "second": clock.learner(0.0, stops_after=12)}
+    with pytest.raises(KeyboardInterrupt, match="has the losses of first") as stop:
+        uv.evaluate(learners, X, Y, uv.designs.KFold(10, n_repeats=2), rng=0, n_jobs=1)
+    expected = uv.evaluate(["lda"], X, Y, uv.designs.KFold(10, n_repeats=2), rng=0)
+    np.testing.assert_array_equal(stop.value.results.means, expected.means)
+    tests = ["hold_out", "corrected_t"]
+    with pytest.raises(KeyboardInterrupt, match="has 1 results by test and pair") as stop:
+        uv.compare(X, Y, learners | {"second": clock.learner(0.0, stops_after=5)}, tests, rng=0)
+    (key,) = stop.value.results
+    assert key == ("hold_out", "first", "second")
+    whole = uv.compare(X, Y, learners | {"second": clock.learner(0.0)}, tests, rng=0)
+    assert stop.value.results[key].estimate == whole.results[key].estimate
+
+
+def test_an_interrupt_before_anything_is_finished_is_as_it_came(clock):
+    with pytest.raises(KeyboardInterrupt) as stop:
+        uv.evaluate({"slow": clock.learner(0.0, stops_after=2)}, X, Y, 5, rng=0, n_jobs=1)
+    assert type(stop.value) is KeyboardInterrupt
