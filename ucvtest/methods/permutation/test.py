@@ -159,8 +159,10 @@ class PermutationComplexityTest(HypothesisTest):
             Stop when so many permuted labels are fitted as well as the real ones, or better, ties
             counted: p = stop_after/l after l labelings (Besag and Clifford 1991), else
             (count + 1)/(n_permutations + 1). It saves most of the fits where there is nothing to
-            find (10 is usual), and is for learners that are fitted one by one. The p-value is valid
-            at every level, the estimate rough.
+            find, and none where there is much: with 10, which is usual, and 999 labelings 98% at p
+            = .5, 80% at .05, 12% at .01 and 0% at .001, by its design, as rare labelings cannot be
+            told from rarer ones without drawing them all. It is for learners that are fitted one by
+            one. The p-value is valid at every level, the estimate rough.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`; `batch_size` counts labelings.
 
