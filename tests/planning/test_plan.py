@@ -21,6 +21,7 @@ from ucvtest.planning.rules import McNemar, OneRate, PairedT
 from ucvtest.planning.sample_plan import SamplePlan
 from ucvtest.stats.intervals import PlusFour
 from ucvtest.stats.logit import LogitT
+from ucvtest.stats.stabilised import StabilisedT
 
 
 def sampler(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -181,10 +182,52 @@ def test_one_learner_and_aucs(learners, asked):
     ("kind", "rule"), [("plus four", PlusFour(0.3, 0.0025, 80)), ("logit", LogitT(0.3, 0.05, 78.0))]
 )
 def test_widths_of_one_learner_are_those_of_its_interval(kind, rule):
-    basis = Learners(Ladder(80, 20, 0.0025, 0.0), "midpoint", kind, 0.3, 0.1)
+    basis = Learners(Ladder(80, 20, 0.0025, 0.0, 0.0), "midpoint", kind, 0.3, 0.1)
     assert basis.se(80) == pytest.approx(0.05, rel=0.01)
     low, high = rule.interval("two-sided", 0.05)
     assert basis.width(80, 0.05) == pytest.approx(high - low, rel=0.01)
+
+
+def test_a_difference_of_error_rates_has_the_stabilised_interval():
+    ladder = Ladder(60, 20, 0.0025, 0.0, 0.0)
+    basis = Learners(ladder, "jackknife", "stabilised", 0.1, 0.1, slope=4.0)
+    plain = Learners(ladder, "jackknife", "t", 0.1, 0.1)
+    low, high = StabilisedT(0.1, 0.05, 59.0, 4.0).interval("two-sided", 0.05)
+    assert basis.width(60, 0.05) == pytest.approx(high - low)
+    assert basis.width(60, 0.05) > 1.05 * plain.width(60, 0.05)
+    estimates = np.random.default_rng(0).normal(0.1, 0.05, size=20_000)
+    rejected = [
+        np.mean(
+            [StabilisedT(u, 0.05, 59.0, s, null_value=0).pvalue(0, "two-sided") <= 0.05 for u in us]
+        )
+        for us in (estimates[:4000], -estimates[:4000])
+        for s in (4.0,)
+    ]
+    assert basis.power(60, 0.1, 0.05) == pytest.approx(np.mean(rejected), abs=0.02)
+    # With learning sets of more than half there is no slope to go by, and the test has "t".
+    assert basis.width(30, 0.05) == plain.width(30, 0.05)
+
+
+def test_the_fits_of_the_curve_are_counted(plan):
+    alone = uv.plan(X, Y, "lda", "knn:1", difference=-0.1, curve=False, rng=0)
+    sizes = plan.curve_frame.query("~extrapolated")["learn_size"].nunique()
+    # Two learners, pairs of sets, 600 pairs; some are fitted again with one observation exchanged.
+    assert plan.n_fits - alone.n_fits >= sizes * 2 * 2 * 600
+
+
+def test_at_its_floor_a_plan_says_that_fewer_cannot_be_told_of():
+    found = uv.plan(X, Y, "lda", "knn:1", difference=0.6, curve=False, rng=0)
+    assert found.n_needed == found.settings["n_least"] == 40
+    assert found.verdict.startswith(
+        "No fewer than 40 observations can be told of, with learning sets of 19: "
+    )
+    assert "leaves open 40" not in found.verdict
+
+
+def test_learners_without_an_error_plan_nothing():
+    clear = X + 100 * Y[:, None]
+    with pytest.raises(ValueError, match="no error was seen, or the learners never differed"):
+        uv.plan(clear, Y, "lda", width=0.1, curve=False, rng=0)
 
 
 def test_groups_are_what_is_counted():

@@ -4,16 +4,20 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Literal, Protocol
 
 from scipy.special import ndtr
 
+from ucvtest.methods.ustatistic.interval import knows_slope
 from ucvtest.planning.ladder import Ladder
 from ucvtest.stats.intervals import PlusFour
 from ucvtest.stats.logit import LogitT
-from ucvtest.stats.wald import reference_distribution
+from ucvtest.stats.stabilised import StabilisedT
 
-__all__ = ["LEAST_OBS", "Basis", "Learners"]
+__all__ = ["LEAST_OBS", "Basis", "Kind", "Learners"]
+
+Kind = Literal["t", "stabilised", "log", "plus four", "logit"]
+"""What an interval is: Student's, on the scale of a constant standard error, or of a logarithm."""
 
 LEAST_OBS = 12
 """With fewer observations no interval has been tried."""
@@ -50,16 +54,18 @@ class Basis(Protocol):
 class Learners:
     """Learners at a learning-set size: components of the variance, from a pilot or a simulator.
 
-    `kind` is what the interval is: "t", "log" (of a ratio), "plus four" or "logit"; the last two,
-    of one learner, need its `estimate`. Degrees of freedom are `df_share` of n - 1, at least 4.
+    `kind` is what the interval is; "plus four" and "logit", of one learner, need its `estimate`,
+    "stabilised" the `slope` of the logarithm of the standard error, and is "t" where the test has
+    it so. Degrees of freedom are `df_share` of n - 1, at least 4.
     """
 
     ladder: Ladder
     variance: str
-    kind: str
+    kind: Kind
     estimate: float
     log_error: float
     df_share: float = 1.0
+    slope: float = 0.0
 
     @property
     def least(self) -> int:
@@ -79,20 +85,31 @@ class Learners:
         return self._widths[self.kind](n, scale * self.se(n), alpha)
 
     def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
-        """Of the t test whose standard error is the reported one, of a normal estimate."""
-        t, sd, se = self._t(n, alpha), scale * self.sd(n), scale * self.se(n)
-        return float(ndtr((abs(effect) - t * se) / sd) + ndtr((-abs(effect) - t * se) / sd))
+        """Of the test whose standard error is the reported one, of a normal estimate.
 
-    def _t(self, n: int, alpha: float) -> float:
-        distribution = reference_distribution("t", max(self.df_share * (n - 1), 4.0))
-        assert distribution is not None
-        return distribution.isf(alpha / 2)
+        Of effects of either sign the mean, as the stabilised test finds one of them more easily.
+        """
+        sd, se = scale * self.sd(n), scale * self.se(n)
+        far = self._ends(n, se, alpha)
+        sides = [ndtr((sign * abs(effect) - end) / sd) for end in far for sign in (1, -1)]
+        return float(sum(sides) / 2)
+
+    def _ends(self, n: int, se: float, alpha: float) -> tuple[float, float]:
+        """How far above and below the estimate the ends of the interval are."""
+        sloped = self.kind == "stabilised" and knows_slope(n, self.ladder.degree - 1)
+        rule = StabilisedT(0.0, se, self._df(n), self.slope if sloped else 0.0)
+        low, high = rule.interval("two-sided", alpha)
+        return high, -low
+
+    def _df(self, n: int) -> float:
+        return max(self.df_share * (n - 1), 4.0)
 
     @cached_property
     def _widths(self) -> Mapping[str, Callable[[int, float, float], float]]:
         return {
-            "t": lambda n, se, alpha: 2 * self._t(n, alpha) * se,
-            "log": lambda n, se, alpha: math.exp(2 * self._t(n, alpha) * se),
+            "t": lambda n, se, alpha: sum(self._ends(n, se, alpha)),
+            "stabilised": lambda n, se, alpha: sum(self._ends(n, se, alpha)),
+            "log": lambda n, se, alpha: math.exp(sum(self._ends(n, se, alpha))),
             "plus four": lambda n, se, alpha: _between(
                 PlusFour(self.estimate, se**2, n).interval("two-sided", alpha)
             ),

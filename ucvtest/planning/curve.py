@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from ucvtest.methods.ustatistic.test import UStatisticTest
+from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import reference_distribution
 
 __all__ = ["Curve", "curve_tests", "learning_curve"]
@@ -28,7 +29,8 @@ POWERS = np.linspace(0.2, 2.0, 37)
 class Curve:
     """Mean losses (AUCs) of a learner at learning-set sizes, with a band around all of them.
 
-    `further` are sizes beyond the pilot, `continued` what the curve that fits the others has there.
+    `further` are sizes beyond the pilot, `continued` what the curve that fits the others has there;
+    `n_fits` models were fitted for this curve and those beside it.
     """
 
     learner: str
@@ -38,6 +40,7 @@ class Curve:
     high: np.ndarray
     further: np.ndarray
     continued: np.ndarray
+    n_fits: int
 
 
 def curve_tests(
@@ -63,7 +66,9 @@ def learning_curve(
     """
     if not tests:
         return ()
-    found = [_at(test, int(rng.integers(2**31 - 1))) for test in tests]
+    results = [_at(test, int(rng.integers(2**31 - 1))) for test in tests]
+    found = [_each(test, result) for test, result in zip(tests, results, strict=True)]
+    n_fits = sum(result.n_fits for result in results)
     sizes = [test.learn_size for test in tests]
     each = -math.expm1(math.log1p(-alpha) / (len(sizes) * len(tests[0].learners)))
     distribution = reference_distribution("t", tests[0].n_units - 1.0)
@@ -76,7 +81,7 @@ def learning_curve(
         further = _further(sizes[-1], largest)
         continued = _continued(sizes, means, errors, further, rises=tests[0].loss is None)
         band = means - t * errors, means + t * errors
-        curves.append(Curve(name, np.array(sizes), means, *band, further, continued))
+        curves.append(Curve(name, np.array(sizes), means, *band, further, continued, n_fits))
     return tuple(curves)
 
 
@@ -93,10 +98,14 @@ def _further(size: int, largest: int) -> np.ndarray:
     return np.unique(np.geomspace(size, largest, N_SIZES).round().astype(int))
 
 
-def _at(test: UStatisticTest, seed: int) -> tuple[list[str], list[float], list[float]]:
-    """Names, means and standard errors at one size."""
+def _at(test: UStatisticTest, seed: int) -> TestResult:
+    """The test at one size."""
     pairs = max(N_PAIRS, 10 * test.n_units)
-    result = test.fit(n_pairs=pairs, variance="jackknife", rng=seed)
+    return test.fit(n_pairs=pairs, variance="jackknife", rng=seed)
+
+
+def _each(test: UStatisticTest, result: TestResult) -> tuple[list[str], list[float], list[float]]:
+    """Names, means and standard errors of the learners."""
     if not test.paired:
         return [str(result.settings["learner"])], [result.estimate], [result.se]
     own = result.tables["Learners"]

@@ -1,16 +1,19 @@
 """What a pilot sample, or several simulated ones, say of a test on a sample of another size."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
 
+from ucvtest.common.runtime import Execution
+from ucvtest.designs.named import DisjointSets
+from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.methods.ustatistic.interval import IntervalName
 from ucvtest.methods.ustatistic.test import UStatisticTest
-from ucvtest.planning.basis import LEAST_OBS, Learners
-from ucvtest.planning.ladder import Ladder, log_error
+from ucvtest.planning.basis import LEAST_OBS, Kind, Learners
+from ucvtest.planning.usual import Errors, Seen, components, helped
 from ucvtest.results.result import TestResult
 
 __all__ = [
@@ -26,8 +29,24 @@ __all__ = [
 TOL = 0.1
 """Monte-Carlo error of the pilot's variance, as a share of it."""
 
+N_PAIRS = 400
+"""Pairs of learning sets for numbers of errors, whose J is helped by what is usual."""
+
+NOTHING_SEEN = (
+    "nothing can be predicted from this pilot: no error was seen, or the learners never differed; "
+    "use a larger pilot, or another loss"
+)
+
 ROUGH_TOL = 0.25
 """The same of an AUC, whose fits take more time, and of each of many simulated samples."""
+
+
+@dataclass(frozen=True, eq=False)
+class _OnePilot:
+    """The test of one sample, and of numbers of errors what their losses say besides."""
+
+    result: TestResult
+    errors: Errors | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,16 +90,10 @@ def span_of(test: UStatisticTest) -> float:
 def pilot_of_data(tests: tuple[UStatisticTest, ...], rng: np.random.Generator) -> Pilot:
     """From one sample."""
     test, *of_ratio = tests
-    seed = int(rng.integers(2**31 - 1))
-    result = _fitted(test, ROUGH_TOL if test.loss is None else TOL, seed)
-    first, pairs = _components(result)
-    own = _ratio_result(of_ratio[0], seed) if of_ratio else None
-    jackknife = first if own is None else float(own.variance)
-    # M2 of a ratio is in the units of its logarithm as J is: their ratio is that of differences.
-    found = jackknife, pairs * jackknife / first
-    share = result.diagnostics["mc_se_variance"] / result.variance
-    shown = result if own is None else own
-    return _pilot(test, found, shown, log_error(_df(shown), share), {})
+    one = _one_pilot(test, TOL, rng)
+    if not of_ratio:
+        return _pilot(test, [one])
+    return _pilot_of_ratio(test, one, _ratio_result(of_ratio[0], int(rng.integers(2**31 - 1))))
 
 
 def pilot_of_sampler(
@@ -93,17 +106,12 @@ def pilot_of_sampler(
     n_pilots: int,
 ) -> Pilot:
     """From samples that are drawn, whose components are averaged."""
-    found, estimates = [], []
+    found = []
     for _ in range(n_pilots):
         X, y = sampler(rng, pilot_size)
         test = UStatisticTest(X, y, *learners, **question)
-        result = _fitted(test, ROUGH_TOL, int(rng.integers(2**31 - 1)))
-        found.append(_components(result))
-        estimates.append(result.estimate)
-    jackknife, pair_effects = np.mean(found, axis=0).tolist()
-    spread = np.std([each[0] for each in found], ddof=1) / math.sqrt(n_pilots) / jackknife
-    means, values = (jackknife, pair_effects), {"n_pilots": n_pilots}
-    return _pilot(test, means, result, float(spread) / 2, values, float(np.mean(estimates)))
+        found.append(_one_pilot(test, ROUGH_TOL, rng))
+    return _pilot(test, found)
 
 
 def units_of(test: UStatisticTest) -> str:
@@ -115,17 +123,37 @@ def _is_ratio(question: Mapping[str, Any]) -> bool:
     return question.get("contrast") == "ratio"
 
 
-def _fitted(test: UStatisticTest, tol: float, seed: int) -> TestResult:
+def _one_pilot(test: UStatisticTest, tol: float, rng: np.random.Generator) -> _OnePilot:
     # As a part of the plan: hooks are told of tests that answer a question.
     test._announced = False
+    if _counts_errors(test):
+        result, errors = _of_errors(test, rng)
+        if not errors.mean_square:
+            raise ValueError(NOTHING_SEEN)
+        return _OnePilot(result, errors)
+    tol = ROUGH_TOL if test.loss is None else tol
     interval: IntervalName = "logit" if test.loss is None and not test.paired else "wald"
+    seed = int(rng.integers(2**31 - 1))
     result = test.fit(variance="midpoint", interval=interval, tol=tol, rng=seed)
     if not result.diagnostics["variance_jackknife"] > 0:
         raise ValueError(
             f"nothing can be predicted from this pilot: {result.status}; use a larger pilot, or "
             "another loss"
         )
-    return result
+    return _OnePilot(result)
+
+
+def _of_errors(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestResult, Errors]:
+    """The test on pairs of disjoint learning sets, and what their losses say besides."""
+    problem = test._problem.fitting(test.learn_size)
+    drawn = DisjointSets(test.learn_size, n_draws=N_PAIRS).draw(test.n_units, rng)
+    losses = evaluate_problem(problem, drawn, Execution(rng, None, None, None), {})
+    names = losses.learners[: 2 if test.paired else 1]
+    tested = UStatisticTest.from_losses(losses, *names)
+    tested._announced = False
+    rule: IntervalName = "stabilised" if test.paired else "wald"
+    result = tested.fit(variance="midpoint", interval=rule)
+    return result, Errors.of(losses.difference(*names).table)
 
 
 def _ratio_result(test: UStatisticTest, seed: int) -> TestResult:
@@ -137,10 +165,63 @@ def _ratio_result(test: UStatisticTest, seed: int) -> TestResult:
     return result
 
 
-def _components(result: TestResult) -> tuple[float, float]:
-    """J and M2."""
-    known = result.diagnostics
-    return float(known["variance_jackknife"]), float(known["pair_effects"])
+def _mean_of(found: Sequence[_OnePilot], name: str) -> float:
+    return float(np.mean([each.result.diagnostics[name] for each in found]))
+
+
+def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
+    """From one pilot, or several of the same size."""
+    result = found[-1].result
+    jackknife, pairs = (_mean_of(found, name) for name in ("variance_jackknife", "pair_effects"))
+    seen = Seen(
+        test.n_units,
+        test.learn_size + 1,
+        jackknife,
+        pairs,
+        _df(result),
+        result.diagnostics["mc_se_variance"] / result.variance,
+        len(found),
+    )
+    errors = [each.errors for each in found if each.errors is not None]
+    shown: dict[str, Any] = {"jackknife": jackknife, "pair_effects": pairs}
+    slope = 0.0
+    if errors:
+        mean = Errors(*(float(part) for part in np.mean([astuple(e) for e in errors], axis=0)))
+        ladder, error = helped(seen, mean)
+        shown |= {"mean_square": mean.mean_square, "agreement": mean.agreement}
+        slope = seen.share * _mean_of(found, "slope") if test.paired else 0.0
+    else:
+        ladder, error = components(seen), seen.log_error
+    centre = float(np.mean([each.result.estimate for each in found]))
+    if len(found) > 1:
+        shown["n_pilots"] = len(found)
+    by_midpoint = test.loss is None or _about_errors(test)
+    variance = "midpoint" if by_midpoint else "jackknife"
+    basis = Learners(ladder, variance, _kind(test), centre, error, slope=slope)
+    n_fits = sum(each.result.n_fits for each in found)
+    return Pilot(basis, centre, _shown(test, result) | shown | {"n_fits": n_fits})
+
+
+def _pilot_of_ratio(test: UStatisticTest, one: _OnePilot, own: TestResult) -> Pilot:
+    """M2 of a ratio is in the units of its logarithm as J is: their ratio is that of differences.
+
+    Tails make the degrees of freedom fewer, and more observations do not mend that.
+    """
+    known = one.result.diagnostics
+    jackknife, share = float(own.variance), float(own.variance / known["variance_jackknife"])
+    pairs = share * float(known["pair_effects"])
+    mc_share = known["mc_se_variance"] / one.result.variance
+    seen = Seen(test.n_units, test.learn_size + 1, jackknife, pairs, _df(own), mc_share)
+    basis = Learners(
+        components(seen),
+        "jackknife",
+        "log",
+        own.estimate,
+        seen.log_error,
+        own.df / (test.n_units - 1),
+    )
+    shown = {"jackknife": jackknife, "pair_effects": pairs, "n_fits": one.result.n_fits}
+    return Pilot(basis, own.estimate, _shown(test, own) | shown)
 
 
 def _df(result: TestResult) -> float:
@@ -148,32 +229,30 @@ def _df(result: TestResult) -> float:
     return float(result.diagnostics.get("df_kurtosis", result.df))
 
 
-def _pilot(
-    test: UStatisticTest,
-    found: tuple[float, float],
-    result: TestResult,
-    error: float,
-    values: dict[str, Any],
-    estimate: float | None = None,
-) -> Pilot:
-    auc = test.loss is None
-    counts_errors = not auc and test._mean_loss().name == "zero_one"
-    kind = "log" if result.contrast == "ratio" else "t"
-    # The interval of an error rate of clusters is wider by more than can be planned here.
-    if not test.paired and (auc or counts_errors) and test.clusters is None:
-        kind = "logit" if auc else "plus four"
-    centre = result.estimate if estimate is None else estimate
-    # Tails make the degrees of freedom of a ratio fewer, and more observations do not mend that.
-    share = result.df / (test.n_units - 1) if kind == "log" else 1.0
-    basis = Learners(
-        Ladder.of(test.n_units, test.learn_size + 1, *found),
-        "midpoint" if auc or counts_errors else "jackknife",
-        kind,
-        centre,
-        error,
-        share,
-    )
-    shown = {
+def _about_errors(test: UStatisticTest) -> bool:
+    return test.loss is not None and test._mean_loss().name == "zero_one"
+
+
+def _counts_errors(test: UStatisticTest) -> bool:
+    """Whether losses are numbers of errors, which means over clusters are not."""
+    return _about_errors(test) and test.clusters is None
+
+
+def _kind(test: UStatisticTest) -> Kind:
+    """What the interval is that `fit` gives.
+
+    That of an error rate of clusters is wider by more than can be planned here.
+    """
+    if test.paired:
+        return "stabilised" if _about_errors(test) else "t"
+    if test.loss is None and test.clusters is None:
+        return "logit"
+    return "plus four" if _counts_errors(test) else "t"
+
+
+def _shown(test: UStatisticTest, result: TestResult) -> dict[str, Any]:
+    """What a summary says of the pilot."""
+    return {
         "n_pilot": test.n_units,
         "units": units_of(test),
         "learn_size": test.learn_size,
@@ -181,8 +260,4 @@ def _pilot(
         "loss": result.settings.get("loss"),
         "learner": result.settings.get("learner"),
         "other": result.settings.get("other"),
-        "jackknife": found[0],
-        "pair_effects": found[1],
-        "n_fits": result.n_fits * values.get("n_pilots", 1),
     }
-    return Pilot(basis, centre, shown | values)

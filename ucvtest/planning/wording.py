@@ -39,10 +39,23 @@ def verdict(plan: PlanFields) -> str:
     learnt = "" if size is None else f", with learning sets of {size}"
     if plan.n_needed is None:
         return f"Ten million {plan.settings['units']} are not enough for {what}{learnt}."
+    if plan.n_needed == plan.settings.get("n_least"):
+        return _at_least(plan, what, learnt)
     ends = [number_text(plan.n_low), number_text(plan.n_high) or "more than ten million"]
     return (
         f"{plan.n_needed} {plan.settings['units']} give {what}{learnt}; the pilot of "
         f"{plan.settings['n_pilot']} leaves open {ends[0]} to {ends[1]}."
+    )
+
+
+def _at_least(plan: PlanFields, what: str, learnt: str) -> str:
+    """The answer where the fewest that can be planned give more than was asked for."""
+    units, least = plan.settings["units"], plan.n_needed
+    most = number_text(plan.n_high) or "more than ten million"
+    far = "" if plan.n_high == least else f", and the pilot leaves open up to {most}"
+    return (
+        f"No fewer than {least} {units} can be told of{learnt}: by the pilot of "
+        f"{plan.settings['n_pilot']} they suffice for {what}{far}."
     )
 
 
