@@ -70,7 +70,15 @@ def test_groups_are_the_last_keyword(name):
     assert (last.name, last.default, last.kind) == ("groups", None, last.KEYWORD_ONLY)
 
 
-TAKEN = ("influence.auc", "influence.error")
+OF_MEANS = (
+    "fold_covariance.hold_out",
+    "fold_covariance.moments",
+    "fold_covariance.moments_by_row",
+    "ustatistic.from_pairs",
+)
+"""Their losses of groups are the means of those of rows."""
+
+TAKEN = ("influence.auc", "influence.error", *OF_MEANS)
 
 
 @pytest.mark.parametrize("name", TAKEN)
@@ -78,6 +86,24 @@ def test_groups_of_one_row_change_nothing(name):
     expected = kernel(name)(*CALLS[name])
     single = np.arange(len(np.transpose(CALLS[name][0])))[::-1]
     np.testing.assert_equal(kernel(name)(*CALLS[name], groups=single), expected)
+
+
+@pytest.mark.parametrize("name", OF_MEANS)
+def test_groups_have_the_means_of_their_rows(name):
+    rng, index = np.random.default_rng(0), np.repeat(np.arange(10)[::-1], np.arange(10) % 3 + 1)
+    sizes, sets, shape = np.bincount(index), [np.arange(10) // 2], (1, len(index))
+    if name == "ustatistic.from_pairs":
+        sets, shape = [FIRST, SECOND], (2, 10, len(index))
+    losses = rng.normal(size=shape)
+    means = np.apply_along_axis(lambda row: np.bincount(index, row) / sizes, -1, losses)
+    expected = kernel(name)(*means, *sets)
+    found = kernel(name)(*losses, *(each[..., index] for each in sets), groups=index)
+    assert found.keys() == expected.keys()
+    for key, value in expected.items():
+        np.testing.assert_allclose(found[key], value, rtol=1e-9)
+    divided = [rng.permuted(each[..., index], axis=-1) for each in sets]
+    with pytest.raises(ValueError, match="divides a group"):
+        kernel(name)(*losses, *divided, groups=index)
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in TAKEN])

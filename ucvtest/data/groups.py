@@ -71,6 +71,15 @@ class Groups:
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         return np.add.reduceat(together, starts, axis=-1, dtype=float)
 
+    def common(self, name: str, values: np.ndarray) -> np.ndarray:
+        """What the observations of each group have in common, (..., G); refused if they differ."""
+        found = values[..., self.first]
+        if (found[..., self.index] != values).any():
+            raise ValueError(
+                f"{name} divides a group: learn from all of its rows, or test all of them"
+            )
+        return found
+
     @cached_property
     def _order(self) -> np.ndarray | None:
         """Observations group by group; None where they come so."""

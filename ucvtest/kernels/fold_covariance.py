@@ -27,7 +27,7 @@ import numpy as np
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.checks import check_number
 from ucvtest.common.float64 import in_float64, jit
-from ucvtest.data.groups import refuse_groups
+from ucvtest.data.groups import as_groups
 
 __all__ = [
     "admissible_variances",
@@ -50,9 +50,10 @@ def moments(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str,
         same observations.
     fold : ndarray of int, shape (n,) or (R, n)
         Number of the fold that each observation was tested in; any integers.
-    groups : None
-        The cluster of each observation, the unit of resampling: refused, as independent
-        observations are assumed.
+    groups : array-like, shape (n,), optional
+        The cluster of each observation, the unit of resampling: labels of any type. The loss of a
+        cluster is the mean over its observations, and n is the number of clusters; no set divides
+        one.
 
     Returns
     -------
@@ -67,8 +68,8 @@ def moments(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str,
     Raises
     ------
     ValueError
-        If `groups` are given, shapes do not match, a number is not finite, or there is only one
-        fold.
+        If shapes do not match, a number is not finite, a fold divides a group, or there is only
+        one fold.
 
     Notes
     -----
@@ -89,7 +90,8 @@ def moments(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str,
     >>> {name: found[name] for name in ("mean", "s1", "s2", "s3", "lambda1", "lambda2")}
     {'mean': 1.25, 's1': 2.75, 's2': 1.5, 's3': 1.0, 'lambda1': 1.25, 'lambda2': 2.25}
     """
-    rows = moments_by_row(e, fold, groups=groups)
+    e, fold = _of_groups(e, fold, groups)
+    rows = moments_by_row(e, fold)
     n_repeats, n_obs = len(rows["mean"]), np.shape(e)[-1]
     found = {name: float(values.mean()) for name, values in rows.items()}
     between = float(rows["mean"].var(ddof=1)) if n_repeats > 1 else math.nan
@@ -106,7 +108,7 @@ def moments_by_row(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> di
     e : ndarray, shape (n,) or (R, n)
     fold : ndarray of int, shape (n,) or (R, n)
         Folds of shape (n,) are those of all rows.
-    groups : None
+    groups : array-like, shape (n,), optional
         See `moments`.
 
     Returns
@@ -119,8 +121,7 @@ def moments_by_row(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> di
     ValueError
         As `moments`.
     """
-    refuse_groups(groups, "the estimator")
-    losses, codes, n_folds = _checked(e, fold)
+    losses, codes, n_folds = _checked(*_of_groups(e, fold, groups))
     if n_folds < 2:
         raise ValueError("fold names one fold only: covariances between folds need at least 2")
     return _moments(losses, codes, n_folds)
@@ -135,7 +136,7 @@ def hold_out(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str
         Losses on all test sets.
     fold : ndarray of int, shape (n,)
         Which test set each loss comes from.
-    groups : None
+    groups : array-like, shape (n,), optional
         See `moments`.
 
     Returns
@@ -148,7 +149,7 @@ def hold_out(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str
     Raises
     ------
     ValueError
-        If `groups` are given, shapes do not match or a number is not finite.
+        If shapes do not match, a number is not finite, or a test set divides a group.
 
     Notes
     -----
@@ -162,8 +163,7 @@ def hold_out(e: np.ndarray, fold: np.ndarray, *, groups: Any = None) -> dict[str
     >>> uv.kernels.fold_covariance.hold_out(losses, sets)
     {'mean': 1.25, 'theta1': 0.3958333333333333, 'theta2': 0.5625}
     """
-    refuse_groups(groups, "the estimator")
-    losses, codes, n_folds = _checked(e, fold)
+    losses, codes, n_folds = _checked(*_of_groups(e, fold, groups))
     if len(losses) != 1:
         raise ValueError(f"e must have shape (n,), got {np.shape(e)}: pass one experiment")
     n_obs = losses.shape[1]
@@ -372,6 +372,17 @@ def _check_numbers(**numbers: Any) -> None:
 def _check_sizes(n_obs: Any, fold_size: Any) -> None:
     check_number("n_obs", n_obs, low=1)
     check_number("fold_size", fold_size, low=1)
+
+
+def _of_groups(e: Any, fold: Any, groups: Any) -> tuple[Any, Any]:
+    """Mean losses of clusters, and the fold of each; as they are without groups."""
+    if groups is None:
+        return e, fold
+    losses, codes = as_numbers("e", e), as_array("fold", fold)
+    found = as_groups(groups, losses.shape[-1] if losses.ndim else 0)
+    if found is None or codes.shape not in (losses.shape, losses.shape[-1:]):
+        return e, fold  # refused as without groups
+    return found.sums(losses) / found.sizes, found.common("fold", codes)
 
 
 def _checked(e: np.ndarray, fold: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:

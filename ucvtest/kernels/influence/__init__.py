@@ -128,7 +128,7 @@ def _auc_of_clusters(
 ) -> dict[str, Any]:
     """`auc` where observations come in clusters."""
     mask, counts_given = (
-        _of_clusters(name, each, pairs.clusters)
+        pairs.clusters.groups.common(name, each)
         for name, each in (("tested", tested), ("counts", counts))
     )
     where = ("the sample",) if pairs.mixed else ("class 1", "class 0")
@@ -220,8 +220,8 @@ def error(
     clusters = _clusters(groups, group_weight, mask.shape[1])
     if clusters is not None:
         values = clusters.sums(np.where(mask, values, 0.0))
-        mask = _of_clusters("tested", mask, clusters)
-        counts_given = _of_clusters("counts", counts_given, clusters)
+        mask = clusters.groups.common("tested", mask)
+        counts_given = clusters.groups.common("counts", counts_given)
     if counts is None:
         _check_sizes(mask, "the sample")
     else:
@@ -250,15 +250,6 @@ def _clusters(groups: Any, weight: Any, n_obs: int) -> Clusters | None:
     return clusters_of(
         as_groups(groups, n_obs), check_group_weight(weight, grouped=groups is not None)
     )
-
-
-def _of_clusters(name: str, sets: np.ndarray, clusters: Clusters) -> np.ndarray:
-    """What rows of a cluster have in common, (M, G); refused where they differ."""
-    groups = clusters.groups
-    found = sets[:, groups.first]
-    if (found[:, groups.index] != sets).any():
-        raise ValueError(f"{name} divides a group: learn from all of its rows, or test all of them")
-    return found
 
 
 def _checked(values: Any, tested: Any, counts: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

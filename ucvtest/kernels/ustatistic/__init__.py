@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
-from ucvtest.data.groups import refuse_groups
+from ucvtest.data.groups import as_groups
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
 
 __all__ = ["from_pairs"]
@@ -28,9 +28,10 @@ def from_pairs(
     cluster : array, shape (G,), optional
         Names the rows that were drawn together, for example several pairs from one split
         of the sample into halves; by default rows were drawn independently.
-    groups : None
-        The cluster of each observation, the unit of resampling: refused, as independent
-        observations are assumed.
+    groups : array-like, shape (n,), optional
+        The cluster of each observation, the unit of resampling: labels of any type. The loss of a
+        cluster is the mean over its observations, and n is the number of clusters; no set divides
+        one.
 
     Returns
     -------
@@ -42,7 +43,7 @@ def from_pairs(
     Raises
     ------
     ValueError
-        If `groups` are given, shapes differ, sets are not 0/1, of one size and disjoint, or
+        If shapes differ, sets are not 0/1, of one size and disjoint, or divide a group, or
         there are fewer than two clusters of rows.
 
     Notes
@@ -70,9 +71,14 @@ def from_pairs(
     >>> print(f"{result['estimate']:.2f}, {result['variance'] / (z.var(ddof=1) / 10):.2f}")
     4.50, 1.00
     """
-    refuse_groups(groups, "the estimator")
     d1, d2 = as_numbers("D1", D1), as_numbers("D2", D2)
     l1, l2 = as_array("L1", L1), as_array("L2", L2)
+    units = as_groups(groups, d1.shape[-1]) if d1.ndim == 2 else None
+    if units is not None and d1.shape == d2.shape == l1.shape == l2.shape:
+        (d1, l1), (d2, l2) = (
+            (units.sums(np.where(sets == 0, values, 0.0)) / units.sizes, units.common(name, sets))
+            for name, values, sets in (("L1", d1, l1), ("L2", d2, l2))
+        )
     size = _check_pairs(d1, d2, l1, l2)
     names = np.arange(len(d1)) if cluster is None else as_array("cluster", cluster)
     if names.shape != (len(d1),):
