@@ -5,6 +5,7 @@ import pytest
 
 import ucvtest as uv
 from ucvtest.methods.permutation.labelings import Relabeling
+from ucvtest.stats.exchangeable import Exchangeable
 
 SIZES = {6: [1, 3, 2, 1, 1, 3], 7: [2, 1, 3, 1, 1, 2, 1]}
 LABELS = {
@@ -160,3 +161,36 @@ def uv_clusters(index: list[int]):
     groups = as_groups(index, len(index))
     assert groups is not None
     return Clusters(groups, "group")
+
+
+def test_size_where_labels_of_single_label_clusters_depend_on_their_size():
+    rng, index = np.random.default_rng(0), np.repeat(np.arange(40), np.tile([1, 3], 20))
+    of_three = np.bincount(index)[index] == 3
+    members = [np.flatnonzero(index == each) for each in range(40)]
+    rejected = np.zeros(2)
+    for _ in range(300):
+        # Features and labels know of the size, and of nothing else that they have in common.
+        x = rng.normal(size=40)[index] + of_three
+        own = rng.random(40)[index] < np.where(of_three, 0.7, 0.3)
+        y = np.where(rng.random(len(index)) < 0.9, own, rng.random(len(index)) < 0.5) * 1.0
+        pure = [len(set(y[rows])) == 1 for rows in members]
+        slots = [tuple(rows[:, None]) for rows, one in zip(members, pure, strict=True) if not one]
+        slots.append(tuple(rows for rows, one in zip(members, pure, strict=True) if one))
+        for which, places in enumerate(
+            (Exchangeable.of(y, index), Exchangeable(y, tuple(slots), between=False))
+        ):
+            drawn = np.vstack([y, places.draw(rng, 99)])
+            distance = np.abs(drawn @ x / drawn.sum(axis=1) - (1 - drawn) @ x / (1 - drawn).sum(1))
+            rejected[which] += (distance >= distance[0] - 1e-12).mean() <= 0.05
+    # The documentation has these numbers: 6 and 16%.
+    assert (rejected / 300).round(2).tolist() == [0.06, 0.16]
+
+
+def test_labelings_of_clusters_stop_early():
+    X, y, patient = sample(7)
+    test = uv.PermutationComplexityTest(X, y, "nearest_centroid", groups=patient)
+    whole = test.fit(199, rng=0)
+    early = test.fit(199, rng=0, stop_after=5)
+    assert early.null_hypothesis == whole.null_hypothesis
+    assert early.n_fits < whole.n_fits
+    assert early.pvalue == pytest.approx(5 / (early.n_fits - 1))
