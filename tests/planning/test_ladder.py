@@ -58,7 +58,11 @@ def test_what_errors_agree_on_by_hand():
     # 8 of 12 are not 0; the products of tested pairs are 0, 1, -1, 0.
     assert (found.mean_square, found.agreement) == (8 / 12, 0.0)
     assert Errors.of(np.where(np.isnan(losses), nan, 1.0)).agreement == 1
-    assert math.isnan(Errors.of(0 * losses).agreement)
+    none = Errors.of(0 * losses)
+    assert math.isnan(none.agreement)
+    assert Errors.mean([none, none]) == none
+    mean = Errors.mean([none, Errors(0.2, 0.5), Errors(0.1, 0.2)])
+    assert (mean.mean_square, mean.agreement) == pytest.approx((0.1, 0.4))
 
 
 @pytest.mark.parametrize("n_pilots", [1, 1000])

@@ -224,6 +224,18 @@ def test_at_its_floor_a_plan_says_that_fewer_cannot_be_told_of():
     assert "leaves open 40" not in found.verdict
 
 
+def test_simulated_samples_without_an_error_count_as_such():
+    def rare(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        features, labels = sampler(rng, n)
+        return features + 2.5 * labels[:, None], labels
+
+    asked = {"n_pilots": 4, "pilot_size": 20, "rng": 0}
+    found = uv.plan(rare, None, "lda", "nearest_centroid", difference=0.02, **asked)
+    assert 0 < found.settings["mean_square"] < 0.02
+    assert 0 <= found.settings["agreement"] <= 1
+    assert found.n_low <= found.n_needed <= found.n_high
+
+
 def test_learners_without_an_error_plan_nothing():
     clear = X + 100 * Y[:, None]
     with pytest.raises(ValueError, match="no error was seen, or the learners never differed"):

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from ucvtest.common.runtime import Execution
 from ucvtest.designs.named import DisjointSets
 from ucvtest.evaluation.evaluate import evaluate_problem
-from ucvtest.methods.ustatistic.interval import IntervalName
+from ucvtest.methods.ustatistic.interval import IntervalName, knows_slope
 from ucvtest.methods.ustatistic.test import UStatisticTest
 from ucvtest.planning.basis import LEAST_OBS, Kind, Learners
 from ucvtest.planning.usual import Errors, Seen, components, helped
@@ -127,10 +127,7 @@ def _one_pilot(test: UStatisticTest, tol: float, rng: np.random.Generator) -> _O
     # As a part of the plan: hooks are told of tests that answer a question.
     test._announced = False
     if _counts_errors(test):
-        result, errors = _of_errors(test, rng)
-        if not errors.mean_square:
-            raise ValueError(NOTHING_SEEN)
-        return _OnePilot(result, errors)
+        return _OnePilot(*_of_errors(test, rng))
     tol = ROUGH_TOL if test.loss is None else tol
     interval: IntervalName = "logit" if test.loss is None and not test.paired else "wald"
     seed = int(rng.integers(2**31 - 1))
@@ -151,7 +148,8 @@ def _of_errors(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestResu
     names = losses.learners[: 2 if test.paired else 1]
     tested = UStatisticTest.from_losses(losses, *names)
     tested._announced = False
-    rule: IntervalName = "stabilised" if test.paired else "wald"
+    sloped = test.paired and knows_slope(test.n_units, test.learn_size)
+    rule: IntervalName = "stabilised" if sloped else "wald"
     result = tested.fit(variance="midpoint", interval=rule)
     return result, Errors.of(losses.difference(*names).table)
 
@@ -166,7 +164,8 @@ def _ratio_result(test: UStatisticTest, seed: int) -> TestResult:
 
 
 def _mean_of(found: Sequence[_OnePilot], name: str) -> float:
-    return float(np.mean([each.result.diagnostics[name] for each in found]))
+    """Of a number among the diagnostics, 0 where there is none."""
+    return float(np.mean([np.nan_to_num(each.result.diagnostics.get(name, 0)) for each in found]))
 
 
 def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
@@ -179,14 +178,16 @@ def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
         jackknife,
         pairs,
         _df(result),
-        result.diagnostics["mc_se_variance"] / result.variance,
+        _mc_share(result),
         len(found),
     )
     errors = [each.errors for each in found if each.errors is not None]
     shown: dict[str, Any] = {"jackknife": jackknife, "pair_effects": pairs}
     slope = 0.0
     if errors:
-        mean = Errors(*(float(part) for part in np.mean([astuple(e) for e in errors], axis=0)))
+        mean = Errors.mean(errors)
+        if not mean.mean_square:
+            raise ValueError(NOTHING_SEEN)
         ladder, error = helped(seen, mean)
         shown |= {"mean_square": mean.mean_square, "agreement": mean.agreement}
         slope = seen.share * _mean_of(found, "slope") if test.paired else 0.0
@@ -210,7 +211,7 @@ def _pilot_of_ratio(test: UStatisticTest, one: _OnePilot, own: TestResult) -> Pi
     known = one.result.diagnostics
     jackknife, share = float(own.variance), float(own.variance / known["variance_jackknife"])
     pairs = share * float(known["pair_effects"])
-    mc_share = known["mc_se_variance"] / one.result.variance
+    mc_share = _mc_share(one.result)
     seen = Seen(test.n_units, test.learn_size + 1, jackknife, pairs, _df(own), mc_share)
     basis = Learners(
         components(seen),
@@ -225,8 +226,15 @@ def _pilot_of_ratio(test: UStatisticTest, one: _OnePilot, own: TestResult) -> Pi
 
 
 def _df(result: TestResult) -> float:
-    """Degrees of freedom of the variance: by the kurtosis where it is known."""
-    return float(result.diagnostics.get("df_kurtosis", result.df))
+    """Degrees of freedom of the variance: by the kurtosis where it is known; few of no effects."""
+    known = float(result.diagnostics.get("df_kurtosis", result.df))
+    return 4.0 if math.isnan(known) else known
+
+
+def _mc_share(result: TestResult) -> float:
+    """The Monte-Carlo error of the variance as a share of it; 1 where that is not positive."""
+    known = result.variance > 0
+    return float(result.diagnostics["mc_se_variance"]) / result.variance if known else 1.0
 
 
 def _about_errors(test: UStatisticTest) -> bool:

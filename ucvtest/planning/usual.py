@@ -8,6 +8,7 @@ examples/reproduce_planning.py; the others there have been used for no choice.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -65,6 +66,15 @@ class Errors:
         product = float((known[::2] * known[1::2] * both).sum() / both.sum())
         agreement = min(max(product / square, 0.0), 1.0) if square else math.nan
         return cls(square, agreement)
+
+    @classmethod
+    def mean(cls, several: Sequence[Self]) -> Self:
+        """Of several samples: means of squares and of products."""
+        squares = np.array([each.mean_square for each in several])
+        if not squares.any():
+            return several[0]
+        products = squares * np.array([each.agreement for each in several])
+        return cls(float(squares.mean()), float(np.nansum(products) / squares.sum()))
 
     def usual(self, degree: int) -> Ladder:
         """What components usually are, of the smallest sample that has such pairs."""
