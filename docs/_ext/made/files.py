@@ -43,5 +43,5 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def link(test: str, text: str | None = None) -> str:
-    """A link to the page of a method, by the short name of its test."""
-    return f"[{text or test}](#method-{test.replace('_', '-')})"
+    """A link to the page of a method, by the short name of its test; "" for the page's title."""
+    return f"[{test if text is None else text}](#method-{test.replace('_', '-')})"

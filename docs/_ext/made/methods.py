@@ -73,10 +73,14 @@ def r_name(name: str) -> str:
 
 def _overview() -> str:
     rows = [
-        [link(name), f"{{py:class}}`~ucvtest.{cls.__name__}`", f"`{r_name(name)}()`", _first(cls)]
+        [
+            link(name, ""),
+            _first(cls),
+            f"{{py:class}}`~ucvtest.{cls.__name__}`<br>`{r_name(name)}()`",
+        ]
         for name, cls in TESTS.items()
     ]
-    return markdown_table(["method", "Python", "R", "what it is"], rows)
+    return markdown_table(["method", "what it is", "in Python, in R"], rows)
 
 
 def _first(cls: type) -> str:
