@@ -47,7 +47,7 @@ nb_execution_cache_path = str(HERE / "_build" / "notebooks" / _DIGEST)
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True
 nb_merge_streams = True
-# Pictures belong into the pages, whatever the tests ask for.
+# Pictures belong in the pages, whatever the tests ask for.
 os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
 # Widgets would load scripts from the network.
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}

@@ -4,7 +4,7 @@ import math
 import re
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -194,8 +194,11 @@ def _numbers_of_pairs(comparison: "Comparison") -> dict[str, float]:
     """
     tests, learners = _keys(comparison.tests), _keys(comparison.learners, "learner")
     frame = comparison.frame
+    # Names may hold "_vs_" themselves.
+    made = _distinct(f"{learners[one]}_vs_{learners[other]}" for one, other in comparison.pairs)
+    pairs = dict(zip(comparison.pairs, made, strict=True))
     numbers = {
-        f"{tests[row['test']]}.{learners[row['learner']]}_vs_{learners[row['other']]}.{name}": value
+        f"{tests[row['test']]}.{pairs[row['learner'], row['other']]}.{name}": value
         for row in frame.to_dict("records")
         for name in OF_PAIRS
         if math.isfinite(value := float(row[name]))
@@ -222,15 +225,20 @@ def _keys(names: Sequence[str], without: str = "test") -> dict[str, str]:
 
     `without` stands for what has no letter that keys know.
     """
-    keys: dict[str, str] = {}
-    for each in names:
-        name, number = _file_name(each)[:LONGEST_NAME] or without, 1
-        key = name
-        while key in keys.values():
+    made = [_file_name(each)[:LONGEST_NAME] or without for each in names]
+    return dict(zip(names, _distinct(made), strict=True))
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    """The names, with numbers behind those that were there before."""
+    found: list[str] = []
+    for name in names:
+        key, number = name, 1
+        while key in found:
             number += 1
             key = f"{name}_{number}"
-        keys[each] = key
-    return keys
+        found.append(key)
+    return found
 
 
 def run_name(result: Outcome) -> str:

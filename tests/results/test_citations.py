@@ -147,4 +147,14 @@ def test_paragraph_of_posterior_probabilities(data):
 
 def test_every_rule_and_every_scheme_has_words():
     assert set(INTERVALS) == set(KINDS)
-    assert set(SCHEMES) == set(get_args(Scheme))
+    assert {*SCHEMES, "monte_carlo"} == set(get_args(Scheme))
+
+
+def test_paragraph_says_what_was_drawn(data):
+    stopped = uv.PermutationComplexityTest(*data, "majority").fit(99, stop_after=3, rng=0)
+    text = stopped.methods_text()
+    assert f"{stopped.diagnostics['n_drawn']} permutations of the labels, of 99 at most" in text
+    drawn = uv.InfluenceFunctionTest(*data, "lda").fit(400, "monte_carlo", rng=0)
+    assert "400 random test sets, each 1/5 of the data" in drawn.methods_text()
+    nested = uv.NestedCrossValidationTest(*data, "lda", "majority").fit(rng=0)
+    assert "learning-set size" not in nested.methods_text().partition("Resampling:")[2]

@@ -58,7 +58,8 @@ def gate(
     Both models are fixed, and have predicted the same observations. Error rates are
     compared by McNemar's exact test, AUCs by DeLong's, other losses by the paired t test.
     Exit status 0: the new model is noninferior. 1: the whole interval lies beyond the
-    margin. 3: undecided, as too few observations leave it. 2: an error.
+    margin. 3: undecided, as too few observations leave it, and two models whose
+    predictions are the same. 2: an error.
 
     \b
     Example:

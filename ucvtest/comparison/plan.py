@@ -80,8 +80,13 @@ class Question:
                 "cv has no use for the recommended test, which may draw learning sets of its own: "
                 "name tests, such as tests='corrected_t'"
             )
+        response = as_response(self.y)
+        groups = as_groups(self.groups, len(response))
         design = design_or_cv(
-            *(None, cv, as_response(self.y)), has_classes=self.has_classes, n_dropped=n_dropped
+            *(None, cv, response),
+            has_classes=self.has_classes,
+            n_dropped=n_dropped,
+            groups=None if groups is None or groups.single else groups,
         )
         design = list(design) if isinstance(design, Iterator) else design
         return {

@@ -45,8 +45,9 @@ def dropped_note(n_dropped: int) -> list[str]:
     """What is said of them."""
     if not n_dropped:
         return []
-    several = f"{n_dropped} observations have" if n_dropped > 1 else "1 observation has"
-    return [f"{several} missing values and were left out (missing='drop')."]
+    one = n_dropped == 1
+    left_out = "1 observation has" if one else f"{n_dropped} observations have"
+    return [f"{left_out} missing values and {'was' if one else 'were'} left out (missing='drop')."]
 
 
 def _gaps(part: Any) -> np.ndarray:

@@ -198,6 +198,8 @@ def _chosen(
         raise ValueError("design and cv exclude each other: pass one of them")
     if isinstance(cv, (NamedDesign, Design)):
         raise ValueError("cv is scikit-learn's: pass one of uv.designs as design")
+    if isinstance(cv, str):
+        raise ValueError(f"cv={cv!r:.60} is unknown: use a number of folds, a splitter or splits")
     if not is_integer(cv):
         return cv
     if cv < 2:

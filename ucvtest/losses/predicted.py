@@ -51,10 +51,13 @@ def of_predictions(
     y, predictions, groups, sample_weight = _columns(y, predictions, groups, sample_weight)
     rules = by_name("predictions", predictions)
     known = _known_loss(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
+    beside = {"groups": groups, "sample_weight": sample_weight}
+    _check_rows(y, {_named(name): given for name, given in rules.items()} | beside)
     if known == SCORE:
         found = _scores(y, rules, pos_label)
     else:
-        _check_rows(y, rules)
+        if y is None:
+            raise ValueError("y must hold what was to be predicted: only loss='score' needs none")
         if known == AUC:
             found = _decision_scores(y, rules, pos_label)
         else:
@@ -148,16 +151,17 @@ def _known_loss(loss: Any) -> Loss | str | Any:
     return known
 
 
-def _check_rows(y: Any, rules: Mapping[str, Any]) -> None:
-    """Refuse rows of `y` and of predictions that do not belong together."""
-    if y is None:
-        raise ValueError("y must hold what was to be predicted: only loss='score' needs none")
-    for name, given in rules.items():
-        difference = difference_of_indices(y, given)
+def _check_rows(y: Any, others: Mapping[str, Any]) -> None:
+    """Refuse rows that do not belong to those of `y`, or without it to those of the first other."""
+    named = {name: given for name, given in {"y": y, **others}.items() if given is not None}
+    (first, reference), *rest = named.items()
+    for name, given in rest:
+        difference = difference_of_indices(reference, given)
         if difference:
             raise ValueError(
-                f"y and {_named(name)} have {difference}, but rows are matched by place: pass "
-                "predictions.loc[y.index], or .to_numpy() where row by row they belong together"
+                f"{first} and {name} have {difference}, but rows are matched by place: pass "
+                f"{name.partition('[')[0]}.loc[{first}.index], or .to_numpy() where row by row "
+                "they belong together"
             )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from ucvtest.common.checks import check_number, is_number
 from ucvtest.results.fields import ResultFields, quiet_interval
 from ucvtest.results.serialising import Saved, to_plain
-from ucvtest.results.wording import SAME_LOSSES, SAME_RANKING, named, percent, pvalue_text
+from ucvtest.results.wording import named, percent, pvalue_text
 from ucvtest.stats.wald import Alternative, wald_pvalue
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ __all__ = ["Decision", "EquivalenceResult", "NoninferiorityResult", "equivalence
 
 
 Decision = Literal["pass", "fail", "undecided"]
-
-ALIKE = "the two rules had the same loss, or rank, at every observation"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +65,6 @@ class _Judged(Saved):
         if math.isnan(self.pvalue):
             return f"Undecided: {self.status.rstrip('.')}."
         claim = self.claims[self.decision].format(self=self)
-        if self.status != "ok":
-            return f"{claim}: {ALIKE}."
         level = percent(1 - 2 * self.alpha)
         return (
             f"{claim} at the {percent(self.alpha)} level: the "
@@ -266,8 +262,6 @@ def _common(result: ResultFields, alpha: Any, asked: str) -> dict[str, Any]:
             "posterior probability of that region"
         )
     ends = quiet_interval(replace(result, alternative="two-sided"), 2 * alpha)
-    if _are_alike(result):
-        ends = (result.estimate, result.estimate)
     if math.isnan(ends[0]) and result.status == "ok":
         raise ValueError(
             f"{asked} needs an interval, which the {result.method} does not give: use a test with "
@@ -296,22 +290,10 @@ def _pvalue(result: ResultFields, name: str, bound: float, side: Alternative) ->
                 f"have: use a {'larger' if too_low else 'smaller'} one"
             )
         return found
-    if _are_alike(result):
-        return float(bound >= result.estimate if side == "greater" else bound <= result.estimate)
     if not result.se > 0:
         return math.nan
     statistic = (result.estimate - bound) / result.se
     return wald_pvalue(statistic, result.reference, result.df, side)
-
-
-def _are_alike(result: ResultFields) -> bool:
-    """Whether fixed rules never differed: what tests of ever smaller differences tend to is known.
-
-    Learners that never differed may do so with other learning sets, and rules with the same labels
-    for other observations, which McNemar's test allows for.
-    """
-    fitted_or_counted = result.n_fits > 0 or result.settings.get("loss") == "zero_one"
-    return not fitted_or_counted and result.status in (SAME_LOSSES, SAME_RANKING)
 
 
 def _range(low: float, high: float) -> str:

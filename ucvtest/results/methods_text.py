@@ -24,7 +24,6 @@ INTERVALS = {
 LOSSES = {"zero_one": "zero-one", "auc": "AUC (no loss but a ranking)"}
 
 SCHEMES = {
-    "monte_carlo": "Monte-Carlo cross-validation",
     "repeated": "repeated cross-validation",
     "bootstrap": "the bootstrap",
     "kfold": "cross-validation",
@@ -42,6 +41,7 @@ def methods_text(result: ResultFields) -> str:
     sentences = [
         _question(result),
         _estimand(result),
+        _left_out(result),
         _clusters(result),
         _resampling(result),
         _uncertainty(result),
@@ -60,7 +60,7 @@ def _question(result: ResultFields) -> str:
     what = _measure(result)
     if second is None:
         return f"The {what} of {first} was estimated {how}"
-    plural = what if what.endswith("s") else f"{what}s"
+    plural = "expected losses" if what == "expected loss" else f"{what}s"
     return f"The {plural} of {first} (first) and {second} (second) were compared {how}"
 
 
@@ -79,6 +79,10 @@ def _estimand(result: ResultFields) -> str:
     loss = result.settings.get("loss")
     named = f"; the loss is {LOSSES.get(loss, loss)}" if loss not in (None, "auc") else ""
     return f"The estimand is the {result.estimand}{contrast}{named}."
+
+
+def _left_out(result: ResultFields) -> str:
+    return " ".join(note for note in result.notes if note.endswith("left out (missing='drop')."))
 
 
 def _clusters(result: ResultFields) -> str:
@@ -103,6 +107,8 @@ def _design(result: ResultFields) -> str:
     settings, numbers = result.settings, result.diagnostics
     if "design" in settings:
         return str(settings["design"])
+    if settings.get("scheme") == "monte_carlo":
+        return f"{numbers['n_repeats']} random test sets, each 1/{settings['n_folds']} of the data"
     if "scheme" in settings:
         folds = "" if settings["scheme"] == "bootstrap" else f" with {settings['n_folds']} folds"
         return f"{SCHEMES[settings['scheme']]}{folds}, {numbers['n_repeats']} repeats"
@@ -112,7 +118,9 @@ def _design(result: ResultFields) -> str:
         return f"{settings['n_folds']}-fold cross-validation{repeated}"
     if "n_permutations" in settings:
         number = settings["n_permutations"]
-        return LABELINGS.get(number, f"{number} permutations of the labels")
+        drawn = numbers.get("n_drawn", number)
+        early = "" if drawn == number else f", of {number} at most, where a sequential test stopped"
+        return LABELINGS.get(number, f"{drawn} permutations of the labels{early}")
     if "n_pairs" in numbers:
         return f"{numbers['n_pairs']} pairs of random learning sets"
     return ""
@@ -120,6 +128,9 @@ def _design(result: ResultFields) -> str:
 
 def _learn_size(result: ResultFields) -> str:
     size = result.settings.get("learn_size")
+    if size == result.n_obs:
+        # What the estimate is about, and no set that was learnt from.
+        return ""
     return "" if size is None else f"learning-set size {_number(size)}"
 
 
@@ -154,7 +165,7 @@ def _hypothesis(result: ResultFields) -> str:
     if result.posterior is not None:
         rope = f" (half width {_number(result.posterior.rope)})" if result.posterior.rope else ""
         return (
-            "In the place of a p-value stand posterior probabilities of the region of practical "
+            "Instead of a p-value there are posterior probabilities of the region of practical "
             f"equivalence{rope} and of its sides."
         )
     if math.isnan(result.pvalue):

@@ -1456,6 +1456,15 @@ def test_names_that_keys_have_no_room_for(client: MlflowClient) -> None:
         assert f"ucvtest.comparison.1.hold_out.{pair}.estimate" in metrics
 
 
+def test_names_that_look_like_pairs(client: MlflowClient) -> None:
+    learners = dict(
+        zip(("a", "a_vs_b", "b_vs_c", "c"), ("lda", "knn:3", "majority", "knn:5"), strict=True)
+    )
+    found = uv.compare(X, Y, learners, "hold_out", rng=0)
+    metrics = client.get_run(um.log_result(found).run_id).data.metrics
+    assert sum(name.endswith(".estimate") for name in metrics) == 6
+
+
 def test_more_numbers_than_a_request_takes(
     client: MlflowClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

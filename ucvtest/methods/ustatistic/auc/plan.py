@@ -9,11 +9,15 @@ from ucvtest.common.checks import is_integer
 from ucvtest.data.sample import Sample
 from ucvtest.designs.draws import class_shares
 from ucvtest.designs.within_classes import WithinClasses
-from ucvtest.kernels.auc_ustatistic.variances import VARIANCES, default_variance
+from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS
+from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, VARIANCES, default_variance
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.methods.ustatistic.splits import GivenSplits
 
 __all__ = ["AnySizes", "ClassSizes", "asked_sizes"]
+
+FEWEST_IN_BLOCK = 10
+"""Learning sets of each block that a jackknife without a fit takes at least."""
 
 LEAST_IN_CLASS = 3
 """One observation to learn from, two to test."""
@@ -49,6 +53,11 @@ class AnySizes(WithinClasses):
     def singles_only(self) -> bool:
         """Whether there are too many observations for sums over pairs of them."""
         return False
+
+    @property
+    def rows_for_variances(self) -> int:
+        """Learning sets that variances take at least."""
+        return FEWEST_IN_BLOCK * N_BLOCKS if self.singles_only else ROWS_FOR_EACH * self.n_obs
 
     @property
     def variances(self) -> tuple[str, ...]:

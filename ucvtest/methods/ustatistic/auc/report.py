@@ -15,7 +15,7 @@ from ucvtest.inference.studentise import (
     variance_table,
 )
 from ucvtest.kernels.auc_ustatistic.status import too_rough
-from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
+from ucvtest.kernels.auc_ustatistic.variances import Answer
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
 from ucvtest.methods.ustatistic.auc.run import Found
 from ucvtest.methods.ustatistic.auc.run import Sizes as AnySizes
@@ -84,10 +84,9 @@ def _status(sizes: AnySizes, options: Options, found: Found, name: str) -> str:
         return found.why
     variance, mc_se = found.variance(name), found.mc_se(name)
     if math.isnan(variance):
-        needed = ROWS_FOR_EACH * sizes.n_obs
         return (
             f"too few resamples: {found.n_rows} learning sets do not suffice for the variance, "
-            f"which takes {needed} of them, drawn at least 10 times; {remedy}"
+            f"which takes {sizes.rows_for_variances} of them, drawn at least 10 times; {remedy}"
         )
     if variance < 0:
         return (

@@ -13,7 +13,7 @@ from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS
 from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
 from ucvtest.kernels.auc_ustatistic.status import status
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
-from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
+from ucvtest.kernels.auc_ustatistic.variances import Answer
 from ucvtest.methods.ustatistic.auc.cluster_plan import MixedSizes, SingleLabelSizes
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
 from ucvtest.methods.ustatistic.auc.several_plan import SeveralSizes
@@ -33,9 +33,6 @@ STAGE_PLACEMENTS = 4_000_000
 
 FEWEST_ROWS, FEWEST_FOR_EACH = 600, 10
 """Learning sets that "auto" draws at least: altogether, and for each observation."""
-
-FEWEST_IN_BLOCK = 10
-"""Learning sets of each block that a jackknife without a fit takes at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +119,7 @@ class Rankings:
     @property
     def enough(self) -> bool:
         """Whether there are learning sets enough for variances."""
-        singles_only = isinstance(self.sums, ManyObservations)
-        fewest = FEWEST_IN_BLOCK * N_BLOCKS if singles_only else ROWS_FOR_EACH * self.n_obs
+        fewest = self._sampler.sizes.rows_for_variances
         return self._exact or (self.n_rows >= fewest and self._n_draws >= N_BLOCKS)
 
     @property
