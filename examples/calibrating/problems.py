@@ -114,9 +114,17 @@ class Problem:
     @property
     def quick(self) -> bool:
         """Whether fits cost microseconds."""
-        jitted = all(isinstance(learner, JittedLearner) for learner in self.fitted)
-        slow = ("lasso", "logistic") if self.features.shape[1] > 10 else ("lasso",)
-        return jitted and not any(learner.name.startswith(slow) for learner in self.fitted)
+        slow = ("lasso", "logistic") if self.features.shape[1] > 20 else ("lasso",)
+        return self._jitted and not any(each.name.startswith(slow) for each in self.fitted)
+
+    @property
+    def only_folds(self) -> bool:
+        """Whether fits are so slow that tests on a few folds are all that is studied."""
+        return self.benchmark and not self._jitted
+
+    @property
+    def _jitted(self) -> bool:
+        return all(isinstance(learner, JittedLearner) for learner in self.fitted)
 
     def draw(self, rng: np.random.Generator, size: int) -> np.ndarray:
         """Numbers of the observations of one sample."""

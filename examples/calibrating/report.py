@@ -1,17 +1,18 @@
 """The calibration table in words and as a picture."""
 
 from collections.abc import Callable, Iterable
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from statsmodels.stats.proportion import proportion_confint
 
-from calibrating.table import COLUMNS
-from ucvtest.advice.advise import Advice, advise_from
+from calibrating.advised import BUDGETS, KINDS, followed_advice, followed_on_other_half, verdict
+from calibrating.side_by_side import benchmark_table, ratio_table, tails_table
+from calibrating.table import about_auc, binomial_limits
+from calibrating.words import percent, range_words, rejected_words
 from ucvtest.advice.calibration import calibration_settings
 from ucvtest.advice.procedures import PROCEDURES
 
@@ -27,20 +28,10 @@ NORMAL = 1.96
 FEWEST_SHOWN = 5
 """Problems that a test was tried on before it is shown."""
 
-HELD_OUT = 4
-BUDGETS = (30, 1000, 100_000)
-LEAST_MEAN, LEAST = 0.93, 0.88
-"""What advice has to hold on problems that it was not derived from."""
-
 SIZE_COLOURS = {40: "#440154", 60: "#3b528b", 100: "#21918c", 200: "#5ec962", 500: "#e8c100"}
 
 
 # ----------------------------------------------------------------------------- summaries
-
-
-def about_auc(table: pd.DataFrame) -> pd.Series:
-    """Which rows are about AUCs."""
-    return table["procedure"].isin([each.name for each in PROCEDURES.values() if each.auc])
 
 
 def widely_studied(table: pd.DataFrame) -> pd.DataFrame:
@@ -72,10 +63,12 @@ def summarised(table: pd.DataFrame, target: str, fits_at: int = 100) -> pd.DataF
             {
                 "procedure": name,
                 "coverage": by_problem["covered"].sum() / by_problem["answered"].sum(),
-                "interval": _limits(by_problem["covered"].sum(), by_problem["answered"].sum()),
+                "interval": binomial_limits(
+                    by_problem["covered"].sum(), by_problem["answered"].sum()
+                ),
                 "worst": worst,
                 "worst_coverage": coverage.min(),
-                "worst_interval": _limits(*by_problem.loc[worst, ["covered", "answered"]]),
+                "worst_interval": binomial_limits(*by_problem.loc[worst, ["covered", "answered"]]),
                 "size": (int(null["rejected"]), int(null["tested"])),
                 "power": (int(other["rejected"]), int(other["tested"])),
                 "ideal": _over_ideal(counted) if learner else np.nan,
@@ -101,11 +94,6 @@ def _over_ideal(cells: pd.DataFrame) -> float:
     return float((cells["width"] / (2 * NORMAL * cells["sd"])).mean())
 
 
-def _limits(count: float, total: float) -> tuple[float, float]:
-    low, high = proportion_confint(int(count), int(total), method="beta")
-    return float(low), float(high)
-
-
 def missed_cells(table: pd.DataFrame, target: str) -> list[tuple[str, int, str, float]]:
     """Problems and sample sizes where no test about the learner covers 93%, and the best there."""
     good = {
@@ -124,127 +112,6 @@ def missed_cells(table: pd.DataFrame, target: str) -> list[tuple[str, int, str, 
     return found
 
 
-# ------------------------------------------------------------------- advice, held to account
-
-
-def kind_of(loss: str) -> str:
-    """Problems of one kind are evidence for one another."""
-    return loss if loss in ("zero_one", "auc") else "other"
-
-
-KINDS = {"zero_one": "zero-one losses", "other": "other losses", "auc": "AUCs"}
-
-
-def questions(table: pd.DataFrame) -> pd.DataFrame:
-    """Problems with the losses that they are asked about, the AUC among them."""
-    auc = about_auc(table)
-    found = table[["problem", "loss"]].assign(loss=np.where(auc, "auc", table["loss"]))
-    return found.drop_duplicates(ignore_index=True)
-
-
-def other_half(table: pd.DataFrame, kind: str) -> list[str]:
-    """Every second problem of a kind: on these advice is followed that the rest gave."""
-    asked = questions(table)
-    return list(asked[asked["loss"].map(kind_of) == kind]["problem"])[1::2]
-
-
-def followed_advice(
-    table: pd.DataFrame, n_draws: int = 0, *, kind: str = "zero_one", seed: int = 0
-) -> pd.DataFrame:
-    """Take advice from some problems of a kind, follow it on others.
-
-    The others are every second one; with draws, four at random in each.
-
-    Returns
-    -------
-    DataFrame
-        One row for each draw, problem, sample size, number of fits, and target.
-    """
-    rng = np.random.default_rng(seed)
-    asked = questions(table)
-    asked = asked[asked["loss"].map(kind_of) == kind]
-    losses = dict(zip(asked["problem"], asked["loss"], strict=True))
-    rows = table[table["problem"].isin(losses) & (about_auc(table) == (kind == "auc"))]
-    by_key = {
-        (row.problem, row.n_obs, row.target, row.procedure): row
-        for row in rows.itertuples(index=False)
-    }
-    sizes = {name: sorted(set(cells["n_obs"])) for name, cells in rows.groupby("problem")}
-    names = np.array(list(losses))
-    found = []
-    for draw in range(max(n_draws, 1)):
-        n_held = min(HELD_OUT, len(names) // 2)
-        held = rng.choice(names, n_held, replace=False) if n_draws else other_half(table, kind)
-        rest = rows[~rows["problem"].isin(held)]
-        known: dict[Any, Advice | None] = {}
-        for name in held:
-            for n_obs, budget, target in product(sizes[name], BUDGETS, TARGETS):
-                key = (losses[name], n_obs, budget, len(TARGETS[target]))
-                if key not in known:
-                    known[key] = _advice(rest, *key)
-                advice = known[key]
-                if advice is not None:
-                    found += _followed(advice, by_key, draw, name, n_obs, budget, target)
-    return pd.DataFrame(found)
-
-
-TARGETS = {"difference": ("first", "second"), "error": ("first",)}
-
-
-def _advice(rest: pd.DataFrame, loss: str, n_obs: int, budget: int, learners: int):
-    try:
-        return advise_from(rest, int(n_obs), budget, loss=loss, learners=learners)
-    except ValueError:
-        return None  # no problem of this kind is left
-
-
-def _followed(advice, by_key, draw, name, n_obs, budget, target) -> list[dict[str, Any]]:
-    cell = by_key.get((name, n_obs, target, advice.evidence.procedure))
-    if cell is None:
-        return []
-    return [
-        {
-            "draw": draw,
-            "problem": name,
-            "n_obs": n_obs,
-            "budget": budget,
-            "target": target,
-            "procedure": advice.evidence.procedure,
-            "promises": advice.promises,
-            "answered": int(cell.answered),
-            "covered": int(cell.covered),
-            "null_tested": int(cell.tested * cell.equal),
-            "null_rejected": int(cell.rejected * cell.equal),
-        }
-    ]
-
-
-def verdict(followed: pd.DataFrame) -> dict[str, Any]:
-    """Coverage of promised advice on held-out problems: the mean, the worst problem and cell."""
-    promised = followed[followed["promises"] & (followed["answered"] > 0)]
-    if promised.empty:
-        return {"promised": 0.0, "mean": np.nan, "worst": np.nan, "cells_below": 0, "cells": 0}
-    coverage = promised["covered"] / promised["answered"]
-    # The same cell is met in many draws, and with several budgets.
-    keys = ["problem", "n_obs", "target", "procedure"]
-    cells = promised.drop_duplicates(keys)
-    by_problem = cells.groupby(["problem", "target"])[["covered", "answered"]].sum()
-    share = by_problem["covered"] / by_problem["answered"]
-    cell_coverage = cells["covered"] / cells["answered"]
-    upper = [_limits(*row)[1] for row in cells[["covered", "answered"]].itertuples(index=False)]
-    return {
-        "promised": float(followed["promises"].mean()),
-        "mean": float(coverage.mean()),
-        "worst": float(share.min()),
-        "worst_problem": " ".join(share.idxmin()),
-        "size": _size(int(cells["null_rejected"].sum()), int(cells["null_tested"].sum())),
-        "worst_cell": float(cell_coverage.min()),
-        "cells": len(cells),
-        "cells_below": int((cell_coverage < LEAST).sum()),
-        "cells_clearly_below": int((np.array(upper) < LEAST).sum()),
-    }
-
-
 # -------------------------------------------------------------------------------- README
 
 
@@ -257,7 +124,10 @@ def readme_section(table: pd.DataFrame, n_draws: int) -> str:
         _sample_words(losses),
         _markdown("Difference of two learners", summarised(losses, "difference"), COMMON),
         _markdown("Expected loss of one learner", summarised(losses, "error"), WITHOUT_SIZE),
+        tails_table(losses),
         _markdown("Ratio of the losses of two learners", summarised(losses, "ratio"), OF_RATIO),
+        ratio_table(losses),
+        benchmark_table(losses),
         _tests_without_interval(losses),
         _missed(losses),
         _auc_words(areas),
@@ -271,15 +141,15 @@ def readme_section(table: pd.DataFrame, n_draws: int) -> str:
 Column = tuple[str, Callable[[dict[str, Any]], str]]
 
 _COVERAGE: tuple[Column, ...] = (
-    ("coverage", lambda row: f"{_percent(row['coverage'])} {_range(row['interval'])}"),
+    ("coverage", lambda row: f"{percent(row['coverage'])} {range_words(row['interval'])}"),
     (
         "in the worst problem",
         lambda row: (
-            f"{_percent(row['worst_coverage'])} {_range(row['worst_interval'])} {row['worst']}"
+            f"{percent(row['worst_coverage'])} {range_words(row['worst_interval'])} {row['worst']}"
         ),
     ),
 )
-_SIZE: Column = ("size at a true null", lambda row: _size(*row["size"]))
+_SIZE: Column = ("size at a true null", lambda row: rejected_words(*row["size"]))
 _WIDTH: Column = ("width", lambda row: f"{row['width']:.2f}")
 _COST: tuple[Column, ...] = (
     ("fits at n = 100", lambda row: f"{row['n_fits']}"),
@@ -287,7 +157,7 @@ _COST: tuple[Column, ...] = (
 )
 _IDEAL: tuple[Column, ...] = (
     ("width / ideal", lambda row: _number(row["ideal"], ".2f")),
-    ("too low / too high", lambda row: f"{_percent(row['below'])} / {_percent(row['above'])}"),
+    ("too low / too high", lambda row: f"{percent(row['below'])} / {percent(row['above'])}"),
 )
 _POWER: Column = ("power", lambda row: _share(*row["power"]))
 _SECONDS: Column = ("seconds at n = 100", lambda row: _number(row["seconds"], ".2g"))
@@ -345,26 +215,12 @@ def _sample_words(table: pd.DataFrame) -> str:
     )
 
 
-def _size(rejected: int, tested: int) -> str:
-    if not tested:
-        return "-"
-    return f"{_percent(rejected / tested)} {_range(_limits(rejected, tested))}"
-
-
 def _number(value: float, form: str) -> str:
     return "-" if np.isnan(value) else format(value, form)
 
 
 def _share(count: int, total: int) -> str:
-    return _percent(count / total) if total else "-"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
-
-
-def _range(limits: tuple[float, float]) -> str:
-    return f"[{100 * limits[0]:.1f}, {100 * limits[1]:.1f}]"
+    return percent(count / total) if total else "-"
 
 
 def _tests_without_interval(table: pd.DataFrame) -> str:
@@ -377,7 +233,7 @@ def _tests_without_interval(table: pd.DataFrame) -> str:
         rejected, tested = cells["rejected"].sum(), cells["tested"].sum()
         if tested:
             problems = ", ".join(dict.fromkeys(cells["problem"]))
-            lines.append(f"`{name}` {_size(int(rejected), int(tested))} ({problems})")
+            lines.append(f"`{name}` {rejected_words(int(rejected), int(tested))} ({problems})")
     if not lines:
         return ""
     return (
@@ -403,13 +259,13 @@ def _missed(table: pd.DataFrame) -> str:
 
 
 def _advice_words(table: pd.DataFrame, kind: str, n_draws: int) -> str:
-    half = followed_advice(table, kind=kind)
+    half = followed_on_other_half(table, kind)
     if half.empty:
         return ""
     drawn = followed_advice(table, n_draws, kind=kind)
     return (
         f"`uv.advise` about {KINDS[kind]} ({', '.join(map(str, BUDGETS))} fits): "
-        f"{_verdict_words(verdict(half), 'derived from every second problem, on the others')}; "
+        f"{_verdict_words(verdict(half), 'derived from half of the problems, on the others')}; "
         f"{_verdict_words(verdict(drawn), f'with four held out at random, {n_draws} draws,')}.\n"
     )
 
@@ -532,15 +388,3 @@ def _rows_axis(axes, names: list[str], *, labels: bool = True) -> None:
     for first, _ in pairwise(range(len(names))):
         axes.axhline(first + 0.5, color="#dddddd", linewidth=0.6, zorder=-2)
     axes.tick_params(axis="x", labelsize=8)
-
-
-__all__ = [
-    "COLUMNS",
-    "draw_picture",
-    "followed_advice",
-    "missed_cells",
-    "readme_section",
-    "summarised",
-    "update_readme",
-    "verdict",
-]

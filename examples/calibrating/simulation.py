@@ -1,9 +1,9 @@
-"""Samples from the problems, all tests on each, and the true values of what they estimate."""
+"""Samples from the problems, and all tests on each."""
 
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, nan
@@ -14,33 +14,18 @@ import numpy as np
 import pandas as pd
 
 import ucvtest as uv
+from calibrating.files import note_seconds, written
+from calibrating.plan import CHUNK, GROUPS, file_name
 from calibrating.problems import SEED, Problem
-from calibrating.rules import PopulationRules, population_rules
+from calibrating.rules import population_rules
 from ucvtest.advice.procedures import PROCEDURES, Procedure
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import KFold, NamedDesign, RandomSplits, SplitHalves
-from ucvtest.learners.base import JittedLearner, Learner
+from ucvtest.designs.named import HoldOut, KFold, NamedDesign, RandomSplits, SplitHalves
 from ucvtest.results.result import TestResult
 from ucvtest.stats.intervals import HallT
 from ucvtest.stats.wald import wald_interval, wald_pvalue
 
 ALPHA = 0.05
-CHUNK = 20
-"""Samples whose results are kept in one file."""
-
-BLOCK, MANY_BLOCK = 2000, 500
-"""Observations drawn at a time for the learning sets of the true values; fewer where there are many
-features."""
-
-JUDGED = 2000
-"""Observations beside them on which the rules are judged."""
-
-LEAST_SETS, MOST_SETS, LEAST_BLOCKS = 100, 6000, 10
-PRECISION, PRECISION_AUC = 0.1, 0.05
-"""True values are known to so much of the standard deviation of the estimates of them."""
-
-MANY_FEATURES = 100
-"""With more, rules are slow to learn about on a population."""
 
 TARGETS = {"difference": (0, 1), "error": (0, None), "ratio": (0, 1)}
 """What is estimated: first learner minus second, the first learner's expected loss, and what it is
@@ -93,6 +78,9 @@ SAME_FIT = {
 
 SAME_VARIANCE = {"ustatistic": ("ustatistic_wald", "ustatistic_hall")}
 """Tests that are read off the fit of another: only the interval differs."""
+
+FOLDS = (KFold(10), KFold(2, n_repeats=5), HoldOut(1 / 3))
+"""The designs for learners that are slow to fit, whose other tests would take most of the time."""
 
 SLOW_FITS = 3000
 """`max_fits` of `UStatisticTest` for learners that are slow to fit."""
@@ -152,7 +140,7 @@ class SampleRun:
         return self._seconds[design, loss]
 
     def _evaluated(self, design: NamedDesign, loss: str) -> uv.Losses:
-        if design == KFold(10):
+        if design == KFold(10) and not self.problem.only_folds:
             return _first_rows(self.losses(KFold(10, n_repeats=10), loss), 10)
         if design == RandomSplits(15, 0.1):
             return _first_rows(self.losses(SplitHalves(), loss), 15)
@@ -245,6 +233,8 @@ def usable(problem: Problem) -> Iterator[Procedure]:
         if of_rates and problem.loss != "zero_one":
             suits = False
         if procedure.not_zero_one and problem.loss == "zero_one":
+            suits = False
+        if problem.only_folds and procedure.design not in FOLDS:
             suits = False
         if suits and procedure.test in uv.__all__:
             yield procedure
@@ -433,157 +423,17 @@ def _independence(run: SampleRun) -> Iterator[dict[str, Any]]:
         yield row | {"pvalue": result.pvalue, "estimate": result.estimate, "n_fits": result.n_fits}
 
 
-# ---------------------------------------------------------------------------------- truth
-
-
-def true_values(
-    problem: Problem,
-    learn_size: int,
-    learn_positive: int = 0,
-    *,
-    auc: bool = False,
-    deviations: Mapping[str, float] | None = None,
-    least: int = LEAST_SETS,
-    most: int = MOST_SETS,
-) -> dict[str, float]:
-    """Expected loss (AUC, learning so many positives) at a learning-set size.
-
-    Independent learning sets are drawn until the standard error is small beside the `deviations`
-    of the estimates. Those of one block do not overlap, and their rules are judged on the rest of
-    it and on some more of the population; standard errors are those of the blocks.
-
-    Returns
-    -------
-    dict
-        Of every target the value over learning sets and its standard error.
-    """
-    code = zlib.crc32(problem.name.encode())
-    rng = np.random.default_rng([SEED, code, learn_size, learn_positive, 9])
-    judged: list[np.ndarray] = []
-    n_sets = 0
-    while True:
-        block, learning = _block(problem, learn_size, learn_positive, rng, auc=auc)
-        members = np.arange(learning.shape[1])
-        rules = population_rules(block, members)
-        judged.append(np.column_stack([_judged(each, learning, auc=auc) for each in rules]))
-        n_sets += len(learning)
-        if len(judged) < LEAST_BLOCKS or n_sets < least:
-            continue
-        found = _means(judged)
-        precision = PRECISION_AUC if auc else PRECISION
-        if n_sets >= most or _precise(found, deviations or {}, precision):
-            return found
-
-
-def _judged(rules: PopulationRules, learning: np.ndarray, *, auc: bool) -> np.ndarray:
-    return rules.aucs(learning) if auc else rules.risks(learning)
-
-
-def _precise(found: dict[str, float], deviations: Mapping[str, float], precision: float) -> bool:
-    return all(found[f"{name}_se"] <= precision * sd for name, sd in deviations.items() if sd > 0)
-
-
-def _block(
-    problem: Problem, learn_size: int, positive: int, rng: np.random.Generator, *, auc: bool
-) -> tuple[Problem, np.ndarray]:
-    """Part of the population, the members of learning sets first, and the sets (R, members)."""
-    many = problem.features.shape[1] > MANY_FEATURES
-    n_members = min(MANY_BLOCK if many else BLOCK, problem.n_population)
-    if any(map(_one_by_one, problem.fitted)):
-        n_members = learn_size
-    n_members = max(n_members, learn_size)
-    order = rng.permutation(problem.n_population)
-    n_sets = n_members // learn_size
-    if auc:
-        # Learning sets within the classes come first, in turn.
-        is_positive = problem.sample.target[order] == 1
-        by_class = order[~is_positive], order[is_positive]
-        sizes = learn_size - positive, positive
-        n_sets = max(1, min(n_sets, *(len(c) // g for c, g in zip(by_class, sizes, strict=True))))
-        parts = [c[: n_sets * g].reshape(n_sets, g) for c, g in zip(by_class, sizes, strict=True)]
-        chosen = np.hstack(parts).ravel()
-        order = np.concatenate([chosen, order[~np.isin(order, chosen)]])
-    place = np.arange(n_members) // learn_size
-    learning = place == np.arange(n_sets)[:, None]
-    kept = order[: n_members + JUDGED]
-    return replace(
-        problem, features=problem.features[kept], response=problem.response[kept]
-    ), learning
-
-
-def _means(judged: list[np.ndarray]) -> dict[str, float]:
-    """Values and their standard errors from those of blocks, each (sets, 2)."""
-    blocks = np.array([each.mean(axis=0) for each in judged])
-    first, second = blocks.T
-    ratio = first.mean() / second.mean()
-    values = {
-        "difference": (first.mean() - second.mean(), first - second),
-        "error": (first.mean(), first),
-        # By the delta method.
-        "ratio": (ratio, (first - ratio * second) / second.mean()),
-    }
-    return {
-        f"{target}{suffix}": float(number)
-        for target, (mean, each) in values.items()
-        for suffix, number in (("", mean), ("_se", each.std(ddof=1) / np.sqrt(len(each))))
-    }
-
-
-def _one_by_one(learner: Learner) -> bool:
-    """Whether many learning sets of one large sample are no quicker than as many samples."""
-    return not isinstance(learner, JittedLearner) or learner.name.startswith("knn")
-
-
 # --------------------------------------------------------------------- running, continuing
-
-
-GROUPS = ("own_fits", "losses", "further", "auc", "ustatistic")
 
 
 def run_chunk(problem: Problem, n_obs: int, chunk: int, group: str, folder: Path) -> bool:
     """Run `CHUNK` samples of a cell unless they are on file; whether there was anything to do."""
-    path = folder / f"{problem.name}-{n_obs}-{group}-{chunk:03d}.csv"
+    path = folder / file_name(problem, n_obs, chunk, group)
     if path.exists():
         return False
+    start = time.process_time()
     numbers = range(chunk * CHUNK, (chunk + 1) * CHUNK)
     rows = [row for number in numbers for row in rows_of_sample(problem, n_obs, number, group)]
-    _write(pd.DataFrame(rows), path)
+    written(pd.DataFrame(rows), path)
+    note_seconds(folder, path.name, time.process_time() - start)
     return True
-
-
-KEYS = ["learn_size", "learn_positive", "auc"]
-
-
-def true_values_of_cells(
-    problem: Problem, needed: pd.DataFrame, folder: Path, progress: Callable[[str], None]
-) -> pd.DataFrame:
-    """True values of what tests estimate, those on file read."""
-    path = folder / f"truth-{problem.name}.csv"
-    known = pd.read_csv(path) if path.exists() else pd.DataFrame()
-    have = set() if known.empty else set(known[KEYS].itertuples(index=False, name=None))
-    for key, rows in needed.groupby(KEYS):
-        if key in have:
-            continue
-        size, positive, auc = key
-        progress(f"{problem.name}: truth at learning-set size {size}")
-        by_test = rows.groupby(["target", "n_obs", "procedure"])["estimate"].std()
-        deviations = by_test.groupby("target").min().dropna().to_dict()
-        if problem.equal:
-            deviations = {name: sd for name, sd in deviations.items() if name == "error"}
-        start = time.process_time()
-        values = true_values(
-            problem, int(size), int(positive), auc=bool(auc), deviations=deviations
-        )
-        progress(f"  {time.process_time() - start:.1f} s")
-        row = {"learn_size": size, "learn_positive": positive, "auc": auc, **values}
-        known = pd.concat([known, pd.DataFrame([row])], ignore_index=True)
-        _write(known, path)
-    return known
-
-
-def _write(frame: pd.DataFrame, path: Path) -> None:
-    """Whole or not at all, so that a run that was stopped can be continued."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    frame.to_csv(part, index=False, float_format="%.6g")
-    part.replace(path)

@@ -11,11 +11,15 @@ import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 import ucvtest as uv
+from calibrating.plan import chunks, file_name
 from calibrating.problems import SEED, Problem
-from calibrating.simulation import ALPHA, true_values_of_cells
+from calibrating.simulation import ALPHA
+from calibrating.truth import true_values_of_cells
 from ucvtest.advice.procedures import PROCEDURES
 
 DIGITS = 5
+EARLIER = "earlier.csv"
+KEYS = ["problem", "n_obs", "target", "procedure"]
 
 COLUMNS = (
     "problem",
@@ -46,28 +50,35 @@ COLUMNS = (
 """The last five are missing in rows from before they were counted."""
 
 
-def read_samples(problem: Problem, folder: Path) -> pd.DataFrame:
-    """Every row that was kept of a problem."""
-    parts = []
-    for path in sorted(folder.glob(f"{problem.name}-*.csv")):
-        name, n_obs, *_ = path.stem.split("-")
-        if name == problem.name:
-            parts.append(pd.read_csv(path).assign(n_obs=int(n_obs)))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+def read_samples(problem: Problem, folder: Path) -> tuple[pd.DataFrame, int]:
+    """The rows of all samples that are asked for, and how many files of them are not there."""
+    parts, missing = [], 0
+    for _, n_obs, chunk, group in chunks({problem.name: problem}):
+        path = folder / file_name(problem, n_obs, chunk, group)
+        if path.exists():
+            parts.append(pd.read_csv(path).assign(n_obs=n_obs))
+        else:
+            missing += 1
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(), missing
 
 
-def table_of(problem: Problem, folder: Path, progress=print) -> pd.DataFrame:
-    """The rows of the calibration table of one problem."""
-    rows = read_samples(problem, folder)
+def table_of(problem: Problem, folder: Path, progress=print, *, renew=False) -> pd.DataFrame:
+    """The rows of the calibration table of one problem; `renew` as in `true_values_of_cells`."""
+    rows, missing = read_samples(problem, folder)
+    if missing:
+        progress(f"{problem.name}: {missing} files of samples are not there yet")
     if rows.empty:
         return pd.DataFrame(columns=list(COLUMNS))
-    return cells_of(problem, rows, truths_of(problem, rows, folder, progress))
+    return cells_of(problem, rows, truths_of(problem, rows, folder, progress, renew=renew))
 
 
-def truths_of(problem: Problem, rows: pd.DataFrame, folder: Path, progress=print) -> dict:
+def truths_of(
+    problem: Problem, rows: pd.DataFrame, folder: Path, progress=print, *, renew: bool = False
+) -> dict:
     """True values by what is learnt from and whether they are AUCs, found where not on file."""
     needed = rows[_about_learner(rows) & (rows["learn_size"] > 0) & rows["low"].notna()]
-    truths = true_values_of_cells(problem, needed.assign(auc=_auc(needed)), folder, progress)
+    needed = needed.assign(auc=about_auc(needed))
+    truths = true_values_of_cells(problem, needed, folder, progress, renew=renew)
     return {
         (row["learn_size"], row["learn_positive"], bool(row["auc"])): row
         for row in truths.to_dict("records")
@@ -76,7 +87,7 @@ def truths_of(problem: Problem, rows: pd.DataFrame, folder: Path, progress=print
 
 def cells_of(problem: Problem, rows: pd.DataFrame, known: dict) -> pd.DataFrame:
     """What the samples of a problem give; `known` as from `truths_of`."""
-    of_learner, auc = _about_learner(rows), _auc(rows)
+    of_learner, auc = _about_learner(rows), about_auc(rows)
     found = [
         _cell(problem, key, cell, bool(of_learner[cell.index[0]]), bool(auc[cell.index[0]]), known)
         for key, cell in rows.groupby(["n_obs", "target", "procedure"], sort=False)
@@ -84,7 +95,8 @@ def cells_of(problem: Problem, rows: pd.DataFrame, known: dict) -> pd.DataFrame:
     return pd.DataFrame(found, columns=list(COLUMNS))
 
 
-def _auc(rows: pd.DataFrame) -> pd.Series:
+def about_auc(rows: pd.DataFrame) -> pd.Series:
+    """Which rows are about AUCs."""
     return rows["procedure"].map(lambda name: name in PROCEDURES and PROCEDURES[name].auc)
 
 
@@ -117,8 +129,8 @@ def _cell(
     rejected = tested & (cell["pvalue"] <= ALPHA)
     counts = {"answered": answered, "covered": covered, "tested": tested, "rejected": rejected}
     numbers = {name: int(each.sum()) for name, each in counts.items()}
-    low, high = _interval(numbers["covered"], numbers["answered"])
-    rejected_low, rejected_high = _interval(numbers["rejected"], numbers["tested"])
+    low, high = binomial_limits(numbers["covered"], numbers["answered"])
+    rejected_low, rejected_high = binomial_limits(numbers["rejected"], numbers["tested"])
     return {
         "problem": problem.name,
         "n_obs": n_obs,
@@ -148,7 +160,7 @@ def _null_holds(problem: Problem, target: str) -> bool:
     return target == "independence" or (target in ("difference", "ratio") and problem.equal)
 
 
-def _interval(count: int, total: int) -> tuple[float, float]:
+def binomial_limits(count: int, total: int) -> tuple[float, float]:
     """Clopper and Pearson's 95% interval."""
     if not total:
         return np.nan, np.nan
@@ -156,19 +168,26 @@ def _interval(count: int, total: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def earlier_rows(folder: Path) -> pd.DataFrame:
+    """Rows of a run whose samples were not kept, if the folder has any."""
+    path = folder / EARLIER
+    return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=KEYS)
+
+
 def renewed(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     """The old rows, replaced by new ones of the same problem, size, target and procedure.
 
     New ones from fewer samples, as of a study that was stopped, leave the old ones in their place.
     """
-    keys = ["problem", "n_obs", "target", "procedure"]
     both = pd.concat([old.reindex(columns=list(COLUMNS)), new], ignore_index=True)
-    fewer = both["samples"] < both.groupby(keys)["samples"].transform("max")
-    return both[~fewer].drop_duplicates(keys, keep="last")
+    fewer = both["samples"] < both.groupby(KEYS)["samples"].transform("max")
+    return both[~fewer].drop_duplicates(KEYS, keep="last")
 
 
-def write_table(table: pd.DataFrame, problems: dict[str, Problem], folder: Path) -> None:
-    """The table as CSV, and beside it how it came about."""
+def write_table(
+    table: pd.DataFrame, problems: dict[str, Problem], folder: Path, seconds: float
+) -> None:
+    """The table as CSV, and beside it how it came about, with the processor time that it took."""
     order = {name: place for place, name in enumerate(problems)}
     procedures = {name: place for place, name in enumerate(PROCEDURES)}
     table = table.sort_values(
@@ -183,6 +202,7 @@ def write_table(table: pd.DataFrame, problems: dict[str, Problem], folder: Path)
     about = {
         "seed": SEED,
         "level": 1 - ALPHA,
+        "processor_hours": round(seconds / 3600, 1),
         "versions": {
             "ucvtest": uv.__version__,
             "python": platform.python_version(),

@@ -20,19 +20,15 @@ from ucvtest.learners.adapters.coerce import as_learner
 
 sys.path.insert(0, str(ROOT / "examples"))
 from calibrating.columns import on_columns
-from calibrating.problems import Problem
+from calibrating.files import note_seconds, seconds_noted
+from calibrating.plan import CHUNK, GROUPS, MANY, chunks, samples_wanted
+from calibrating.problems import Problem, problems
 from calibrating.promises import cell_bound, promises_kept
 from calibrating.report import END, START, update_readme
 from calibrating.rules import population_rules
-from calibrating.simulation import (
-    GROUPS,
-    SampleRun,
-    group_of,
-    rows_of_sample,
-    run_chunk,
-    true_values,
-)
-from calibrating.table import COLUMNS, cells_of, renewed
+from calibrating.simulation import SampleRun, group_of, rows_of_sample, run_chunk
+from calibrating.table import COLUMNS, cells_of, earlier_rows, read_samples, renewed
+from calibrating.truth import true_values, true_values_of_cells
 
 GUARD_SAMPLES = range(10_000, 10_060)
 """None of those that the packaged table was made from."""
@@ -186,10 +182,61 @@ def test_what_is_on_file_is_not_run_again(rng, tmp_path, monkeypatch):
     monkeypatch.setattr("calibrating.simulation.CHUNK", 2)
     problem = make_problem(rng, ("lda", "nearest_centroid"))
     assert run_chunk(problem, 40, 0, "losses", tmp_path)
-    (path,) = tmp_path.iterdir()
+    (path,) = tmp_path.glob("test-*.csv")
     before = path.read_bytes()
     assert not run_chunk(problem, 40, 0, "losses", tmp_path)
     assert path.read_bytes() == before
+    assert list(seconds_noted(tmp_path)) == [path.name]
+
+
+def test_the_table_is_made_of_the_samples_that_are_asked_for(rng, tmp_path, monkeypatch):
+    monkeypatch.setattr("calibrating.simulation.CHUNK", 1)
+    problem = make_problem(rng, ("lda", "nearest_centroid"))
+    for chunk in (0, MANY // CHUNK):
+        run_chunk(problem, 40, chunk, "further", tmp_path)
+    rows, missing = read_samples(problem, tmp_path)
+    assert set(rows["number"]) == {0}  # the other one is beyond the plan
+    planned = len(list(chunks({problem.name: problem})))
+    assert missing == planned - 1
+    assert earlier_rows(tmp_path).empty
+
+
+def test_the_last_time_of_a_part_counts(tmp_path):
+    for seconds in (3.0, 2.0):
+        note_seconds(tmp_path, "a.csv", seconds)
+    assert seconds_noted(tmp_path) == {"a.csv": 2.0}
+
+
+def test_true_values_on_file_are_found_anew_only_on_demand(rng, tmp_path):
+    problem = make_problem(rng, ("lda", "nearest_centroid"))
+    needed = pd.DataFrame(
+        {"learn_size": 20, "learn_positive": 0, "auc": False, "target": "error", "n_obs": 40}
+        | {"procedure": "corrected_t", "estimate": [0.1, 0.4]}
+    )
+    first, again, renewed_values = (
+        true_values_of_cells(problem, needed, tmp_path, lambda words: None, renew=renew)
+        for renew in (False, False, True)
+    )
+    pd.testing.assert_frame_equal(first, again)
+    pd.testing.assert_frame_equal(first, renewed_values)  # precise, and so left alone
+    strict = needed.assign(estimate=[0.1, 0.101])
+    (found,) = true_values_of_cells(
+        problem, strict, tmp_path, lambda words: None, renew=True
+    ).to_dict("records")
+    assert found["sets"] > first["sets"].item()
+    assert found["error_se"] < first["error_se"].item()
+
+
+def test_the_plan_has_many_samples_where_fits_are_quick():
+    known = problems()
+    for name, n_obs in (("equal", 500), ("weak", 200), ("weak_2", 12), ("bates_20", 100)):
+        assert samples_wanted(known[name], n_obs, "ustatistic") == MANY
+    forests = known["friedman_trees"]
+    assert forests.only_folds
+    wanted = {group: samples_wanted(forests, 100, group) for group in GROUPS}
+    assert wanted == dict.fromkeys(GROUPS, 0) | {"losses": 20}
+    assert samples_wanted(known["weak"], 41, "ustatistic") == 0
+    assert samples_wanted(known["null_2"], 100, "losses") == 0
 
 
 def test_counts_of_a_cell(rng):
@@ -306,6 +353,8 @@ def _auc_rows(**changes):
             "smaller_class": 20,
             "loss": "auc",
             "learn_size": 28,
+            "n_fits": 1000,
+            "truth_se": 0.001,
             "missed_below": 5,
             "missed_above": 5,
         }
@@ -372,8 +421,6 @@ def test_a_small_part_of_the_study_agrees_with_the_table():
 
 def _beside_the_table(name, n_obs, groups, numbers):
     """How many tests there are, and the smallest p-value of their counts beside the table's."""
-    from calibrating.problems import problems
-
     problem = problems()[name]
     rows = pd.DataFrame(
         [

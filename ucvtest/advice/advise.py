@@ -12,12 +12,9 @@ import numpy as np
 from ucvtest.advice.calibration import (
     FEWEST_PROBLEMS,
     FEWEST_SAMPLES,
-    LOWEST_PROMISED,
-    MEAN_ALL_SIZES,
-    MEAN_PROMISED,
-    MISSING_PROMISED,
-    SIZE_PROMISED,
+    LIMITS,
     Evidence,
+    Limits,
     calibration_table,
 )
 from ucvtest.advice.procedures import PROCEDURES, About, Procedure
@@ -186,8 +183,8 @@ def advise(
     quarter of samples without an answer in each problem and at most 7.5% of true nulls rejected,
     can be promised; of these the one with the narrowest intervals is recommended. Where there is
     none, the one whose worst problem is best is, without promise; nor is there one outside of
-    the sample sizes studied (40 to 500). The limits were set with the first 60 of 200
-    samples of the table in view.
+    the sample sizes studied (40 to 500). The limits of coverage were set on half of the problems
+    and judged on the other half (`python examples/calibration.py --check` prints both).
 
     Narrow means narrow for its own estimand: a test may be about smaller learning sets than
     another, which the reasons say.
@@ -215,8 +212,9 @@ def advise_from(
     learners: int | Sequence[Any] = 2,
     goal: Goal = "interval",
     about: About = "learner",
+    limits: Limits = LIMITS,
 ) -> Advice:
-    """`advise` by another calibration table, for example without some problems."""
+    """`advise` by another calibration table, for example without some problems, or other limits."""
     n_learners = _n_learners(learners)
     _check(n, n_fits, loss, goal, about)
     sizes, outside = _sizes_about(n, table)
@@ -228,9 +226,9 @@ def advise_from(
         cheapest = min((each.n_fits for each in found), default=None)
         remedy = "nothing suits" if cheapest is None else f"use at least {cheapest}"
         raise ValueError(f"n_fits={n_fits} is too few for any test of this kind: {remedy}")
-    ranked = sorted(affordable, key=_rank)
+    ranked = sorted(affordable, key=lambda each: _rank(each, limits))
     best = ranked[0]
-    promises = best.promises and not outside
+    promises = best.meets(limits) and not outside
     procedure = PROCEDURES[best.procedure]
     settings = procedure.settings(n)
     if procedure.takes_loss and loss != "zero_one":
@@ -248,7 +246,7 @@ def advise_from(
         options=procedure.options,
         evidence=best,
         runners_up=tuple(ranked[1 : 1 + N_RUNNERS_UP]),
-        reasons=_reasons(best, procedure, ranked, sizes, outside, n_learners),
+        reasons=_reasons(best, procedure, ranked, sizes, outside, n_learners, limits),
     )
 
 
@@ -378,9 +376,9 @@ def _relative_width(cells: list[Any], widths: Mapping[tuple[str, int], float]) -
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
 
 
-def _rank(each: Evidence) -> tuple[Any, ...]:
+def _rank(each: Evidence, limits: Limits) -> tuple[Any, ...]:
     """Promised ones first, the narrowest first; of the others the best in its worst problem."""
-    if each.promises:
+    if each.meets(limits):
         return (0, each.width, each.n_fits)
     return (1, -min(each.lowest_coverage, each.lowest_all_sizes), each.n_fits)
 
@@ -392,6 +390,7 @@ def _reasons(
     sizes: tuple[int, ...],
     outside: bool,
     n_learners: int,
+    limits: Limits,
 ) -> tuple[str, ...]:
     at = " and ".join(map(str, sizes))
     what = "the difference of two learners" if n_learners == 2 else "one learner"
@@ -412,15 +411,15 @@ def _reasons(
             f"Its intervals are {abs(best.width - 1):.0%} {word} than those of the corrected t "
             "test."
         )
-    if 0.01 < best.missing <= MISSING_PROMISED:
+    if 0.01 < best.missing <= limits.missing:
         reasons.append(f"It gave no answer in {best.missing:.0%} of the samples of one problem.")
-    liberal = [each.procedure for each in ranked if not each.promises]
-    if best.promises and liberal:
+    liberal = [each.procedure for each in ranked if not each.meets(limits)]
+    if best.meets(limits) and liberal:
         reasons.append(f"Not good enough in the table: {', '.join(liberal)}.")
-    return (*reasons, *_doubts(best, outside))
+    return (*reasons, *_doubts(best, outside, limits))
 
 
-def _doubts(best: Evidence, outside: bool) -> list[str]:
+def _doubts(best: Evidence, outside: bool, limits: Limits) -> list[str]:
     """Why nothing can be promised."""
     doubts = []
     if outside:
@@ -432,15 +431,16 @@ def _doubts(best: Evidence, outside: bool) -> list[str]:
     if best.n_samples < FEWEST_SAMPLES:
         doubts.append(f"Only {best.n_samples} samples are behind it.")
     mean, lowest = best.all_sizes, best.lowest_all_sizes
-    low = min(best.lowest_coverage, lowest) < LOWEST_PROMISED
-    if low or best.coverage < MEAN_PROMISED or mean < MEAN_ALL_SIZES:
+    low = min(best.lowest_coverage, lowest) < limits.lowest
+    if low or best.coverage < limits.mean or mean < limits.all_sizes:
         doubts.append(
-            "No test that suits covered 94% on average and 90% in the worst problem at this size, "
-            f"and 95% and 90% at all sizes together (this one there {mean:.1%} and {lowest:.1%}); "
-            "this one is best in its worst."
+            f"No test that suits covered {limits.mean:.0%} on average and {limits.lowest:.0%} in "
+            f"the worst problem at this size, and {limits.all_sizes:.0%} and {limits.lowest:.0%} "
+            f"at all sizes together (this one there {mean:.1%} and {lowest:.1%}); this one is best "
+            "in its worst."
         )
-    if best.missing > MISSING_PROMISED:
+    if best.missing > limits.missing:
         doubts.append(f"It gave no answer in {best.missing:.0%} of the samples of some problem.")
-    if best.size > SIZE_PROMISED:
+    if best.size > limits.size:
         doubts.append(f"It rejected {best.size:.1%} of true nulls at the 5% level.")
     return [f"Cannot promise: {doubt}" for doubt in doubts]
