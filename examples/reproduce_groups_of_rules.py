@@ -1,9 +1,8 @@
-"""How often do 95% intervals about fixed rules, and by influence functions, cover with clusters?
+"""How often do 95% intervals about fixed rules cover with clusters?
 
 Samples as in reproduce_groups.py. Fixed rules are learnt once from 40 clusters of the same kind and
 tested on new samples by hold-out, McNemar's and DeLong's tests, with clusters and as if rows were
-independent; what they really reach comes from 4000 further clusters. Influence functions: lda, and
-lda against naive Bayes, five folds; what the learners reach comes from pools of clusters.
+independent; what they really reach comes from 4000 further clusters.
 
 What is done is kept in a CSV file, cell by cell, so that the script can be stopped and run again.
 """
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from reproduce_groups import CORRELATIONS, N_CLUSTERS, Data, draw, true_values
+from reproduce_groups import CORRELATIONS, N_CLUSTERS, Data, draw
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -72,23 +71,6 @@ def of_rules(n_clusters: int, correlation: float, n_sets: int) -> Iterator[dict]
                 yield row_of(test.method_name, question, weight, one, value, error, grouped=grouped)
 
 
-def by_influence(n_clusters: int, correlation: float, n_sets: int, metric: str) -> Iterator[dict]:
-    """The same for the influence-function test."""
-    learnt = n_clusters - n_clusters // 5
-    truth = true_values(learnt, correlation, "auc" if metric == "auc" else "zero_one")
-    rng = np.random.default_rng([n_clusters, int(100 * correlation), 5])
-    for seed in range(n_sets):
-        X, y, index = draw(rng, n_clusters, correlation)
-        for question in (("lda", None), ("lda", "gaussian_nb")):
-            test = uv.InfluenceFunctionTest(X, y, *question, metric=metric, groups=index)
-            by_pool = truth["lda"] - (truth[question[1]] if question[1] else 0)
-            error = by_pool.std(ddof=1) / np.sqrt(len(by_pool))
-            one = test.fit(2000, rng=seed)
-            yield row_of(
-                f"influence, {metric}", question, "group", one, by_pool.mean(), error, grouped=True
-            )
-
-
 def row_of(name, question, weight, result, true, error, *, grouped) -> dict:
     """What is kept of a result."""
     low, high = result.conf_int()
@@ -122,28 +104,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="10 data sets of one cell")
     parser.add_argument("--data-sets", type=int, default=300)
-    parser.add_argument("--influence", choices=("auc", "error"), help="instead of fixed rules")
     parser.add_argument("--out", type=Path, default=Path("groups_of_rules.csv"))
     arguments = parser.parse_args()
-    path, metric, n_sets = arguments.out, arguments.influence, arguments.data_sets
+    path, n_sets = arguments.out, arguments.data_sets
     table = pd.read_csv(path) if path.exists() else pd.DataFrame()
     cells = list(product(N_CLUSTERS, CORRELATIONS))
     if arguments.quick:
         cells, n_sets = cells[:1], 10
     for n_clusters, correlation in cells:
-        kind = f"influence, {metric}" if metric else "delong"
         if len(table):
-            known = table[["test", "clusters", "correlation"]] == [kind, n_clusters, correlation]
+            known = table[["clusters", "correlation"]] == [n_clusters, correlation]
             if known.all(axis=1).any():
                 continue
-        if metric:
-            rows = by_influence(n_clusters, correlation, n_sets, metric)
-        else:
-            rows = of_rules(n_clusters, correlation, n_sets)
-        found = summarised(rows, n_clusters, correlation)
+        found = summarised(of_rules(n_clusters, correlation, n_sets), n_clusters, correlation)
         table = pd.concat([table, found], ignore_index=True)
         table.to_csv(path, index=False, float_format="%.5g")
-        print(f"{kind}: {n_clusters} clusters, correlation {correlation}", flush=True)
+        print(f"{n_clusters} clusters, correlation {correlation}", flush=True)
     shown = table.pivot_table(
         index=["test", "weight", "clusters"],
         columns=["grouped", "correlation"],
