@@ -74,7 +74,7 @@ def test_many_pilots_leave_little_to_what_is_usual(n_pilots):
     ratio = ladder.jackknife(40) / usual.jackknife(40)
     share = 40 * n_pilots / (40 * n_pilots + 50)
     assert ratio == pytest.approx(2**share)
-    assert 0.1 <= error < 0.25
+    assert 0.1 <= error < 0.4
 
 
 def test_a_pilot_that_leaves_much_to_single_observations_is_believed():
@@ -86,7 +86,8 @@ def test_a_pilot_that_leaves_much_to_single_observations_is_believed():
 
 def test_other_losses_go_by_the_pilot_alone():
     seen = Seen(40, 20, 0.02, 0.016, 20, 0.1)
-    ladder = components(seen)
+    ladder, error = components(seen)
+    assert error > seen.log_error
     assert ladder.first == pytest.approx(0.35 * ladder.jackknife(40))
     assert ladder.jackknife(40) == pytest.approx(0.02 * math.exp(0.1))
     assert ladder.pair_effects(40) == pytest.approx(0.016 * math.exp(0.1))

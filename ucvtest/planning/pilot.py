@@ -192,7 +192,7 @@ def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
         shown |= {"mean_square": mean.mean_square, "agreement": mean.agreement}
         slope = seen.share * _mean_of(found, "slope") if test.paired else 0.0
     else:
-        ladder, error = components(seen), seen.log_error
+        ladder, error = components(seen)
     centre = float(np.mean([each.result.estimate for each in found]))
     if len(found) > 1:
         shown["n_pilots"] = len(found)
@@ -213,14 +213,9 @@ def _pilot_of_ratio(test: UStatisticTest, one: _OnePilot, own: TestResult) -> Pi
     pairs = share * float(known["pair_effects"])
     mc_share = _mc_share(one.result)
     seen = Seen(test.n_units, test.learn_size + 1, jackknife, pairs, _df(own), mc_share)
-    basis = Learners(
-        components(seen),
-        "jackknife",
-        "log",
-        own.estimate,
-        seen.log_error,
-        own.df / (test.n_units - 1),
-    )
+    ladder, error = components(seen)
+    df_share = own.df / (test.n_units - 1)
+    basis = Learners(ladder, "jackknife", "log", own.estimate, error, df_share)
     shown = {"jackknife": jackknife, "pair_effects": pairs, "n_fits": one.result.n_fits}
     return Pilot(basis, own.estimate, _shown(test, own) | shown)
 

@@ -34,8 +34,11 @@ FLOOR = 0.05
 FIRST_OF_JACKKNIFE = 0.35
 """v_1 as a share of J, for other losses than errors."""
 
-USUAL_ERROR = 0.25
+USUAL_ERROR = 0.4
 """Standard deviation of the logarithm of a standard error that is predicted by what is usual."""
+
+BEYOND_KURTOSIS = 1.5
+"""J varies by so much more than the kurtosis of effects in a pilot says."""
 
 EXTRAPOLATION = 0.1
 """The same of components that are known, as the others follow no simple rule."""
@@ -106,7 +109,7 @@ class Seen:
 
     @property
     def log_error(self) -> float:
-        """Of the standard error, by what was seen alone."""
+        """Standard deviation of the logarithm of the standard error here."""
         return log_error(self.df, self.mc_share) / math.sqrt(self.n_pilots)
 
     @property
@@ -116,8 +119,8 @@ class Seen:
         return n_obs / (n_obs + PSEUDO_OBS)
 
 
-def components(seen: Seen) -> Ladder:
-    """Components by J and M2 alone.
+def components(seen: Seen) -> tuple[Ladder, float]:
+    """Components by J and M2 alone, and the error of predictions.
 
     To second order J - 2 M2 is v_1 or less. A single J has a long tail above: its median lies below
     its mean, by which the components are made larger.
@@ -125,7 +128,9 @@ def components(seen: Seen) -> Ladder:
     jackknife, pairs = seen.jackknife, max(seen.pair_effects, 0.0)
     first = max(jackknife - 2 * pairs, FIRST_OF_JACKKNIFE * jackknife)
     factor = math.exp(2 / seen.df / seen.n_pilots)
-    return Ladder.of(seen.n_obs, seen.degree, factor * jackknife, factor * pairs, factor * first)
+    found = (factor * part for part in (jackknife, pairs, first))
+    error = math.hypot(BEYOND_KURTOSIS * seen.log_error, EXTRAPOLATION)
+    return Ladder.of(seen.n_obs, seen.degree, *found), error
 
 
 def helped(seen: Seen, errors: Errors) -> tuple[Ladder, float]:
