@@ -57,7 +57,7 @@ def _clean_environment() -> dict[str, str]:
 
 
 def _run(command: list, **kwargs: object) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, **kwargs)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=480, **kwargs)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
