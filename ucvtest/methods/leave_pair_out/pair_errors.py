@@ -121,17 +121,22 @@ class _RefittedErrors(PairErrors):
 
     def _count(self, labelings: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         labeling, first, second = np.nonzero(labelings[:, :, None] & ~labelings[:, None])
-        fits = np.arange(len(labeling))
-        testing = np.zeros((len(fits), labelings.shape[1]), dtype=bool)
-        testing[fits, first] = testing[fits, second] = True
-        seeds = rng.integers(2**31 - 1, size=len(fits))
-        found = self._evaluator.predict_labelings(
-            labelings[labeling].astype(float), seeds, ~testing, testing
-        )
-        self.ties.update(found.ties)
-        positive, negative = found.values[fits, first], found.values[fits, second]
-        each = np.stack([positive < negative, positive == negative])
-        return each.reshape(2, len(labelings), -1).sum(axis=2)
+        seeds = rng.integers(2**31 - 1, size=len(labeling))
+        counts = np.zeros((2, len(labelings)), dtype=int)
+        # The pairs of one labeling may be too many for a batch.
+        for part in row_batches(len(labeling), labelings.shape[1], CELLS_PER_BATCH):
+            of, one, other = labeling[part], first[part], second[part]
+            fits = np.arange(len(of))
+            testing = np.zeros((len(fits), labelings.shape[1]), dtype=bool)
+            testing[fits, one] = testing[fits, other] = True
+            found = self._evaluator.predict_labelings(
+                labelings[of].astype(float), seeds[part], ~testing, testing
+            )
+            self.ties.update(found.ties)
+            positive, negative = found.values[fits, one], found.values[fits, other]
+            counts[0] += np.bincount(of[positive < negative], minlength=len(labelings))
+            counts[1] += np.bincount(of[positive == negative], minlength=len(labelings))
+        return counts
 
 
 class GivenErrors(PairErrors):
