@@ -126,3 +126,10 @@ def test_an_interrupt_before_anything_is_finished_is_as_it_came(clock):
     with pytest.raises(KeyboardInterrupt) as stop:
         uv.evaluate({"slow": clock.learner(0.0, stops_after=2)}, X, Y, 5, rng=0, n_jobs=1)
     assert type(stop.value) is KeyboardInterrupt
+
+
+def test_bars_know_how_many_fits_there_will_be(capsys):
+    uv.evaluate(["lda", "qda"], X, Y, 5, rng=0, progress=True)
+    assert "10/10" in capsys.readouterr().err
+    uv.CorrectedTTest(X, Y, "lda", "qda", design=5).fit(rng=0, progress=True)
+    assert "10/10" in capsys.readouterr().err

@@ -10,7 +10,7 @@ import numpy as np
 
 from ucvtest.common.checks import check_workers, is_integer
 
-__all__ = ["Execution", "Stopwatch", "make_generator", "progress_bar", "row_batches"]
+__all__ = ["Execution", "Stopwatch", "expect_fits", "make_generator", "progress_bar", "row_batches"]
 
 
 def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
@@ -65,8 +65,15 @@ class Stopwatch:
         return time.perf_counter() - self._start
 
 
+def expect_fits(bar: Any, more: int) -> None:
+    """Tell a bar how many fits there will be, so that it can tell the time left."""
+    bar.total = bar.n + more
+
+
 class _NoBar:
     """Stands for a progress bar where nothing takes long enough to need one."""
+
+    n = total = 0
 
     def update(self, n: int) -> None:
         """Show nothing."""

@@ -11,7 +11,7 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import as_integer, is_integer
 from ucvtest.common.exceptions import Interrupted, naming
-from ucvtest.common.runtime import Execution, Stopwatch, progress_bar, row_batches
+from ucvtest.common.runtime import Execution, Stopwatch, expect_fits, progress_bar, row_batches
 from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.data.sample import Sample
 from ucvtest.designs.adapters import as_design, design_or_cv
@@ -207,6 +207,7 @@ def evaluate_problem(
     n_kept = design.n_resamples if of_sets else int(design.testing.sum())
     kept = np.empty((len(problem.learners), n_kept))
     counts: dict[str, dict[str, int]] = {}
+    expect_fits(execution.bar, len(problem.learners) * design.n_resamples)
 
     def losses() -> Losses:
         """Of the learners that are done."""
