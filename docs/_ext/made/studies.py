@@ -17,6 +17,7 @@ STUDIES = (
     "planning_equivalence",
     "reproduce_groups",
     "reproduce_groups_of_rules",
+    "reproduce_strata",
 )
 
 
