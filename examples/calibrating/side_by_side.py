@@ -59,7 +59,7 @@ def _covered(cells: pd.DataFrame, reference: pd.DataFrame) -> str:
     worst = cells.loc[share.idxmin(), "problem"]
     return (
         f"{percent(share.mean())}, lowest {percent(share.min())} ({worst}), width {width:.2f}; "
-        f"{len(cells)} problems"
+        f"{len(cells)} problems, {int(cells['samples'].sum())} samples"
     )
 
 
