@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import ucvtest as uv
 from ucvtest.methods.permutation.labelings import Relabeling
@@ -182,8 +183,9 @@ def test_size_where_labels_of_single_label_clusters_depend_on_their_size():
             drawn = np.vstack([y, places.draw(rng, 99)])
             distance = np.abs(drawn @ x / drawn.sum(axis=1) - (1 - drawn) @ x / (1 - drawn).sum(1))
             rejected[which] += (distance >= distance[0] - 1e-12).mean() <= 0.05
-    # The documentation has these numbers: 6 and 16%.
-    assert (rejected / 300).round(2).tolist() == [0.06, 0.16]
+    # To permute all alike can be liberal: this is an example in which it is, chosen for that.
+    assert stats.binomtest(int(rejected[0]), 300, 0.05).pvalue > 0.01
+    assert stats.binomtest(int(rejected[1]), 300, 0.05).pvalue < 1e-4
 
 
 def test_labelings_of_clusters_stop_early():

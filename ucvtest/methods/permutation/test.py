@@ -57,11 +57,9 @@ class PermutationComplexityTest(HypothesisTest):
     valid for every learner. Cost: one fit for each labeling; "analytic" needs none.
 
     With groups labels are permuted between clusters where each has one label, otherwise within
-    clusters, and those of clusters with one label among clusters of the same size. To permute all
-    of these alike rejects too often where labels depend on the size: in 16% of 300 samples at the
-    nominal 5%, with clusters of one row mostly of class 0 and of three rows mostly of class 1; as
-    it is done here in 6% (``tests/methods/permutation/test_clusters.py``). The null hypothesis says
-    which. New labels of a row, which optimism is about, are those that it can get.
+    clusters, and those of clusters with one label among clusters of the same size: where labels
+    depend on the size, to permute all of these alike would reject too often. The null hypothesis
+    says which. New labels of a row, which optimism is about, are those that it can get.
     There are no bounds, and no sampling but "permutation".
 
     No losses of resamples are admitted by `from_losses`: what the test compares are fits of all
