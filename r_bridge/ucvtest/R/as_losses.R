@@ -64,12 +64,21 @@ as_losses.data.frame <- function(x, truth, predictions = NULL, fold = NULL, row 
   losses_of_records(found, loss, groups, pos_label, "table of folds")
 }
 
+# What caret's own summary functions compute.
+higher_is_better <- c(Accuracy = TRUE, Kappa = TRUE, ROC = TRUE, Sens = TRUE, Spec = TRUE,
+                      AUC = TRUE, Precision = TRUE, Recall = TRUE, F = TRUE, Rsquared = TRUE,
+                      RMSE = FALSE, MAE = FALSE, logLoss = FALSE)
+
 # Only the mean of each resample, in the units of the metric.
 as_losses.resamples <- function(x, metric = x$metrics[1L], n, n_learn = NULL, n_test = NULL,
-                                ...) {
+                                greater_is_better = NULL, ...) {
   refuse_unknown(...)
   if (!metric %in% x$metrics)
     stop_user("'metric' must be one of ", paste0("\"", x$metrics, "\"", collapse = ", "))
+  higher <- or_else(greater_is_better, unname(higher_is_better[metric]))
+  if (is.na(higher))
+    stop_user("'greater_is_better' is missing: say whether higher values of the metric ", metric,
+              " are better")
   names <- as.character(x$values$Resample)
   fold <- sub("^Fold([0-9]+).*$", "\\1", names)
   repetition <- ifelse(grepl("Rep", names), sub("^.*Rep([0-9]+)$", "\\1", names), "1")
@@ -90,7 +99,7 @@ as_losses.resamples <- function(x, metric = x$metrics[1L], n, n_learn = NULL, n_
                design = if (!folds) "splits" else if (n_folds < nrow(scores)) "repeated_kfold"
                         else "kfold",
                n_folds = if (folds) n_folds,
-               greater_is_better = !metric %in% c("RMSE", "MAE", "logLoss"))
+               greater_is_better = higher)
 }
 
 # Predictions of one learner: the resample and the row of each, the truth, the predictions that a
@@ -113,7 +122,7 @@ records_of.train <- function(x, ...) {
   list(resample = as_resample(kept["Resample"], names(index)), row = kept$rowIndex,
        obs = kept$obs, learning = index,
        pred = function(loss, positive) {
-         if (loss %in% of_labels || !is.factor(kept$obs)) return(kept$pred)
+         if (is_of_labels(loss) || !is.factor(kept$obs)) return(kept$pred)
          probability(kept, positive, "classProbs = TRUE in trainControl()")
        })
 }
@@ -131,7 +140,7 @@ records_of.data.frame <- function(x, truth, splits = NULL, ...) {
        obs = x[[truth]], learning = learning_of(splits),
        pred = function(loss, positive) {
          if (!is.factor(x[[truth]])) return(x$.pred)
-         if (loss %in% of_labels) return(x$.pred_class)
+         if (is_of_labels(loss)) return(x$.pred_class)
          names(x) <- sub("^\\.pred_", "", names(x))
          probability(x, positive, "predictions of probabilities")
        })
@@ -147,15 +156,15 @@ records_of.ResampleResult <- function(x, ...) {
   list(resample = factor(rep(seq_along(sizes), sizes)), row = each("row_ids"), obs = obs,
        learning = lapply(seq_along(predictions), x$resampling$train_set),
        pred = function(loss, positive) {
-         if (loss %in% of_labels || !labels) return(each("response"))
+         if (is_of_labels(loss) || !labels) return(each("response"))
          tables <- do.call(rbind, lapply(predictions, function(p) p$prob))
          probability(as.data.frame(tables, optional = TRUE), positive,
                      "predict_type = \"prob\" of the learner")
        })
 }
 
-# Losses of labels; the others need probabilities or scores where the response has classes.
-of_labels <- "zero_one"
+# Whether a loss is of labels; the others need probabilities or scores where there are classes.
+is_of_labels <- function(loss) is.function(loss) || loss %in% c("zero_one", "accuracy")
 
 probability <- function(table, positive, remedy) {
   if (!positive %in% names(table))
@@ -208,7 +217,7 @@ losses_of_records <- function(found, loss, groups, pos_label, name) {
                length(y))
   fields <- call_python("resampled_losses", y = answer$values, tested = answer$values[row[order]],
                         predictions = predictions, learning = learning, testing = testing,
-                        arguments = list(loss = loss, pos_label = answer$pos_label,
+                        arguments = list(loss = as_loss(loss, y), pos_label = answer$pos_label,
                                          groups = as_groups(groups, length(y))))
   new_losses(fields, name)
 }

@@ -137,7 +137,8 @@ by_formula <- function(f, arguments, sample) {
   with_data(sample, function(formula, data) {
     call <- as.call(c(list(f, quote(formula), data = quote(data)), arguments,
                       if (!is.null(sample$weights)) list(weights = quote(.weights))))
-    eval(call)
+    # Functions such as glm() look for the weights where the formula does, others are given them.
+    eval(call, list(formula = formula, data = data), environment(formula))
   })
 }
 
@@ -179,8 +180,10 @@ with_data <- function(sample, fit, predicted = predictions_of) {
     data[[source$response]] <- if (is.null(classes)) y else factor(as.character(y), classes)
     # Beside the data, where "." in a formula does not find them.
     formula <- source$formula
-    environment(formula) <- list2env(list(.weights = weights[learning]),
-                                     parent = environment(formula))
+    environment(formula) <- new.env(parent = environment(formula))
+    if (!is.null(weights))
+      list2env(list(.weights = weights[learning], weights = weights[learning]),
+               environment(formula))
     fitted <- fit(formula, data[learning, , drop = FALSE])
     predicted(fitted, data[testing, , drop = FALSE], classes, output)
   }
@@ -283,11 +286,14 @@ with_cluster <- function(n_jobs, expression) {
     parallel::stopCluster(.session$cluster)
     .session$cluster <- NULL
   })
-  parallel::clusterCall(.session$cluster, function(paths) {
+  set_up <- function(paths) {
     .libPaths(paths)
     loadNamespace("ucvtest")
     NULL
-  }, .libPaths())
+  }
+  # With this package's namespace the workers would load it before they know where it is.
+  environment(set_up) <- baseenv()
+  parallel::clusterCall(.session$cluster, set_up, .libPaths())
   expression
 }
 

@@ -6,7 +6,7 @@ prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, pos_la
   if (is.null(loss)) loss <- default_loss(answer)
   fields <- call_python("prediction_losses", y = answer$values,
                         predictions = lapply(predictions, prediction_vector),
-                        arguments = list(loss = loss, pos_label = answer$pos_label,
+                        arguments = list(loss = as_loss(loss, y), pos_label = answer$pos_label,
                                          groups = as_groups(groups, length(predictions[[1L]]))))
   new_losses(fields, paste("predictions of", deparse1(substitute(y))))
 }

@@ -78,11 +78,10 @@ class DeLongTest(ResamplingTest):
     With groups, of which some hold several observations, deviations of placement values are added
     up by cluster (Obuchowski 1997), and the reference is Student's t: with a degree of freedom less
     than there are clusters, or Welch's where each cluster has one label; for one learner on the
-    logit scale, as AUCs of few clusters are skewed. The logit was chosen on 36 simulated cells with
-    12 to 30 clusters, where it took the coverage of 95% intervals from 88 to 94%, in the worst from
-    66 to 83% (12 clusters, an AUC of 0.9; 90% with 20 and more). Over 36 others with 20 to 100
-    clusters (``examples/reproduce_groups_of_rules.csv``) they covered 95%, 91% in the worst, those
-    of differences 95 and 92%. With ``group_weight="row"`` the AUC is that of all rows, as in the
+    logit scale, as AUCs of few clusters are skewed. Over 36 simulated
+    cells with 20 to 100 clusters (``examples/reproduce_groups_of_rules.csv``) such 95% intervals
+    covered 95%, 91% in the worst, those of differences 95 and 92%; with fewer clusters and an AUC
+    near 1 they cover less. With ``group_weight="row"`` the AUC is that of all rows, as in the
     paper; with "group" each cluster with a positive counts the same among the positives, and
     likewise among the negatives.
     `joint` tests three or more AUCs at once; `uv.compare` does so too, see `Comparison.joint_test`.

@@ -64,6 +64,17 @@ test_that("what caret does not keep is said", {
   expect_match(message_of(as_losses(names, n = 100)), "give n_learn = and n_test =")
   expect_match(message_of(as_losses(caret::resamples(list(a = again, b = bare)))),
                "keeps no numbers of observations: give n = nrow\\(data\\)")
+  names$metrics <- "gain"
+  expect_match(message_of(as_losses(names, n = 100)), "say whether higher values of the metric gain")
+})
+
+test_that("losses may be functions of labels", {
+  skip_without_python()
+  labels <- data.frame(a = rep(c("no", "yes"), 10), b = rep("yes", 20))
+  losses <- function(loss) prediction_losses(rep(c("no", "yes"), each = 10), labels, loss = loss)
+  wrong <- function(truth, prediction) as.numeric(truth != prediction)
+  expect_equal(losses(wrong)$means, losses("zero_one")$means)
+  expect_equal(losses("accuracy")$means, losses("zero_one")$means)
 })
 
 test_that("rsample's folds are a design, and its tables become losses", {

@@ -101,6 +101,14 @@ test_that("weights reach learners that take them, and others refuse them", {
   set.seed(4)
   by_matrix <- corrected_t_test(patients[1:2], patients$ill, glm, design = 3, weights = weights)
   expect_equal(unname(by_matrix$estimate), estimate_of(glm, weights = weights))
+  passed_on <- function(formula, data, weights)
+    glm(formula, binomial, data, weights = weights)
+  used <- function(formula, data, weights) {
+    stopifnot(length(weights) == nrow(data))
+    glm(formula, binomial, data, weights = weights)
+  }
+  for (learner in list(passed_on, used))
+    expect_equal(estimate_of(learner, weights = weights), estimate_of(glm, weights = weights))
   changed <- estimate_of(glm, weights = marker^4)
   expect_false(identical(changed, estimate_of(glm)))
   expect_match(message_of(estimate_of("lda", weights = weights)), "learner lda takes no weights")
