@@ -2,6 +2,7 @@
 
 import csv
 import math
+import re
 import sys
 from collections import defaultdict
 from dataclasses import FrozenInstanceError
@@ -334,5 +335,6 @@ def test_r_has_a_function_for_every_test_that_can_be_recommended(name: str) -> N
     folder = ROOT / "r_bridge" / "ucvtest"
     assert f"export({R_NAMES[name]})" in folder.joinpath("NAMESPACE").read_text()
     code = "".join(path.read_text() for path in sorted(folder.glob("R/*.R")))
-    body = code.split(f"{R_NAMES[name]}.default <- ")[1].split(" <- function")[0]
-    assert f'"{name}"' in body
+    made = re.search(rf"^{R_NAMES[name]}\.default <- default_method\((\w+)\)", code, re.M)
+    assert made is not None
+    assert re.search(rf'^{made[1]} <- \w+\(\s*"{name}"', code, re.M)
