@@ -1,8 +1,10 @@
 """The command line in a real terminal: its width, completion by the tabulator key, Ctrl-C."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,13 @@ def terminal(command: str, columns: int) -> Any:
     # What others say of the width would count for more than the terminal's own.
     environment = {key: text for key, text in os.environ.items() if key not in SIZES}
     return pexpect.spawn(
-        command, encoding="utf-8", timeout=60, dimensions=(40, columns), env=environment
+        command,
+        encoding="utf-8",
+        timeout=60,
+        dimensions=(40, columns),
+        env=environment,
+        # A job in the background ignores Ctrl-C, and what it starts would too.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
 
 

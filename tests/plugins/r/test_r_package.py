@@ -380,7 +380,7 @@ def test_gctorture(r: RSession) -> None:
         invisible(gctorture(FALSE))
         cat(identical(tortured$estimate, expected$estimate), broken)
     """)
-    assert printed.endswith("TRUE nothing")
+    assert printed.endswith("TRUE learner failing failed on split 1: nothing")
 
 
 LONG_JITTED = "ustat_test(x, y, 'lda', 'knn:3', n_pairs = 1e7)"

@@ -198,16 +198,16 @@ test_that("DeLong's standard error is that of survival's concordance", {
   # survival divides by the number of observations of a class, DeLong by one less.
   size <- ave(status, status, FUN = length)
   error <- function(influence, size) sqrt(sum(influence^2 * size / (size - 1)))
-  run <- function(...) delong_learners_test(
-    prediction_losses(factor(status), data.frame(score = score), loss = "auc", ...),
-    group_weight = "row")
-  ours <- run()
+  losses <- function(...)
+    prediction_losses(factor(status), data.frame(score = score), loss = "auc", ...)
+  ours <- delong_learners_test(losses())
   expect_equal(unname(ours$estimate), unname(theirs$concordance))
   expect_equal(ours$stderr, error(theirs$dfbeta, size))
   # Pairs of rows of one class and one patient.
   patient <- paste(status, ave(seq_along(status), status, FUN = function(i) (seq_along(i) + 1) %/% 2))
   clustered <- rowsum(as.vector(theirs$dfbeta), patient)
   of_class <- startsWith(rownames(clustered), "1")
-  expect_equal(run(groups = patient)$stderr,
+  by_row <- delong_learners_test(losses(groups = patient), group_weight = "row")
+  expect_equal(by_row$stderr,
                error(clustered, ifelse(of_class, sum(of_class), sum(!of_class))))
 })
