@@ -285,8 +285,9 @@ class ResamplingTest(FromLosses):
         return self.design, fit_options
 
     def _learn_sizes(self, design: Design) -> tuple[int, ...]:
-        """The sizes of the learning sets that the estimand is about."""
-        return design.learn_sizes
+        """The sizes of the learning sets that the estimand is about; of clusters, their number."""
+        clusters = self.clusters if self.takes_rows else None
+        return (design if clusters is None else design.by_groups(clusters.groups)).learn_sizes
 
     def _observed(self, execution: Execution) -> LossDifference:
         """The losses that were given, or those of a new draw of the design."""
