@@ -32,8 +32,8 @@ PAIR: dict[str, Any] = {"other": "nearest_centroid"}
 CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "UStatisticTest, error rates": ("UStatisticTest", PAIR, {}),
     "UStatisticTest, AUC": ("UStatisticTest", PAIR | {"loss": "auc"}, {}),
-    "InfluenceFunctionTest": ("InfluenceFunctionTest", PAIR, {}),
-    "InfluenceFunctionTest, AUC": ("InfluenceFunctionTest", PAIR | {"loss": "auc"}, {}),
+    "InfluenceFunctionTest, error rates": ("InfluenceFunctionTest", PAIR | {"metric": "error"}, {}),
+    "InfluenceFunctionTest, AUC": ("InfluenceFunctionTest", PAIR, {}),
     "FoldCovarianceTest": ("FoldCovarianceTest", PAIR, {}),
     "LeavePairOutTest": ("LeavePairOutTest", {}, {"n_permutations": 999}),
     "PermutationComplexityTest": ("PermutationComplexityTest", {}, {}),
@@ -87,8 +87,11 @@ def measured(name: str, n_obs: int) -> tuple[float, float, int, str]:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:
         return float("nan"), float("nan"), 0, f"not done after {SECONDS} s"
-    if done.returncode:
+    if done.returncode < 0:
+        # What refuses memory to JAX ends the process.
         return float("nan"), float("nan"), 0, f"more than {BYTES / 1e9:.0f} GB"
+    if done.returncode:
+        raise RuntimeError(f"{name}, n = {n_obs}: {done.stderr}")
     peak, seconds, n_fits, refused = json.loads(done.stdout.splitlines()[-1])
     return peak, seconds, n_fits, refused
 
