@@ -65,10 +65,9 @@ def fits_within(
     used = USED_BY_SLOW if pace > QUICK else USED_BY_QUICK
     left = used * max_seconds - (clock() - start)
     number = int(left / pace) if pace > 0 else 10**9
-    needed = len(problem.learners) * max(number, 0)
     if number < 2:
         raise ValueError(
             f"max_seconds={max_seconds:g} does not suffice: one fit of each learner takes about "
             f"{pace:.3g} s; raise it, or use quicker learners"
         )
-    return needed
+    return len(problem.learners) * number

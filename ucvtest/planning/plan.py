@@ -160,11 +160,11 @@ def plan(
     report, and power that of its test, of a normal estimate around the difference with the
     standard deviation ``sd``.
 
-    In 19 simulated problems (examples/planning.csv; pilots of 40 and 60, 100 to 400 predicted) 73%
+    In 19 simulated problems (examples/planning.csv; pilots of 40 and 60, 100 to 400 predicted) 74%
     of single pilots predicted the reported standard error to within 30%. The median was right to
     within .9 and 1.15 in 7 of the 12 problems that served to choose the rule, and in 4 of 7 others,
     where it was otherwise .77 to .88, as v_1 was more than is usual. Farthest off were quadratic
-    discriminant analysis (.75, v_1 being half of the mean square; a pilot that shows it is
+    discriminant analysis (.76, v_1 being half of the mean square; a pilot that shows it is
     believed, but few do), squared losses with tails that a pilot has not drawn (.8), and imbalanced
     classes (1.17). AUCs have no such help: a small check came out a third too large.
     What the pilot leaves open (``n_low``, ``n_high``) is part of the answer: the band that is meant
