@@ -180,6 +180,8 @@ def renewed(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     New ones from fewer samples, as of a study that was stopped, leave the old ones in their place.
     """
     both = pd.concat([old.reindex(columns=list(COLUMNS)), new], ignore_index=True)
+    # Problems without samples yet make numbers objects, which are written with all their digits.
+    both = both.infer_objects()
     fewer = both["samples"] < both.groupby(KEYS)["samples"].transform("max")
     return both[~fewer].drop_duplicates(KEYS, keep="last")
 
