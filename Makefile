@@ -49,7 +49,7 @@ reproduce: setup ## Run the reproductions of the papers at full size
 	# 1000 splits take days on two cores; what was printed before is a hundredth of them.
 	$(BIN)/python examples/reproduce_permutation.py --full --n-jobs 2
 
-benchmarks: setup ## Measure what README says about speed, and write it there (ten minutes)
+benchmarks: setup ## Measure how fast it is, and write it into docs/validation/speed.md (ten minutes)
 	$(BIN)/python examples/benchmarks/report.py
 
 # Looked at every time, because R may come and go; the file changes only if R did.

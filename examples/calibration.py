@@ -2,9 +2,10 @@
 
 For every problem and sample size many samples are drawn, every test is run on each, and its 95%
 interval is held against the true value of what that test estimates. Without arguments the whole
-study is run, the AUCs among it, and the table in the package, the picture and the section of the
-README are written anew. What is done is kept in the folder of `--work`, so that a run that was
-stopped goes on where it was; `--report` makes the table of what is there, and says what is not.
+study is run, the AUCs among it, and the table in the package, the picture and the section of
+docs/validation/calibration.md are written anew. What is done is kept in the folder of `--work`, so
+that a run that was stopped goes on where it was; `--report` makes the table of what is there, and
+says what is not.
 Rows of a run whose samples were not kept may lie in the folder too (`earlier.csv`); they give way
 to as many samples or more. `--check` holds the packaged table against what is promised of it.
 
@@ -26,7 +27,7 @@ from calibrating.files import seconds_noted
 from calibrating.plan import GROUPS, chunks
 from calibrating.problems import problems
 from calibrating.promises import promises_kept
-from calibrating.report import draw_picture, readme_section, summarised, update_readme
+from calibrating.report import draw_picture, page_section, summarised, update_page
 from calibrating.simulation import rows_of_sample, run_chunk
 from calibrating.table import cells_of, earlier_rows, renewed, table_of, write_table
 from calibrating.truth import true_values
@@ -54,14 +55,14 @@ def run_samples(
 
 
 def report(folder: Path, *, renew: bool) -> None:
-    """Write table, picture and README from what is in the folder."""
+    """Write table, picture and the section of the page from what is in the folder."""
     new = pd.concat([table_of(problem, folder, renew=renew) for problem in problems().values()])
     table = renewed(earlier_rows(folder), new)
     write_table(table, problems(), ROOT / "ucvtest" / "advice", sum(seconds_noted(folder).values()))
     forget_table()
     table = calibration_table()
     draw_picture(table, ROOT / "examples" / "images" / "calibration.png")
-    update_readme(ROOT / "README.md", readme_section(table, DRAWS))
+    update_page(ROOT / "docs" / "validation" / "calibration.md", page_section(table, DRAWS))
 
 
 def quick() -> None:

@@ -1,11 +1,11 @@
-"""Measure what README says about speed, and write it there, between its two markers.
+"""Measure how fast ucvtest is, and write it into docs/validation/speed.md between two markers.
 
     python examples/benchmarks/report.py
 
 takes about ten minutes and wants a machine with nothing else to do, the colon data, and R with
 glmnet for its part "lasso". It runs the measurements of the other scripts of this folder, and draws
-examples/images/scaling.png. ``--check`` measures nothing: it fails where README lacks a part, or a
-row, that this script would write. ``--only fits lasso`` measures some parts again and leaves the
+examples/images/scaling.png. ``--check`` measures nothing: it fails where the page lacks a part, or
+a row, that this script would write. ``--only fits lasso`` measures some parts again and leaves the
 others as they are.
 """
 
@@ -26,6 +26,7 @@ import whole_test
 from machine import versions
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "validation" / "speed.md"
 PICTURE = Path("examples/images/scaling.png")
 
 BEGIN = "<!-- begin: python examples/benchmarks/report.py -->"
@@ -119,7 +120,7 @@ def growth(quick: bool) -> str:
         f"{most[2]:.2f} s; the largest memory of the process goes from {least[1]:.0f} to "
         f"{most[1]:.0f} MB "
         "(`examples/benchmarks/scaling.py`):\n\n"
-        f"![Seconds and largest memory by the number of fits]({PICTURE})"
+        f"![Seconds and largest memory by the number of fits](../../{PICTURE})"
     )
 
 
@@ -160,9 +161,9 @@ def parts_of(text: str) -> dict[str, str]:
 
 
 def problems(text: str) -> list[str]:
-    """What is wrong with the part of README that this script writes."""
+    """What is wrong with the part of the page that this script writes."""
     if text.count(BEGIN) != 1 or text.count(END) != 1:
-        return [f"README needs {BEGIN!r} and {END!r} once each"]
+        return [f"{PAGE.name} needs {BEGIN!r} and {END!r} once each"]
     found = parts_of(text)
     wrong = [f"part {name!r} is missing" for name in PARTS if name not in found]
     cells = found.get("fits", "")
@@ -183,14 +184,15 @@ def problems(text: str) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="measure nothing; look at README only")
+    parser.add_argument(
+        "--check", action="store_true", help="measure nothing; look at the page only"
+    )
     parser.add_argument(
         "--quick", action="store_true", help="tiny measurements, to standard output"
     )
     parser.add_argument("--only", nargs="+", choices=PARTS, help="parts to measure; default all")
     arguments = parser.parse_args()
-    readme = ROOT / "README.md"
-    text = readme.read_text()
+    text = PAGE.read_text()
     if arguments.check:
         sys.exit("\n".join(problems(text)) or 0)
     # Normal data has no collinear columns; a warning about them would be about rounding.
@@ -207,7 +209,7 @@ def main() -> None:
         print(body)
         return
     before, rest = text.split(BEGIN)
-    readme.write_text(f"{before}{BEGIN}\n{body}\n{END}{rest.partition(END)[2]}")
+    PAGE.write_text(f"{before}{BEGIN}\n{body}\n{END}{rest.partition(END)[2]}")
 
 
 if __name__ == "__main__":

@@ -112,11 +112,11 @@ def missed_cells(table: pd.DataFrame, target: str) -> list[tuple[str, int, str, 
     return found
 
 
-# -------------------------------------------------------------------------------- README
+# --------------------------------------------------------------------------------- page
 
 
-def readme_section(table: pd.DataFrame, n_draws: int) -> str:
-    """What the README says, from the table alone."""
+def page_section(table: pd.DataFrame, n_draws: int) -> str:
+    """What the page on calibration says, from the table alone."""
     table = widely_studied(table)
     auc = about_auc(table)
     losses, areas = table[~auc], table[auc & table["sd"].notna()]
@@ -282,7 +282,7 @@ def _verdict_words(found: dict[str, Any], where: str) -> str:
     )
 
 
-def update_readme(path: Path, section: str) -> None:
+def update_page(path: Path, section: str) -> None:
     """Put the section between its marks."""
     text = path.read_text()
     before, rest = text.split(START)

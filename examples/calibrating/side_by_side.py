@@ -1,4 +1,4 @@
-"""Tables of the README that set a few tests side by side: tails, ratios, a public benchmark."""
+"""Tables of the page on calibration that set a few tests side by side: tails, ratios, others'."""
 
 import numpy as np
 import pandas as pd

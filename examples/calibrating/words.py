@@ -1,4 +1,4 @@
-"""Shares and their limits, as the README has them."""
+"""Shares and their limits, as the page on calibration has them."""
 
 from calibrating.table import binomial_limits
 

@@ -1,4 +1,4 @@
-"""What README says about speed is what a script writes, and a process's first test is quick."""
+"""What the page on speed says is what a script writes, and a process's first test is quick."""
 
 import os
 import resource
@@ -26,7 +26,7 @@ def run(*command: str, **environment: str) -> str:
     return finished.stdout
 
 
-def test_readme_holds_what_the_report_writes() -> None:
+def test_the_page_holds_what_the_report_writes() -> None:
     run(sys.executable, str(REPORT), "--check")
 
 

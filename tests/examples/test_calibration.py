@@ -24,7 +24,7 @@ from calibrating.files import note_seconds, seconds_noted
 from calibrating.plan import CHUNK, GROUPS, MANY, chunks, samples_wanted
 from calibrating.problems import Problem, problems
 from calibrating.promises import cell_bound, promises_kept
-from calibrating.report import END, START, update_readme
+from calibrating.report import END, START, update_page
 from calibrating.rules import population_rules
 from calibrating.simulation import SampleRun, group_of, rows_of_sample, run_chunk
 from calibrating.table import COLUMNS, cells_of, earlier_rows, read_samples, renewed
@@ -391,9 +391,9 @@ def test_a_cell_may_fall_as_far_as_chance_explains():
 
 
 def test_only_the_part_between_the_marks_is_written_anew(tmp_path):
-    path = tmp_path / "README.md"
+    path = tmp_path / "page.md"
     path.write_text(f"before\n{START}\nold\n{END}\nafter\n")
-    update_readme(path, "new\n")
+    update_page(path, "new\n")
     assert path.read_text() == f"before\n{START}\nnew\n{END}\nafter\n"
 
 

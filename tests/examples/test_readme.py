@@ -5,11 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import ucvtest as uv
 from tests.support.paths import ROOT
-from ucvtest.learners.adapters.coerce import SHORT_NAMES
+from ucvtest.methods.registry import TESTS
 
 README = ROOT / "README.md"
+LONGEST = 150
+
+
+def test_it_is_one_document() -> None:
+    assert len(README.read_text().splitlines()) <= LONGEST
 
 
 def test_python_code_runs_from_top_to_bottom(tmp_path: Path) -> None:
@@ -22,16 +26,16 @@ def test_python_code_runs_from_top_to_bottom(tmp_path: Path) -> None:
     assert finished.returncode == 0, finished.stderr
 
 
-def test_every_learner_is_listed() -> None:
-    listed = re.findall(r"^\| `(\w+)[:\d.,]*` \| `uv\.learners\.", README.read_text(), flags=re.M)
-    assert sorted(listed) == sorted(SHORT_NAMES)
+def test_every_test_is_listed_with_its_page() -> None:
+    rows = re.findall(
+        r"^\| \[.*?\]\(docs/methods/(\w+)\.md\) .*?\| `(\w+)`", README.read_text(), re.M
+    )
+    assert dict(rows) == {name: cls.__name__ for name, cls in TESTS.items()}
 
 
-def test_designs_that_tests_admit_are_listed() -> None:
-    public = {name: getattr(uv, name) for name in uv.__all__}
-    admits = {name: each.admits for name, each in public.items() if hasattr(each, "admits")}
-    rows = re.findall(r"^\| `(\w+)` \| ([^|]*) \|$", README.read_text(), flags=re.M)
-    assert dict(rows) == admits
+def test_links_lead_to_files() -> None:
+    targets = re.findall(r"\]\((?!https?:)([^)#\s]+)", README.read_text())
+    assert [target for target in targets if not (ROOT / target).exists()] == []
 
 
 def test_named_targets_exist() -> None:
