@@ -467,3 +467,42 @@ def test_one_walk_in_a_process_of_its_own(tmp_path: Path) -> None:
         "status 2",
     ]
     assert finished.stderr == "Error: [Errno 2] No such file or directory: 'no.csv'\n"
+
+
+def test_seconds_and_checkpoints(
+    plain: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    def allowed(problem: Any, learn_size: int, max_seconds: float, execution: Any) -> int:
+        asked.append(max_seconds)
+        return 600
+
+    for module in ("comparison.default", "methods.ustatistic.test"):
+        monkeypatch.setattr(f"ucvtest.{module}.fits_within", allowed)
+    start = ("compare", plain, "--target", "ill", "--learner", "lda", "--max-seconds", "5")
+    pair = (*start, "--other", "knn:5", "--json", "-")
+    assert run(*pair).exit_code == 0
+    for option in (("--test", "ustatistic"), ("--variance", "jackknife")):
+        settings = json.loads(run(*pair, *option).stdout)["settings"]
+        assert (settings["max_seconds"], settings["max_fits"]) == (5, 600)
+    assert run(*start).exit_code == 0
+    assert set(asked) == {5.0}
+    for test in ("corrected_t", "permutation"):
+        outcome = run(*start, "--test", test)
+        assert outcome.exit_code == 2
+        assert f"--max-seconds has no use for the test {test}" in outcome.stderr
+    path = tmp_path / "kept.json"
+    table = (*start[:6], "--other", "knn:5", "--other", "majority", "--checkpoint", str(path))
+    outcome = run(*table, "--test", "ustatistic", "--n-pairs", "60", "--json", "-")
+    assert outcome.exit_code == 0, outcome.stderr
+    lines = path.read_text()
+    assert lines.count('"result"') == 3
+    again = run(*table, "--test", "ustatistic", "--n-pairs", "60", "--json", "-")
+    for each in (outcome, again):
+        assert len(json.loads(each.stdout)["results"]) == 3
+    assert path.read_text() == lines
+    outcome = run(*table, "--test", "ustatistic", "--n-pairs", "61")
+    assert "is of another call: tests differs" in outcome.stderr
+    outcome = run(*start[:6], "--checkpoint", str(path))
+    assert "--checkpoint is for several tests (--tests) or learners" in outcome.stderr

@@ -1,6 +1,7 @@
 """``ucvtest compare``: one learner, two, or a table of several."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -33,6 +34,7 @@ from ucvtest.cli.options import (
     check_margin,
     check_margin_of,
     check_options,
+    check_seconds_of,
     check_together,
     named_tests,
     of_ratios,
@@ -147,6 +149,21 @@ def compare(
     max_fits: Annotated[
         int | None, typer.Option(help="Model fits after which --n-pairs auto stops in any case.")
     ] = None,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds, about: of the recommended test, or of ustatistic with --n-pairs auto. "
+            "The numbers of fits are told, which repeat the result."
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json",
+            help="Keep what is finished of several tests or pairs of learners; after an interrupt "
+            "the same command goes on from there.",
+        ),
+    ] = None,
     folds: Annotated[
         int | None, typer.Option(help="Folds of tests that cross-validate, named by --test.")
     ] = None,
@@ -249,9 +266,12 @@ def compare(
             "--n-pairs": parse_pairs(n_pairs),
             "--tol": tol,
             "--max-fits": max_fits,
+            "--max-seconds": max_seconds,
         }
         if loss and scoring:
             raise ValueError("--loss and --scoring exclude each other: pass one of them")
+        if test in OF_ONE_LEARNER:
+            check_seconds_of(max_seconds, [test])
         named = {} if test in OF_ONE_LEARNER else named_tests(test, tests, own)
         if margin is not None:
             check_margin_of([test] if test in OF_ONE_LEARNER else named)
@@ -292,6 +312,8 @@ def compare(
         as_table = tests is not None or len(learners) > 2 or _are_paths(learners)
         check_together(as_table, learners, null_value, correction, baseline)
         outcome: TestResult | Comparison
+        if checkpoint is not None and not as_table:
+            raise ValueError("--checkpoint is for several tests (--tests) or learners")
         if test in OF_ONE_LEARNER:
             outcome = _run_alone(test, X, y, learners, common, seed)
         elif as_table:
@@ -303,9 +325,11 @@ def compare(
                 correction=adjusted,
                 baseline=baseline,
                 rng=seed,
+                max_seconds=None if named else max_seconds,
+                checkpoint=checkpoint,
             )
         else:
-            outcome = _run_test(named, X, y, learners, null_value, common, seed)
+            outcome = _run_test(named, X, y, learners, null_value, common, seed, max_seconds)
         report(outcome, alpha, plot, json, margin, quiet=quiet)
 
 
@@ -346,15 +370,24 @@ def _run_test(
     null_value: float | None,
     common: dict[str, Any],
     seed: int,
+    max_seconds: float | None,
 ) -> "TestResult":
-    """One test of one learner or two; `common` holds the arguments that all tests understand."""
-    from ucvtest.comparison.default import recommended
+    """One test of one learner or two; `common` holds the arguments that all tests understand.
+
+    The seconds are those of the recommended test; others have options of their own.
+    """
+    from ucvtest.common.runtime import Execution
+    from ucvtest.comparison.default import affordable_within, recommended
 
     default = None
     if not named:
         of_rows = ("pos_label", "groups", "group_weight")
         arguments = {name: common[name] for name in of_rows if name in common}
-        default = recommended(X, y, list(learners), len(learners), common["loss"], arguments)
+        affordable = None
+        if max_seconds is not None:
+            affordable = affordable_within(max_seconds, 1, Execution.of(seed, None, None))
+        asked = (X, y, list(learners), len(learners), common["loss"], arguments)
+        default = recommended(*asked, affordable=affordable)
     spec = default.spec if default else next(iter(named.values()))
     cls: Any = spec.cls
     shared = {name: value for name, value in common.items() if name != "loss"}

@@ -91,6 +91,7 @@ OWN_OPTIONS = {
     "--n-pairs": ("fit", "n_pairs", "auto"),
     "--tol": ("fit", "tol", 0.05),
     "--max-fits": ("fit", "max_fits", None),
+    "--max-seconds": ("fit", "max_seconds", None),
 }
 """Options of ustatistic alone: what takes them, their names there and their defaults."""
 
@@ -143,6 +144,16 @@ def check_margin(
         raise ValueError("--margin compares with something: add --other, or --null-value")
 
 
+def check_seconds_of(max_seconds: float | None, tests: Iterable[str]) -> None:
+    """Refuse seconds for tests whose number of fits is fixed; no name is the recommended test."""
+    fixed = [test for test in tests if test != "ustatistic"]
+    if max_seconds is not None and fixed:
+        raise ValueError(
+            f"--max-seconds has no use for the test {fixed[0]}, whose design says how many fits "
+            "there are: use --test ustatistic, or name no test for the one that there is time for"
+        )
+
+
 WITHOUT_MARGIN = {
     "five_by_two_f": "gives no interval",
     "bayesian_t": "gives a posterior probability",
@@ -169,12 +180,15 @@ def named_tests(test: str, tests: str | None, own: dict[str, Any]) -> "dict[str,
     if test and tests is not None:
         raise ValueError("--test and --tests exclude each other: list all in --tests")
     given = [option for option, value in own.items() if value != OWN_OPTIONS[option][2]]
-    # Options of one test name it.
+    # Options of one test name it; seconds alone are for the recommended one too.
+    if given == ["--max-seconds"] and (test or tests or RECOMMENDED) == RECOMMENDED:
+        given = []
     listed = test or ("ustatistic" if given and tests is None else tests or RECOMMENDED)
     if listed == RECOMMENDED:
         chosen: dict[str, TestSpec] = {}
     else:
         chosen = as_specs([name.strip() for name in listed.split(",")])
+    check_seconds_of(own["--max-seconds"], chosen)
     if given and "ustatistic" not in chosen:
         raise ValueError(f"{given[0]} belongs to the test ustatistic, which is not run")
     parts: dict[str, dict[str, Any]] = {"constructor": {}, "fit": {}}

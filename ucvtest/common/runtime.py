@@ -1,16 +1,20 @@
 """What every fit needs around it: a generator, workers, a progress bar, a stopwatch."""
 
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 
 from ucvtest.common.checks import check_workers, is_integer
 
-__all__ = ["Execution", "Stopwatch", "expect_fits", "make_generator", "progress_bar", "row_batches"]
+__all__ = ["Course", "Execution", "Stopwatch", "make_generator", "progress_bar", "row_batches"]
+
+LINE_SECONDS = 60.0
+"""Seconds between two lines about progress where they are asked for and there is no terminal."""
 
 
 def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
@@ -34,13 +38,36 @@ def make_generator(rng: Any) -> tuple[np.random.Generator, int | None]:
 
 @contextmanager
 def progress_bar(progress: bool | None, description: str, unit: str) -> Iterator[Any]:
-    """A tqdm bar that appears after three seconds, on terminals unless asked for."""
+    """A tqdm bar that appears after three seconds, on terminals unless asked for.
+
+    Asked for where there is no terminal, as in a batch job, it is a line a minute.
+    """
     from tqdm import tqdm
 
-    disable = None if progress is None else not progress
-    delay = 3.0 if progress is None else 0.0
-    with tqdm(desc=description, unit=unit, disable=disable, delay=delay) as bar:
+    options: dict[str, Any] = {"disable": None, "delay": 3.0}
+    if progress is not None:
+        options = {"disable": not progress}
+    if progress and not sys.stderr.isatty():
+        options |= {"file": _Lines(sys.stderr), "mininterval": LINE_SECONDS}
+    with tqdm(desc=description, unit=unit, **options) as bar:
         yield bar
+
+
+class _Lines:
+    """A stream on which every state of a bar gets a line of its own."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        """Write the text, if there is any, as one line."""
+        line = text.strip("\r\n ")
+        if line:
+            self._stream.write(f"{line}\n")
+
+    def flush(self) -> None:
+        """Have the lines so far shown."""
+        self._stream.flush()
 
 
 def row_batches(
@@ -65,9 +92,24 @@ class Stopwatch:
         return time.perf_counter() - self._start
 
 
-def expect_fits(bar: Any, more: int) -> None:
-    """Tell a bar how many fits there will be, so that it can tell the time left."""
-    bar.total = bar.n + more
+class Course:
+    """How the fits of a call go: how many there were, how many there will be, and what is kept.
+
+    `kept` is the checkpoint, where one is wanted; a clock in the place of the real one is for
+    tests.
+    """
+
+    def __init__(self, kept: Any = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.kept, self.clock = kept, clock
+        self.n_fits = 0
+        self.total: int | None = None
+        """Fits of which all are known beforehand; None where draws decide their number."""
+        self.announced = False
+        """Whether it was said that they will take long."""
+
+    def decided(self, name: str, decide: Callable[[], int]) -> int:
+        """A number that the clock decides; a checkpoint knows the one of the first call."""
+        return decide() if self.kept is None else self.kept.decided(name, decide)
 
 
 class _NoBar:
@@ -92,6 +134,22 @@ class Execution:
     batch_size: int | None = None
     bar: Any = field(default_factory=_NoBar)
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
+    course: Course = field(default_factory=Course)
+
+    def expect(self, more: int) -> None:
+        """Say how many fits there will be, so that the time left can be told."""
+        self.bar.total = self.bar.n + more
+        self.course.total = self.course.n_fits + more
+
+    def fitted(self, number: int) -> None:
+        """Say how many fits there were since the last time."""
+        self.bar.update(number)
+        self.course.n_fits += number
+
+    @property
+    def trial(self) -> Self:
+        """The same for fits that are part of no answer: not shown, counted or kept."""
+        return replace(self, bar=_NoBar(), course=Course())
 
     @classmethod
     def of(cls, rng: Any, n_jobs: int | None, batch_size: int | None) -> Self:

@@ -139,7 +139,10 @@ def affordable_within(
         size = problem.sample.n_obs - problem.sample.n_obs // 10
         ready = problem.fitting(size)
         with hooks.fitting(ready):
-            allowed = fits_within(ready, size, max_seconds, execution)
+            allowed = execution.course.decided(
+                f"fits in {max_seconds:g} s",
+                lambda: fits_within(ready, size, max_seconds, execution),
+            )
         return min(allowed // n_pairs, FITS_OF_JITTED)
 
     return affordable

@@ -1,7 +1,8 @@
 """`compare`: fits what a plan needs, once, and runs its tests."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,17 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, check_workers
 from ucvtest.common.exceptions import Interrupted
-from ucvtest.common.runtime import Execution, Stopwatch, make_generator, progress_bar
+from ucvtest.common.runtime import Course, Execution, Stopwatch, make_generator, progress_bar
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.default import RECOMMENDED, affordable_within
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.given import baseline_of, judged_together
 from ucvtest.comparison.plan import Group, Plan, Planned, Question, naming_test
+from ucvtest.comparison.specs import as_specs
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.designs.adapters import refuse_row_numbers
+from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.evaluation.pace import check_seconds
 from ucvtest.evaluation.problem import named_learners
@@ -66,6 +69,7 @@ def compare(
     missing: Missing = "raise",
     cv: Any = None,
     max_seconds: float | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Comparison:
     """Compare two learners by several tests, or several learners in pairs.
 
@@ -122,6 +126,13 @@ def compare(
         is the one that `advise` recommends for as many fits as there is time for. `settings` name
         it with its options, which repeat the comparison. Named tests have options of their own,
         such as ``TestSpec("ustatistic", fit={"max_seconds": 30})``.
+    checkpoint : path, optional
+        A file that keeps what is finished (JSON, one object a line): the predictions of learners
+        that are fitted one by one, some seconds of fits at a time, and each result of tests with
+        draws of their own. After an interrupt, or a crash, the same call goes on from there to the
+        results of an uninterrupted one, but for the seconds they took; with ``rng=None`` it goes on
+        with the seed of then. A file of other data, learners, tests, seed or versions of packages
+        is refused; global variables that a function reads are not looked at.
 
     Returns
     -------
@@ -133,7 +144,8 @@ def compare(
         If an argument cannot be used, or a test cannot answer the question; before the first
         fit. Later only if a learner fails on a split.
     KeyboardInterrupt
-        With what was finished, as `results`: a dict with keys (test, learner, other).
+        With what was finished, as `results`: a dict with keys (test, learner, other). With
+        `checkpoint` the same call goes on from there.
 
     Notes
     -----
@@ -162,7 +174,8 @@ def compare(
     check_workers(n_jobs, batch_size)
     check_seconds(max_seconds)
     named = _several(learners)
-    generator, seed = make_generator(rng)
+    kept = None if checkpoint is None else Checkpoint.open(checkpoint)
+    generator, seed = make_generator(rng if kept is None else kept.seed(rng))
     seed = int(generator.integers(2**32)) if seed is None else seed
     loss = chosen_loss(loss, scoring, alternative=alternative)
     X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
@@ -171,12 +184,17 @@ def compare(
         baseline=baseline_of(tuple(named), baseline),
         simultaneous=correction == "simultaneous",
     )
+    tests = question.on_splits(tests, cv, n_dropped)
+    if kept is not None:
+        kept.begin(_asked(question, tests, max_seconds), named, seed)
+    course = Course(kept)
     if max_seconds is not None:
-        question = _within(question, tests, max_seconds, Execution.of(seed, n_jobs, batch_size))
-    plan = Plan(question, question.on_splits(tests, cv, n_dropped), seed)
+        execution = replace(Execution.of(seed, n_jobs, batch_size), course=course)
+        question = _within(question, tests, max_seconds, execution)
+    plan = Plan(question, tests, seed)
     for spec in plan.specs.values():
         refuse_row_numbers(spec.constructor.get("design"), n_dropped)
-    run = _Run(plan, n_jobs, batch_size, progress)
+    run = _Run(plan, n_jobs, batch_size, progress, course)
     notes = dropped_note(n_dropped)
     try:
         run.results()
@@ -201,6 +219,20 @@ def compare(
     )
     hooks.announce_comparison(plan.first, comparison)
     return comparison
+
+
+def _asked(question: Question, tests: Any, max_seconds: float | None) -> dict[str, Any]:
+    """What decides the fits of a comparison, for its checkpoint."""
+    if not (isinstance(tests, str) and tests == RECOMMENDED):
+        specs = as_specs(tests)
+        tests = {label: (spec.name, spec.constructor, spec.fit) for label, spec in specs.items()}
+    names = ("X", "y", "loss", "contrast", "baseline", "pos_label", "groups", "group_weight")
+    return {
+        "call": "compare",
+        **{name: getattr(question, name) for name in (*names, "backend", "simultaneous")},
+        "tests": tests,
+        "max_seconds": None if max_seconds is None else f"{max_seconds:g}",
+    }
 
 
 def _within(question: Question, tests: Any, max_seconds: float, execution: Execution) -> Question:
@@ -248,9 +280,14 @@ class _Run:
     """Fits what a plan needs, design by design, and runs its tests."""
 
     def __init__(
-        self, plan: Plan, n_jobs: int | None, batch_size: int | None, progress: bool | None
+        self,
+        plan: Plan,
+        n_jobs: int | None,
+        batch_size: int | None,
+        progress: bool | None,
+        course: Course,
     ) -> None:
-        self.plan = plan
+        self.plan, self.course = plan, course
         self.n_jobs, self.batch_size, self.progress = n_jobs, batch_size, progress
         self.found: dict[tuple[str, Pair], TestResult] = {}
         self.fits: list[Fits] = []
@@ -270,13 +307,35 @@ class _Run:
         for test in self.plan.alone:
             yield from self._alone(test) if test.jointly is None else self._jointly(test)
 
+    def _kept(self, key: tuple[str, ...], made: Any, options: Mapping[str, Any]) -> TestResult:
+        """The result of a test by itself: the one of the checkpoint, or a new one."""
+        kept = self.course.kept
+        found = None if kept is None else kept.result(key)
+        if found is not None:
+            return TestResult.from_dict(found)
+        made._announced, made._course = False, self.course
+        result: TestResult = made.fit(
+            **options,
+            rng=self.plan.seed,
+            n_jobs=self.n_jobs,
+            batch_size=self.batch_size,
+            progress=self.progress,
+        )
+        if kept is not None:
+            kept.keep_result(key, result.to_dict())
+        return result
+
+    def _execution(self, rng: np.random.Generator, bar: Any) -> Execution:
+        found = Execution(rng, self.plan.seed, self.n_jobs, self.batch_size, bar)
+        return replace(found, course=self.course)
+
     def _of_group(self, group: Group) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         words = group.design.words
         settings = {"design": words, "rng": self.plan.seed}
         with hooks.fitting(group.tests[0].first), progress_bar(self.progress, words, "fit") as bar:
-            execution = Execution(group.rng, self.plan.seed, self.n_jobs, self.batch_size, bar)
             losses = evaluate_problem(
-                group.problem, group.drawn, execution, settings, say_names=True
+                *(group.problem, group.drawn, self._execution(group.rng, bar), settings),
+                say_names=True,
             )
         labels = tuple(test.label for test in group.tests)
         sizes = group.drawn.learn_sizes
@@ -314,7 +373,7 @@ class _Run:
             progress_bar(self.progress, label, "fit") as bar,
         ):
             rng = np.random.default_rng(seed)
-            execution = Execution(rng, seed, self.n_jobs, self.batch_size, bar)
+            execution = self._execution(rng, bar)
             results, self.together[label] = test.jointly.fitted(problem, execution)
         one = next(iter(results.values()))
         n_fits = sum(results[name].n_fits for name in self.together[label].learners)
@@ -332,14 +391,7 @@ class _Run:
         made: Any
         for pair, made in test.made.items():
             with naming_test(test.label):
-                made._announced = False
-                result = made.fit(
-                    **test.spec.fit,
-                    rng=self.plan.seed,
-                    n_jobs=self.n_jobs,
-                    batch_size=self.batch_size,
-                    progress=self.progress,
-                )
+                result = self._kept((test.label, *pair), made, test.spec.fit)
             n_fits += result.n_fits
             sizes.add(result.settings.get("learn_size"))
             names = dict(zip(("learner", "other"), pair, strict=True))

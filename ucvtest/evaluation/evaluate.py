@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,15 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import as_integer, is_integer
 from ucvtest.common.exceptions import Interrupted, naming
-from ucvtest.common.runtime import Execution, Stopwatch, expect_fits, progress_bar, row_batches
+from ucvtest.common.runtime import Course, Execution, Stopwatch, progress_bar, row_batches
 from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.data.sample import Sample
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign, StratifiedDesign
+from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.evaluation.pace import check_seconds, fits_within
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import losses_where_tested
@@ -54,6 +57,8 @@ def evaluate(
     scoring: Any = None,
     cv: Any = None,
     missing: Missing = "raise",
+    max_seconds: float | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Losses:
     """Fit learners on the learning sets of one design, and keep every loss on the test sets.
 
@@ -91,6 +96,15 @@ def evaluate(
         means over observations, such as "f1", one number is kept for each resample.
     missing : {"raise", "drop"}
         "drop" leaves out observations with missing values; the settings have their number.
+    max_seconds : float, optional
+        Refuse a design that takes longer, about, before it is begun: some fits are timed. The
+        number of fits is that of the design and never cut short.
+    checkpoint : path, optional
+        A file that keeps what is finished (JSON, one object a line): the predictions of learners
+        that are fitted one by one, some seconds of fits at a time. After an interrupt, or a crash,
+        the same call goes on from there to the losses of an uninterrupted one; with ``rng=None``
+        it goes on with the seed of then. A file of other data, learners, design, seed or versions
+        of packages is refused.
 
     Returns
     -------
@@ -101,9 +115,11 @@ def evaluate(
     Raises
     ------
     ValueError
-        If an argument cannot be used; always before the first fit.
+        If an argument cannot be used, or `max_seconds` does not suffice; always before the first
+        fit of the design.
     KeyboardInterrupt
-        With the losses of the learners that are done, if any, as `results`.
+        With the losses of the learners that are done, if any, as `results`. With `checkpoint` the
+        same call goes on from there.
 
     Examples
     --------
@@ -144,14 +160,46 @@ def evaluate(
         auc=wants_every_class(asked, has_classes=sample.n_classes > 0),
         groups=problem.given_groups,
     )
-    execution = Execution.of(rng, n_jobs, batch_size)
+    check_seconds(max_seconds)
+    kept = None if checkpoint is None else _opened(checkpoint, rng)
+    execution = Execution.of(rng if kept is None else kept.seed(rng), n_jobs, batch_size)
     n_learners = len(problem.learners)
     drawn = draw_design(plan, sample, n_learners, execution.generator, max_bytes=max_bytes)
     ready = problem.fitting(drawn.learn_sizes[0])
     settings = {"design": plan.words, "rng": execution.seed}
     settings |= {"n_dropped": n_dropped} if n_dropped else {}
+    if kept is not None:
+        asked = {"call": "evaluate", "X": X, "y": y, "loss": asked, "groups": groups}
+        asked |= {"pos_label": pos_label, "backend": backend, "design": (plan.words, drawn)}
+        kept.begin(asked, problem.learners, execution.seed or 0)
+    execution = replace(execution, course=Course(kept))
+    if max_seconds is not None:
+        _refuse_seconds(ready, drawn, max_seconds, execution)
     with hooks.fitting(ready), progress_bar(progress, "evaluate", "fit") as bar:
         return evaluate_problem(ready, drawn, replace(execution, bar=bar), settings, say_names=True)
+
+
+def _opened(checkpoint: Any, rng: Any) -> Checkpoint:
+    """The checkpoint; a generator, whose seed is not known, could not be repeated."""
+    if isinstance(rng, np.random.Generator):
+        raise ValueError("checkpoint keeps the seed, and a Generator has none: pass an integer")
+    return Checkpoint.open(checkpoint)
+
+
+def _refuse_seconds(
+    problem: Problem, design: Design, max_seconds: float, execution: Execution
+) -> None:
+    """Refuse a design that takes longer; one that has begun is finished."""
+    if execution.course.kept is not None and execution.course.kept.begun:
+        return
+    needed = len(problem.learners) * design.n_resamples
+    allowed = fits_within(problem, design.learn_sizes[-1], max_seconds, execution)
+    if needed > allowed:
+        raise ValueError(
+            f"max_seconds={max_seconds:g} allows about {allowed} fits, and the design has {needed} "
+            f"({design.n_resamples} learning sets, {len(problem.learners)} learners): use fewer "
+            "learning sets, quicker learners, n_jobs, or more seconds"
+        )
 
 
 def draw_design(
@@ -207,7 +255,7 @@ def evaluate_problem(
     n_kept = design.n_resamples if of_sets else int(design.testing.sum())
     kept = np.empty((len(problem.learners), n_kept))
     counts: dict[str, dict[str, int]] = {}
-    expect_fits(execution.bar, len(problem.learners) * design.n_resamples)
+    execution.expect(len(problem.learners) * design.n_resamples)
 
     def losses() -> Losses:
         """Of the learners that are done."""
@@ -286,5 +334,4 @@ def _fill(
                 values = losses_where_tested(problem.loss, problem.sample, values, part.testing)
             row[places[rows.start] : places[rows.stop]] = values[part.testing]
         ties.update(found.ties)
-        execution.bar.update(part.n_resamples)
     return {"one_class_fits": evaluator.one_class_fits, **ties}

@@ -12,6 +12,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.batches import Batch, JittedBatch, TranslatedBatch
 from ucvtest.evaluation.fits import Fits
+from ucvtest.evaluation.pieces import PieceByPiece
 from ucvtest.evaluation.workers import BY_CLASS, SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members
@@ -38,8 +39,11 @@ class Evaluator:
         *,
         n_jobs: int | None = None,
         batch_size: int | None = None,
+        execution: Execution | None = None,
     ) -> None:
         check_workers(n_jobs, batch_size)
+        # Without one nobody asks how far the fits are.
+        self._execution = Execution.without_draws() if execution is None else execution
         self._sample = sample
         self._learner = learner
         self._output: Output = output
@@ -49,7 +53,8 @@ class Evaluator:
         elif isinstance(learner, TranslatedLearner):
             self._batch = TranslatedBatch(sample, learner, output, n_jobs)
         elif isinstance(learner, SplitLearner):
-            self._batch = SplitBatch(sample, learner, output, batch_size, n_jobs)
+            splits = SplitBatch(sample, learner, output, batch_size, n_jobs)
+            self._batch = PieceByPiece(splits, self._execution)
         else:
             raise TypeError(
                 f"{type(learner).__name__} is no JittedLearner, TranslatedLearner or SplitLearner"
@@ -69,7 +74,9 @@ class Evaluator:
     ) -> "Evaluator":
         """One with the workers and the batches of an execution."""
         n_jobs, batch_size = execution.n_jobs, execution.batch_size
-        return cls(sample, learner, output, n_jobs=n_jobs, batch_size=batch_size)
+        return cls(
+            sample, learner, output, n_jobs=n_jobs, batch_size=batch_size, execution=execution
+        )
 
     @property
     def jitted(self) -> bool:
@@ -149,7 +156,9 @@ class Evaluator:
         self._n_splits += len(testing)
         self.one_class_fits += int(single.sum())
         fits = Fits(splits, learning, testing, seeds, labels)
-        if not single.any():
+        if single.any():
+            self._execution.fitted(int(single.sum()))
+        else:
             return self._fit(fits)
         rest = ~single
         fitted = self._fit(fits.rows(rest))
@@ -197,6 +206,8 @@ class Evaluator:
         found = _dealt_out(self._batch.predict, batches, self._batch.n_devices)
         for batch, part in zip(batches, found, strict=True):
             self._refuse_unusable(part.values, batch)
+            if self.jitted:
+                self._execution.fitted(len(batch))
             parts.append(part.values)
             ties.update(part.ties)
         values = np.concatenate(parts) if parts else np.zeros(fits.testing.shape)

@@ -49,7 +49,7 @@ def fits_within(
     rng = np.random.default_rng(0)
     pace = 0.0
     for learner in problem.learners.values():
-        evaluator = Evaluator.run_by(execution, sample, learner, problem.output)
+        evaluator = Evaluator.run_by(execution.trial, sample, learner, problem.output)
         size, tried = 2, 0
         while True:
             learning = rng.permuted(np.tile(member, (size, 1)), axis=1)

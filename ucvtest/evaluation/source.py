@@ -61,7 +61,7 @@ class FittedLosses(LossSource):
     """Losses of learners, ready to be fitted, which are when they are asked for."""
 
     def __init__(self, problem: Problem, execution: Execution) -> None:
-        self._problem, self._bar = problem, execution.bar
+        self._problem = problem
         self._clusters = None if problem.loss is None else problem.clusters
         if self._clusters is not None:
             self.offset = self._clusters.offset
@@ -86,7 +86,6 @@ class FittedLosses(LossSource):
             found.append(self._scored(predictions.values, testing))
             self.ties.update(predictions.ties)
             self.n_fits += len(learning)
-            self._bar.update(len(learning))
         self.one_class_fits = sum(each.one_class_fits for each in self._evaluators)
         if self.identical:
             self.identical = _same(found[0], found[1], testing, blank=self._problem.loss is None)

@@ -77,6 +77,27 @@ class SplitBatch:
         self.size = self.most_labelings = batch_size
         self.n_devices = 1
 
+    @property
+    def learner(self) -> SplitLearner:
+        """Who learns."""
+        return self._learner
+
+    @property
+    def output(self) -> Output:
+        """What is predicted."""
+        return self._output
+
+    @property
+    def n_workers(self) -> int:
+        """Fits that are done at the same time."""
+        from joblib import effective_n_jobs
+
+        return 1 if self._learner.calling_thread_only else int(effective_n_jobs(self._n_jobs))
+
+    def shape(self, testing: np.ndarray) -> tuple[int, ...]:
+        """The shape of all predictions: (R, n), or (R, n, C)."""
+        return _shape(self._sample, self._output, testing)
+
     def predict(self, fits: Fits, device: int) -> Predictions:
         """See `Batch`."""
         from joblib import delayed
@@ -113,9 +134,7 @@ def _fit_splits(
 
     (R, n, C) for scores or probabilities of C > 2 classes.
     """
-    by_class = output in BY_CLASS and sample.n_classes > 2
-    shape = (*fits.testing.shape, sample.n_classes) if by_class else fits.testing.shape
-    values = np.full(shape, np.nan)
+    values = np.full(_shape(sample, output, fits.testing), np.nan)
     rows = [row for row in range(len(fits.splits)) if fits.testing[row].any()]
     with nullcontext() if os.getpid() == parent else _ONE_BLAS_THREAD:
         each = learner.fit_predict_each((_one_fit(sample, fits, row) for row in rows), output)
@@ -125,6 +144,11 @@ def _fit_splits(
                 each, learner, sample.n_classes, output, fits.splits[row], tested
             )
     return values
+
+
+def _shape(sample: Sample, output: Output, testing: np.ndarray) -> tuple[int, ...]:
+    by_class = output in BY_CLASS and sample.n_classes > 2
+    return (*testing.shape, sample.n_classes) if by_class else testing.shape
 
 
 def _one_fit(sample: Sample, fits: Fits, row: int) -> tuple[Sample, np.ndarray, np.ndarray, int]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_number
-from ucvtest.common.runtime import Execution, progress_bar
+from ucvtest.common.runtime import Course, Execution, progress_bar
 from ucvtest.data.formula import read_formula
 from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
@@ -115,8 +115,7 @@ class HypothesisTest(ABC):
     only_loss: ClassVar[str | None] = None
     """The loss, of tests about one loss alone."""
     admits: ClassVar[str] = ""
-    """The designs that the test can use, in words; where it takes no losses that exist, nothing
-    or the reason."""
+    """The designs that the test can use, in words; nothing, or the reason, where it takes none."""
     no_losses: ClassVar[str] = "it needs fits of its own"
     """Why it takes none."""
     takes_groups: ClassVar[bool] = False
@@ -144,6 +143,8 @@ class HypothesisTest(ABC):
     """Observations that were left out for missing values."""
     _announced: bool = True
     """Whether hooks are told of the result; not where a comparison is told of as a whole."""
+    _course: Course | None = None
+    """Of a comparison that runs the test; otherwise each fit has its own."""
 
     def __init__(
         self,
@@ -431,6 +432,7 @@ class HypothesisTest(ABC):
     ) -> TestResult:
         """The frame around every fit: draws, workers, hooks, a progress bar, a stopwatch."""
         execution = Execution.of(rng, n_jobs, batch_size)
+        execution = replace(execution, course=self._course or execution.course)
         with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
             result = self._answer(options, replace(execution, bar=bar))
         return self._finish(result, execution)

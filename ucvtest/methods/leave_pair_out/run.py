@@ -141,5 +141,5 @@ def _count(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Wrong and tied pairs of each labeling."""
     counts = errors.count(labelings, execution.generator)
-    execution.bar.update(len(labelings) * errors.sizes(labelings[0]).n_fits)
+    execution.fitted(len(labelings) * errors.sizes(labelings[0]).n_fits)
     return counts

@@ -205,8 +205,9 @@ class Candidate:
 
     def _in_sample(self) -> float:
         y = self._sample.target
-        self._count(1)
+        self.n_fits += 1
         if self._smoother is not None:
+            self._execution.fitted(1)
             return self._mean((y - self._smoother @ y) ** 2)
         seeds = self._draws.generator("fit").integers(2**31 - 1, size=1)
         predictions = self._evaluator.predict_labelings(y[None], seeds).values
@@ -238,7 +239,7 @@ class Candidate:
             labels = draw_batches(rng, sample.target, sampling, n_permutations, size)
         else:
             labels = relabeling.drawn(rng, n_permutations, size)
-        seeds, bar = self._draws.generator("fit"), self._execution.bar
+        seeds = self._draws.generator("fit")
         found = optimism(
             self._evaluator,
             sample,
@@ -246,7 +247,6 @@ class Candidate:
             sampling,
             labels,
             seeds,
-            bar,
             relabeling=relabeling,
         )
         self.n_fits += n_permutations
@@ -272,12 +272,8 @@ class Candidate:
     def _left_out(self, testing: np.ndarray) -> float:
         """Mean loss of the observations tested (R, n), each learnt without its row's."""
         seeds = self._draws.generator("fit").integers(2**31 - 1, size=len(testing))
-        self._count(len(testing))
+        self.n_fits += len(testing)
         values = self._evaluator.predict(~testing, testing, seeds).values
         tested = np.asarray(testing.any(axis=0))
         predictions = np.where(testing, values, 0.0).sum(axis=0)
         return self._mean(observed_losses(self._loss, self._sample, predictions), tested)
-
-    def _count(self, n_fits: int) -> None:
-        self.n_fits += n_fits
-        self._execution.bar.update(n_fits)

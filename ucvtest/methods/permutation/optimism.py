@@ -78,7 +78,6 @@ def optimism(
     sampling: Sampling,
     batches: Iterable[tuple[np.ndarray, np.ndarray | None]],
     seeds: np.random.Generator,
-    bar: Any,
     see: Callable[[Mapping[str, np.ndarray]], None] | None = None,
     relabeling: Relabeling | None = None,
 ) -> Optimism:
@@ -89,7 +88,6 @@ def optimism(
     for labels, probability in batches:
         drawn = seeds.integers(2**31 - 1, size=len(labels))
         predictions = evaluator.predict_labelings(labels, drawn)
-        bar.update(len(labels))
         ties.update(predictions.ties)
         if relabeling is None:
             found = relabeled_losses(loss, sample, predictions.values, labels, reference)

@@ -75,17 +75,14 @@ def from_labelings(
     seeds = np.random.default_rng(int(execution.generator.integers(2**63 - 1)))
     real = sample.target[None]
     predictions = evaluator.predict_labelings(real, seeds.integers(2**31 - 1, size=1))
-    execution.bar.update(1)
     if relabeling is None:
         e_in = relabeled_losses(loss, sample, predictions.values, real, sample.target)["e_in"]
     else:
         e_in = clustered_losses(loss, sample, predictions.values, real, relabeling)["e_in"]
     if options.stop_after is None:
         batches = _batches(sample.target, options, execution, relabeling)
-        bar, sampling = execution.bar, options.sampling
-        found = optimism(
-            evaluator, sample, loss, sampling, batches, seeds, bar, relabeling=relabeling
-        )
+        sampling = options.sampling
+        found = optimism(evaluator, sample, loss, sampling, batches, seeds, relabeling=relabeling)
         sequence = None
     else:
         found, sequence = _sequential(
@@ -128,12 +125,12 @@ def _sequential(
         seen.append(as_small(e_in, found["e_in"], found["e_in"] + found["e_gen"]))
         stopping.see(seen[-1])
 
-    rng, bar = execution.generator, execution.bar
+    rng = execution.generator
     if relabeling is None:
         labels = draw_until(rng, sample.target, stopping)
     else:
         labels = relabeling.until(rng, stopping)
-    found = optimism(evaluator, sample, loss, options.sampling, labels, seeds, bar, see, relabeling)
+    found = optimism(evaluator, sample, loss, options.sampling, labels, seeds, see, relabeling)
     sequence = Sequence.of(np.concatenate(seen), options.stop_after)
     return found.first(sequence.n_drawn), sequence
 
@@ -170,7 +167,7 @@ def in_closed_form(
     """The mean over all labelings, from the matrix of a linear smoother."""
     matrix, n_fits = find_smoother(learner, sample, execution.n_jobs)
     n_fits = max(n_fits, 1)
-    execution.bar.update(n_fits)
+    execution.fitted(n_fits)
     y, n = sample.target, sample.n_obs
     if relabeling is None:
         drawn = reference_labels(y, sampling)

@@ -355,12 +355,19 @@ class UStatisticTest(AboutLearningSets):
 
     def _answer(self, options: Options, execution: Execution) -> TestResult:
         if options.max_seconds is not None:
-            rows = self._problem.learnt_rows(self.learn_size)
-            allowed = fits_within(self._problem, rows, options.max_seconds, execution)
+            allowed = self._fits_within(options.max_seconds, execution)
             options = replace(options, max_fits=min(options.max_fits, allowed))
         source = self._source(execution)
         found = self._estimated(options, execution, source)
         return self._told(options, found, source, execution.seed)
+
+    def _fits_within(self, max_seconds: float, execution: Execution) -> int:
+        """Fits of all learners that there is time for."""
+        rows = self._problem.learnt_rows(self.learn_size)
+        return execution.course.decided(
+            f"fits of {', '.join(self._problem.learners)} from {rows} rows in {max_seconds:g} s",
+            lambda: fits_within(self._problem, rows, max_seconds, execution),
+        )
 
     def _estimated(self, options: Options, execution: Execution, source: LossSource) -> Any:
         """The estimates, however they are kept."""

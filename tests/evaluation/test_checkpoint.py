@@ -1,0 +1,394 @@
+"""Calls that go on from a file: the same results, and nothing that is finished is fitted again."""
+
+import inspect
+import json
+import os
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+
+import ucvtest as uv
+from tests.support.samples import breast_cancer
+from ucvtest.common.exceptions import UcvtestWarning
+from ucvtest.common.fingerprint import fingerprint
+from ucvtest.common.runtime import Course, Execution
+from ucvtest.evaluation import evaluate as evaluation
+from ucvtest.evaluation.checkpoint import Checkpoint
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.learners.adapters.coerce import as_learner
+
+SAMPLE = breast_cancer(40, 2)
+X, Y = SAMPLE.matrix, SAMPLE.response
+
+
+class Counted(ClassifierMixin, BaseEstimator):
+    """The class with the nearer mean of a column; counts its fits, and stops after some."""
+
+    n_fits = 0
+    stops_after = None
+
+    def __init__(self, column=0, random_state=None):
+        self.column, self.random_state = column, random_state
+
+    def fit(self, X, y):
+        cls = type(self)
+        if cls.stops_after is not None and cls.n_fits >= cls.stops_after:
+            raise KeyboardInterrupt
+        cls.n_fits += 1
+        self.classes_ = np.unique(y)
+        # Learners with randomness of their own are part of it: some labels are taken for others.
+        changed = np.random.default_rng(self.random_state).random(len(y)) < 0.1
+        y = np.where(changed, self.classes_[0], y)
+        self.means_ = [X[y == label, self.column].mean() for label in self.classes_]
+        return self
+
+    def decision_function(self, X):
+        low, high = (np.abs(X[:, self.column] - mean) for mean in self.means_)
+        return low - high
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+@pytest.fixture(autouse=True)
+def counting():
+    Counted.n_fits, Counted.stops_after = 0, None
+    yield Counted
+    Counted.n_fits, Counted.stops_after = 0, None
+
+
+LEARNERS = {"one": Counted(), "two": Counted(1), "jitted": "lda"}
+
+TESTS = {
+    "two tests on one design, one with draws of its own": [
+        "corrected_t",
+        "fold_covariance",
+        uv.TestSpec("ustatistic", fit={"n_pairs": 12}),
+    ],
+    "folds and influence functions": [
+        "hold_out",
+        uv.TestSpec("influence", fit={"n_repeats": 20, "scheme": "repeated"}),
+    ],
+}
+
+
+def values(comparison):
+    """All numbers of a comparison but the seconds."""
+    plain = comparison.to_dict()
+    for each in (plain, *(row["result"] for row in plain["results"])):
+        each["elapsed"] = 0
+    for row in plain["results"]:
+        notes = row["result"]["notes"]
+        row["result"]["notes"] = [re.sub(r"took \S+ s", "took", note) for note in notes]
+    return plain
+
+
+@pytest.mark.parametrize("tests", TESTS.values(), ids=TESTS)
+@pytest.mark.parametrize("stop", [3, 40])
+def test_a_comparison_goes_on_to_the_same_results(tmp_path, counting, tests, stop):
+    path = tmp_path / "run.json"
+    whole = uv.compare(X, Y, LEARNERS, tests, rng=4, n_jobs=1)
+    n_whole, counting.n_fits = counting.n_fits, 0
+    counting.stops_after = stop
+    with pytest.raises(KeyboardInterrupt):
+        uv.compare(X, Y, LEARNERS, tests, rng=4, n_jobs=1, checkpoint=path)
+    assert counting.n_fits == stop
+    counting.stops_after, counting.n_fits = None, 0
+    kept = sum(len(json.loads(line).get("fits", ())) for line in path.read_text().splitlines())
+    assert kept <= stop
+    again = uv.compare(X, Y, LEARNERS, tests, rng=4, n_jobs=1, checkpoint=path)
+    assert values(again) == values(whole)
+    # Learning sets that several tests or pairs have in common are fitted once.
+    assert counting.n_fits <= n_whole - kept
+    counting.n_fits = 0
+    third = uv.compare(X, Y, LEARNERS, tests, rng=4, n_jobs=1, checkpoint=path)
+    assert (values(third), counting.n_fits) == (values(whole), 0)
+
+
+def test_a_finished_test_is_not_fitted_again(tmp_path, counting):
+    path = tmp_path / "run.json"
+    tests = ["corrected_t", "hold_out"]
+    counting.stops_after = 20
+    with pytest.raises(KeyboardInterrupt) as stop:
+        uv.compare(X, Y, {"one": Counted(), "two": Counted(1)}, tests, rng=4, checkpoint=path)
+    assert list(stop.value.results) == [("corrected_t", "one", "two")]
+    counting.stops_after, counting.n_fits = None, 0
+    found = uv.compare(X, Y, {"one": Counted(), "two": Counted(1)}, tests, rng=4, checkpoint=path)
+    assert counting.n_fits == 2
+    assert found.n_fits == 22
+    finished = stop.value.results["corrected_t", "one", "two"]
+    assert finished.estimate == found.result("corrected_t").estimate
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "auc"])
+def test_an_evaluation_goes_on_with_the_seed_of_then(tmp_path, counting, loss):
+    path = tmp_path / "run.json"
+    design = uv.designs.KFold(5, n_repeats=3)
+    counting.stops_after = 21
+    with pytest.raises(KeyboardInterrupt, match="has the losses of one"):
+        uv.evaluate(LEARNERS, X, Y, design, loss, checkpoint=path, n_jobs=1)
+    counting.stops_after, counting.n_fits = None, 0
+    found = uv.evaluate(LEARNERS, X, Y, design, loss, checkpoint=path, n_jobs=1)
+    assert counting.n_fits < 15
+    seed = found.settings["rng"]
+    expected = uv.evaluate(LEARNERS, X, Y, design, loss, rng=seed, n_jobs=1)
+    np.testing.assert_array_equal(found.values, expected.values)
+    assert found.diagnostics == expected.diagnostics
+
+
+def test_probabilities_of_several_classes_are_kept(tmp_path):
+    labels = np.arange(len(Y)) % 3
+    learners = {"logistic": LogisticRegression()}
+    options = {"design": 4, "loss": "log", "rng": 1, "backend": "sklearn"}
+    path = tmp_path / "run.json"
+    first = uv.evaluate(learners, X, labels, checkpoint=path, **options)
+    size = path.stat().st_size
+    again = uv.evaluate(learners, X, labels, checkpoint=path, **options)
+    assert path.stat().st_size == size
+    np.testing.assert_array_equal(first.values, again.values)
+
+
+CHANGED = {
+    "rng was 4, now 5": {"rng": 5},
+    "X differs": {"X": X + 1e-9},
+    "y differs": {"y": 1 - Y},
+    "learners differs": {"learners": {"one": Counted(), "two": Counted(2)}},
+    "tests differs": {"tests": "corrected_t"},
+    "loss was None, now 'squared'": {"loss": "squared"},
+    "max_seconds was None, now '50'": {"max_seconds": 50},
+}
+
+
+@pytest.mark.parametrize(("said", "other"), CHANGED.items(), ids=CHANGED)
+def test_a_file_of_another_comparison_is_refused(tmp_path, said, other):
+    asked = {"X": X, "y": Y, "learners": {"one": Counted(), "two": Counted(1)}, "rng": 4}
+    asked |= {"tests": "hold_out", "checkpoint": tmp_path / "run.json"}
+    uv.compare(**asked)
+    before = (tmp_path / "run.json").read_bytes()
+    with pytest.raises(ValueError, match=r"run\.json is of another call: ") as error:
+        uv.compare(**asked | other)
+    assert said in str(error.value)
+    assert (tmp_path / "run.json").read_bytes() == before
+    # How p-values are read, and how fits are run, changes none of them.
+    uv.compare(**asked, alternative="less", correction=None, n_jobs=2, batch_size=3)
+
+
+def test_finished_results_of_jitted_learners_are_kept(tmp_path, monkeypatch):
+    path = tmp_path / "run.json"
+    asked = (X, Y, ["lda", "knn:1", "majority"], uv.TestSpec("ustatistic", fit={"n_pairs": 40}))
+    whole = uv.compare(*asked, rng=0)
+    fit = uv.UStatisticTest.fit
+    stops_after = 2
+
+    def stopping(test, **options):
+        nonlocal stops_after
+        stops_after -= 1
+        if stops_after < 0:
+            raise KeyboardInterrupt
+        return fit(test, **options)
+
+    stopping.__signature__ = inspect.signature(fit)
+    monkeypatch.setattr(uv.UStatisticTest, "fit", stopping)
+    with pytest.raises(KeyboardInterrupt, match="has 2 results"):
+        uv.compare(*asked, rng=0, checkpoint=path)
+    stops_after = 1
+    again = uv.compare(*asked, rng=0, checkpoint=path)
+    assert (values(again), stops_after) == (values(whole), 0)
+
+
+def test_a_line_that_was_cut_short_is_left_out(tmp_path, counting):
+    path = tmp_path / "run.json"
+    learners = {"one": Counted(), "two": Counted(1)}
+    first = uv.evaluate(learners, X, Y, 5, rng=0, n_jobs=1, checkpoint=path)
+    os.truncate(path, path.stat().st_size - 9)
+    counting.n_fits = 0
+    again = uv.evaluate(learners, X, Y, 5, rng=0, n_jobs=1, checkpoint=path)
+    assert 0 < counting.n_fits < 5
+    np.testing.assert_array_equal(first.values, again.values)
+    counting.n_fits = 0
+    uv.evaluate(learners, X, Y, 5, rng=0, n_jobs=1, checkpoint=path)
+    assert counting.n_fits == 0
+
+
+def test_files_that_are_no_checkpoints_are_kept_as_they_are(tmp_path):
+    path = tmp_path / "mine.csv"
+    for text in ("a,b\n1,2\n", "", '{"format": "ucvtest.Losses"}\n', '{"format": 3'):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=r"mine\.csv is no checkpoint of this ucvtest"):
+            uv.evaluate("lda", X, Y, 5, checkpoint=path)
+        assert path.read_text() == text
+    with pytest.raises(ValueError, match="is a folder: name a file"):
+        uv.evaluate("lda", X, Y, 5, checkpoint=tmp_path)
+    with pytest.raises(ValueError, match=r"the folder .* does not exist"):
+        uv.evaluate("lda", X, Y, 5, checkpoint=tmp_path / "none" / "run.json")
+    with pytest.raises(ValueError, match="checkpoint must be the name of a file, got 3"):
+        uv.compare(X, Y, ["lda", "qda"], checkpoint=3)
+    with pytest.raises(ValueError, match="checkpoint keeps the seed, and a Generator has none"):
+        uv.evaluate("lda", X, Y, 5, rng=np.random.default_rng(), checkpoint=path)
+
+
+def test_damaged_predictions_are_refused(tmp_path):
+    path = tmp_path / "run.json"
+    uv.evaluate(Counted(), X, Y, 5, rng=0, checkpoint=path)
+    header, *lines = path.read_text().splitlines()
+    for change in ({"sizes": [1]}, {"values": "AAAA"}, {"sizes": [10**9] * 5}, {"fits": 7}):
+        changed = json.dumps(json.loads(lines[0]) | change)
+        path.write_text(f"{header}\n{changed}\n")
+        with pytest.raises(ValueError, match=r"run\.json is no checkpoint of this ucvtest"):
+            uv.evaluate(Counted(), X, Y, 5, rng=0, checkpoint=path)
+
+
+def test_what_is_refused_leaves_no_file(tmp_path):
+    with pytest.raises(ValueError, match="unknown"):
+        uv.compare(X, Y, ["lda", Counted()], "no_test", checkpoint=tmp_path / "run.json")
+    with pytest.raises(ValueError, match="folds"):
+        uv.evaluate(Counted(), X, Y, 1000, checkpoint=tmp_path / "run.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_number_of_fits_that_a_clock_decided_is_kept(tmp_path, monkeypatch):
+    path = tmp_path / "run.json"
+    learners = {"one": Counted(), "two": Counted(1)}
+    test = uv.TestSpec("ustatistic", fit={"max_seconds": 30})
+    allowed = iter([40, 90])
+    monkeypatch.setattr(
+        "ucvtest.methods.ustatistic.test.fits_within", lambda *arguments: next(allowed)
+    )
+    first = uv.compare(X, Y, learners, test, rng=0, n_jobs=1, checkpoint=path)
+    again = uv.compare(X, Y, learners, test, rng=0, n_jobs=1, checkpoint=path)
+    assert values(first) == values(again)
+    assert first.result().settings["max_fits"] == 40
+
+
+def test_a_design_that_takes_longer_is_refused_before_it_is_begun(monkeypatch, counting):
+    seen = []
+
+    def allowed(problem, learn_size, max_seconds, execution):
+        seen.append((learn_size, max_seconds))
+        return 10
+
+    monkeypatch.setattr(evaluation, "fits_within", allowed)
+    learners = {"one": Counted(), "two": Counted(1)}
+    with pytest.raises(
+        ValueError, match="max_seconds=3 allows about 10 fits, and the design has 20"
+    ):
+        uv.evaluate(learners, X, Y, 10, rng=0, max_seconds=3)
+    assert counting.n_fits == 0
+    found = uv.evaluate(learners, X, Y, 5, rng=0, max_seconds=3)
+    assert (found.n_fits, seen) == (10, [(36, 3), (32, 3)])
+    with pytest.raises(ValueError, match="max_seconds must be a finite number"):
+        uv.evaluate(learners, X, Y, 5, max_seconds=0)
+
+
+class Clock:
+    """Shows another time whenever it is looked at."""
+
+    def __init__(self, seconds):
+        self.now, self.seconds = 0.0, seconds
+
+    def __call__(self):
+        self.now += self.seconds
+        return self.now
+
+
+def fitted(seconds, total, n_fits):
+    """Fits of one learner by a clock that goes on between any two looks."""
+    execution = Execution(np.random.default_rng(0), 0, 1, course=Course(clock=Clock(seconds)))
+    if total is not None:
+        execution.expect(total)
+    evaluator = Evaluator.run_by(execution, SAMPLE, as_learner(Counted()), "label")
+    learning = np.random.default_rng(0).permuted(np.tile(np.arange(40) < 30, (n_fits, 1)), axis=1)
+    evaluator.predict(learning, ~learning, np.arange(n_fits))
+    return execution
+
+
+def test_what_takes_long_is_announced_with_the_time_and_the_remedies():
+    with pytest.warns(UcvtestWarning, match=r"299 fits are left, 10 s each .* about 50 minutes"):
+        execution = fitted(10.0, 300, 30)
+    assert execution.course.n_fits == 30
+    with pytest.warns(UcvtestWarning, match=r"max_seconds=.*n_jobs=.*checkpoint="):
+        fitted(10.0, 300, 30)
+
+
+@pytest.mark.parametrize(("seconds", "total"), [(1e-3, 300), (10.0, None), (2.0, 30)])
+def test_what_does_not_or_cannot_be_known_to_is_not(seconds, total):
+    fitted(seconds, total, 30)
+
+
+def test_progress_without_a_terminal_comes_in_lines(capsys):
+    uv.evaluate(Counted(), X, Y, 10, rng=0, progress=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert "10/10" in lines[-1]
+    assert all(line.startswith("evaluate: ") for line in lines)
+
+
+def function(X_train, y_train, X_test):
+    return np.full(len(X_test), y_train[0])
+
+
+def enclosing(value):
+    return lambda X_train, y_train, X_test: np.full(len(X_test), value)
+
+
+def test_fingerprints_tell_apart_what_predicts_otherwise():
+    different = [
+        None,
+        1,
+        1.0,
+        "1",
+        [1, 2],
+        (1, 2),
+        [1, [2]],
+        [[1], 2],
+        {"a": 1},
+        {"a": 2},
+        {1, 2},
+        np.array([1, 2]),
+        np.array([1.0, 2]),
+        np.array([[1, 2]]),
+        np.array([1, None], dtype=object),
+        Counted(),
+        Counted(1),
+        LogisticRegression(),
+        LogisticRegression(C=2),
+        function,
+        enclosing(0),
+        enclosing(1),
+        len,
+        np.exp,
+        np.log,
+        Counted,
+        np.random.RandomState(0),
+        np.random.RandomState(1),
+        np.random.default_rng(0),
+        np.random.default_rng(1),
+        as_learner("lda"),
+        as_learner("knn:3"),
+        as_learner("knn:5"),
+    ]
+    found = [fingerprint(value) for value in different]
+    assert len(set(found)) == len(found)
+    assert found == [fingerprint(value) for value in different]
+    circle = [1]
+    circle.append(circle)
+    assert fingerprint(circle) == fingerprint(circle)
+    assert fingerprint(enclosing(1)) == fingerprint(enclosing(1))
+
+
+def test_an_open_checkpoint_knows_nothing_of_other_labels(tmp_path):
+    kept = Checkpoint.open(tmp_path / "run.json")
+    learner = as_learner(Counted())
+    kept.begin({"call": "this test"}, {"one": learner}, 0)
+    execution = Execution(np.random.default_rng(0), 0, 1, course=Course(kept))
+    evaluator = Evaluator.run_by(execution, SAMPLE, learner, "score")
+    labels = np.random.default_rng(0).permuted(np.tile(SAMPLE.target, (6, 1)), axis=1)
+    first = evaluator.predict_labelings(labels, np.arange(6)).values
+    n_fits = Counted.n_fits
+    again = evaluator.predict_labelings(labels[:3], np.arange(3)).values
+    assert Counted.n_fits == n_fits
+    np.testing.assert_array_equal(first[:3], again)
+    evaluator.predict_labelings(labels[3:], np.arange(3))
+    assert Counted.n_fits == n_fits + 3

@@ -1,0 +1,259 @@
+"""What a call has finished, kept in a file to go on from.
+
+The file holds JSON, one object a line: first what was asked, then predictions of some fits at a
+time of learners that are fitted one by one, finished results, and numbers that the clock decided,
+appended as whole lines. A line that was cut short, as by a power failure, is left out. Each fit is
+known by what decides it: the learner's name, its learning and test set, its seed and labels.
+"""
+
+import base64
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from ucvtest.common.checks import is_integer
+from ucvtest.common.exceptions import UNUSABLE
+from ucvtest.common.fingerprint import fingerprint
+from ucvtest.data.output import Output
+from ucvtest.evaluation.fits import Fits
+from ucvtest.learners.base import Learner
+
+__all__ = ["Checkpoint"]
+
+FORMAT = "ucvtest.checkpoint"
+FORMAT_VERSION = 1
+
+PACKAGES = ("ucvtest", "numpy", "scikit-learn")
+"""Packages of which another version may predict otherwise."""
+
+
+class Checkpoint:
+    """A file with predictions of one call, and what the call was asked.
+
+    Nothing is written before there is something to keep, so that a call that is refused leaves no
+    file.
+    """
+
+    def __init__(self, path: Path, lines: list[dict[str, Any]], n_bytes: int) -> None:
+        self.path = path
+        self._header = lines[0] if lines else None
+        self._n_bytes = n_bytes
+        self._values: dict[str, np.ndarray] = {}
+        self._decided: dict[str, int] = {}
+        self._results: dict[str, Any] = {}
+        self._asked: dict[str, Any] = {}
+        self._names: list[tuple[Learner, str]] = []
+        self._seed: int | None = None
+        self._begun = False
+        for line in lines[1:]:
+            if "decided" in line:
+                self._decided[line["decided"]] = int(line["value"])
+            elif "result" in line:
+                self._results[line["result"]] = line["value"]
+            else:
+                self._values.update(_unpacked(line))
+
+    @classmethod
+    def open(cls, path: Any) -> Self:
+        """Read a file, if there is one, before anything is fitted.
+
+        Raises
+        ------
+        ValueError
+            If the name is none, its folder does not exist, or the file holds something else.
+        """
+        if not isinstance(path, (str, PathLike)):
+            raise ValueError(f"checkpoint must be the name of a file, got {path!r:.60}")
+        path = Path(path)
+        if not path.exists():
+            if not path.absolute().parent.is_dir():
+                raise ValueError(f"checkpoint {path}: the folder {path.parent} does not exist")
+            return cls(path, [], 0)
+        if path.is_dir():
+            raise ValueError(f"checkpoint {path} is a folder: name a file")
+        try:
+            lines, n_bytes = _read(path)
+            return cls(path, lines, n_bytes)
+        except (*UNUSABLE, zlib.error) as error:
+            raise ValueError(
+                f"checkpoint {path} is no checkpoint of this ucvtest ({error}): name another file"
+            ) from error
+
+    def seed(self, rng: Any) -> Any:
+        """The seed to go on with where none is named; otherwise the one that is."""
+        return self._header["seed"] if rng is None and self._header is not None else rng
+
+    @property
+    def begun(self) -> bool:
+        """Whether something is kept already."""
+        return self._header is not None
+
+    def begin(self, asked: Mapping[str, Any], learners: Mapping[str, Learner], seed: int) -> None:
+        """Say what is asked; predictions of another call are refused.
+
+        Raises
+        ------
+        ValueError
+            If the file is of another call, with what differs.
+        """
+        self._names = [(learner, name) for name, learner in learners.items()]
+        self._seed = seed
+        described = {"learners": list(learners.items()), **asked, "rng": seed}
+        self._asked = {name: _described(value) for name, value in described.items()}
+        self._asked |= {f"version of {name}": _version(name) for name in PACKAGES}
+        if self._header is None:
+            return
+        known = self._header["asked"]
+        differing = [name for name in {**known, **self._asked} if self._differs(name, known)]
+        if differing:
+            told = "; ".join(self._told(name, known) for name in differing)
+            raise ValueError(
+                f"checkpoint {self.path} is of another call: {told}. Pass what was passed then, or "
+                "name another file"
+            )
+
+    def _differs(self, name: str, known: Mapping[str, Any]) -> bool:
+        return bool(known.get(name) != self._asked.get(name))
+
+    def _told(self, name: str, known: Mapping[str, Any]) -> str:
+        before, now = known.get(name), self._asked.get(name)
+        if isinstance(before, dict) or isinstance(now, dict):
+            return f"{name} differs"
+        return f"{name} was {before!r:.60}, now {now!r:.60}"
+
+    def decided(self, name: str, decide: Callable[[], int]) -> int:
+        """A number that was decided by the clock: the one of the first call."""
+        if name not in self._decided:
+            self._decided[name] = decide()
+            self._append({"decided": name, "value": self._decided[name]})
+        return self._decided[name]
+
+    def result(self, key: Sequence[str]) -> Any:
+        """A finished result as JSON has it; None where there is none."""
+        return self._results.get(json.dumps(key))
+
+    def keep_result(self, key: Sequence[str], value: Mapping[str, Any]) -> None:
+        """Keep a finished result, which `result` then knows."""
+        self._append({"result": json.dumps(key), "value": value})
+
+    def fill(self, values: np.ndarray, learner: Learner, output: Output, fits: Fits) -> np.ndarray:
+        """Write the predictions that are known, and return the numbers of the other fits."""
+        missing = []
+        for row, key in enumerate(self._keys(learner, output, fits)):
+            known = self._values.get(key)
+            if known is None:
+                missing.append(row)
+            else:
+                tested = values[row][fits.testing[row]]
+                values[row, fits.testing[row]] = known.reshape(tested.shape)
+        return np.array(missing, dtype=int)
+
+    def add(self, values: np.ndarray, learner: Learner, output: Output, fits: Fits) -> None:
+        """Keep the predictions of some fits."""
+        keys = list(self._keys(learner, output, fits))
+        tested = [values[row][fits.testing[row]].ravel() for row in range(len(fits))]
+        self._values.update(zip(keys, tested, strict=True))
+        packed = zlib.compress(np.concatenate(tested).astype("<f8").tobytes())
+        self._append(
+            {
+                "fits": keys,
+                "sizes": [len(each) for each in tested],
+                "values": base64.b64encode(packed).decode("ascii"),
+            }
+        )
+
+    def _keys(self, learner: Learner, output: Output, fits: Fits) -> Iterator[str]:
+        name = next((name for each, name in self._names if each is learner), learner.name)
+        for row in range(len(fits)):
+            digest = blake2b(f"{name}\0{output}\0{fits.seeds[row]}".encode(), digest_size=16)
+            learning = fits.learning if fits.common else fits.learning[row]
+            for members in (learning, fits.testing[row]):
+                digest.update(len(members).to_bytes(8, "little"))
+                digest.update(np.packbits(members).tobytes())
+            if fits.labels is not None:
+                digest.update(np.ascontiguousarray(fits.labels[row], dtype="<f8").tobytes())
+            yield digest.hexdigest()
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        """Write a line at the end, and have it on the disk when this returns."""
+        if not self._begun:
+            self._start()
+        with self.path.open("ab") as file:
+            file.write(_line(line))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _start(self) -> None:
+        """Write the first line of a new file at once, or cut off what is left of the last one."""
+        if self._header is None:
+            header = {
+                "format": FORMAT,
+                "version": FORMAT_VERSION,
+                "seed": self._seed,
+                "asked": self._asked,
+            }
+            beside = self.path.with_name(f"{self.path.name}.new")
+            beside.write_bytes(_line(header))
+            beside.replace(self.path)
+            self._header = header
+        else:
+            os.truncate(self.path, self._n_bytes)
+        self._begun = True
+
+
+def _line(values: Mapping[str, Any]) -> bytes:
+    return json.dumps(values, allow_nan=False).encode() + b"\n"
+
+
+def _read(path: Path) -> tuple[list[dict[str, Any]], int]:
+    """The whole lines of a file, and how many bytes they have."""
+    lines, n_bytes = [], 0
+    with path.open("rb") as file:
+        for raw in file:
+            if raw.endswith(b"\n"):
+                lines.append(json.loads(raw))
+                n_bytes += len(raw)
+                _check_header(lines[0])
+    if not lines:
+        raise ValueError("it has no first line")
+    return lines, n_bytes
+
+
+def _check_header(header: Any) -> None:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ValueError("its first line is another one")
+    if header["version"] != FORMAT_VERSION:
+        raise ValueError(f"its format has version {header['version']}, not {FORMAT_VERSION}")
+    if not isinstance(header["asked"], dict) or not is_integer(header["seed"]):
+        raise ValueError("its first line lacks something")
+
+
+def _unpacked(line: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Predictions by fit; no more memory is taken than the sizes say."""
+    ends = np.cumsum([0, *line["sizes"]])
+    data = zlib.decompressobj().decompress(base64.b64decode(line["values"]), 8 * int(ends[-1]) + 1)
+    values = np.frombuffer(data, "<f8")
+    if len(values) != ends[-1]:
+        raise ValueError("it was changed")
+    return {key: values[ends[place] : ends[place + 1]] for place, key in enumerate(line["fits"])}
+
+
+def _described(value: Any) -> Any:
+    """What can be read as it is, everything else by what it is."""
+    readable = value is None or isinstance(value, (bool, str)) or is_integer(value)
+    return value if readable else {"digest": fingerprint(value)}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
