@@ -494,15 +494,15 @@ def test_seconds_and_checkpoints(
         assert f"--max-seconds has no use for the test {test}" in outcome.stderr
     path = tmp_path / "kept.json"
     table = (*start[:6], "--other", "knn:5", "--other", "majority", "--checkpoint", str(path))
-    outcome = run(*table, "--test", "ustatistic", "--n-pairs", "60", "--json", "-")
+    outcome = run(*table, "--test", "ustatistic", "--n-pairs", "400", "--json", "-")
     assert outcome.exit_code == 0, outcome.stderr
     lines = path.read_text()
     assert lines.count('"result"') == 3
-    again = run(*table, "--test", "ustatistic", "--n-pairs", "60", "--json", "-")
+    again = run(*table, "--test", "ustatistic", "--n-pairs", "400", "--json", "-")
     for each in (outcome, again):
         assert len(json.loads(each.stdout)["results"]) == 3
     assert path.read_text() == lines
-    outcome = run(*table, "--test", "ustatistic", "--n-pairs", "61")
+    outcome = run(*table, "--test", "ustatistic", "--n-pairs", "401")
     assert "is of another call: tests differs" in outcome.stderr
     outcome = run(*start[:6], "--checkpoint", str(path))
     assert "--checkpoint is for several tests (--tests) or learners" in outcome.stderr
