@@ -31,14 +31,15 @@ def test_small_trees_are_parts_of_the_largest(seed):
 
 
 def test_votes_are_those_of_the_nearest():
-    found = reproduction.votes(reproduction.nearest(X, NEW), Y)
-    for predictions, k in zip(found, reproduction.NEIGHBOURS, strict=True):
+    numbers = reproduction.NEIGHBOURS
+    found = reproduction.votes(reproduction.nearest(X, NEW, max(numbers)), Y, numbers)
+    for predictions, k in zip(found, numbers, strict=True):
         model = KNeighborsClassifier(k).fit(X, Y)
         np.testing.assert_array_equal(predictions, model.predict(NEW))
     chosen = uv.select_model(X, Y, ["knn:5"], "loo", criteria=[], rng=0)
-    left_out = reproduction.votes(reproduction.nearest(X, X, itself=False), Y)
-    errors = (left_out != Y).mean(axis=1)
-    assert errors[reproduction.NEIGHBOURS.index(5)] == pytest.approx(chosen.columns["loo"][0])
+    left_out = reproduction.nearest(X, X, max(numbers), itself=False)
+    errors = (reproduction.votes(left_out, Y, numbers) != Y).mean(axis=1)
+    assert errors[numbers.index(5)] == pytest.approx(chosen.columns["loo"][0])
 
 
 def test_estimates_of_orders_are_those_of_select_model():
