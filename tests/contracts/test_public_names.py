@@ -63,6 +63,7 @@ ADDED = {
     "Comparison.plot": ("kind",),
     "Comparison.save_plot": ("kind",),
     "LeavePairOutTest.fit": ("stop_after",),
+    "InfluenceFunctionTest.fit": ("max_fits", "max_seconds"),
     "PermutationComplexityTest.fit": ("stop_after",),
     "TestResult": (
         "better",

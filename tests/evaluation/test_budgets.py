@@ -80,6 +80,41 @@ def test_the_same_number_of_fits_repeats_a_result(clock):
     assert fewer.settings["max_fits"] == 40
 
 
+def test_repeats_that_seconds_allow(clock):
+    slow, quick = {"slow": clock.learner(0.05)}, {"quick": clock.learner(0.01, column=1)}
+    test = uv.InfluenceFunctionTest(X, Y, slow, quick, metric="error")
+    start = clock.now
+    found = test.fit(max_seconds=20, rng=3, n_jobs=1)
+    assert 10 < clock.now - start < 20
+    settings = found.settings
+    assert settings["max_seconds"] == 20
+    assert settings["n_repeats"] == settings["max_fits"] // 2 < 20 / 0.06
+    for options in ({"max_fits": settings["max_fits"]}, {"n_repeats": settings["n_repeats"]}):
+        again = test.fit(**options, rng=3, n_jobs=1)
+        assert (again.estimate, again.se, again.n_fits) == (found.estimate, found.se, found.n_fits)
+    with pytest.raises(ValueError, match="allows 9 repeats, and their spread needs 20: raise it"):
+        test.fit(max_fits=19)
+    for fixed in ({"n_repeats": 30}, {"scheme": "kfold"}):
+        with pytest.raises(ValueError, match="max_seconds is for n_repeats='auto' of schemes"):
+            test.fit(max_seconds=20, **fixed)
+    with pytest.raises(ValueError, match="max_seconds must be a finite number"):
+        test.fit(max_seconds=-1)
+    losses = uv.evaluate(["lda", "qda"], X, Y, uv.designs.RandomSplits(40), rng=0)
+    given = uv.InfluenceFunctionTest.from_losses(losses)
+    with pytest.raises(ValueError, match="max_fits has no use where losses are given"):
+        given.fit(max_fits=400)
+
+
+@pytest.mark.parametrize("test", [None, uv.TestSpec("ustatistic", fit={"n_pairs": 200})])
+def test_translated_estimators_are_taken_for_quick(test):
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    asked = {} if test is None else {"tests": test}
+    pairs = (["lda", "nearest_centroid"], [LinearDiscriminantAnalysis(), "nearest_centroid"])
+    one, other = (uv.compare(X, Y, learners, rng=0, **asked).result() for learners in pairs)
+    assert (one.method, one.n_fits, one.estimate) == (other.method, other.n_fits, other.estimate)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -103,7 +103,9 @@ class Course:
         self.kept, self.clock = kept, clock
         self.n_fits = 0
         self.total: int | None = None
-        """Fits of which all are known beforehand; None where draws decide their number."""
+        """Fits that there will be, or at most; None where that is not known."""
+        self.at_most = False
+        """Whether there may be fewer."""
         self.announced = False
         """Whether it was said that they will take long."""
 
@@ -136,10 +138,12 @@ class Execution:
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     course: Course = field(default_factory=Course)
 
-    def expect(self, more: int) -> None:
+    def expect(self, more: int, *, at_most: bool = False) -> None:
         """Say how many fits there will be, so that the time left can be told."""
-        self.bar.total = self.bar.n + more
-        self.course.total = self.course.n_fits + more
+        course = self.course
+        course.total, course.at_most = course.n_fits + more, at_most
+        if not at_most:
+            self.bar.total = self.bar.n + more
 
     def fitted(self, number: int) -> None:
         """Say how many fits there were since the last time."""

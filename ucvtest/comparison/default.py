@@ -15,7 +15,7 @@ from ucvtest.designs.named import KFold
 from ucvtest.evaluation.pace import fits_within
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.adapters.translate import choose_backend
-from ucvtest.learners.base import JittedLearner
+from ucvtest.learners.base import SplitLearner
 from ucvtest.losses.loss import LOSSES, plural
 from ucvtest.losses.scoring import SetScore, is_auc
 from ucvtest.methods.registry import class_named
@@ -152,6 +152,7 @@ def _affordable(problem: Problem) -> int:
     half = problem.sample.n_obs // 2
     for learner in problem.learners.values():
         chosen = choose_backend(learner, problem.backend, problem.sample, problem.output, half)
-        if not isinstance(chosen, JittedLearner):
+        # What was translated costs what its jitted learner costs.
+        if isinstance(chosen, SplitLearner):
             return FITS_OF_OTHERS
     return FITS_OF_JITTED

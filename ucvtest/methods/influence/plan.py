@@ -1,14 +1,17 @@
 """What is resampled, and the options of a fit with their checks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from ucvtest.common.checks import at_least, check_choice, is_integer
+from ucvtest.common.runtime import Execution
 from ucvtest.data.groups import Clusters, units_of
+from ucvtest.evaluation.pace import check_seconds, fits_within
+from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.learners.base import Learner
@@ -166,14 +169,26 @@ class Layout:
             return "a fold of one observation is empty once that one is left out: use fewer folds"
         return ""
 
-    def n_repeats(self, scheme: str, learners: Sequence[Learner]) -> int:
-        """What "auto" repeats are."""
+    def n_repeats(
+        self, scheme: str, learners: Sequence[Learner], max_fits: int | None = None
+    ) -> int:
+        """What "auto" repeats are; refused if they are too few with at most so many fits."""
         if scheme in SINGLE:
             return 1
         jitted = all(learner.backend == "jax" for learner in learners)
         fits = FITS_JITTED if jitted else FITS_OTHERWISE
         of_repeat = prod([self.n_folds] * len(self.classes)) if scheme == "repeated" else 1
-        return max(fits // of_repeat, FEWEST_REPEATS)
+        number = max(fits // of_repeat, FEWEST_REPEATS)
+        if max_fits is None:
+            return number
+        most = max_fits // (of_repeat * len(learners))
+        if most < FEWEST_REPEATS:
+            raise ValueError(
+                f"max_fits={max_fits} allows {most} repeats, and their spread needs "
+                f"{FEWEST_REPEATS}: raise it to {FEWEST_REPEATS * of_repeat * len(learners)} or "
+                "more (max_seconds where that decides it)"
+            )
+        return min(number, most)
 
     def check_scheme(self, scheme: str) -> None:
         """Refuse schemes that do not test clusters with both labels together."""
@@ -250,6 +265,9 @@ class Options:
     n_repeats: int
     scheme: str
     variance: str
+    max_fits: int | None = None
+    max_seconds: float | None = None
+    """Decides `max_fits`, and so the repeats, once fits have been tried."""
 
     @classmethod
     def checked(
@@ -261,14 +279,26 @@ class Options:
         n_repeats: Any,
         scheme: Any,
         variance: Any,
+        max_fits: Any = None,
+        max_seconds: Any = None,
     ) -> "Options":
         """The options of a test that is made from data; `response` are the user's own labels."""
         check_choice("scheme", scheme, SCHEME_WORDS)
         layout.check_scheme(scheme)
         if scheme in WITH_FOLDS:
             check_class_sizes(layout, response, layout.n_folds)
+        budget = {"max_fits": max_fits, "max_seconds": max_seconds}
+        for name, value in budget.items():
+            fixed = n_repeats != "auto" or scheme in SINGLE or variance == "share"
+            if value is not None and fixed:
+                raise ValueError(
+                    f"{name} is for n_repeats='auto' of schemes with several repeats, and not for "
+                    "variance='share', whose further fits are as many as they are: leave it out"
+                )
+        check_seconds(max_seconds)
+        most = None if max_fits is None else at_least("max_fits", max_fits, 1)
         if isinstance(n_repeats, str) and n_repeats == "auto":
-            number = layout.n_repeats(scheme, learners)
+            number = layout.n_repeats(scheme, learners, most)
         elif not is_integer(n_repeats):
             raise ValueError(f"n_repeats must be an integer or 'auto', got {n_repeats!r:.60}")
         elif scheme in SINGLE and n_repeats != 1:
@@ -278,7 +308,23 @@ class Options:
             )
         else:
             number = at_least("n_repeats", n_repeats, 1, "use 'auto'")
-        return cls(number, scheme, layout.chosen(scheme, variance))
+        return cls(number, scheme, layout.chosen(scheme, variance), most, max_seconds)
+
+    def within(self, layout: Layout, problem: Problem, execution: Execution) -> "Options":
+        """The options with as many repeats as there are seconds for."""
+        assert self.max_seconds is not None
+        rows = problem.learnt_rows(layout.learn_sizes(self.scheme)[-1])
+        rows = min(rows, problem.sample.n_obs - 1)
+        allowed = fits_within(problem, rows, self.max_seconds, execution)
+        most = allowed if self.max_fits is None else min(self.max_fits, allowed)
+        learners = tuple(problem.learners.values())
+        return replace(self, n_repeats=layout.n_repeats(self.scheme, learners, most), max_fits=most)
+
+    @property
+    def budget(self) -> dict[str, Any]:
+        """What bounds the repeats, for the settings of a result; nothing where nothing does."""
+        known = {"max_fits": self.max_fits, "max_seconds": self.max_seconds}
+        return {name: value for name, value in known.items() if value is not None}
 
 
 def check_class_sizes(layout: Layout, response: np.ndarray, n_folds: int) -> None:

@@ -72,6 +72,7 @@ def option_settings(layout: Layout, options: Options) -> dict[str, Any]:
         "n_repeats": options.n_repeats,
         "learn_size": _learn_size(layout, options.scheme),
         "variance": options.variance,
+        **options.budget,
     }
 
 

@@ -14,7 +14,7 @@ from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing
 from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.evaluation.source import GivenLosses
-from ucvtest.inference.from_losses import FromLosses, LossesHeader
+from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_arguments
 from ucvtest.inference.report import own_diagnostics, own_tables, reuse_notes
 from ucvtest.inference.studentise import variance_table
 from ucvtest.kernels.influence.clusters import ClusterPairs
@@ -296,6 +296,8 @@ class InfluenceFunctionTest(FromLosses):
         scheme: Scheme | None = None,
         variance: Variance = "auto",
         *,
+        max_fits: int | None = None,
+        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -333,6 +335,11 @@ class InfluenceFunctionTest(FromLosses):
             "adhoc_1", "adhoc_2", "adhoc_3", "adhoc_3_mle" (8a-8c, averaged over repeats, for
             "repeated", "kfold" and "leave_one_out"; for the error rate "adhoc_1" is (6),
             the others but the last equal it); "adhoc_monte_carlo" (10) for "monte_carlo".
+        max_fits : int, optional
+            Model fits that "auto" repeats come to at most.
+        max_seconds : float, optional
+            Seconds that they may take, about: some fits are timed, and `max_fits` becomes what
+            there is time for; the same `max_fits` and `rng` repeat the result.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -345,7 +352,7 @@ class InfluenceFunctionTest(FromLosses):
         ValueError
             If an argument cannot be used, or a learner fails on a split.
         """
-        options = self._options(n_repeats, scheme, variance)
+        options = self._options(n_repeats, scheme, variance, max_fits, max_seconds)
         return self._fit(options, rng, n_jobs, batch_size, progress)
 
     def _options(
@@ -353,12 +360,16 @@ class InfluenceFunctionTest(FromLosses):
         n_repeats: NumberOfRepeats = "auto",
         scheme: Scheme | None = None,
         variance: Variance = "auto",
+        max_fits: int | None = None,
+        max_seconds: float | None = None,
     ) -> Options:
         """The options of `fit`, validated."""
         if isinstance(self._layout, GivenLayout):
+            refuse_arguments(max_fits=max_fits, max_seconds=max_seconds)
             return self._layout.options(n_repeats, scheme, variance)
         chosen = "monte_carlo" if scheme is None else scheme
-        return self._options_for_fits(n_repeats, chosen, variance)
+        budget = {"max_fits": max_fits, "max_seconds": max_seconds}
+        return self._options_for_fits(n_repeats, chosen, variance, **budget)
 
     def compare_variances(
         self,
@@ -426,7 +437,9 @@ class InfluenceFunctionTest(FromLosses):
                 rows += records(options.scheme, found.source.n_fits, studied)
         return pd.DataFrame(rows)
 
-    def _options_for_fits(self, n_repeats: Any, scheme: Any, variance: Any) -> Options:
+    def _options_for_fits(
+        self, n_repeats: Any, scheme: Any, variance: Any, **budget: Any
+    ) -> Options:
         options = Options.checked(
             self._layout,
             self._unit_response(),
@@ -434,6 +447,7 @@ class InfluenceFunctionTest(FromLosses):
             n_repeats=n_repeats,
             scheme=scheme,
             variance=variance,
+            **budget,
         )
         if options.variance == "share":
             # Refuses learners that cannot learn from half of the sample.
@@ -447,6 +461,7 @@ class InfluenceFunctionTest(FromLosses):
             return run(layout, layout.resamples, GivenLosses(self._given, layout.order), rng)
         resamples = draw_resamples(layout, options, rng)
         source = fitted_losses(self._problem, resamples, execution)
+        execution.expect(resamples.n_rows * len(self.learners))
         found = run(layout, resamples, source, rng)
         if options.variance != "share":
             return found
@@ -454,6 +469,8 @@ class InfluenceFunctionTest(FromLosses):
 
     def _answer(self, options: Options, execution: Execution) -> TestResult:
         layout, scheme = self._layout, options.scheme
+        if options.max_seconds is not None:
+            options = options.within(layout, self._problem, execution)
         found = self._found(options, execution)
         studied = study_variances(self.hypothesis, layout, scheme, found)
         seed = {} if self._given is not None else {"rng": execution.seed}

@@ -71,6 +71,8 @@ def from_labelings(
 ) -> Found:
     """Fit labelings drawn at random, or all of them."""
     evaluator = Evaluator.run_by(execution, sample, learner, loss.output)
+    if isinstance(options.n_permutations, int):
+        execution.expect(options.n_permutations + 1, at_most=options.stop_after is not None)
     # Seeds of the fits come from a stream of their own, so that labels depend on rng alone.
     seeds = np.random.default_rng(int(execution.generator.integers(2**63 - 1)))
     real = sample.target[None]

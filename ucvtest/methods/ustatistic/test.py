@@ -357,6 +357,8 @@ class UStatisticTest(AboutLearningSets):
         if options.max_seconds is not None:
             allowed = self._fits_within(options.max_seconds, execution)
             options = replace(options, max_fits=min(options.max_fits, allowed))
+        if options.n_pairs == "auto" and options.given is None:
+            execution.expect(options.max_fits, at_most=True)
         source = self._source(execution)
         found = self._estimated(options, execution, source)
         return self._told(options, found, source, execution.seed)
