@@ -16,6 +16,7 @@ from ucvtest.common.exceptions import UcvtestWarning
 from ucvtest.common.fingerprint import fingerprint
 from ucvtest.common.runtime import Course, Execution
 from ucvtest.evaluation import evaluate as evaluation
+from ucvtest.evaluation import pieces
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
@@ -294,6 +295,12 @@ class Clock:
         return self.now
 
 
+@pytest.fixture
+def minutes_are_long(monkeypatch):
+    """What users get: fits that take more than a minute are announced."""
+    monkeypatch.setattr(pieces, "LONG_SECONDS", 60.0)
+
+
 def fitted(seconds, total, n_fits):
     """Fits of one learner by a clock that goes on between any two looks."""
     execution = Execution(np.random.default_rng(0), 0, 1, course=Course(clock=Clock(seconds)))
@@ -305,6 +312,7 @@ def fitted(seconds, total, n_fits):
     return execution
 
 
+@pytest.mark.usefixtures("minutes_are_long")
 def test_what_takes_long_is_announced_with_the_time_and_the_remedies():
     with pytest.warns(UcvtestWarning, match=r"299 fits are left, 10 s each .* about 50 minutes"):
         execution = fitted(10.0, 300, 30)
@@ -313,6 +321,7 @@ def test_what_takes_long_is_announced_with_the_time_and_the_remedies():
         fitted(10.0, 300, 30)
 
 
+@pytest.mark.usefixtures("minutes_are_long")
 @pytest.mark.parametrize(("seconds", "total"), [(1e-3, 300), (10.0, None), (2.0, 30)])
 def test_what_does_not_or_cannot_be_known_to_is_not(seconds, total):
     fitted(seconds, total, 30)
