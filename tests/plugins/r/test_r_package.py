@@ -731,6 +731,25 @@ def test_the_session_of_the_examples_runs(r_environment: dict[str, str]) -> None
     assert "Picture: " in printed
 
 
+def test_the_code_of_readme_and_pages_runs(r_environment: dict[str, str], tmp_path: Path) -> None:
+    """All in one session; blocks with a package that is not there are left out."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*/*.md"))]
+    blocks = [
+        block
+        for page in pages
+        for block in re.findall(r"^```r\n(.*?)^```$", page.read_text(), re.M | re.S)
+    ]
+    assert len(blocks) >= 7
+    script = tmp_path / "pages.R"
+    lines = ["pdf(NULL)"]
+    for block in blocks:
+        packages = sorted(set(re.findall(r"\b(\w+)::", block)))
+        there = " && ".join(f'requireNamespace("{name}", quietly = TRUE)' for name in packages)
+        lines.append(f"if ({there or 'TRUE'}) {{\n{block}}}")
+    script.write_text("\n".join(lines))
+    _run(["Rscript", script], env=r_environment)
+
+
 def test_the_clinical_examples_run(r_environment: dict[str, str]) -> None:
     script = PACKAGE.parents[1] / "examples" / "r_clinical_data.R"
     printed = _run(["Rscript", script, "--quick"], env=r_environment)

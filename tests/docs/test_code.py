@@ -1,0 +1,130 @@
+"""The code in README and pages runs as it stands there, block after block of a page."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib
+import pytest
+import sklearn.datasets  # noqa: F401  (its first import moves the global random state)
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from tests.support.paths import ROOT
+from ucvtest.cli import app
+
+DOCS = ROOT / "docs"
+MADE = {"_build", "_ext", "_generated", "help"}
+PAGES = [
+    ROOT / "README.md",
+    *sorted(path for path in DOCS.rglob("*.md") if not MADE & set(path.relative_to(DOCS).parts)),
+]
+PYTHON = re.compile(r"^```(?:\{code-cell\} )?python\n((?::.*\n)*)(.*?)^```$", re.M | re.S)
+CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
+TYPED = re.compile(r"^(?:    |\$ )(ucvtest \w(?:\\\n|[^\n])*)", re.M)
+INLINE = re.compile(r"`(ucvtest \w[^`]*)`")
+
+matplotlib.use("Agg")
+
+
+def blocks_of(page: Path) -> list[str]:
+    return [code for _, code in PYTHON.findall(page.read_text(encoding="utf-8"))]
+
+
+def joined(page: Path) -> str:
+    return "\n".join(blocks_of(page))
+
+
+def named(pages: list[Path]) -> list[str]:
+    return [str(page.relative_to(ROOT)) for page in pages]
+
+
+WITH_CODE = [page for page in PAGES if blocks_of(page)]
+OF_MLFLOW = [page for page in WITH_CODE if re.search("import mlflow|autolog", joined(page))]
+OF_R = [page for page in WITH_CODE if "ucvtest_r" in joined(page)]
+PLAIN = [page for page in WITH_CODE if page not in {*OF_MLFLOW, *OF_R}]
+
+
+def run(page: Path) -> None:
+    """All blocks of a page, in one namespace."""
+    from matplotlib import pyplot
+
+    namespace = {"__name__": page.stem}
+    try:
+        for code in blocks_of(page):
+            exec(compile(code, str(page), "exec"), namespace)
+    finally:
+        pyplot.close("all")
+
+
+@pytest.mark.parametrize("page", PLAIN, ids=named(PLAIN))
+def test_python_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(page)
+
+
+def test_python_with_mlflow_runs(tmp_path: Path) -> None:
+    """In a store of its own, and a process of its own, because autologging stays on."""
+    code = "\n".join(f"exec({code!r}, {{}})" for code in map(joined, OF_MLFLOW))
+    store = {"MLFLOW_TRACKING_URI": f"sqlite:///{tmp_path}/mlflow.db", "MPLBACKEND": "Agg"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ | store,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", OF_R, ids=named(OF_R))
+@pytest.mark.requires_r
+def test_python_with_r_runs(page: Path) -> None:
+    run(page)
+
+
+def test_consoles_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What README and pages type into a shell, in one folder for each block."""
+    found = 0
+    for page in PAGES:
+        for number, block in enumerate(CONSOLE.findall(page.read_text(encoding="utf-8"))):
+            folder = tmp_path / f"{page.stem}-{number}"
+            folder.mkdir()
+            monkeypatch.chdir(folder)
+            for line in re.findall(r"^\$ ucvtest (.*)$", block, re.M):
+                done = CliRunner().invoke(app, shlex.split(line))
+                # The gate answers by its exit status; 2 is an error.
+                assert done.exit_code in ({0, 1, 3} if line.startswith("gate") else {0}), line
+                found += 1
+    assert found >= 3
+
+
+def test_commands_can_be_parsed() -> None:
+    """Also those that name files of the reader's own."""
+    group = get_command(app)
+    commands = {
+        " ".join(command.replace("\\\n", " ").split())
+        for page in PAGES
+        for pattern in (TYPED, INLINE)
+        for command in pattern.findall(page.read_text(encoding="utf-8"))
+    }
+    parsed = 0
+    for words in map(shlex.split, sorted(commands)):
+        command = group.commands[words[1]]
+        if len(words) > 2 and "FILE" not in words and "--help" not in words:
+            command.make_context(words[1], words[2:])
+            parsed += 1
+    assert parsed >= 8
+
+
+def test_no_block_of_python_is_left_out() -> None:
+    assert {*PLAIN, *OF_MLFLOW, *OF_R} == set(WITH_CODE)
+    assert len(PLAIN) >= 12
+    # The page's language is named, so that a block is not left out for want of a word.
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert not re.findall(r"^```(?:py|python3|pycon)$", text, re.M), page
+    assert sys.version_info >= (3, 11)
