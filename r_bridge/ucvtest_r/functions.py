@@ -141,15 +141,22 @@ def autolog(**arguments: Any) -> None:
     uv.autolog(**{name: scalar(name, value) for name, value in arguments.items()})
 
 
-def select_model(*, x: Any, y: Any, learners: Any, arguments: Any, complexity: Any) -> Any:
+def select_model(
+    *, x: Any, y: Any, learners: Any, arguments: Any, complexity: Any, criteria: Any
+) -> Any:
     """Run `ucvtest.select_model`: its table, and the choice of every criterion from 1."""
     response = vector(y)
     given = [learner_of(learner, response) for learner in learners]
     import rpy2.rinterface as ri
 
     numbers = None if complexity is ri.NULL else vector(complexity).tolist()
+    several = None if criteria is ri.NULL else list(criteria)
     chosen = uv.select_model(
-        matrix(x), response, given, **arguments_of(arguments), complexity=numbers, n_jobs=1
+        *(matrix(x), response, given),
+        **arguments_of(arguments),
+        complexity=numbers,
+        criteria=several,
+        n_jobs=1,
     )
     return to_r(
         {
@@ -319,12 +326,23 @@ def confidence_interval(*, json: Any, conf_level: Any) -> Any:
 
 def plan_sample_size(*, x: Any, y: Any, learners: Any, arguments: Any, n: Any) -> Any:
     """Run `ucvtest.plan`: its tables by columns, its pictures, and the verdict."""
-    import rpy2.rinterface as ri
-
     response = vector(y)
     given = [learner_of(learner, response) for learner in learners]
-    sizes = None if n is ri.NULL else [int(each) for each in vector(n)]
-    found = uv.plan(matrix(x), response, *given, **arguments_of(arguments), n=sizes)
+    return _planned(uv.plan(matrix(x), response, *given, **arguments_of(arguments), n=_sizes(n)))
+
+
+def plan_losses(*, losses: Any, arguments: Any, n: Any) -> Any:
+    """Run `ucvtest.plan` on losses of fixed rules that R kept as JSON."""
+    return _planned(uv.plan(_restored(losses), **arguments_of(arguments), n=_sizes(n)))
+
+
+def _sizes(n: Any) -> list[int] | None:
+    import rpy2.rinterface as ri
+
+    return None if n is ri.NULL else [int(each) for each in vector(n)]
+
+
+def _planned(found: uv.SamplePlan) -> Any:
     names = ("n_needed", "n_low", "n_high", "goal", "value", "power", "alpha", "verdict", "n_fits")
     return to_r(
         {name: getattr(found, name) for name in names}
@@ -432,6 +450,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         equivalence,
         noninferiority,
         plan_sample_size,
+        plan_losses,
         comparison_frame,
         autolog,
     )

@@ -11,7 +11,14 @@ from ucvtest_r.conditions import RConditionError
 from ucvtest_r.conversion import to_r, vector
 from ucvtest_r.thread import is_r_thread
 
-__all__ = ["RFunctionLearner", "RFunctionLoss", "call_guarded", "call_r", "read_predictions"]
+__all__ = [
+    "RFunctionLearner",
+    "RFunctionLoss",
+    "RFunctionScore",
+    "call_guarded",
+    "call_r",
+    "read_predictions",
+]
 
 
 class RFunctionLearner(SplitLearner):
@@ -139,6 +146,26 @@ class RFunctionLoss:
         if losses.typeof not in _ATOMIC or len(losses) != truth.size:
             raise ValueError("loss must return one number for each element of y and prediction")
         return vector(losses).astype(float).reshape(truth.shape)
+
+
+class RFunctionScore:
+    """An R function ``function(y, prediction)`` as the score of a test set; greater is better."""
+
+    def __init__(self, name: str, function: Any) -> None:
+        self.__name__ = name
+        self._function = function
+
+    def __call__(self, y: np.ndarray, prediction: np.ndarray) -> float:
+        """The score of these predictions."""
+        with interrupts.deferred():
+            return self._score(y, prediction)
+
+    def _score(self, y: np.ndarray, prediction: np.ndarray) -> float:
+        # A function of its own, as for learners.
+        score = call_r(self._function, np.asarray(y), np.asarray(prediction))
+        if score.typeof not in _ATOMIC or len(score) != 1:
+            raise ValueError("it must return one number")
+        return float(vector(score)[0])
 
 
 def read_predictions(values: Any, n_tested: int, output: str, classes: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 
 import ucvtest as uv
 from ucvtest_r.conversion import scalar, vector
-from ucvtest_r.learners import RFunctionLearner, RFunctionLoss
+from ucvtest_r.learners import RFunctionLearner, RFunctionLoss, RFunctionScore
 
 __all__ = ["arguments_of", "learner_of", "learners_of", "tests_of", "vectors_of"]
 
@@ -18,7 +18,9 @@ def arguments_of(values: Any) -> dict[str, Any]:
         "loss": loss_of,
         "design": _design,
         "learn_size": _learn_size,
-        "groups": _groups,
+        "scoring": _scoring,
+        "sample_weight": _each_row,
+        "groups": _each_row,
     }
     return {
         name: read[name](value) if name in read else scalar(name, value)
@@ -44,6 +46,25 @@ def _design(design: Any) -> Any:
     return getattr(uv.designs, kind[0])(**arguments)
 
 
+def _scoring(scoring: Any) -> Any:
+    """The name of a score, or a scorer of an R function that R sends with its name."""
+    import rpy2.rinterface as ri
+
+    if not isinstance(scoring, ri.ListSexpVector):
+        return scalar("scoring", scoring)
+    from sklearn.metrics import make_scorer
+
+    name, function = scoring
+    return make_scorer(RFunctionScore(name[0], function))
+
+
+def _each_row(values: Any) -> Any:
+    """A label or a number for each row, or None."""
+    import rpy2.rinterface as ri
+
+    return None if values is ri.NULL else vector(values)
+
+
 def _learn_size(size: Any) -> Any:
     """A number, or one for each class."""
     import rpy2.rinterface as ri
@@ -54,13 +75,6 @@ def _learn_size(size: Any) -> Any:
     if any(each is ri.NA_Integer or each != each for each in size):
         raise ValueError("learn_size must not hold NA: give one number for each class")
     return tuple(scalar("learn_size", type(size)([each])) for each in size)
-
-
-def _groups(groups: Any) -> Any:
-    """The label of each row, or None."""
-    import rpy2.rinterface as ri
-
-    return None if groups is ri.NULL else vector(groups)
 
 
 def learner_of(learner: Any, response: np.ndarray) -> Any:

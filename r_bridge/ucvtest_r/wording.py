@@ -65,7 +65,11 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         rf"\b(?P<name>{'|'.join(name for name in R_NAMES if name[0].isupper())})\b(?P<call>\()?",
         _function,
     ),
+    (r"\bTestSpec\((\"\w+\"), fit=\{\"(\w+)\": \.\.\.\}\)", r"list(\1, \2 = )"),
+    (r"\ba scorer from sklearn\.metrics\.make_scorer", "a function(truth, prediction)"),
+    (r"^(\w+)\['([^']+)'\]", r"\1$\2"),
     (r"\b(\w+)=\(([\d., ]+)\)", r"\1 = c(\2)"),
+    (r"\b([a-z]\w*)=(?=[\d.])", r"\1 = "),
     (r"\bgot \(([\d., ]+)\)", r"got c(\1)"),
     # What is in quotes is R's either way; single ones are Python's habit.
     (r"\b\w+='[^']*'(?:(?:, | or |, or )'[^']*')*", _quoted),

@@ -82,13 +82,21 @@ def n_folds_of(design: Design) -> int:
     return design.n_resamples
 
 
-def random_splits_of(design: Design) -> tuple[int, int]:
+def random_splits_of(design: Design, unevenness: float = 0.0) -> tuple[int, int]:
     """Sizes of the learning sets and the test sets of splits of the whole sample.
+
+    Parameters
+    ----------
+    design : Design
+    unevenness : float
+        What is admitted beyond a difference of one observation: by how much the mean of the
+        reciprocal sizes of the test sets may exceed that of equal sets, relative to it. A mean
+        over such test sets has that much more variance.
 
     Returns
     -------
     tuple of int
-        The sizes, equal to within one observation; that of the largest test set is returned.
+        The sizes; that of the largest test set is returned.
 
     Raises
     ------
@@ -98,7 +106,8 @@ def random_splits_of(design: Design) -> tuple[int, int]:
     _check_design(design)
     problem = _not_the_rest(design)
     sizes = design.testing.sum(axis=1)
-    if problem is None and sizes.max() - sizes.min() > 1:
+    uneven = sizes.mean() * (1 / sizes).mean() - 1
+    if problem is None and sizes.max() - sizes.min() > 1 and uneven > unevenness:
         problem = f"its test sets have between {sizes.min()} and {sizes.max()} observations"
     if problem:
         raise ValueError(f"the design does not split the sample in the same proportion: {problem}")

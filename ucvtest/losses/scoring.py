@@ -236,6 +236,12 @@ def _name_of(scorer: Any) -> str:
     return getattr(scorer._score_func, "__name__", "score")
 
 
+def _in_words(name: str) -> str:
+    """What is estimated; a function without a name of its own is "score"."""
+    own = name.removesuffix("_score")
+    return "expected score" if own == "score" else f"expected {own} score"
+
+
 def _set_score(name: str, scorer: Any) -> SetScore:
     function, sign, given = scorer._score_func, scorer._sign, dict(scorer._kwargs)
 
@@ -249,7 +255,7 @@ def _set_score(name: str, scorer: Any) -> SetScore:
         score,
         output,
         original_labels=True,
-        estimand=f"expected {name.removesuffix('_score')} score",
+        estimand=_in_words(name),
         fixed_output=fixed,
         parameters=frozenset(inspect.signature(function).parameters),
         positive=given.get("pos_label"),

@@ -6,13 +6,16 @@ as_losses.ucvtest_losses <- function(x, ...) x
 
 as_losses.default <- function(x, ...)
   stop_user("'x' must be what caret::train(), caret::resamples(), tune::collect_predictions(), ",
-            "mlr3::resample() or mlr3::benchmark() returned, a list of these by learner, or a ",
-            "data frame with a row for each prediction, got ", describe(x))
+            "mlr3::resample(), mlr3::benchmark(), pROC::roc() or riskRegression::Score() ",
+            "returned, a list of these by learner, or a data frame with a row for each ",
+            "prediction, got ", describe(x))
 
 # Several by name, on the same splits.
 as_losses.list <- function(x, loss = NULL, groups = NULL, pos_label = NULL, ...) {
   if (is.null(names(x)) || !all(nzchar(names(x))) || !length(x))
     stop_user("'x' must have a name for each learner: list(a = , b = )")
+  curves <- vapply(x, inherits, NA, "roc")
+  if (all(curves)) return(losses_of_curves(x, groups, ...))
   # What they score depends on the loss, so that is decided first.
   found <- lapply(x, function(each) records_of(each, ...))
   losses_of_records(found, loss, groups, pos_label, paste(names(x), collapse = ", "))
@@ -40,6 +43,40 @@ as_losses.BenchmarkResult <- function(x, loss = NULL, groups = NULL, pos_label =
   losses_of_records(lapply(results, records_of), loss, groups, pos_label, tasks)
 }
 
+# ROC curves of pROC: scores of rules that learnt elsewhere.
+as_losses.roc <- function(x, groups = NULL, ...) losses_of_curves(list(score = x), groups, ...)
+
+losses_of_curves <- function(curves, groups, ...) {
+  refuse_unknown(...)
+  first <- curves[[1L]]
+  for (curve in curves)
+    if (!identical(as.character(curve$response), as.character(first$response)))
+      stop_user("the ROC curves are of different responses: compare rules on the same observations")
+  scores <- lapply(curves, function(curve)
+    if (curve$direction == "<") as.numeric(curve$predictor) else -as.numeric(curve$predictor))
+  losses_of_rules(factor(as.character(first$response), first$levels), scores, "ROC curves", "auc",
+                  groups)
+}
+
+# riskRegression: predicted risks, where it kept them.
+as_losses.Score <- function(x, loss = "auc", groups = NULL, ...) {
+  refuse_unknown(...)
+  if (!identical(x$response.type, "binary"))
+    stop_user("'x' is of a ", x$response.type, " response, which may be censored, and no test here ",
+              "can use that: riskRegression::Score() itself has standard errors for it")
+  if (!is.null(x$split.method$name) && !identical(x$split.method$name, "no data splitting"))
+    stop_user("'x' is of resampled models (", x$split.method$name, "), whose predictions it does ",
+              "not keep: give the learners themselves to evaluate_learners()")
+  risks <- as.data.frame(x$risks$score)
+  if (!nrow(risks))
+    stop_user("riskRegression::Score() kept no predictions: call it with summary = \"risks\"")
+  of_model <- split(risks, risks$model, drop = TRUE)
+  in_order <- lapply(of_model, function(rows) rows[order(rows$ID), ])
+  # Its second value is the event.
+  losses_of_rules(factor(in_order[[1L]]$ReSpOnSe), lapply(in_order, `[[`, "risk"),
+                  "riskRegression::Score()", loss, groups)
+}
+
 # A table with a row for each tested observation of each fold: the columns are named.
 as_losses.data.frame <- function(x, truth, predictions = NULL, fold = NULL, row = NULL,
                                  loss = NULL, groups = NULL, pos_label = NULL, splits = NULL,
@@ -60,7 +97,7 @@ as_losses.data.frame <- function(x, truth, predictions = NULL, fold = NULL, row 
                   function(column)
                     list(resample = as_resample(x[fold]), row = tested, obs = x[[truth]],
                          pred = function(loss, positive) x[[column]],
-                         learning = learning_of(splits)))
+                         learning = learning_of(splits), response = response_of(splits, truth)))
   losses_of_records(found, loss, groups, pos_label, "table of folds")
 }
 
@@ -95,7 +132,7 @@ as_losses.resamples <- function(x, metric = x$metrics[1L], n, n_learn = NULL, n_
   } else order <- order(names)
   scores <- x$values[order, paste0(x$models, "~", metric), drop = FALSE]
   names(scores) <- x$models
-  score_losses(scores, n_learn, n_test, 
+  score_losses(scores, n_learn, n_test,
                design = if (!folds) "splits" else if (n_folds < nrow(scores)) "repeated_kfold"
                         else "kfold",
                n_folds = if (folds) n_folds,
@@ -103,7 +140,8 @@ as_losses.resamples <- function(x, metric = x$metrics[1L], n, n_learn = NULL, n_
 }
 
 # Predictions of one learner: the resample and the row of each, the truth, the predictions that a
-# loss needs, and the rows that were learnt from.
+# loss needs; and where the object has them, the rows that were learnt from and the response of all
+# rows, tested or not.
 records_of <- function(x, ...) UseMethod("records_of")
 
 records_of.default <- function(x, ...)
@@ -119,8 +157,11 @@ records_of.train <- function(x, ...) {
   for (name in intersect(names(x$bestTune), names(kept)))
     kept <- kept[kept[[name]] == x$bestTune[[name]], ]
   index <- x$control$index
-  list(resample = as_resample(kept["Resample"], names(index)), row = kept$rowIndex,
-       obs = kept$obs, learning = index,
+  # Leave-one-out has no names of resamples, as each row is one.
+  each_row <- is.null(kept$Resample)
+  list(resample = if (each_row) factor(kept$rowIndex) else as_resample(kept["Resample"], names(index)),
+       row = kept$rowIndex, obs = kept$obs, learning = if (!each_row) index,
+       response = x$trainingData$.outcome,
        pred = function(loss, positive) {
          if (is_of_labels(loss) || !is.factor(kept$obs)) return(kept$pred)
          probability(kept, positive, "classProbs = TRUE in trainControl()")
@@ -136,8 +177,10 @@ records_of.data.frame <- function(x, truth, splits = NULL, ...) {
   if (".config" %in% names(x) && length(unique(x$.config)) > 1L)
     stop_user("the table has predictions of ", length(unique(x$.config)),
               " settings: keep one of .config")
-  list(resample = as_resample(x[intersect(c("id", "id2"), names(x))]), row = x$.row,
-       obs = x[[truth]], learning = learning_of(splits),
+  resample <- as_resample(x[intersect(c("id", "id2"), names(x))])
+  if (is.null(splits) && any(startsWith(levels(resample), "Bootstrap"))) refuse_bootstrap()
+  list(resample = resample, row = x$.row, obs = x[[truth]], learning = learning_of(splits),
+       response = response_of(splits, truth),
        pred = function(loss, positive) {
          if (!is.factor(x[[truth]])) return(x$.pred)
          if (is_of_labels(loss)) return(x$.pred_class)
@@ -153,8 +196,11 @@ records_of.ResampleResult <- function(x, ...) {
   labels <- is.factor(truth[[1L]])
   obs <- if (labels) factor(each("truth"), levels(truth[[1L]])) else each("truth")
   sizes <- vapply(predictions, function(p) length(p$row_ids), 1L)
-  list(resample = factor(rep(seq_along(sizes), sizes)), row = each("row_ids"), obs = obs,
-       learning = lapply(seq_along(predictions), x$resampling$train_set),
+  # The rows of a filtered task keep their numbers.
+  place <- function(rows) match(rows, x$task$row_ids)
+  sets <- lapply(seq_along(predictions), x$resampling$train_set)
+  list(resample = factor(rep(seq_along(sizes), sizes)), row = place(each("row_ids")), obs = obs,
+       learning = lapply(sets, place), response = x$task$truth(),
        pred = function(loss, positive) {
          if (is_of_labels(loss) || !labels) return(each("response"))
          tables <- do.call(rbind, lapply(predictions, function(p) p$prob))
@@ -189,6 +235,19 @@ learning_of <- function(splits) {
   if (inherits(splits, "rset")) lapply(splits$splits, `[[`, "in_id") else splits
 }
 
+# rsample's splits have the data.
+response_of <- function(splits, truth)
+  if (inherits(splits, "rset")) splits$splits[[1L]]$data[[truth]]
+
+refuse_bootstrap <- function()
+  stop_user("these are bootstrap samples, which hold rows several times, and no test here is about ",
+            "learning from such: resample by cross-validation or random splits, such as ",
+            "caret::trainControl(\"cv\") or rsample::vfold_cv()")
+
+refuse_repeated_rows <- function(sets) {
+  if (any(vapply(sets, anyDuplicated, 1L) > 0L)) refuse_bootstrap()
+}
+
 losses_of_records <- function(found, loss, groups, pos_label, name) {
   first <- found[[1L]]
   row <- as.integer(first$row)
@@ -201,10 +260,9 @@ losses_of_records <- function(found, loss, groups, pos_label, name) {
     if (anyNA(places[[learner]]) || length(places[[learner]]) != length(found[[learner]]$row))
       stop_user("learner ", learner, " has other splits than ", names(found)[1L],
                 ": use the same folds for all, such as trainControl(index = )")
-  y <- first$obs[match(seq_len(max(row)), row)]
-  if (anyNA(y))
-    stop_user("row ", which(is.na(y))[1L], " is never tested, or its truth is missing: every row ",
-              "of the data must be tested in one resample or another")
+  learning <- first$learning
+  refuse_repeated_rows(learning)
+  y <- whole_response(first, row)
   answer <- response(y, pos_label)
   if (is.null(loss)) loss <- default_loss(answer)
   positive <- or_else(answer$pos_label, answer$labels[length(answer$labels)])
@@ -212,14 +270,29 @@ losses_of_records <- function(found, loss, groups, pos_label, name) {
                      found, places)
   resamples <- levels(droplevels(first$resample))
   testing <- indicators(split(row, droplevels(first$resample)), length(y))
-  learning <- if (is.null(first$learning)) 1L - testing else
-    indicators(if (is.null(names(first$learning))) first$learning else first$learning[resamples],
-               length(y))
+  learning <- if (is.null(learning)) 1L - testing else
+    indicators(if (is.null(names(learning))) learning else learning[resamples], length(y))
   fields <- call_python("resampled_losses", y = answer$values, tested = answer$values[row[order]],
                         predictions = predictions, learning = learning, testing = testing,
                         arguments = list(loss = as_loss(loss, y), pos_label = answer$pos_label,
                                          groups = as_groups(groups, length(y))))
   new_losses(fields, name)
+}
+
+# The response of all rows, as far as it is known: hold-out and random splits leave rows untested.
+whole_response <- function(first, row) {
+  if (!is.null(first$response)) return(first$response)
+  n_obs <- max(row, unlist(first$learning))
+  tested <- match(seq_len(n_obs), row)
+  if (anyNA(first$obs))
+    stop_user("the truth of row ", row[is.na(first$obs)][1L], " is missing")
+  if (anyNA(tested) && is.null(first$learning))
+    stop_user("row ", which(is.na(tested))[1L], " is never tested, and it is not known whether it ",
+              "was learnt from: give splits = , as rsample returned them or as a list of the rows ",
+              "of each learning set")
+  # No loss is about a row that was not tested: any label will do.
+  tested[is.na(tested)] <- 1L
+  first$obs[tested]
 }
 
 # A row for each set, a column for each observation.

@@ -8,7 +8,8 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
                                      pos_label = NULL, contrast = "difference",
                                      baseline = NULL, groups = NULL,
                                      group_weight = c("group", "row"), weights = NULL,
-                                     n_jobs = 1, ...) {
+                                     n_jobs = 1, scoring = NULL, max_seconds = NULL,
+                                     ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
@@ -19,7 +20,9 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
   if (length(learners) < 2L)
     stop_user("'learners' has ", length(learners), " learner, and a comparison needs two: ",
               "use ustat_test() or another test for the error of one")
-  arguments <- list(loss = as_loss(loss, sample$response), correction = correction,
+  arguments <- list(loss = as_loss(loss, sample$response),
+                    scoring = as_scoring(scoring, sample$response, substitute(scoring)),
+                    max_seconds = max_seconds, correction = correction,
                     alternative = sub(".", "-", alternative, fixed = TRUE),
                     pos_label = sample$pos_label, contrast = contrast, baseline = baseline,
                     groups = sample$groups, group_weight = as_group_weight(group_weight),
@@ -106,18 +109,24 @@ about <- function(x) attr(x, "about")
 print.ucvtest_comparison <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   about <- about(x)
   several <- nrow(unique(as.data.frame(x)[c("learner", "other")])) > 1L
-  shown <- c("test", if (several) c("learner", "other"), "estimate", "std.error", "p.value",
-             if (several) "adj.p.value", "conf.low", "conf.high", "n_fits")
+  tests <- unique(x$test)
+  shown <- c(if (length(tests) > 1L) "test", if (several) c("learner", "other"), "estimate",
+             "std.error", "p.value", if (several) "adj.p.value", "conf.low", "conf.high")
   cat("\n\tComparison of learners\n\ndata:  ", about$data.name, ", ", about$n_obs,
       " observations\n", sep = "")
+  if (length(tests) == 1L) cat("test:  ", tests, "\n", sep = "")
   if (!several) cat("difference:  ", x$learner[1L], " minus ", x$other[1L], "\n", sep = "")
   cat("loss:  ", about$loss, "\n", sep = "")
   if (several)
     cat("adjustment:  ", or_else(about$correction, "none"), " over pairs within each test\n",
         sep = "")
   cat("\n")
-  print(as.data.frame(x)[shown], digits = digits, row.names = FALSE, ...)
-  bad <- x$status != "ok"
+  table <- as.data.frame(x)[shown]
+  # A difference of nothing may be 1e-18.
+  table$estimate <- zapsmall(table$estimate, 12L)
+  print(table, digits = digits, row.names = FALSE, ...)
+  # A verdict that nothing can be said of has the reason already.
+  bad <- x$status != "ok" & !vapply(substring(x$status, 2L), grepl, NA, about$verdict, fixed = TRUE)
   if (any(bad)) cat("\n", strwrap(paste0(x$test[bad], ": ", x$status[bad])), sep = "\n")
   cat("\n", paste(strwrap(paste("Verdict:", about$verdict)), collapse = "\n"), "\n", sep = "")
   cat("model fits in all: ", about$n_fits, "\n\n", sep = "")
@@ -159,11 +168,20 @@ glance.ucvtest_comparison <- function(x, ...) {
              nobs = about$n_obs, n_fits = about$n_fits, elapsed = about$elapsed))
 }
 
+confint.ucvtest_comparison <- function(object, parm, level = object$conf.level[1L], ...) {
+  refuse_others("confint", "level", ...)
+  if (!missing(parm)) refuse_parm()
+  refuse_level(level, "level")
+  ends <- call_python("comparison_frame", json = about(object)$json, conf_level = level)
+  labels <- paste0(object$test, ": ", pair_label(object$learner, object$other, is_ratio(about(object))))
+  side <- sub(".", "-", object$alternative[1L], fixed = TRUE)
+  matrix(unlist(ends), length(labels), dimnames = list(labels, percent_below(side, level)))
+}
+
 plot.ucvtest_comparison <- function(x, xlab = NULL, main = NULL, ...) {
   several <- nrow(unique(as.data.frame(x)[c("learner", "other")])) > 1L
-  ratio <- identical(about(x)$contrast, "ratio")
-  sign <- if (ratio) " / " else " - "
-  labels <- if (several) paste0(x$test, ": ", x$learner, sign, x$other) else x$test
+  ratio <- is_ratio(about(x))
+  labels <- if (several) paste0(x$test, ": ", pair_label(x$learner, x$other, ratio)) else x$test
   ends <- cbind(x$conf.low, x$conf.high)
   same <- if (ratio) 1 else 0
   shown <- c(same, x$estimate, ends)

@@ -25,7 +25,7 @@ new_design <- function(kind, ...)
 
 print.ucvtest_design <- function(x, ...) {
   if (x$kind == "splits") {
-    cat("own folds (", length(x$testing), " test sets)\n", sep = "")
+    cat("own folds (", length(or_else(x$testing, x$learning)), " test sets)\n", sep = "")
     return(invisible(x))
   }
   short <- lapply(x, function(value) if (is.double(value)) signif(value, 3L) else value)
@@ -36,30 +36,39 @@ print.ucvtest_design <- function(x, ...) {
 # A design of this package, a number of folds, splits of rsample, or test sets.
 as_design <- function(design, n_obs) {
   if (is.numeric(design) && length(design) == 1L) return(k_fold(design))
+  if (inherits(design, "rsplit")) design <- structure(list(splits = list(design)), class = "rset")
   if (inherits(design, "rset")) {
-    learning <- lapply(design$splits, `[[`, "in_id")
-    design <- own_folds(lapply(learning, function(rows) setdiff(seq_len(n_obs), rows)), learning)
+    # Of random splits all others are tested; of rolling origins, for example, some.
+    tested <- lapply(design$splits, `[[`, "out_id")
+    design <- own_folds(learning = learning_of(design),
+                        testing = if (!anyNA(unlist(tested))) tested)
   } else if (is.list(design) && !inherits(design, "ucvtest_design")) {
     if (!length(design) || !all(vapply(design, is.numeric, NA)))
       stop_user("'design' must hold row numbers of test sets where it is a list")
     if (length(design) > 1L && all(lengths(design) > n_obs / 2))
-      stop_user("'design' has lists of more than half of the rows, which look like learning sets: ",
-                "use own_folds(testing = , learning = )")
+      stop_user("'design' has lists of more than half of the rows, which look like learning sets (as ",
+                "caret::createFolds(returnTrain = TRUE) makes them): write own_folds(learning = )")
     design <- own_folds(design)
   }
   if (!inherits(design, "ucvtest_design"))
     stop_user("'design' must be a number of folds, a list of row numbers that are tested, splits ",
               "of rsample, or one of k_fold(), random_splits(), hold_out(), split_halves(), ",
               "nested_k_fold(), disjoint_sets() and own_folds(), got ", describe(design))
-  if (design$kind == "splits" && is.null(design$learning))
-    design$learning <- lapply(design$testing, function(rows) setdiff(seq_len(n_obs), rows))
+  if (design$kind == "splits") {
+    refuse_repeated_rows(design$learning)
+    rest <- function(sets) lapply(sets, function(rows) setdiff(seq_len(n_obs), rows))
+    if (is.null(design$learning)) design$learning <- rest(design$testing)
+    if (is.null(design$testing)) design$testing <- rest(design$learning)
+  }
   design
 }
 
-# Folds of one's own: test sets by row numbers; the learning sets are all other rows unless given.
-own_folds <- function(testing, learning = NULL) {
-  if (!is.list(testing) || !is.null(learning) && length(learning) != length(testing))
-    stop_user("'testing' must be a list of row numbers, and 'learning' one of the same length")
+# Folds of one's own by row numbers; learning or test sets are all other rows unless given.
+own_folds <- function(testing = NULL, learning = NULL) {
+  sets <- Filter(Negate(is.null), list(testing, learning))
+  if (!length(sets) || !all(vapply(sets, is.list, NA)) || length(unique(lengths(sets))) > 1L)
+    stop_user("'testing' or 'learning' must be a list of row numbers, one for each resample; both ",
+              "of the same length where both are given")
   structure(list(kind = "splits", testing = unname(testing), learning = unname(learning)),
             class = "ucvtest_design")
 }

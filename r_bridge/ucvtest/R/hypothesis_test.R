@@ -16,9 +16,10 @@ resampling_spec <- function(class, design, fit = alist(), without = character())
 
 # Of every test that can use them; each is passed on where it is not "without".
 shared_arguments <- function(spec) {
-  shared <- alist(other = NULL, loss = NULL, alternative = c("two.sided", "less", "greater"),
-                  conf.level = 0.95)
-  shared[setdiff(names(shared), spec$without)]
+  shared <- alist(other = NULL, loss = NULL, scoring = NULL,
+                  alternative = c("two.sided", "less", "greater"), conf.level = 0.95)
+  without <- c(spec$without, if ("loss" %in% spec$without) "scoring")
+  shared[setdiff(names(shared), without)]
 }
 
 # The method for features `x` and response `y`.
@@ -32,12 +33,16 @@ default_method <- function(spec) {
   formals(method) <- c(
     alist(x = , y = , learner = ), shared["other" == names(shared)],
     spec$constructor[names(spec$constructor) != "null_value"], spec$fit,
-    shared["loss" == names(shared)], spec$constructor[names(spec$constructor) == "null_value"],
-    shared[!names(shared) %in% c("other", "loss")],
+    shared[names(shared) %in% of_losses],
+    spec$constructor[names(spec$constructor) == "null_value"],
+    shared[!names(shared) %in% c("other", of_losses)],
     alist(pos_label = NULL, groups = NULL, group_weight = c("group", "row"), weights = NULL,
           n_jobs = 1, ... = ))
   method
 }
+
+# What errors cost, one or the other.
+of_losses <- c("loss", "scoring")
 
 # The method for losses that exist already, as prediction_losses() makes them.
 losses_method <- function(spec) {
@@ -47,10 +52,10 @@ losses_method <- function(spec) {
     run_on_losses(spec, environment())
   }
   shared <- shared_arguments(spec)
-  of_losses <- spec$constructor[names(spec$constructor) %in% c("null_value", "contrast")]
-  judged <- shared[!names(shared) %in% c("other", "loss")]
+  about <- spec$constructor[names(spec$constructor) %in% c("null_value", "contrast")]
+  judged <- shared[!names(shared) %in% c("other", of_losses)]
   formals(method) <- c(
-    alist(x = , learner = NULL, other = NULL), of_losses, spec$fit, judged,
+    alist(x = , learner = NULL, other = NULL), about, spec$fit, judged,
     if (!spec$class %in% of_no_clusters) alist(group_weight = c("group", "row")), alist(... = ))
   method
 }
@@ -90,7 +95,11 @@ run_here <- function(spec, frame) {
   constructor <- c(mget_arguments(spec$constructor, frame), read_alternative(spec, frame),
                    list(pos_label = sample$pos_label, groups = sample$groups,
                         group_weight = as_group_weight(frame$group_weight)))
-  if (!"loss" %in% spec$without) constructor["loss"] <- list(as_loss(frame$loss, sample$response))
+  if (!"loss" %in% spec$without) {
+    constructor["loss"] <- list(as_loss(frame$loss, sample$response))
+    constructor["scoring"] <- list(
+      as_scoring(frame$scoring, sample$response, written_in("scoring", frame)))
+  }
   if (!is.null(constructor$design)) constructor$design <- as_design(constructor$design, nrow(sample$x))
   fields <- call_python("hypothesis_test", test = spec$class, x = sample$x, y = sample$y,
                         learners = learners, constructor = constructor,

@@ -144,6 +144,9 @@ by_formula <- function(f, arguments, sample) {
 
 parsnip_learner <- function(spec, sample) {
   refuse_weights(sample, class(spec)[1L])
+  if (inherits(spec, "workflow") && is.null(sample$source))
+    stop_user("a workflow names the columns that it learns from and the response: give a formula ",
+              "and the data, as in  hold_out_test(response ~ ., data, workflow)")
   with_data(sample, predicted = parsnip_predictions, function(formula, data) {
     if (inherits(spec, "workflow")) fit(spec, data = data) else fit(spec, formula, data = data)
   })
@@ -308,6 +311,19 @@ as_loss <- function(loss, y) {
   if (!is.function(loss)) return(loss)
   guarded(function(truth, prediction)
     as.numeric(loss(like_response(truth, y), like_response(prediction, y))))
+}
+
+# The name of a score of scikit-learn, or a function of labels or numbers that returns the score of a
+# test set, and what it is called.
+as_scoring <- function(scoring, y, expression) {
+  if (is.null(scoring) || is.character(scoring)) return(scoring)
+  if (!is.function(scoring))
+    stop_user("'scoring' must be the name of a score, such as \"f1\", or a function(truth, ",
+              "prediction) that returns the score of a test set, got ", describe(scoring))
+  name <- function_name(expression)
+  list(if (identical(name, "R function")) "score" else name,
+       guarded(function(truth, prediction)
+         as.numeric(scoring(like_response(truth, y), like_response(prediction, y)))))
 }
 
 # Python calls the function through R's C interface, which prints errors, forgets their class

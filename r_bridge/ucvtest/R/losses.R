@@ -1,14 +1,34 @@
 # Losses that every test takes in the place of features and response.
 
-prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, pos_label = NULL) {
+prediction_losses <- function(y, predictions, loss = NULL, groups = NULL, pos_label = NULL,
+                              weights = NULL)
+  losses_of_rules(y, predictions, paste("predictions of", deparse1(substitute(y))), loss, groups,
+                  pos_label, weights)
+
+losses_of_rules <- function(y, predictions, name, loss = NULL, groups = NULL, pos_label = NULL,
+                            weights = NULL) {
   predictions <- named_columns(predictions, "predictions")
   answer <- if (!identical(loss, "score")) response(y, pos_label)
   if (is.null(loss)) loss <- default_loss(answer)
+  for (column in names(predictions))
+    refuse_missing(predictions[[column]], paste0("predictions$", column))
+  refuse_logical(predictions, answer$labels)
+  n_obs <- length(predictions[[1L]])
   fields <- call_python("prediction_losses", y = answer$values,
                         predictions = lapply(predictions, prediction_vector),
                         arguments = list(loss = as_loss(loss, y), pos_label = answer$pos_label,
-                                         groups = as_groups(groups, length(predictions[[1L]]))))
-  new_losses(fields, paste("predictions of", deparse1(substitute(y))))
+                                         groups = as_groups(groups, n_obs),
+                                         sample_weight = as_weights(weights, n_obs)))
+  new_losses(fields, name)
+}
+
+# What p > 0.5 gives is no label of a response that has others.
+refuse_logical <- function(predictions, labels) {
+  logical <- vapply(predictions, is.logical, NA)
+  if (!any(logical) || is.null(labels) || all(labels %in% c("FALSE", "TRUE"))) return(invisible())
+  stop_user("column '", names(predictions)[logical][1L], "' of 'predictions' is TRUE or FALSE, and ",
+            "the labels of 'y' are ", paste(labels, collapse = ", "), ": make labels of it, such as ",
+            "ifelse(risk > 0.5, \"", labels[length(labels)], "\", \"", labels[1L], "\")")
 }
 
 score_losses <- function(scores, n_learn, n_test, design = "kfold", n_folds = NULL,
@@ -25,14 +45,16 @@ evaluate_learners <- function(x, ...) UseMethod("evaluate_learners")
 
 evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
                                       pos_label = NULL, groups = NULL, weights = NULL,
-                                      n_jobs = 1, ...) {
+                                      n_jobs = 1, scoring = NULL, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
     stop_user("'learners' is missing: name some, such as c(\"lda\", \"knn:5\")")
   sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
   arguments <- list(design = as_design(design, nrow(sample$x)),
-                    loss = as_loss(loss, sample$response), pos_label = sample$pos_label,
+                    loss = as_loss(loss, sample$response),
+                    scoring = as_scoring(scoring, sample$response, substitute(scoring)),
+                    pos_label = sample$pos_label,
                     groups = sample$groups, rng = draw_seed())
   fields <- with_cluster(n_jobs, {
     named <- named_learners(learners, sample)
@@ -56,7 +78,8 @@ print.ucvtest_losses <- function(x, digits = 4L, ...) {
   cat(x$n_obs, " observations", if (!is.null(x$n_groups)) c(" in ", x$n_groups, " groups"), ", ",
       if (x$learns) c(x$n_resamples, " resamples") else "fixed rules, one test set", "\n",
       sep = "")
-  cat("loss:  ", x$loss, if (!x$each) " (means of resamples only)", "\n\n", sep = "")
+  cat("loss:  ", x$loss, if (!identical(x$in_words, x$loss)) c(" (", x$in_words, ")"),
+      if (!x$each) ", means of resamples only", "\n\n", sep = "")
   table <- cbind(mean = rowMeans(x$means, na.rm = TRUE))
   print(table, digits = digits)
   cat("\n")
@@ -67,6 +90,11 @@ as.data.frame.ucvtest_losses <- function(x, row.names = NULL, optional = FALSE, 
   data.frame(learner = rep(x$learners, ncol(x$means)),
              resample = rep(seq_len(ncol(x$means)), each = length(x$learners)),
              mean = as.vector(x$means), row.names = row.names)
+
+tidy.ucvtest_losses <- function(x, ...) {
+  refuse_others("tidy", NULL, ...)
+  as_tibble_if_any(as.data.frame(x))
+}
 
 # Whole numbers are labels, as for the tests.
 default_loss <- function(answer) {

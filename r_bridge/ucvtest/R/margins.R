@@ -27,6 +27,15 @@ new_margin <- function(fields, result, alternative, null) {
     alpha = fields$alpha, decision = fields$decision, verdict = fields$verdict))
 }
 
+# The columns of broom's tidy() for an "htest", and the decision.
+tidy.ucvtest_margin <- function(x, ...) {
+  refuse_others("tidy", NULL, ...)
+  as_tibble_if_any(data.frame(
+    estimate = unname(x$estimate), p.value = x$p.value, conf.low = x$conf.int[1L],
+    conf.high = x$conf.int[2L], method = x$method, alternative = x$alternative,
+    decision = x$decision))
+}
+
 print.ucvtest_margin <- function(x, ...) {
   shown <- x
   # What has no value is not printed; the verdict says why there is none.

@@ -5,27 +5,45 @@ plan_sample_size <- function(x, ...) UseMethod("plan_sample_size")
 plan_sample_size.default <- function(x, y, learner, other = NULL, difference = NULL, ratio = NULL,
                                      width = NULL, n = NULL, power = 0.8, alpha = 0.05,
                                      learn_size = NULL, loss = NULL, pos_label = NULL, groups = NULL,
-                                     weights = NULL, ...) {
+                                     weights = NULL, curve = TRUE, n_jobs = 1, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learner)) stop_user("'learner' is missing: name one, such as \"lda\"")
   sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
-  learners <- list(as_learner(learner, "learner", substitute(learner), sample))
-  if (!is.null(other))
-    learners[[2L]] <- as_learner(other, "other", substitute(other), sample)
-  fields <- call_python("plan_sample_size", x = sample$x, y = sample$y, learners = learners,
-    arguments = list(difference = difference, ratio = ratio, width = width, power = power,
-                     alpha = alpha, learn_size = learn_size, loss = as_loss(loss, sample$response),
-                     pos_label = sample$pos_label, groups = sample$groups,
-                     rng = draw_seed()),
-    n = if (!is.null(n)) as.numeric(n))
+  written <- list(substitute(learner), substitute(other))
+  arguments <- list(difference = difference, ratio = ratio, width = width, power = power,
+                    alpha = alpha, learn_size = learn_size, loss = as_loss(loss, sample$response),
+                    pos_label = sample$pos_label, groups = sample$groups, curve = curve,
+                    rng = draw_seed())
+  fields <- with_cluster(n_jobs, {
+    learners <- list(as_learner(learner, "learner", written[[1L]], sample))
+    if (!is.null(other)) learners[[2L]] <- as_learner(other, "other", written[[2L]], sample)
+    call_python("plan_sample_size", x = sample$x, y = sample$y, learners = learners,
+                arguments = arguments, n = if (!is.null(n)) as.numeric(n))
+  })
+  new_plan(fields, sample$name)
+}
+
+new_plan <- function(fields, data_name) {
   fields$table <- as.data.frame(fields$table, optional = TRUE)
   fields$curve <- as.data.frame(fields$curve, optional = TRUE)
-  structure(c(fields, list(method = "How many observations", data.name = sample$name)),
+  structure(c(fields, list(method = "How many observations", data.name = data_name)),
             class = "ucvtest_plan")
 }
 
 plan_sample_size.formula <- formula_method(plan_sample_size.default)
+
+# What fixed rules predicted is a pilot too: of the rules, and nothing is learnt.
+plan_sample_size.ucvtest_losses <- function(x, learner = NULL, other = NULL, difference = NULL,
+                                            width = NULL, n = NULL, power = 0.8, alpha = 0.05,
+                                            ...) {
+  refuse_unknown(...)
+  learners <- lapply(list(learner = learner, other = other), name_or_number)
+  fields <- call_python("plan_losses", losses = x$json, arguments = c(
+    learners, list(difference = difference, width = width, power = power, alpha = alpha)),
+    n = if (!is.null(n)) as.numeric(n))
+  new_plan(fields, x$data.name)
+}
 
 print.ucvtest_plan <- function(x, ...) {
   cat("\n\tHow many observations\n\ndata:  ", x$data.name, "\n\n", sep = "")
@@ -36,6 +54,11 @@ print.ucvtest_plan <- function(x, ...) {
 }
 
 as.data.frame.ucvtest_plan <- function(x, row.names = NULL, optional = FALSE, ...) x$table
+
+tidy.ucvtest_plan <- function(x, ...) {
+  refuse_others("tidy", NULL, ...)
+  as_tibble_if_any(x$table)
+}
 
 plot.ucvtest_plan <- function(x, kind = names(x$pictures), xlab = NULL, ylab = NULL, main = NULL,
                               ...) {

@@ -60,8 +60,10 @@ draw_picture <- function(picture, x, xlab, ylab, main, ...) {
     room <- par(mar = par("mar") + c(0, 0, 0, min(16, 3 + 0.45 * max(nchar(labels)))))
     on.exit(par(room))
   }
-  graphics::plot(extent("x"), extent("y"), type = "n", xlab = or_else(xlab, picture$xlab),
-                 ylab = or_else(ylab, picture$ylab), main = or_else(main, title), bty = "l", ...)
+  graphics::plot(extent("x"), extent("y"), type = "n", xlab = or_else(xlab, picture$xlabel),
+                 ylab = or_else(ylab, picture$ylabel), main = or_else(main, title), bty = "l",
+                 xaxt = if (is.null(picture$ticks)) "s" else "n", ...)
+  if (!is.null(picture$ticks)) axis(1L, picture$ticks, names(picture$ticks))
   for (layer in layers) marks[[layer$mark]](layer, colours[[layer$role]])
   draw_legend(layers)
 }
@@ -84,9 +86,10 @@ line_type <- function(layer) {
 }
 
 marks <- list(
+  # A border would hide bars that are as thin as it is.
   bars = function(layer, colour)
     rect(layer$x - layer$width / 2, 0, layer$x + layer$width / 2, layer$y, col = colour,
-         border = "white", lwd = 0.3),
+         border = if (length(layer$x) <= 40L) "white" else colour, lwd = 0.3),
   line = function(layer, colour) lines(layer$x, layer$y, col = colour, lwd = 2),
   broken = function(layer, colour)
     lines(layer$x, layer$y, col = colour, lwd = 2, lty = line_type(layer)),

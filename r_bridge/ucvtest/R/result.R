@@ -47,7 +47,10 @@ print.ucvtest <- function(x, digits = getOption("digits"), ...) {
   assumption <- x$diagnostics$assumption
   if (!is.null(assumption)) cat(strwrap(paste0("assuming ", assumption)), "", sep = "\n")
   if (!is.null(x$verdict)) cat(strwrap(paste("Verdict:", x$verdict)), "", sep = "\n")
-  if (!identical(x$status, "ok")) cat(strwrap(paste("status:", x$status)), "", sep = "\n")
+  # As of comparisons, a verdict that nothing can be said of has the reason already.
+  told <- identical(x$status, "ok") ||
+    isTRUE(grepl(substring(x$status, 2L), x$verdict, fixed = TRUE))
+  if (!told) cat(strwrap(paste("status:", x$status)), "", sep = "\n")
   invisible(x)
 }
 
@@ -56,9 +59,9 @@ print_learners <- function(x) {
   if (is.null(x$settings$learner)) return(invisible())
   if (is.null(other)) cat("learner:  ", x$settings$learner, "\n", sep = "")
   else cat(strwrap(paste0(
-    "learners:  ", x$settings$learner, if (is_ratio(x)) " over " else " minus ", other, " (",
+    x$settings$learner, if (is_ratio(x)) " over " else " minus ", other, " (",
     if (identical(x$better, "higher")) "above " else "below ", if (is_ratio(x)) 1 else 0,
-    " speaks for ", x$settings$learner, ")")), sep = "\n")
+    " speaks for ", x$settings$learner, ")"), initial = "learners:  "), sep = "\n")
 }
 
 is_ratio <- function(x) identical(x$contrast, "ratio")
@@ -100,14 +103,17 @@ interval_name <- function(x) {
 # Each learner's own value, and what is tested, each with its standard error.
 print_estimates <- function(x, digits) {
   if (is.null(x$estimate)) return(invisible())
-  own <- x$tables$Learners
+  own <- if (!is.null(x$settings$other)) x$tables$Learners
   contrast <- if (is.null(x$settings$other)) or_else(x$settings$learner, "estimate")
               else if (is_ratio(x)) "ratio" else "difference"
   values <- cbind(c(own$estimate, x$estimate), c(own$se, or_else(x$stderr, NaN)))
   dimnames(values) <- list(c(own$learner, contrast),
                            c("estimate", if (is_ratio(x)) "std.error (log)" else "std.error"))
   if (all(is.nan(values[, 2L]))) values <- values[, 1L, drop = FALSE]
-  cat(strwrap(paste0("sample estimates (", names(x$estimate), "):")), sep = "\n")
+  # The alternative hypothesis has said what is estimated, where there is one about a value.
+  told <- !is.null(x$alternative) && !is.null(x$null.value) && is.null(x$diagnostics$null_hypothesis)
+  of <- if (!told) paste0(" (", names(x$estimate), ")")
+  cat(strwrap(paste0("sample estimates", of, ":")), sep = "\n")
   print(values, digits = max(3L, digits - 3L))
   cat("\n")
 }
@@ -126,16 +132,26 @@ print.summary.ucvtest <- function(x, ...) {
 
 confint.ucvtest <- function(object, parm, level = object$conf.level, ...) {
   refuse_others("confint", "level", ...)
+  if (!missing(parm)) refuse_parm()
   refuse_level(level, "level")
   ends <- call_python("confidence_interval", json = object$json, conf_level = level)
-  # Named by the probabilities below the ends, as everywhere in R; a one-sided interval has one
-  # end at 0 or 1.
   side <- c(object$settings$alternative, "two-sided")[1L]
+  matrix(ends, 1L, dimnames = list(names(object$estimate), percent_below(side, level)))
+}
+
+# The probabilities below the ends name them, as everywhere in R; a one-sided interval has one end
+# at 0 or 1.
+percent_below <- function(side, level) {
   tails <- switch(side, less = c(0, level), greater = c(1 - level, 1),
                   c(1 - level, 1 + level) / 2)
-  percent <- paste(format(100 * tails, trim = TRUE, scientific = FALSE, digits = 3L), "%")
-  matrix(ends, 1L, dimnames = list(names(object$estimate), percent))
+  paste(format(100 * tails, trim = TRUE, scientific = FALSE, digits = 3L), "%")
 }
+
+# confint(result, 0.9) would be that of the test's own level without a word.
+refuse_parm <- function()
+  stop(errorCondition(call = sys.call(-1L), paste(
+    "unknown argument 'parm': the estimates are given, and the confidence level of confint() is",
+    "'level'")))
 
 # A misspelt level would otherwise be that of the test without a word.
 refuse_others <- function(method, argument, ...) {
@@ -157,7 +173,8 @@ or_na <- function(value) if (is.null(value)) NA else unname(value)
 
 # The columns of broom's tidy() for an "htest", and the learners.
 tidy_columns <- function(x) {
-  own <- or_else(x$tables$Learners$estimate, c(NA_real_, NA_real_))
+  own <- if (!is.null(x$settings$other)) x$tables$Learners$estimate
+  own <- or_else(own, c(NA_real_, NA_real_))
   data.frame(
     learner = or_na(x$settings$learner), other = or_na(x$settings$other),
     estimate = unname(x$estimate), estimate1 = own[1L], estimate2 = own[2L],

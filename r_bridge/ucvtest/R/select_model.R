@@ -4,25 +4,21 @@ select_model.default <- function(x, y, learners, criterion = "permutation",
                                  n_permutations = 100, n_folds = 10, n_left_out = NULL,
                                  complexity = NULL, loss = NULL, pos_label = NULL, groups = NULL,
                                  group_weight = c("group", "row"), weights = NULL,
-                                 ...) {
+                                 n_jobs = 1, scoring = NULL, criteria = NULL, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
     stop_user("'learners' is missing: name some, such as c(\"knn:1\", \"knn:5\")")
-  if (!is.list(learners)) learners <- as.list(learners)
   sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
-  named <- lapply(seq_along(learners), function(place) {
-    name <- names(learners)[place]
-    learner <- as_learner(learners[[place]], "learners", quote(f()), sample)
-    if (is.list(learner) && length(name) && nzchar(name)) learner$name <- name
-    learner
-  })
-  fields <- call_python("select_model", x = sample$x, y = sample$y, learners = named,
-    arguments = list(criterion = criterion, n_permutations = n_permutations,
-                     n_folds = n_folds, n_left_out = n_left_out, loss = as_loss(loss, sample$response),
-                     pos_label = sample$pos_label, groups = sample$groups,
-                     group_weight = as_group_weight(group_weight), rng = draw_seed()),
-    complexity = complexity)
+  arguments <- list(criterion = criterion, n_permutations = n_permutations, n_folds = n_folds,
+                    n_left_out = n_left_out, loss = as_loss(loss, sample$response),
+                    scoring = as_scoring(scoring, sample$response, substitute(scoring)),
+                    pos_label = sample$pos_label, groups = sample$groups,
+                    group_weight = as_group_weight(group_weight), rng = draw_seed())
+  fields <- with_cluster(n_jobs, call_python(
+    "select_model", x = sample$x, y = sample$y,
+    learners = named_learners(learners, sample)$learners, arguments = arguments,
+    complexity = complexity, criteria = criteria))
   fields$table <- as.data.frame(fields$table, optional = TRUE)
   fields$choices <- unlist(fields$choices)
   structure(c(fields, data.name = sample$name), class = "ucvtest_selection")
@@ -30,17 +26,33 @@ select_model.default <- function(x, y, learners, criterion = "permutation",
 
 select_model.formula <- formula_method(select_model.default)
 
-print.ucvtest_selection <- function(x, ...) {
+# Whether learners have no degrees of freedom, and only their order places them.
+by_number <- function(x) identical(x$settings$complexity, "number of the learner")
+
+print.ucvtest_selection <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   cat("\n\tModel selection\n\ndata:  ", x$data.name, "\n\n", sep = "")
-  print(x$table, row.names = FALSE, ...)
+  # A number that only counts the learners says nothing, and neither does a column without numbers.
+  empty <- vapply(x$table, function(column) all(is.na(column)), NA)
+  shown <- setdiff(names(x$table)[!empty], if (by_number(x)) "complexity")
+  print(x$table[shown], row.names = FALSE, digits = digits, ...)
   cat("\nbest by ", x$criterion, ":  ", x$best, "\n\n", sep = "")
   invisible(x)
 }
 
 as.data.frame.ucvtest_selection <- function(x, row.names = NULL, optional = FALSE, ...) x$table
 
-plot.ucvtest_selection <- function(x, xlab = x$settings$complexity, ylab = NULL, main = NULL,
-                                   ...) {
+tidy.ucvtest_selection <- function(x, ...) {
+  refuse_others("tidy", NULL, ...)
+  as_tibble_if_any(x$table)
+}
+
+plot.ucvtest_selection <- function(x, xlab = NULL, ylab = NULL, main = NULL, ...) {
+  draw_picture(selection_picture(x), x, xlab, ylab, main, ...)
+  invisible(x)
+}
+
+# The criteria over the complexity of the learners, and the choice.
+selection_picture <- function(x) {
   line <- function(column, role)
     list(mark = "line", x = x$table$complexity[order], y = x$table[[column]][order],
          label = column, role = role, width = NULL)
@@ -51,8 +63,8 @@ plot.ucvtest_selection <- function(x, xlab = x$settings$complexity, ylab = NULL,
               list(line(x$criterion, "estimate")),
               list(list(mark = "points", x = x$table$complexity[place],
                         y = x$table[[x$criterion]][place], label = "chosen", role = "estimate")))
-  picture <- list(xlabel = xlab, ylabel = paste("estimated", x$settings$loss_in_words),
-                  title = "Model selection", layers = layers)
-  draw_picture(picture, x, NULL, ylab, main, ...)
-  invisible(x)
+  list(xlabel = if (by_number(x)) "learner" else x$settings$complexity,
+       ylabel = paste("estimated", x$settings$loss_in_words),
+       ticks = if (by_number(x)) structure(x$table$complexity, names = x$table$learner),
+       title = "Model selection", layers = layers)
 }

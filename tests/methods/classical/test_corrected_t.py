@@ -35,6 +35,36 @@ def test_statistic_is_that_of_a_loop(design, n_learn, n_test, null):
     assert result.df == plan.draw(40, np.random.default_rng(5)).n_resamples - 1
 
 
+def _partition(sizes):
+    """A design of folds with these sizes."""
+    fold = np.repeat(np.arange(len(sizes)), sizes)
+    testing = (fold == np.arange(len(sizes))[:, None]).astype(int)
+    return 1 - testing, testing
+
+
+@pytest.mark.parametrize("cls", [uv.CorrectedTTest, uv.BayesianTTest, uv.NaiveTTest])
+def test_folds_made_class_by_class_are_admitted(cls):
+    """As caret's createFolds() makes them: rho is that of the mean size, and a note says so."""
+    sizes = [20, 19, 18, 19, 18, 18, 20, 18, 19, 18]
+    learning, testing = _partition(sizes)
+    values = np.random.default_rng(3).integers(0, 2, (2, *learning.shape))
+    losses = uv.Losses.from_arrays(values, learning, testing)
+    result = cls.from_losses(losses).fit()
+    means = losses.means[0] - losses.means[1]
+    n_learn = 0 if cls is uv.NaiveTTest else 187 - 18.7
+    ratio = 18.7 / n_learn if n_learn else 0.0
+    assert result.estimate == pytest.approx(means.mean())
+    assert result.se == pytest.approx(np.sqrt(corrected_variance(means, ratio)))
+    if cls is not uv.NaiveTTest:
+        assert any("test sets have 18 to 20 observations" in note for note in result.notes)
+
+
+def test_folds_of_very_different_sizes_are_refused():
+    losses = random_losses(uv.designs.Design.checked(*_partition([5, 5, 5, 25])))
+    with pytest.raises(ValueError, match=r"between 5 and 25 observations; .* of about one size"):
+        uv.CorrectedTTest.from_losses(losses)
+
+
 def test_size_under_correlated_resamples():
     """Ten equicorrelated means with rho = n_test/n = 1/10: exact size 0.05, naive 0.154."""
     rng = np.random.default_rng(11)

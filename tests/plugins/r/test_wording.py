@@ -32,6 +32,16 @@ from ucvtest.methods.registry import TESTS
             "or a function(x, y, xnew), got TRUE",
         ),
         ("use learn_size=(17, 11), got (5, 60)", "use learn_size = c(17, 11), got c(5, 60)"),
+        ("max_seconds=2 does not suffice", "max_seconds = 2 does not suffice"),
+        (
+            "use one of f1, or a scorer from sklearn.metrics.make_scorer",
+            "use one of f1, or a function(truth, prediction)",
+        ),
+        (
+            'use TestSpec("ustatistic", fit={"max_seconds": ...})',
+            'use list("ustatistic", max_seconds = )',
+        ),
+        ("predictions['a'] holds 'x'", "predictions$a holds 'x'"),
         ("X holds nan in column 'X', None of them", "x holds nan in column 'X', None of them"),
     ],
 )

@@ -25,17 +25,24 @@ HEURISTIC = (
     "heuristic, so the test can be liberal or conservative."
 )
 
+UNEVENNESS = 0.05
+"""How uneven test sets may be (see `random_splits_of`): folds that others made class by class are,
+and change the standard error by less than 2.5%."""
+
 
 class SplitsTest(ResamplingTest):
     """A test on several splits of the whole sample in one proportion."""
 
-    admits = "K-fold cross-validation, also repeated, and random splits of one size"
+    admits = (
+        "K-fold cross-validation, also repeated, and random splits, with test sets of about one "
+        "size"
+    )
     default_design = KFold(10)
 
     def _admit(self, design: Design) -> None:
         if design.n_resamples < 2:
             raise ValueError("design has one resample, and a spread needs two: use more splits")
-        random_splits_of(design)
+        random_splits_of(design, UNEVENNESS)
 
 
 class CorrectedTTest(SplitsTest):
@@ -73,7 +80,10 @@ class CorrectedTTest(SplitsTest):
     folds); exact if the resamples' mean losses are normal and any two of them have correlation
     rho. That is not so in general: liberal where they are more alike (learners that change much
     with the learning set), conservative where less. Test sets larger than a tenth of the sample
-    earn a note. Cost: J fits of each learner.
+    earn a note, and so do test sets of sizes that differ by more than one observation (folds made
+    class by class): each counts the same, rho is that of their mean size, and sizes so different
+    that the mean would have a variance more than 5% larger are refused. Cost: J fits of each
+    learner.
 
     References
     ----------
@@ -138,7 +148,21 @@ def tested_per_learnt(design: Design) -> float:
 
 
 def size_notes(design: Design) -> tuple[str, ...]:
-    """What is to be said of test sets that are large beside the learning sets."""
+    """What is to be said of test sets that are uneven, or large beside the learning sets."""
+    return (*_uneven_note(design), *_large_note(design))
+
+
+def _uneven_note(design: Design) -> tuple[str, ...]:
+    sizes = design.test_sizes
+    if sizes[-1] - sizes[0] < 2:
+        return ()
+    return (
+        f"The test sets have {sizes[0]} to {sizes[-1]} observations; each counts the same, and "
+        "rho is that of their mean size.",
+    )
+
+
+def _large_note(design: Design) -> tuple[str, ...]:
     ratio = tested_per_learnt(design)
     # A tenth of the sample, rounded up, is what is meant by 10-fold cross-validation.
     tenth = ceil(design.n_obs / 10)

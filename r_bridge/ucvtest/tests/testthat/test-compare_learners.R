@@ -22,6 +22,17 @@ test_that("every row is the test by itself, and fits are shared", {
   expect_false("conf.level" %in% names(tidy(found)))
 })
 
+test_that("intervals of all rows have any level", {
+  skip_without_python()
+  found <- compared(c("lda", "knn:1", "majority"), "corrected_t")
+  ends <- confint(found, level = 0.8)
+  expect_equal(dimnames(ends), list(paste("corrected_t:", c("lda - knn:1", "lda - majority",
+                                                            "knn:1 - majority")), c("10 %", "90 %")))
+  expect_equal(unname(ends), unname(as.matrix(tidy(found, conf.level = 0.8)[c("conf.low", "conf.high")])))
+  expect_equal(colnames(confint(compared(alternative = "less"))), c("0 %", "95 %"))
+  expect_match(message_of(confint(found, 0.8)), "unknown argument 'parm'")
+})
+
 test_that("pairs are adjusted within each test, as p.adjust does", {
   skip_without_python()
   learners <- list(linear = "lda", "knn:1", r = mine, "majority")

@@ -119,7 +119,7 @@ mlr3_result <- function(id, errors, folds) {
     prob = cbind(versicolor = 0.3, virginica = rep(0.7, length(rows))))
   structure(class = c("ResampleResult", "R6"), list(
     predictions = function() lapply(folds, prediction), learner = list(id = id),
-    task = list(id = "iris"),
+    task = list(id = "iris", row_ids = 1:100, truth = function() two$Species),
     resampling = list(train_set = function(i) setdiff(1:100, folds[[i]]))))
 }
 

@@ -173,6 +173,7 @@ test_that("a misspelt confidence level is an error", {
   result <- structure(class = c("ucvtest", "htest"), list(conf.level = 0.95))
   expect_equal(message_of(confint(result, conf.level = 0.9)),
                "unknown argument 'conf.level': the confidence level of confint() is 'level'")
+  expect_match(message_of(confint(result, 0.9)), "^unknown argument 'parm': .* is 'level'$")
   expect_equal(message_of(summary(result, level = 0.9)),
                "unknown argument 'level': the confidence level of summary() is 'conf.level'")
   expect_equal(message_of(tidy(result, level = 0.9)),

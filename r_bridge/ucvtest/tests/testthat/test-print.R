@@ -28,9 +28,10 @@ test_that("results are printed", {
 test_that("summaries are printed", {
   skip_without_python()
   local_reproducible_output(width = 80)
-  expect_snapshot(
-    summary(shown(corrected_t_test(Species ~ ., flowers, "lda", "knn:5")), conf.level = 0.9),
-    transform = function(lines) sub("Seconds: +[0-9.]+", "Seconds: -", lines))
+  expect_snapshot({
+    summary(shown(corrected_t_test(Species ~ ., flowers, "lda", "knn:5")), conf.level = 0.9)
+    summary(shown(compare_learners(Species ~ ., flowers, c("lda", "knn:5"), "corrected_t")))
+  }, transform = function(lines) sub("Seconds: +[0-9.]+", "Seconds: -", lines))
 })
 
 test_that("other objects are printed", {
@@ -45,6 +46,10 @@ test_that("other objects are printed", {
     losses <- shown(evaluate_learners(Species ~ ., flowers, c("lda", "knn:5"), design = 5))
     losses
     prediction_losses(flowers$Species, data.frame(a = flowers$Species))
+    shown(corrected_t_test(Species ~ ., flowers, "lda", "lda"))
+    shown(compare_learners(Species ~ ., flowers, c("lda", "knn:5"), c("corrected_t", "bayesian_t")))
+    shown(select_model(Species ~ ., flowers, c("lda", "knn:5"), n_permutations = 10))
+    score_losses(list(a = c(.8, .7, .9), b = c(.7, .75, .8)), n_learn = 80, n_test = 40)
     structure(class = "ucvtest_advice", list(
       test = "corrected_t_test", arguments = list(design = k_fold(10, n_repeats = 10)),
       n_learners = 2L, promises = TRUE, reasons = c("It covers.", "It needs 200 model fits."),
@@ -74,12 +79,35 @@ test_that("pictures of ggplot2 have the learners on the axis", {
   })
 })
 
+test_that("plans, selections and pictures of results are drawn by ggplot2", {
+  skip_if_not_installed("ggplot2")
+  skip_without_python()
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  chosen <- shown(select_model(mpg ~ wt + hp, mtcars, c("ridge:100", "ridge:1")))
+  planned <- shown(plan_sample_size(Species ~ ., flowers, "lda", "knn:1", difference = 0.1))
+  chance <- shown(leave_pair_out_test(Species ~ ., flowers[c(1:8, 51:58), ], "lda", n_permutations = 99))
+  drawn <- c(list(ggplot2::autoplot(chosen), ggplot2::autoplot(chance)),
+             lapply(names(planned$pictures), function(kind) ggplot2::autoplot(planned, kind)))
+  for (each in drawn) expect_silent(print(each))
+  expect_equal(drawn[[1]]$labels$x, "effective degrees of freedom")
+  expect_equal(drawn[[3]]$labels$y, "power")
+  expect_error(ggplot2::autoplot(planned, "none"), "'kind' must be one of")
+  # Without degrees of freedom learners stand side by side, by their names.
+  by_name <- shown(select_model(Species ~ ., flowers, c("lda", "knn:1"), n_permutations = 10))
+  axis <- ggplot2::ggplot_build(ggplot2::autoplot(by_name))$layout$panel_params[[1]]$x
+  expect_equal(axis$get_labels(), c("lda", "knn:1"))
+  expect_output(print(by_name), "learner +e_in +permutation")
+})
+
 test_that("tibbles come where tibble is installed", {
   skip_if_not_installed("tibble")
   skip_without_python()
   result <- shown(corrected_t_test(Species ~ ., flowers, "lda", "knn:5"))
   for (table in list(tidy(result), glance(result), tidy(compare_learners(
-    Species ~ ., flowers, c("lda", "knn:5"), "corrected_t")))) expect_s3_class(table, "tbl_df")
+    Species ~ ., flowers, c("lda", "knn:5"), "corrected_t")),
+    tidy(noninferiority(result, 0.1)), tidy(prediction_losses(1:3 / 2, list(a = 1:3))),
+    tidy(select_model(mpg ~ wt, mtcars, c("ridge:100", "ridge:1"))))) expect_s3_class(table, "tbl_df")
 })
 
 test_that("the papers of a result are named", {

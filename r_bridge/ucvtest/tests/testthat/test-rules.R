@@ -1,0 +1,71 @@
+# Rules that others have judged: curves of pROC, risks of riskRegression; and weights.
+pima <- MASS::Pima.te
+pima$y <- as.numeric(pima$type == "Yes")
+
+test_that("curves of pROC give its own test", {
+  skip_if_not_installed("pROC")
+  skip_without_python()
+  curve <- function(score) pROC::roc(pima$type, score, quiet = TRUE)
+  curves <- list(glucose = curve(pima$glu), bmi = curve(pima$bmi))
+  theirs <- pROC::roc.test(curves$glucose, curves$bmi, method = "delong")
+  ours <- delong_learners_test(as_losses(curves))
+  expect_equal(c(ours$statistic, ours$p.value), c(theirs$statistic, theirs$p.value),
+               ignore_attr = TRUE)
+  expect_equal(ours$settings$learner, "glucose")
+  # Lower values speak for disease: pROC says so by the direction.
+  falling <- delong_learners_test(as_losses(curve(-pima$glu)))
+  expect_equal(falling$estimate, as.numeric(pROC::auc(curves$glucose)), ignore_attr = TRUE)
+  expect_equal(falling$stderr, sqrt(pROC::var(curves$glucose)))
+  of_others <- pROC::roc(rev(pima$type), pima$bmi, quiet = TRUE)
+  expect_match(message_of(as_losses(list(a = curves$bmi, b = of_others))), "different responses")
+})
+
+test_that("risks of riskRegression give its AUCs, Brier scores and standard errors", {
+  skip_if_not_installed("riskRegression")
+  skip_without_python()
+  risk <- function(formula)
+    predict(glm(formula, binomial, MASS::Pima.tr), pima, type = "response")
+  score <- function(...) riskRegression::Score(
+    list(model = risk(type ~ glu + bmi + age), age = risk(type ~ age)), formula = y ~ 1, data = pima,
+    metrics = c("AUC", "Brier"), null.model = FALSE, se.fit = TRUE, ...)
+  theirs <- score(summary = "risks")
+  ours <- delong_learners_test(as_losses(theirs))
+  expect_equal(as.list(ours$tables$Learners[c("estimate", "se", "conf_low", "conf_high")]),
+               as.list(theirs$AUC$score)[c("AUC", "se", "lower", "upper")], ignore_attr = TRUE)
+  # Theirs is the second minus the first.
+  expect_equal(c(-ours$estimate, ours$stderr, ours$p.value),
+               unlist(theirs$AUC$contrasts[, c("delta.AUC", "se", "p")]), ignore_attr = TRUE)
+  brier <- hold_out_test(as_losses(theirs, loss = "brier"))
+  expect_equal(brier$tables$Learners[c("estimate", "se")],
+               as.data.frame(theirs$Brier$score)[c("Brier", "se")], ignore_attr = TRUE)
+  expect_equal(brier$stderr, theirs$Brier$contrasts$se)
+  expect_match(message_of(as_losses(score())), "call it with summary = \"risks\"")
+  theirs$response.type <- "survival"
+  expect_match(message_of(as_losses(theirs)), "may be censored")
+})
+
+test_that("weights of observations are those of weighted least squares", {
+  skip_without_python()
+  set.seed(1)
+  weights <- runif(nrow(pima))
+  rules <- data.frame(a = ifelse(pima$glu > 130, "Yes", "No"), b = "No")
+  wrong <- sapply(rules, function(rule) rule != pima$type)
+  ours <- hold_out_test(prediction_losses(pima$type, rules, weights = weights))
+  expect_equal(unname(ours$estimate), weighted.mean(wrong[, "a"] - wrong[, "b"], weights))
+  expect_match(message_of(prediction_losses(pima$type, rules, weights = 1:3)), "'weights' must be")
+})
+
+test_that("predictions that no label is like are refused in words of R", {
+  expect_match(message_of(prediction_losses(pima$type, data.frame(a = pima$glu > 130))),
+               "column 'a' .* is TRUE or FALSE, .*ifelse\\(risk > 0.5, \"Yes\", \"No\"\\)")
+  expect_match(message_of(prediction_losses(pima$y == 1, data.frame(a = NA))),
+               "'predictions\\$a' has missing values in 1 row:")
+})
+
+test_that("plans of fixed rules are exact", {
+  skip_without_python()
+  wrong <- rep(c(TRUE, FALSE), c(10, 90))
+  y <- rep(c("no", "yes"), 50)
+  rule <- prediction_losses(y, list(rule = ifelse(wrong == (y == "no"), "yes", "no")))
+  expect_equal(plan_sample_size(rule, "rule", width = 0.13)$n_needed, 94L)
+})
