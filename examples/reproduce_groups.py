@@ -48,6 +48,7 @@ BY_ROW = {"zero_one": 10, "auc": 60}
 TESTS = {
     "ustatistic": (uv.UStatisticTest, {"tol": 0.2}),
     "influence": (uv.InfluenceFunctionTest, {"n_repeats": 1000}),
+    "influence, halves": (uv.InfluenceFunctionTest, {"n_repeats": 1000}),
     "corrected_t": (uv.CorrectedTTest, {}),
 }
 
@@ -121,9 +122,11 @@ def results(
     groups = index if grouped else None
     n_clusters = index.max() + 1
     sizes = {} if grouped else {"learn_size": round(len(y) * learn_size(n_clusters) / n_clusters)}
+    metric = {"metric": "auc" if loss == "auc" else "error"}
     chosen = {
         "ustatistic": {"loss": loss} | sizes,
-        "influence": {"metric": "auc" if loss == "auc" else "error"},
+        "influence": metric,
+        "influence, halves": {**metric, "n_folds": 2},
         "corrected_t": {"loss": loss},
     }
     for question in QUESTIONS:
@@ -147,6 +150,7 @@ def cell(
     learnt = {
         "ustatistic": learn_size(n_clusters),
         "influence": n_clusters * 4 // 5,
+        "influence, halves": n_clusters // 2,
         "corrected_t": n_clusters * 9 // 10,
     }
     truth = true_values(learnt[name], correlation, pool_sets)

@@ -443,7 +443,9 @@ class TestRefusals:
             ({"cluster": np.arange(100) % 9}, "at least 10 draws of rows, got 9"),
             ({"exact": True}, "needs each of the 44100 learning sets once, got 100 rows"),
             ({"exact": "all"}, "exact must be True or False, got 'all'"),
-            ({"groups": np.arange(20)}, "groups= is not supported"),
+            ({"groups": np.arange(20) % 5}, "learnt divides a group"),
+            ({"groups": np.arange(19)}, "groups must name a group for each of 20 rows"),
+            ({"group_weight": "row"}, "group_weight='row' says how much groups count"),
         ],
     )
     def test_arguments(self, rng, changes, message):

@@ -24,7 +24,13 @@ import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.float64 import in_float64, jit
-from ucvtest.data.groups import refuse_groups
+from ucvtest.data.groups import (
+    Clusters,
+    GroupWeight,
+    as_groups,
+    check_group_weight,
+    clusters_of,
+)
 
 __all__ = ["LABELINGS_PER_CALL", "errors", "nearest_neighbour_errors", "smoother_errors"]
 
@@ -42,7 +48,9 @@ OBS_STEP = 8
 """Samples are filled up to a multiple of this, so that similar sizes share a compilation."""
 
 
-def errors(scores: Any, y: Any, *, groups: Any = None) -> dict[str, float]:
+def errors(
+    scores: Any, y: Any, *, group_weight: GroupWeight = "group", groups: Any = None
+) -> dict[str, float]:
     """Leave-pair-out errors of scores of one's own.
 
     Parameters
@@ -52,20 +60,25 @@ def errors(scores: Any, y: Any, *, groups: Any = None) -> dict[str, float]:
         pairs from different classes are looked at.
     y : array, shape (n,)
         Labels 0 and 1; a higher score stands for 1.
-    groups : None
-        The cluster of each observation, the unit of resampling: refused, as independent
-        observations are assumed.
+    group_weight : {"group", "row"}
+        Whether the rows of a class in a cluster share one weight, or every row counts the same.
+    groups : array-like, shape (n,), optional
+        The cluster of each row, the unit of resampling: labels of any type. ``scores[i, j]`` is
+        then by the rule learnt without the clusters of i and j, and pairs within a cluster are
+        not looked at.
 
     Returns
     -------
     dict
-        ``n_errors`` (W, ties counted one half), ``n_ties``, ``n_pairs``, ``u`` and ``auc``.
+        ``n_errors`` (W, ties counted one half), ``n_ties``, ``n_pairs``, ``u`` and ``auc``. With
+        `groups` pairs are of rows of different clusters; errors and ties are their weighted shares
+        of ``n_pairs``.
 
     Raises
     ------
     ValueError
-        If `groups` are given, shapes do not match, `y` holds anything but 0 and 1 or only one of
-        them, or a score that is needed is NaN.
+        If shapes do not match, `y` holds anything but 0 and 1 or only one of them, no two
+        clusters have a pair, or a score that is needed is NaN.
 
     Notes
     -----
@@ -78,7 +91,6 @@ def errors(scores: Any, y: Any, *, groups: Any = None) -> dict[str, float]:
     >>> uv.kernels.leave_pair_out.errors(scores, [1, 0, 1, 0])["n_errors"]
     0.5
     """
-    refuse_groups(groups, "the estimator")
     matrix, labels = as_numbers("scores", scores), as_array("y", y)
     n = labels.size
     if labels.ndim != 1 or matrix.shape != (n, n):
@@ -87,8 +99,12 @@ def errors(scores: Any, y: Any, *, groups: Any = None) -> dict[str, float]:
         )
     if set(labels.tolist()) != {0, 1}:
         raise ValueError("y must hold 0 and 1, both at least once: code the positive class as 1")
+    check_group_weight(group_weight, grouped=groups is not None)
+    clusters = clusters_of(as_groups(groups, n), group_weight)
     pairs = np.ix_(labels == 1, labels == 0)
     positive, negative = matrix[pairs], matrix.T[pairs]
+    if clusters is not None:
+        return _cluster_errors(positive, negative, clusters, labels == 1)
     if np.isnan(positive).any() or np.isnan(negative).any():
         raise ValueError("scores holds NaN for a pair of different classes: score both of them")
     n_ties = int((positive == negative).sum())
@@ -98,6 +114,35 @@ def errors(scores: Any, y: Any, *, groups: Any = None) -> dict[str, float]:
         "n_errors": n_errors,
         "n_ties": n_ties,
         "n_pairs": positive.size,
+        "u": u,
+        "auc": 1.0 - u,
+    }
+
+
+def _cluster_errors(
+    positive: np.ndarray, negative: np.ndarray, clusters: Clusters, first: np.ndarray
+) -> dict[str, float]:
+    """`errors` of pairs of rows of different clusters."""
+    index = clusters.groups.index
+    apart = index[first][:, None] != index[~first]
+    if not apart.any():
+        raise ValueError("groups leave no pair of different classes in different clusters")
+    if np.isnan(positive[apart]).any() or np.isnan(negative[apart]).any():
+        raise ValueError(
+            "scores holds NaN for a pair of different classes and clusters: score both of them"
+        )
+    weight = apart.astype(float)
+    if clusters.weight == "group":
+        of_row = [1 / np.bincount(index[rows])[index[rows]] for rows in (first, ~first)]
+        weight *= np.outer(*of_row)
+    share = weight / weight.sum()
+    n_pairs = int(apart.sum())
+    tied = float(share[positive == negative].sum())
+    u = float(share[positive < negative].sum()) + tied / 2
+    return {
+        "n_errors": u * n_pairs,
+        "n_ties": tied * n_pairs,
+        "n_pairs": n_pairs,
         "u": u,
         "auc": 1.0 - u,
     }
@@ -114,7 +159,8 @@ def smoother_errors(
         Symmetric hat matrix of a fit to all observations, with the penalty of a fit to n - 2.
     labelings : ndarray of bool, shape (P, n)
     groups : None
-        See `errors`.
+        The cluster of each row: refused, as the hat matrix is that of fits to n - 2 rows, and two
+        clusters are more. `LeavePairOutTest` has the closed form for clusters.
 
     Returns
     -------
@@ -139,7 +185,7 @@ def smoother_errors(
     >>> uv.kernels.leave_pair_out.smoother_errors(hat, y)
     (array([0, 4]), array([0, 2]))
     """
-    refuse_groups(groups, "the estimator")
+    _refuse_groups(groups, "the hat matrix is that of fits to n - 2 rows")
     hat = as_numbers("hat", hat)
     if hat.ndim != 2 or hat.shape[0] != hat.shape[1] or not np.isfinite(hat).all():
         raise ValueError(f"hat must hold finite numbers of shape (n, n), got {hat.shape}")
@@ -169,7 +215,8 @@ def nearest_neighbour_errors(
         The k + 1 nearest other observations of each one, nearest first.
     labelings : ndarray of bool, shape (P, n)
     groups : None
-        See `errors`.
+        The cluster of each row: refused, as the k + 1 nearest do not show who votes once two
+        clusters are left out. `LeavePairOutTest` has the closed form for clusters.
 
     Returns
     -------
@@ -193,7 +240,7 @@ def nearest_neighbour_errors(
     >>> uv.kernels.leave_pair_out.nearest_neighbour_errors(nearest, y)
     (array([0]), array([0]))
     """
-    refuse_groups(groups, "the estimator")
+    _refuse_groups(groups, "k + 1 neighbours do not show who votes without two clusters")
     nearest = as_array("nearest", nearest)
     if nearest.ndim != 2 or nearest.shape[1] < 2 or nearest.dtype.kind not in "iu":
         raise ValueError(
@@ -209,6 +256,14 @@ def nearest_neighbour_errors(
     votes[np.arange(n), nearest[:, -1]] = 1
     matrices = tuple(_padded(each, 0, 1) for each in (near, votes))
     return _in_batches(_neighbours, matrices, labelings)
+
+
+def _refuse_groups(groups: Any, why: str) -> None:
+    if groups is not None:
+        raise ValueError(
+            f"groups= is not supported here, as {why}: use LeavePairOutTest with groups, or errors "
+            "with the scores of rules learnt without two clusters"
+        )
 
 
 def _checked_labelings(labelings: Any, n_obs: int) -> np.ndarray:

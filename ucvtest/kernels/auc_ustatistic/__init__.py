@@ -7,8 +7,10 @@ import numpy as np
 
 from ucvtest.common.checks import is_integer
 from ucvtest.data.class_sizes import Shape
-from ucvtest.data.groups import refuse_groups
+from ucvtest.data.groups import Clusters, GroupWeight, as_groups, check_group_weight, clusters_of
+from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters
 from ucvtest.kernels.auc_ustatistic.given import GivenRows
+from ucvtest.kernels.auc_ustatistic.given_clusters import GivenClusters
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
 from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
 from ucvtest.kernels.auc_ustatistic.status import status, too_rough
@@ -27,6 +29,7 @@ def from_scores(
     exact: bool = False,
     cluster: Any = None,
     pos_label: Any = None,
+    group_weight: GroupWeight = "group",
     groups: Any = None,
 ) -> dict[str, Any]:
     """Complete AUC, or difference of two, and its variance from random learning sets.
@@ -54,9 +57,13 @@ def from_scores(
     pos_label : int, optional
         With scores of C classes, the class whose AUC against all others together is wanted, these
         in their shares of the sample, in place of Hand and Till's of all pairs.
-    groups : None
-        The cluster of each observation, the unit of resampling: refused, as independent
-        observations are assumed.
+    group_weight : {"group", "row"}
+        Whether the rows of a class in a cluster share one weight, or every row counts the same.
+    groups : array-like, shape (n,), optional
+        The cluster of each row, the unit of resampling: labels of any type, for scores of two
+        classes. Learning sets are then sets of whole clusters, with g1 of those of positives and
+        g0 of those of negatives; where some clusters hold both, with g of all, and three at least
+        are left.
 
     Returns
     -------
@@ -76,15 +83,17 @@ def from_scores(
         status: "ok"; "too few resamples" with a remedy where mc_se_variance is above half of the
         variance; or why variance and df are NaN. With scores of C classes a tuple u of the
         influence values of each class stands in the place of u1 and u0, and there are neither
-        unbiased nor clipped.
+        unbiased nor clipped. With `groups` influence values, df and pairs are those of clusters,
+        and there is no unbiased variance; where some hold both classes, variance is the jackknife,
+        and one array u of all clusters stands in the place of u1 and u0.
 
     Raises
     ------
     ValueError
-        If `groups` are given, `exact` is neither True nor False, shapes differ, a class is absent,
-        learning sets change in size or leave fewer than two observations of a class, some
-        observation is never tested, a tested score is NaN, there are too few rows, or `pos_label`
-        is none of the C classes.
+        If a learning set divides a group, `exact` is neither True nor False, shapes differ, a
+        class is absent, learning sets change in size or leave fewer than two observations of a
+        class, some observation is never tested, a tested score is NaN, there are too few rows, or
+        `pos_label` is none of the C classes.
 
     Notes
     -----
@@ -97,6 +106,9 @@ def from_scores(
 
     Scores of a fixed rule, which learnt from none of these observations, are one row with `learnt`
     all zero and `exact`: J is then the variance of DeLong, DeLong and Clarke-Pearson (1988).
+
+    Clusters that hold both classes are one sample: pairs of rows of different clusters give a share
+    of weights, of which J takes the linear part.
 
     Hand and Till's AUC of C classes is the mean over all pairs of classes c and d of the AUC of c
     above d by the score of c and that of d above c by the score of d. Scores of a class must be
@@ -128,7 +140,6 @@ def from_scores(
     >>> bool(0 < found["variance"] <= found["jackknife"])
     True
     """
-    refuse_groups(groups, "the estimator")
     if not isinstance(exact, (bool, np.bool_)):
         raise ValueError(f"exact must be True or False, got {exact!r:.60}")
     several = np.ndim(scores) == 3
@@ -137,9 +148,17 @@ def from_scores(
             "pos_label is for scores of each class, of shape (M, n, C): leave it out, scores of "
             "shape (M, n) rise with class 1"
         )
+    check_group_weight(group_weight, grouped=groups is not None)
+    given = {"scores": scores} if other is None else {"scores": scores, "other": other}
+    clusters = _clusters(groups, group_weight, learnt, several=several)
+    if clusters is not None:
+        given_rows = GivenClusters.checked(learnt, y, cluster, clusters, exact=bool(exact))
+        ranked = given_rows.sums(exact=bool(exact))
+        shown = [given_rows.rows.scores(name, values) for name, values in given.items()]
+        given_rows.add_to(ranked, shown)
+        return _known(ranked, given_rows.units.shape, len(shown))
     rows = GivenRows.checked(learnt, y, cluster, several=several, exact=bool(exact))
     read = rows.class_scores if several else rows.scores
-    given = {"scores": scores} if other is None else {"scores": scores, "other": other}
     shown = [read(name, values) for name, values in given.items()]
     sums: TwoClasses | SeveralClasses
     if several:
@@ -148,8 +167,26 @@ def from_scores(
     else:
         sums = TwoClasses(rows.members, exact=bool(exact))
     sums.add(shown, rows.learnt, rows.draw)
-    found = sums.answer((1, -1)[: len(shown)])
-    default, why = default_variance(rows.shape), status(sums, found)
+    return _known(sums, rows.shape, len(shown))
+
+
+def _clusters(groups: Any, weight: GroupWeight, learnt: Any, *, several: bool) -> Clusters | None:
+    """The clusters that a user names; None for clusters of one row."""
+    found = clusters_of(as_groups(groups, np.shape(learnt)[-1] if np.ndim(learnt) else 0), weight)
+    if found is not None and several:
+        raise ValueError(
+            "groups are for scores of two classes, of shape (M, n): leave them out, or give the "
+            "scores of one class against the others"
+        )
+    return found
+
+
+def _known(
+    sums: TwoClasses | SeveralClasses | MixedClusters, shape: Shape, n_learners: int
+) -> dict[str, Any]:
+    """What is found, by its names."""
+    found = sums.answer((1, -1)[:n_learners])
+    default, why = default_variance(shape), status(sums, found)
     if why == "ok" and found.is_rough(default):
         why = too_rough(found, default, "give scores from more learning sets")
     known = {
@@ -160,10 +197,13 @@ def from_scores(
         "df": found.df,
         "mc_se_estimate": found.mc_se_estimate,
         "mc_se_variance": found.mc_se[default],
-        "midpoint": found.values["midpoint"] if rows.shape.paired else nan,
+        "midpoint": found.values["midpoint"] if shape.paired else nan,
         "status": why,
     }
-    if several:
+    if isinstance(sums, MixedClusters):
+        # Effects of pairs of clusters are not among what is added up.
+        return known | {"midpoint": nan, "pair_effects": nan, "u": found.u[0]}
+    if isinstance(sums, SeveralClasses):
         return known | {"u": found.u}
     for name in ("clipped", "unbiased"):
         known |= {name: found.values[name], f"mc_se_{name}": found.mc_se[name]}

@@ -29,6 +29,13 @@ class GivenRows:
     @classmethod
     def checked(cls, learnt: Any, y: Any, cluster: Any, *, several: bool, exact: bool) -> Self:
         """Refuse what no variance can be had from; `several` classes have scores of their own."""
+        rows = cls.read(learnt, y, cluster, several=several)
+        rows.check(exact=exact)
+        return rows
+
+    @classmethod
+    def read(cls, learnt: Any, y: Any, cluster: Any, *, several: bool) -> Self:
+        """Refuse what is no learning sets of observations with labels."""
         mask = as_array("learnt", learnt)
         if mask.ndim != 2 or not len(mask):
             raise ValueError(f"learnt must have shape (M, n) with a row or more, got {mask.shape}")
@@ -37,11 +44,25 @@ class GivenRows:
         codes = _classes(y, mask.shape[1]) if several else _zeros_and_ones(y, mask.shape[1])
         # The AUC of two classes has the positives first.
         order = tuple(range(int(codes.max()) + 1)) if several else (1, 0)
-        rows = cls(mask.astype(bool), _draws(cluster, len(mask)), codes, order)
-        for code, members in zip(order, rows.members, strict=True):
-            _check_class(rows.learnt[:, members], code)
-        rows._check_number(exact=exact)
-        return rows
+        return cls(mask.astype(bool), _draws(cluster, len(mask)), codes, order)
+
+    def check(
+        self,
+        *,
+        exact: bool,
+        unit: str = "observation",
+        of_class: bool = True,
+        least: int = 2,
+    ) -> None:
+        """Refuse what no variance can be had from.
+
+        `unit` is what learning sets are of, `least` how many must be tested; without `of_class` all
+        are one sample.
+        """
+        for code, members in zip(self.order, self.members, strict=True):
+            of = f" of class {code}" if of_class else ""
+            _check_class(self.learnt[:, members], unit, of, least)
+        self._check_number(unit, exact=exact)
 
     @cached_property
     def members(self) -> tuple[np.ndarray, ...]:
@@ -54,7 +75,7 @@ class GivenRows:
         learn_sizes = [int(self.learnt[0, members].sum()) for members in self.members]
         return Shape(tuple(map(len, self.members)), tuple(learn_sizes))
 
-    def _check_number(self, *, exact: bool) -> None:
+    def _check_number(self, unit: str, *, exact: bool) -> None:
         """Refuse fewer rows than the variance needs, and designs that are not complete."""
         n_rows, n_obs = self.learnt.shape
         if exact:
@@ -69,7 +90,7 @@ class GivenRows:
             return
         if n_rows < ROWS_FOR_EACH * n_obs:
             raise ValueError(
-                f"scores of {n_rows} learning sets do not suffice for {n_obs} observations: give "
+                f"scores of {n_rows} learning sets do not suffice for {n_obs} {unit}s: give "
                 f"at least {ROWS_FOR_EACH * n_obs}, better {10 * n_obs}, or all there are with "
                 "exact=True"
             )
@@ -138,21 +159,21 @@ def _draws(cluster: Any, n_rows: int) -> np.ndarray:
     return np.unique(names, return_inverse=True)[1]
 
 
-def _check_class(learnt: np.ndarray, code: int) -> None:
+def _check_class(learnt: np.ndarray, unit: str, of: str, least: int) -> None:
     """Refuse learning sets that change in size, or leave too few of a class."""
     sizes, n = learnt.sum(axis=1), learnt.shape[1]
     if sizes.min() != sizes.max():
         raise ValueError(
-            f"learnt must hold as many observations of class {code} in every row, got from "
-            f"{sizes.min()} to {sizes.max()}: draw learning sets within the classes"
+            f"learnt must hold as many {unit}s{of} in every row, got from {sizes.min()} to "
+            f"{sizes.max()}: draw learning sets {'within the classes' if of else 'of one size'}"
         )
-    if n - sizes[0] < 2:
+    if n - sizes[0] < least:
         raise ValueError(
-            f"learnt leaves {n - sizes[0]} of {n} observations of class {code}, and 2 at least "
-            "must be tested: draw smaller learning sets"
+            f"learnt leaves {n - sizes[0]} of {n} {unit}s{of}, and {least} at least must be "
+            "tested: draw smaller learning sets"
         )
     if learnt.all(axis=0).any():
         raise ValueError(
-            f"observation {int(learnt.all(axis=0).argmax())} of class {code} is in every learning "
-            "set and never tested: draw learning sets at random"
+            f"{unit} {int(learnt.all(axis=0).argmax())}{of} is in every learning set and never "
+            "tested: draw learning sets at random"
         )

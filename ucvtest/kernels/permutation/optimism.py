@@ -9,7 +9,14 @@ from numpy.typing import ArrayLike
 
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.float64 import in_float64, jit
-from ucvtest.data.groups import refuse_groups
+from ucvtest.data.groups import (
+    Clusters,
+    GroupWeight,
+    as_groups,
+    check_group_weight,
+    clusters_of,
+)
+from ucvtest.stats.exchangeable import Exchangeable
 
 __all__ = ["generalization"]
 
@@ -22,6 +29,7 @@ def generalization(
     y: ArrayLike,
     loss: Any = "squared",
     *,
+    group_weight: GroupWeight = "group",
     groups: Any = None,
 ) -> dict[str, np.ndarray]:
     """In-sample error, out-of-sample error and optimism on labels that have been permuted.
@@ -38,9 +46,13 @@ def generalization(
     loss : {"squared", "absolute", "zero_one"} or array, shape (C, C)
         A matrix holds the loss ``loss[true, predicted]`` of labels 0, ..., C - 1. A prediction
         half-way between two classes is a tie left open, which costs the mean of both.
-    groups : None
-        The cluster of each observation, the unit of resampling: refused, as independent
-        observations are assumed.
+    group_weight : {"group", "row"}
+        Whether every cluster counts the same, or every row.
+    groups : array-like, shape (n,), optional
+        The cluster of each row, the unit of resampling: labels of any type; `y` are then the
+        observed labels (n,). Labels change places between clusters where each has one label;
+        otherwise within clusters, and those of clusters with one label among clusters of the
+        same size. The label drawn anew for a row is one that it can get.
 
     Returns
     -------
@@ -50,8 +62,8 @@ def generalization(
     Raises
     ------
     ValueError
-        If `groups` are given, shapes do not match, values are not finite, or labels are not those
-        of the matrix.
+        If shapes do not match, values are not finite, labels are not those of the matrix, or
+        `permuted_y` holds labels that a row of its group cannot get.
 
     Notes
     -----
@@ -68,7 +80,6 @@ def generalization(
     >>> {name: float(value[0].round(4)) for name, value in found.items()}
     {'e_in': 0.0, 'e_out': 0.4444, 'e_gen': 0.4444}
     """
-    refuse_groups(groups, "the estimator")
     fitted = as_numbers("predictions", predictions)
     labels, reference = as_numbers("permuted_y", permuted_y), as_numbers("y", y)
     if fitted.ndim != 2 or fitted.shape != labels.shape or reference.ndim != 1:
@@ -81,12 +92,58 @@ def generalization(
     for name, array in (("predictions", fitted), ("permuted_y", labels), ("y", reference)):
         if not np.isfinite(array).all():
             raise ValueError(f"{name} holds values that are not finite: drop or impute them")
+    check_group_weight(group_weight, grouped=groups is not None)
+    clusters = clusters_of(as_groups(groups, fitted.shape[1]), group_weight)
+    if clusters is not None:
+        return _of_clusters(fitted, labels, reference, loss, clusters)
     if isinstance(loss, str) and loss in ("squared", "absolute"):
         rule = _squared if loss == "squared" else _absolute
         e_in, e_out = rule(fitted, labels, reference)
     else:
         matrix = _matrix(loss, fitted, labels, reference)
         e_in, e_out = _by_matrix(fitted, labels, reference, matrix)
+    return {"e_in": e_in, "e_out": e_out, "e_gen": e_out - e_in}
+
+
+def _of_clusters(
+    fitted: np.ndarray, labels: np.ndarray, observed: np.ndarray, loss: Any, clusters: Clusters
+) -> dict[str, np.ndarray]:
+    """The same where labels change places in clusters."""
+    if observed.shape != clusters.groups.index.shape:
+        raise ValueError(
+            f"y must hold the observed label of each of {clusters.groups.n_obs} rows where there "
+            f"are groups, got shape {observed.shape}"
+        )
+    known, shares = Exchangeable.of(observed, clusters.groups.index).shares()
+    possible = np.zeros(labels.shape, dtype=bool)
+    for value, share in zip(known, shares, strict=True):
+        possible |= (labels == value) & (share > 0)
+    if not possible.all():
+        row, place = np.argwhere(~possible)[0].tolist()
+        raise ValueError(
+            f"permuted_y has {labels[row, place]:g} in row {row} for observation {place}, which "
+            "cannot get that label: permute within groups, and those of groups with one label "
+            "among groups of one size (of any size where every group has one label)"
+        )
+    weight = clusters.row_shares
+    if isinstance(loss, str) and loss in ("squared", "absolute"):
+        power = 2 if loss == "squared" else 1
+
+        def losses(true: np.ndarray) -> np.ndarray:
+            found: np.ndarray = np.abs(fitted - true) ** power
+            return found
+    else:
+        matrix = _matrix(loss, fitted, labels, observed)
+        lower, upper = np.floor(fitted).astype(int), np.ceil(fitted).astype(int)
+
+        def losses(true: np.ndarray) -> np.ndarray:
+            code = true.astype(int)
+            found: np.ndarray = (matrix[code, lower] + matrix[code, upper]) / 2
+            return found
+
+    e_in, e_out = losses(labels) @ weight, np.zeros(len(fitted))
+    for value, share in zip(known, shares, strict=True):
+        e_out += losses(np.full(fitted.shape, value)) @ (weight * share)
     return {"e_in": e_in, "e_out": e_out, "e_gen": e_out - e_in}
 
 

@@ -1,0 +1,143 @@
+"""Kernels that take a cluster for each row, against enumeration over G = 6 and 7 clusters."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from tests.oracles import clusters as oracle
+from ucvtest.kernels import auc_ustatistic, leave_pair_out, permutation
+from ucvtest.stats.exchangeable import Exchangeable
+
+SIZES = {6: [1, 4, 2, 3, 1, 2], 7: [2, 1, 3, 1, 1, 4, 2]}
+NAMES = np.array(list("pqrstuv"))
+
+each_weight = pytest.mark.parametrize("weight", ["group", "row"])
+each_number = pytest.mark.parametrize("n_clusters", list(SIZES))
+
+
+def rows_of(n_clusters):
+    """Labels and clusters of rows, some clusters with both labels, in mixed order."""
+    rng = np.random.default_rng(n_clusters)
+    index = rng.permutation(np.repeat(np.arange(n_clusters), SIZES[n_clusters]))
+    y = rng.integers(0, 2, size=len(index))
+    y[np.flatnonzero(index == 5)] = (0, 1) if n_clusters == 6 else (0, 1, 0, 1)
+    return y, index, NAMES[index]
+
+
+class TestFromScores:
+    """U, J and the degrees of freedom equal those of all learning sets."""
+
+    @each_weight
+    @each_number
+    def test_mixed_clusters(self, n_clusters, weight):
+        y, index, names = rows_of(n_clusters)
+        sets = list(combinations(range(n_clusters), 2))
+        learnt = np.array([np.isin(index, each) for each in sets])
+        table = np.round(np.random.default_rng(0).normal(size=learnt.shape), 1)
+        psi, pairs, theta = oracle.auc_kernel(
+            lambda rows: table[(learnt == rows).all(axis=1)][0], index, y, sets, weight
+        )
+        scores = np.where(learnt, np.nan, table)
+        options = {"exact": True, "group_weight": weight, "groups": names}
+        found = auc_ustatistic.from_scores(scores, learnt, y, **options)
+        assert found["auc"] == pytest.approx(theta, abs=1e-12)
+        jackknife = oracle.auc_jackknife(psi, pairs, theta, [range(n_clusters)])
+        assert found["variance"] == pytest.approx(jackknife, abs=1e-12)
+        assert found["u"].shape == (n_clusters,)
+        assert (found["u"] ** 2).sum() / n_clusters / (n_clusters - 1) == pytest.approx(jackknife)
+        assert found["df"] == n_clusters - 1
+        swapped = auc_ustatistic.from_scores(-scores, learnt, 1 - y, scores, **options)
+        assert swapped["auc"] == pytest.approx(
+            auc_ustatistic.from_scores(scores, learnt, 1 - y, -scores, **options)["auc"] * -1
+        )
+
+    @each_weight
+    @pytest.mark.parametrize("labels", [(1, 0, 1, 0, 0, 1), (1, 0, 1, 0, 0, 1, 0)])
+    def test_clusters_of_one_label(self, labels, weight):
+        n_clusters, own = len(labels), np.array(labels)
+        _, index, names = rows_of(n_clusters)
+        y = own[index]
+        sides = [np.flatnonzero(own == c).tolist() for c in (1, 0)]
+        sets = [tuple(sorted(each)) for each in product(*sides)]
+        learnt = np.array([np.isin(index, each) for each in sets])
+        table = np.round(np.random.default_rng(1).normal(size=learnt.shape), 1)
+        psi, pairs, theta = oracle.auc_kernel(
+            lambda rows: table[(learnt == rows).all(axis=1)][0], index, y, sets, weight
+        )
+        found = auc_ustatistic.from_scores(
+            table, learnt, y, exact=True, group_weight=weight, groups=names
+        )
+        assert found["auc"] == pytest.approx(theta, abs=1e-12)
+        jackknife = oracle.auc_jackknife(psi, pairs, theta, sides)
+        assert found["jackknife"] == pytest.approx(jackknife, abs=1e-12)
+        assert (len(found["u1"]), len(found["u0"])) == tuple(map(len, sides))
+
+    def test_refusals(self):
+        y, index, names = rows_of(6)
+        sets = list(combinations(range(6), 4))
+        learnt = np.array([np.isin(index, each) for each in sets])
+        scores = np.zeros(learnt.shape)
+        with pytest.raises(ValueError, match="learnt leaves 2 of 6 groups, and 3 at least must"):
+            auc_ustatistic.from_scores(scores, learnt, y, exact=True, groups=names)
+        with pytest.raises(ValueError, match="groups are for scores of two classes"):
+            auc_ustatistic.from_scores(np.stack([scores] * 2, axis=2), learnt, y, groups=names)
+
+
+@each_weight
+@each_number
+def test_leave_pair_out_counts_pairs_of_different_clusters(n_clusters, weight):
+    y, index, names = rows_of(n_clusters)
+    n = len(y)
+    scores = np.round(np.random.default_rng(2).normal(size=(n, n)), 1)
+    number, right, total, ties = 0, 0.0, 0.0, 0.0
+    for i, j in product(np.flatnonzero(y == 1), np.flatnonzero(y == 0)):
+        if index[i] == index[j]:
+            scores[i, j] = scores[j, i] = np.nan
+            continue
+        of_i, of_j = ((index == index[k]) & (y == y[k]) for k in (i, j))
+        w = 1.0 if weight == "row" else 1 / of_i.sum() / of_j.sum()
+        number, total, ties = number + 1, total + w, ties + w * (scores[i, j] == scores[j, i])
+        right += w * ((scores[i, j] > scores[j, i]) + (scores[i, j] == scores[j, i]) / 2)
+    found = leave_pair_out.errors(scores, y, group_weight=weight, groups=names)
+    assert found["auc"] == pytest.approx(right / total)
+    assert found["n_pairs"] == number
+    assert found["n_ties"] == pytest.approx(ties / total * number)
+    assert found["n_errors"] == pytest.approx(found["u"] * number)
+
+
+@each_weight
+@each_number
+@pytest.mark.parametrize("loss", ["squared", "absolute", "zero_one", [[0.0, 1.0], [3.0, 0.0]]])
+def test_optimism_is_that_of_all_labels_that_rows_can_get(loss, n_clusters, weight):
+    y, index, names = rows_of(n_clusters)
+    (labels,) = Exchangeable.of(y * 1.0, index).every(100_000)
+    fitted = np.random.default_rng(3).integers(0, 3, size=labels.shape) / 2
+    w = np.full(len(y), 1 / len(y))
+    if weight == "group":
+        w = 1 / np.bincount(index)[index] / n_clusters
+
+    def losses(true):
+        if isinstance(loss, str) and loss != "zero_one":
+            return np.abs(fitted - true) ** (2 if loss == "squared" else 1)
+        table = 1 - np.eye(2) if loss == "zero_one" else np.array(loss)
+        code = true.astype(int)
+        return (
+            table[code, np.floor(fitted).astype(int)] + table[code, np.ceil(fitted).astype(int)]
+        ) / 2
+
+    e_out = np.mean([losses(np.tile(new, (len(labels), 1))) @ w for new in labels], axis=0)
+    found = permutation.generalization(
+        fitted, labels, y * 1.0, loss, group_weight=weight, groups=names
+    )
+    np.testing.assert_allclose(found["e_in"], losses(labels) @ w)
+    np.testing.assert_allclose(found["e_out"], e_out)
+    np.testing.assert_allclose(found["e_gen"], found["e_out"] - found["e_in"])
+
+
+def test_labels_that_no_row_can_get_are_refused():
+    y, labels = np.array([0.0, 1.0, 1.0, 1.0, 0.0]), np.array([[1.0, 0.0, 0.0, 1.0, 1.0]])
+    with pytest.raises(ValueError, match="has 0 in row 0 for observation 2, which cannot get that"):
+        permutation.generalization(labels, labels, y, groups=[0, 0, 1, 1, 2])
+    with pytest.raises(ValueError, match="y must hold the observed label of each of 5 rows"):
+        permutation.generalization(labels, labels, [0.0, 1.0], groups=[0, 0, 1, 1, 2])

@@ -1,0 +1,64 @@
+"""Learning sets of clusters and the scores of their rows, of one's own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from ucvtest.data.groups import Clusters
+from ucvtest.kernels.auc_ustatistic.clusters import (
+    MixedClusters,
+    RowWeights,
+    SingleLabelClusters,
+)
+from ucvtest.kernels.auc_ustatistic.given import GivenRows
+
+__all__ = ["LEAST_MIXED", "GivenClusters"]
+
+LEAST_MIXED = 3
+"""Clusters that learning sets leave at least, where some hold both labels: without one of them
+there is a pair still."""
+
+
+@dataclass(frozen=True, eq=False)
+class GivenClusters:
+    """`units` has learning sets (M, G) and classes of the clusters, `rows` those of their rows."""
+
+    clusters: Clusters
+    rows: GivenRows
+    units: GivenRows
+
+    @classmethod
+    def checked(cls, learnt: Any, y: Any, cluster: Any, clusters: Clusters, *, exact: bool) -> Self:
+        """Refuse what no variance can be had from, and learning sets that divide a cluster."""
+        rows = GivenRows.read(learnt, y, cluster, several=False)
+        groups = clusters.groups
+        own = groups.classes(rows.codes)
+        units = GivenRows(
+            groups.common("learnt", rows.learnt),
+            rows.draw,
+            np.zeros(groups.n_groups, dtype=int) if own is None else own,
+            (0,) if own is None else rows.order,
+        )
+        mixed = own is None
+        units.check(
+            exact=exact, unit="group", of_class=not mixed, least=LEAST_MIXED if mixed else 2
+        )
+        return cls(clusters, rows, units)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether some clusters hold both labels, so that all are one sample."""
+        return len(self.units.order) == 1
+
+    def sums(self, *, exact: bool) -> MixedClusters | SingleLabelClusters:
+        """What adds up the rankings."""
+        weights = RowWeights.of(self.clusters, self.rows.codes == 1)
+        if self.mixed:
+            return MixedClusters(weights, self.units.shape.learn_sizes[0], exact=exact)
+        return SingleLabelClusters(self.units.members, weights, exact=exact)
+
+    def add_to(self, sums: Any, scores: Sequence[np.ndarray]) -> None:
+        """Rank the scores (M, n) of each learner."""
+        sums.add(scores, self.units.learnt, self.rows.draw)
