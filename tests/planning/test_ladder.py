@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ucvtest.planning.ladder import Ladder
-from ucvtest.planning.usual import Errors, Seen, components, helped
+from ucvtest.planning.usual import SMOOTH, STEPS, Errors, Seen, components, helped
 
 
 def by_hand(n: int, size: int, degree: int, first: float, ratio: float) -> tuple[float, ...]:
@@ -84,10 +84,11 @@ def test_a_pilot_that_leaves_much_to_single_observations_is_believed():
     assert helped(Seen(40, 20, -0.01, 0.001, 20, 0.1), errors)[0].variance(400) > 0
 
 
-def test_other_losses_go_by_the_pilot_alone():
+@pytest.mark.parametrize("least", [SMOOTH, STEPS])
+def test_other_losses_go_by_the_pilot_alone(least):
     seen = Seen(40, 20, 0.02, 0.016, 20, 0.1)
-    ladder, error = components(seen)
+    ladder, error = components(seen, least)
     assert error > seen.log_error
-    assert ladder.first == pytest.approx(0.35 * ladder.jackknife(40))
+    assert ladder.first == pytest.approx(least * ladder.jackknife(40))
     assert ladder.jackknife(40) == pytest.approx(0.02 * math.exp(0.1))
     assert ladder.pair_effects(40) == pytest.approx(0.016 * math.exp(0.1))

@@ -31,7 +31,11 @@ from ucvtest.losses.loss import (
 from ucvtest.losses.means import AUC, resample_means
 from ucvtest.losses.named import by_name
 
-__all__ = ["SCORE", "SCORE_IN_WORDS", "of_predictions"]
+__all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "of_predictions"]
+
+EFFECTIVE_SIZE = "effective_size"
+"""The setting with the number of observations that equal weights would need for the precision of
+these, were the losses not related to them."""
 
 SCORE, SCORE_IN_WORDS = "score", "expected score"
 """In the place of a loss: numbers in units of their own, of which higher ones are better."""
@@ -69,6 +73,7 @@ def of_predictions(
                 "what rows of different weights make of their cluster"
             )
         found |= _weighted(found, sample_weight)
+    settings = {"source": "predictions"} | found.pop("settings", {})
     values = found["values"]
     design = Design.of_fixed_rules(values.shape[1])
     clusters = as_groups(groups, design.n_obs)
@@ -76,8 +81,7 @@ def of_predictions(
         "design": design,
         "learners": tuple(rules),
         "means": resample_means(values, design, found["target"] if known == AUC else None),
-        "settings": {"source": "predictions"}
-        | ({} if pos_label is None else {"pos_label": str(pos_label)}),
+        "settings": settings | ({} if pos_label is None else {"pos_label": str(pos_label)}),
         "groups": None if clusters is None else clusters.index,
         **found,
     }
@@ -109,7 +113,8 @@ def _columns(
 def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
     """Values whose means are weighted ones, and whose spread is that of the ratio estimator.
 
-    They have no bounds, and a name of their own: nothing counts them as errors.
+    Their means have the bounds of the loss, and so do not they themselves; by a name of their own
+    nothing counts them as errors. The effective size is Kish's.
     """
     if found["loss"] == AUC:
         raise ValueError(
@@ -128,7 +133,7 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
         "loss": f"weighted_{found['loss']}",
         "values": theta + (values - theta) * (weights / weights.mean()),
         "in_words": f"weighted {found['in_words']}",
-        "bounds": None,
+        "settings": {EFFECTIVE_SIZE: float(weights.sum() ** 2 / (weights @ weights))},
     }
 
 

@@ -58,7 +58,7 @@ class Losses(Doors):
     in_words : str
         The expected loss in words.
     bounds : tuple of float, optional
-        The smallest and the largest value that the loss can have.
+        The smallest and the largest value that the loss can have; with weights, its mean.
     settings : mapping
         How the losses came about: seed, backends, design in words.
     diagnostics : mapping of str to (mapping of str to int)

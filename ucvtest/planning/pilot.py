@@ -13,7 +13,7 @@ from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.methods.ustatistic.interval import IntervalName, knows_slope
 from ucvtest.methods.ustatistic.test import UStatisticTest
 from ucvtest.planning.basis import LEAST_OBS, Kind, Learners
-from ucvtest.planning.usual import Errors, Seen, components, helped
+from ucvtest.planning.usual import SMOOTH, STEPS, Errors, Seen, components, helped
 from ucvtest.results.result import TestResult
 
 __all__ = [
@@ -183,7 +183,7 @@ def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
     )
     errors = [each.errors for each in found if each.errors is not None]
     shown: dict[str, Any] = {"jackknife": jackknife, "pair_effects": pairs}
-    slope = 0.0
+    slope, jumps = 0.0, test.loss is None or _about_errors(test)
     if errors:
         mean = Errors.mean(errors)
         if not mean.mean_square:
@@ -192,12 +192,11 @@ def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
         shown |= {"mean_square": mean.mean_square, "agreement": mean.agreement}
         slope = seen.share * _mean_of(found, "slope") if test.paired else 0.0
     else:
-        ladder, error = components(seen)
+        ladder, error = components(seen, STEPS if jumps else SMOOTH)
     centre = float(np.mean([each.result.estimate for each in found]))
     if len(found) > 1:
         shown["n_pilots"] = len(found)
-    by_midpoint = test.loss is None or _about_errors(test)
-    variance = "midpoint" if by_midpoint else "jackknife"
+    variance = "midpoint" if jumps else "jackknife"
     basis = Learners(ladder, variance, _kind(test), centre, error, slope=slope)
     n_fits = sum(each.result.n_fits for each in found)
     return Pilot(basis, centre, _shown(test, result) | shown | {"n_fits": n_fits})
@@ -213,7 +212,7 @@ def _pilot_of_ratio(test: UStatisticTest, one: _OnePilot, own: TestResult) -> Pi
     pairs = share * float(known["pair_effects"])
     mc_share = _mc_share(one.result)
     seen = Seen(test.n_units, test.learn_size + 1, jackknife, pairs, _df(own), mc_share)
-    ladder, error = components(seen)
+    ladder, error = components(seen, SMOOTH)
     df_share = own.df / (test.n_units - 1)
     basis = Learners(ladder, "jackknife", "log", own.estimate, error, df_share)
     shown = {"jackknife": jackknife, "pair_effects": pairs, "n_fits": one.result.n_fits}

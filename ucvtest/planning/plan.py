@@ -53,7 +53,8 @@ HELPED = (
     "different learning sets."
 )
 BY_ITSELF = (
-    COMPONENTS + "; effects of single observations are taken for a third of the jackknife at least."
+    COMPONENTS + "; effects of single observations are taken for a third of the jackknife at least "
+    "(15% for AUCs, and for errors of groups)."
 )
 PILOT_BAND = (
     "Bands (95%) are what the pilot leaves open of the standard error, Monte-Carlo error included; "

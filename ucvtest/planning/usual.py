@@ -16,7 +16,7 @@ import numpy as np
 
 from ucvtest.planning.ladder import MOST_FIRST, Ladder, log_error
 
-__all__ = ["Errors", "Seen", "components", "helped"]
+__all__ = ["SMOOTH", "STEPS", "Errors", "Seen", "components", "helped"]
 
 PSEUDO_OBS = 50
 """Observations that what is usual counts for beside those of the pilot."""
@@ -31,8 +31,9 @@ by .4 r and M2 smaller by r."""
 FLOOR = 0.05
 """The share of what is usual that a pilot's J or M2 counts for at least: they can be below zero."""
 
-FIRST_OF_JACKKNIFE = 0.35
-"""v_1 as a share of J, for other losses than errors."""
+SMOOTH, STEPS = 0.35, 0.15
+"""v_1 as a share of J at least: of squared losses and their like, and of losses that jump where a
+prediction does, as rankings and errors do, whose J is made of effects of pairs and more."""
 
 USUAL_ERROR = 0.4
 """Standard deviation of the logarithm of a standard error that is predicted by what is usual."""
@@ -119,14 +120,14 @@ class Seen:
         return n_obs / (n_obs + PSEUDO_OBS)
 
 
-def components(seen: Seen) -> tuple[Ladder, float]:
-    """Components by J and M2 alone, and the error of predictions.
+def components(seen: Seen, least: float) -> tuple[Ladder, float]:
+    """Components by J and M2 alone, v_1 being `least` of J or more, and the error of predictions.
 
     To second order J - 2 M2 is v_1 or less. A single J has a long tail above: its median lies below
     its mean, by which the components are made larger.
     """
     jackknife, pairs = seen.jackknife, max(seen.pair_effects, 0.0)
-    first = max(jackknife - 2 * pairs, FIRST_OF_JACKKNIFE * jackknife)
+    first = max(jackknife - 2 * pairs, least * jackknife)
     factor = math.exp(2 / seen.df / seen.n_pilots)
     found = (factor * part for part in (jackknife, pairs, first))
     error = math.hypot(BEYOND_KURTOSIS * seen.log_error, EXTRAPOLATION)

@@ -10,6 +10,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.named import HoldOut
 from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.loss import plural
+from ucvtest.losses.predicted import EFFECTIVE_SIZE
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.base import (
     THESE_RULES,
@@ -19,9 +20,12 @@ from ucvtest.methods.classical.base import (
 )
 from ucvtest.results.result import TestResult
 from ucvtest.stats.exact import BinomialCounts
+from ucvtest.stats.intervals import PlusFour
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
 
 __all__ = ["HoldOutTest"]
+
+WEIGHTED_ERRORS = "weighted_zero_one"
 
 FEW = 10
 """With fewer errors, or fewer observations on which two learners disagree, t is a rough guide."""
@@ -64,9 +68,11 @@ class HoldOutTest(ResamplingTest):
     of one rule p-value and interval are the exact binomial ones, because Student's are liberal
     (size 0.12 at a nominal 0.05 with an error rate of 0.1 and 33 test observations): the interval
     is Clopper and Pearson's, the p-value twice the smaller tail, so that both always agree;
-    Student's are shown beside them. For two rules `McNemarTest` is exact. As
-    a statement about learners the test is liberal, because it leaves out what varies between
-    learning sets. Cost: one fit of each learner.
+    Student's are shown beside them. For two rules `McNemarTest` is exact. The weighted error rate
+    of one rule has four observations added to the effective number of them (Kish's; Agresti and
+    Coull), because Student's interval is liberal and leaves 0 to 1
+    (``examples/reproduce_weights.py``). As a statement about learners the test is liberal, because
+    it leaves out what varies between learning sets. Cost: one fit of each learner.
 
     References
     ----------
@@ -112,6 +118,7 @@ class HoldOutTest(ResamplingTest):
         n_tested = len(values)
         binary = self._counts_errors(observed)
         exact = not observed.paired and binary
+        weighted = self._of_weighted_errors(observed)
         return self._result(
             observed,
             method="Hold-out binomial test" if exact else "Hold-out t test",
@@ -120,10 +127,10 @@ class HoldOutTest(ResamplingTest):
             reference="exact binomial" if exact else "t",
             df=math.nan if exact else n_tested - 1.0,
             status="ok" if exact else _status(observed),
-            rule=_binomial(values) if exact else None,
+            rule=_binomial(values) if exact else weighted,
             settings={"test_size": n_tested},
             diagnostics={"n_tested": n_tested, **(_counts(observed) if binary else {})},
-            notes=_notes(observed, binary=binary),
+            notes=(*_notes(observed, binary=binary), *_weight_notes(weighted)),
             tables=self._tables(observed) if exact else {},
         )
 
@@ -134,6 +141,16 @@ class HoldOutTest(ResamplingTest):
         """
         errors = observed.losses.loss == "zero_one" and self.clusters is None
         return errors and bool(np.isin(observed.values, (-1, 0, 1)).all())
+
+    def _of_weighted_errors(self, observed: LossDifference) -> PlusFour | None:
+        """Of one rule's weighted error rate: four observations are added to the effective ones."""
+        losses = observed.losses
+        effective = losses.settings.get(EFFECTIVE_SIZE)
+        if observed.paired or effective is None or losses.loss != WEIGHTED_ERRORS:
+            return None
+        estimate, variance = mean_with_variance(observed)
+        df = len(observed.values) - 1.0
+        return PlusFour(estimate, variance, effective, self.null_value, df)
 
     def _tables(self, observed: LossDifference) -> dict[str, dict[str, tuple[Any, ...]]]:
         """Student's interval and the exact one, for the error rate of one learner."""
@@ -166,6 +183,15 @@ def _status(observed: LossDifference) -> str:
     return (
         f"degenerate: all {len(observed.values)} test observations have the same loss, which "
         "leaves no variance to estimate; test more observations, or use a loss that varies"
+    )
+
+
+def _weight_notes(weighted: PlusFour | None) -> tuple[str, ...]:
+    if weighted is None:
+        return ()
+    return (
+        f"With their weights observations tell as much as {weighted.n_obs:.3g} of equal weight do "
+        "(Kish's effective number), to which the interval adds four, two of them errors.",
     )
 
 
