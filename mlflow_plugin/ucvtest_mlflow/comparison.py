@@ -28,12 +28,15 @@ class Rows:
         class is taken.
     names : tuple of str
         Of the first model and of the second.
+    groups : array, shape (n,), optional
+        The group of each row, such as a patient: rows of one group are not independent.
     """
 
     y: np.ndarray
     first: np.ndarray
     second: np.ndarray
     names: tuple[str, str] = ("model", "baseline")
+    groups: np.ndarray | None = None
 
     @property
     def by_name(self) -> dict[str, np.ndarray]:
@@ -58,8 +61,8 @@ def compare_predictions(
     ----------
     rows : Rows
     loss : str or callable
-        As in `uv.Losses.from_predictions`. Zero-one loss: McNemar's exact test. AUC: DeLong's
-        test. Otherwise the t test of the paired loss differences.
+        As in `uv.Losses.from_predictions`. Zero-one loss: McNemar's test, exact without groups.
+        AUC: DeLong's test. Otherwise the t test of the paired loss differences.
     pos_label : optional
         The positive class, for the log loss and the AUC; by default the largest label.
     alternative : {"two-sided", "less", "greater"}
@@ -95,7 +98,9 @@ def compare_predictions(
         predictions = {
             name: _scores(values, rows.y, pos_label, name) for name, values in predictions.items()
         }
-    losses = Losses.from_predictions(rows.y, predictions, loss=loss, pos_label=pos_label)
+    losses = Losses.from_predictions(
+        rows.y, predictions, loss=loss, groups=rows.groups, pos_label=pos_label
+    )
     test = {AUC: DeLongTest, "zero_one": McNemarTest}.get(losses.loss, HoldOutTest)
     # The evaluator logs it, into the run that is evaluated.
     with not_logged():

@@ -26,7 +26,7 @@ __all__ = ["UcvtestEvaluator"]
 # An evaluator_config without evaluator names goes to all evaluators. By these options, which
 # no other one has, this evaluator knows that it is meant.
 OURS = ("baseline", "baseline_model", "loss")
-OPTIONS = (*OURS, "pos_label", "alternative", "margin")
+OPTIONS = (*OURS, "pos_label", "alternative", "margin", "groups")
 ARTIFACTS: dict[str, Any] = {
     "plot.png": ImageEvaluationArtifact,
     "summary.txt": TextEvaluationArtifact,
@@ -48,6 +48,10 @@ class UcvtestEvaluator(ModelEvaluator):
     pos_label : optional
         The positive class, for the log loss and the AUC; by default the largest label.
     alternative : {"two-sided", "less", "greater"}
+    groups : str or array-like, optional
+        Column of the data, or one label for each row, that says which rows belong together, such
+        as those of one patient. The models do not see that column. Number and sizes of groups are
+        logged.
     margin : float, optional
         By how much the model may be worse, in units of the loss. The answer, as
         `TestResult.noninferiority` gives it, is logged and returned too; its metric
@@ -57,7 +61,8 @@ class UcvtestEvaluator(ModelEvaluator):
     -----
     Does nothing where evaluators are not named and none of the first three options is given.
     Zero-one loss: McNemar's exact test; AUC: DeLong's; other losses: the t test of the paired
-    differences. Rows must be independent and unseen by both models.
+    differences; with groups their clustered forms. Rows, or groups of them, must be independent
+    and unseen by both models.
 
     For the log loss and the AUC, models are asked for `predict_proba` (for the AUC, where they
     lack it, `decision_function`); predictions that are all labels are refused.
@@ -154,10 +159,18 @@ def _rows(
         return scored(asked, features, name, classes, probabilities=scores == "probability")
 
     features, baseline = dataset.features_data, config.get("baseline")
+    groups = config.get("groups")
+    if isinstance(groups, str):
+        features, groups = _without_column(
+            features, groups, "groups", "pass one label for each row"
+        )
+    elif groups is not None:
+        groups = _one_for_each_row(groups, len(y))
     name = "baseline"
     if isinstance(baseline, str):
         name = baseline
-        features, baseline = _without_column(features, baseline)
+        remedy = "pass a model as baseline_model"
+        features, baseline = _without_column(features, baseline, "baseline", remedy)
     elif baseline is None:
         baseline = ask(loaded(config["baseline_model"]), name)
     if model is not None:
@@ -169,16 +182,28 @@ def _rows(
             "there is nothing to compare with the baseline: pass a model, or name the column of "
             "its predictions in predictions"
         )
-    return Rows(y, own, np.asarray(baseline), (own_name, name))
+    return Rows(y, own, np.asarray(baseline), (own_name, name), groups)
 
 
-def _without_column(features: Any, column: str) -> tuple[pd.DataFrame, np.ndarray]:
-    """The features that the models may see, and the baseline's predictions."""
+def _one_for_each_row(groups: Any, n_rows: int) -> np.ndarray:
+    labels = np.asarray(groups)
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"groups must name a group for each of {n_rows} rows, got shape {labels.shape}: pass "
+            "one label for each row, or the name of a column of the data"
+        )
+    return labels
+
+
+def _without_column(
+    features: Any, column: str, option: str, remedy: str
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """The features that the models may see, and the column that an option names."""
     names = list(getattr(features, "columns", ()))
     if column not in names:
         raise ValueError(
-            f"baseline={column!r} is no column of the data, which has "
-            f"{', '.join(map(str, names)) or 'no names'}; pass a model as baseline_model"
+            f"{option}={column!r} is no column of the data, which has "
+            f"{', '.join(map(str, names)) or 'no names'}; {remedy}"
         )
     return features.drop(columns=column), features[column].to_numpy()
 

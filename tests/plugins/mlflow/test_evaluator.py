@@ -390,6 +390,38 @@ def test_models(client: MlflowClient, data: pd.DataFrame) -> None:
     assert names[0] == ["a", "b"]
 
 
+@pytest.mark.parametrize("loss", ["zero_one", "auc", "squared"])
+def test_groups_are_a_column_or_labels(client: MlflowClient, data: pd.DataFrame, loss: str) -> None:
+    patient = np.repeat(np.arange(40), 2)[::-1]
+    data = data.assign(old=data.b, new=data.a, patient=patient)
+    y, new, old = (data[name].to_numpy() for name in ("y", "new", "old"))
+    if loss == "zero_one":
+        data = data.assign(old=(old > 0).astype(int), new=(new > 0.5).astype(int))
+        new, old = data.new.to_numpy(), data.old.to_numpy()
+    losses = uv.Losses.from_predictions(y, {"new": new, "old": old}, loss=loss, groups=patient)
+    test = {"zero_one": uv.McNemarTest, "auc": uv.DeLongTest}.get(loss, uv.HoldOutTest)
+    expected = test.from_losses(losses).fit()
+    for groups in ("patient", patient.tolist()):
+        config = {"baseline": "old", "loss": loss, "groups": groups}
+        found = evaluate(data, config, predictions="new")
+        (key,) = {name.rsplit(".", 1)[0] for name in found.metrics if name.endswith(".pvalue")}
+        assert found.metrics[f"{key}.pvalue"] == expected.pvalue
+        assert found.metrics[f"{key}.estimate"] == expected.estimate
+        assert client.get_run(found.run_id).data.params[f"{key}.n_groups"] == "40"
+
+
+def test_models_do_not_see_the_groups(client: MlflowClient, data: pd.DataFrame) -> None:
+    names: list[list[str]] = []
+
+    def new(features: pd.DataFrame) -> Any:
+        names.append(list(features.columns))
+        return (features.a > 0.5).astype(int)
+
+    rows = data[["a", "b", "y", "old"]].assign(patient=np.arange(80) // 4)
+    evaluate(rows, {"baseline": "old", "groups": "patient"}, model=new)
+    assert names[0] == ["a", "b"]
+
+
 def test_logged_models(client: MlflowClient, data: pd.DataFrame) -> None:
     X = data[["a", "b"]]
     with mlflow.start_run(run_name="learnt"):
@@ -546,6 +578,9 @@ def test_errors(client: MlflowClient, data: pd.DataFrame) -> None:
         ({"baseline_model": 3}, {}, "baseline_model must be a model URI.* got int"),
         ({"baseline": "old"}, {"predictions": None}, "there is nothing to compare"),
         ({"baseline": [0, 1]}, {}, "baseline has 2 predictions for 80 rows"),
+        ({"baseline": "old", "groups": "ward"}, {}, "groups='ward' is no column of the data"),
+        ({"baseline": "old", "groups": [1, 2]}, {}, "groups must name a group for each of 80 rows"),
+        ({"baseline": "old", "groups": [1] * 80}, {}, "groups names one group only"),
     ]
     for config, options, message in cases:
         with pytest.raises(ValueError, match=message):
