@@ -20,9 +20,15 @@ print(tidy(compared))
 print(glance(compared))
 print(confint(compared, level = 0.9))
 
-cat("\n== Is one as good as the other, within five points? How many flowers would tell? ==\n")
+cat("\n== Is one as good as the other, within five points? ==\n")
 print(noninferiority(compared, margin = 0.05))
 print(equivalence(compared, low = -0.05, high = 0.05))
+
+cat("\n== For a paper ==\n")
+cat(strwrap(methods_text(compared)), sep = "\n")
+cat(citation_of(compared), sep = "\n")
+
+cat("\n== How many flowers would tell? ==\n")
 print(plan_sample_size(two[1:2], two$Species, "lda", "nearest_centroid", difference = 0.1))
 
 cat("\n== The same question with an R function ==\n")

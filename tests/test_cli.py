@@ -96,6 +96,20 @@ def test_the_auc_of_three_classes(tmp_path: Path) -> None:
     assert "UStatisticTest, which estimates Hand and Till's AUC" in outcome.output
 
 
+def test_methods_text_comes_last_with_its_references(csv: Path) -> None:
+    options = ("--other", "knn:3", "--test", "corrected_t")
+    shown = run(csv, *options, "--methods-text").stdout
+    plain = run(csv, *options).stdout
+    _, words = shown.split("\nMethods\n")
+    assert "were compared" in words
+    assert "[nadeau2003]" in words
+    assert "\nReferences\n" in words
+    assert "Methods" not in plain
+    both = run(csv, "--other", "knn:3", "--tests", "corrected_t,mcnemar", "--methods-text").stdout
+    assert " ".join(both.split()).count("Computed by ucvtest") == 2
+    assert "[mcnemar1947]" in both
+
+
 def test_result_is_that_of_python(csv: Path, table: pd.DataFrame) -> None:
     here = run_to_json(csv)
     there = uv.UStatisticTest(

@@ -13,7 +13,7 @@ from mlflow.data.numpy_dataset import from_numpy
 from mlflow.data.pandas_dataset import from_pandas
 from mlflow.entities import Metric, Param, RunTag
 
-from ucvtest import TestResult, __version__, hooks
+from ucvtest import TestResult, __version__, cite, hooks
 from ucvtest_mlflow.records import Judged, Outcome
 
 if TYPE_CHECKING:
@@ -266,6 +266,9 @@ def write_files(result: Outcome, folder: Path, *, log_plots: bool) -> None:
     (folder / "summary.md").write_text(summary.as_markdown(), encoding="utf-8")
     (folder / "summary.txt").write_text(summary.as_text() + "\n", encoding="utf-8")
     (folder / "result.json").write_text(result.to_json(indent=1), encoding="utf-8")
+    if isinstance(result, TestResult):
+        words = f"{result.methods_text()}\n\n{cite(result).text}\n"
+        (folder / "methods.txt").write_text(words, encoding="utf-8")
     if log_plots:
         # Without pyplot: logging must neither open windows nor add to the user's figures.
         if _is_comparison(result) or _is_selection(result):

@@ -304,6 +304,16 @@ def bibtex(*, json: Any) -> Any:
     return to_r(uv.cite(_restored(json)).bibtex)
 
 
+def methods_text(*, json: Any) -> Any:
+    """The paragraph for a methods section, of a result that R kept as JSON."""
+    return to_r(_worded(_restored(json)).methods_text())
+
+
+def references(*, json: Any) -> Any:
+    """The papers behind a result, or a comparison, that R kept as JSON, in words."""
+    return to_r(uv.cite(_restored(json)).text)
+
+
 def comparison_frame(*, json: Any, conf_level: Any) -> Any:
     """Both ends of all intervals of a comparison that R kept as JSON."""
     frame = _restored(json).summary_frame(alpha=1 - conf_level[0])
@@ -448,7 +458,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         bibtex,
         confidence_interval,
         equivalence,
+        methods_text,
         noninferiority,
+        references,
         plan_sample_size,
         plan_losses,
         comparison_frame,

@@ -113,6 +113,16 @@ def test_paragraph_of_a_saved_result_is_the_same(ustatistic):
     )
 
 
+def test_answers_about_a_margin_cite_their_result(ustatistic):
+    of_result = cite(ustatistic).keys
+    within = ustatistic.equivalence(-0.1, 0.1)
+    assert cite(within).keys == (*of_result[:-1], "schuirmann1987", "ucvtest")
+    assert cite(ustatistic.noninferiority(0.1)).keys == of_result
+    assert type(within).from_dict(within.to_dict()).citation_keys == within.citation_keys
+    older = {name: value for name, value in within.to_dict().items() if name != "citation_keys"}
+    assert cite(type(within).from_dict(older)).keys == ("ucvtest",)
+
+
 def test_paragraph_cites_what_cite_finds(ustatistic):
     named = re.findall(r"\[([\w, ]+)\]", ustatistic.methods_text())
     assert tuple(key for part in named for key in part.split(", ")) == cite(ustatistic).keys

@@ -22,6 +22,7 @@ from ucvtest.cli.options import (
     JsonOption,
     LabelOption,
     LossOption,
+    MethodsTextOption,
     MissingOption,
     OneHotOption,
     PlotOption,
@@ -197,6 +198,7 @@ def compare(
     plot: PlotOption = None,
     json: JsonOption = None,
     quiet: QuietOption = False,
+    methods_text: MethodsTextOption = False,
     mlflow: Annotated[bool, typer.Option("--mlflow", help="Log the result to MLflow.")] = False,
 ) -> None:
     """Test whether one learner is better than another on one small data set.
@@ -330,7 +332,7 @@ def compare(
             )
         else:
             outcome = _run_test(named, X, y, learners, null_value, common, seed, max_seconds)
-        report(outcome, alpha, plot, json, margin, quiet=quiet)
+        report(outcome, alpha, plot, json, margin, quiet=quiet, methods_text=methods_text)
 
 
 def _run_alone(

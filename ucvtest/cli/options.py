@@ -67,6 +67,13 @@ JsonOption = Annotated[
     ),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict alone.")]
+MethodsTextOption = Annotated[
+    bool,
+    typer.Option(
+        "--methods-text",
+        help="Print a paragraph for the methods section of a paper too, and its references.",
+    ),
+]
 OneHotOption = Annotated[
     bool,
     typer.Option(

@@ -15,6 +15,7 @@ from ucvtest.cli.options import (
     JsonOption,
     LabelOption,
     LossName,
+    MethodsTextOption,
     PlotOption,
     QuietOption,
     SepOption,
@@ -65,6 +66,7 @@ def predictions(
     plot: PlotOption = None,
     json: JsonOption = None,
     quiet: QuietOption = False,
+    methods_text: MethodsTextOption = False,
 ) -> None:
     """Compare rules that are fixed by their predictions for observations they have not learnt from.
 
@@ -102,7 +104,7 @@ def predictions(
             outcome = cls.from_losses(
                 losses, *names, null_value=null_value, alternative=alternative
             ).fit()
-        report(outcome, alpha, plot, json, quiet=quiet)
+        report(outcome, alpha, plot, json, quiet=quiet, methods_text=methods_text)
 
 
 def _usual(loss: str, n_rules: int) -> str:

@@ -37,6 +37,7 @@ def report(
     margin: float | None = None,
     *,
     quiet: bool = False,
+    methods_text: bool = False,
 ) -> None:
     """Print the verdict and the summary; write the files that were asked for.
 
@@ -53,6 +54,8 @@ def report(
             json.write_text(text + "\n", encoding="utf-8")
     if json != STDOUT:
         _print(outcome, alpha, judged, {"Result": json, "Plot": plot}, quiet=quiet)
+        if methods_text:
+            _print_methods(outcome)
     if not _carried_out(outcome):
         raise typer.Exit(1)
 
@@ -76,6 +79,18 @@ def _print(
     for name, path in written.items():
         if path is not None:
             typer.echo(f"{name}: {path}")
+
+
+def _print_methods(outcome: "TestResult | Comparison") -> None:
+    """A paragraph for each result, and the references of all."""
+    from ucvtest.results.citations import cite
+
+    typer.echo("\nMethods\n")
+    for result in getattr(outcome, "results", {"": outcome}).values():
+        typer.echo(textwrap.fill(result.methods_text(), width()) + "\n")
+    typer.echo("References\n")
+    for line in cite(outcome).text.splitlines():
+        typer.echo(textwrap.fill(line, width(), subsequent_indent="  ", break_on_hyphens=False))
 
 
 def _carried_out(outcome: "TestResult | Comparison") -> bool:
@@ -123,6 +138,7 @@ def _as_json(
     values: dict[str, Any] = outcome.to_dict()
     values |= {"verdict": _verdict(outcome, alpha), "alpha": alpha, "ucvtest": __version__}
     if isinstance(outcome, TestResult):
+        values["methods_text"] = outcome.methods_text()
         with warnings.catch_warnings():
             # Where there is no interval, the verdict says why.
             warnings.simplefilter("ignore", UcvtestWarning)

@@ -18,6 +18,14 @@ _OF_A_PLACE = ("author", "title", "year")
 _PRINTED = ("journal", "booktitle", "publisher", "howpublished", "volume", "pages", "note")
 
 
+class HasKeys(Protocol):
+    """What `TestResult.noninferiority` and `TestResult.equivalence` say."""
+
+    @property
+    def citation_keys(self) -> tuple[str, ...]:
+        """Of the papers behind it."""
+
+
 class HasResults(Protocol):
     """A `Comparison`, which is on a floor above."""
 
@@ -99,7 +107,7 @@ class Citations:
         return self.text
 
 
-def cite(result: ResultFields | HasResults) -> Citations:
+def cite(result: ResultFields | HasResults | HasKeys) -> Citations:
     """The papers that a result rests on, as BibTeX and in words.
 
     Besides the paper of the test these are the sources of the interval, of the variance and of
@@ -107,7 +115,7 @@ def cite(result: ResultFields | HasResults) -> Citations:
 
     Parameters
     ----------
-    result : TestResult or Comparison
+    result : TestResult, Comparison, NoninferiorityResult or EquivalenceResult
         Of a comparison, the papers of all its results.
 
     Returns
@@ -118,7 +126,7 @@ def cite(result: ResultFields | HasResults) -> Citations:
     Raises
     ------
     TypeError
-        If it is neither.
+        If it is none of these.
 
     Examples
     --------
@@ -130,6 +138,9 @@ def cite(result: ResultFields | HasResults) -> Citations:
     >>> print(found.text.splitlines()[1])
     [mcnemar1947] Q. McNemar (1947). Note on the sampling error of the difference between correlated proportions or percentages. Psychometrika, 12, 153-157.
     """  # noqa: E501
+    keys = getattr(result, "citation_keys", None)
+    if isinstance(keys, tuple):
+        return Citations((*(paper for paper in all_papers() if paper.key in keys), _software()))
     results = [result] if isinstance(result, ResultFields) else _compared(result)
     return Citations((*papers_behind(results), _software()))
 
@@ -170,7 +181,7 @@ def _compared(comparison: Any) -> list[ResultFields]:
     if not isinstance(results, Mapping):
         raise TypeError(
             f"result must be a TestResult or a Comparison, got {type(comparison).__name__}: "
-            "give what fit or uv.compare returned"
+            "give what fit, uv.compare, noninferiority or equivalence returned"
         )
     return list(results.values())
 

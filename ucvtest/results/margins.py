@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ucvtest.common.checks import check_number, is_number
+from ucvtest.results.citations import papers_behind
 from ucvtest.results.fields import ResultFields, quiet_interval
 from ucvtest.results.serialising import Saved, to_plain
 from ucvtest.results.wording import named, percent, pvalue_text
@@ -18,6 +19,9 @@ __all__ = ["Decision", "EquivalenceResult", "NoninferiorityResult", "equivalence
 
 
 Decision = Literal["pass", "fail", "undecided"]
+
+TWO_ONE_SIDED = "schuirmann1987"
+"""The paper of the two one-sided tests."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +36,7 @@ class _Judged(Saved):
     estimand: str
     method: str
     status: str
+    citation_keys: tuple[str, ...] = field(default=(), kw_only=True)
 
     title: ClassVar[str]
     claims: ClassVar[Mapping[Decision, str]]
@@ -94,6 +99,15 @@ class _Judged(Saved):
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
 
+    @classmethod
+    def _upgraded(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The first ones that were written do not say which papers are behind them."""
+        return {"citation_keys": [], **data}
+
+    @classmethod
+    def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        return {**super()._values(data), "citation_keys": tuple(data["citation_keys"])}
+
     def _plain(self) -> dict[str, Any]:
         """The fields, with what follows from them."""
         said = {
@@ -123,6 +137,8 @@ class EquivalenceResult(_Judged):
         The bounds.
     pvalue_low, pvalue_high : float
         Of the hypotheses that the estimand is at most `low`, and at least `high`.
+    citation_keys : tuple of str
+        Of the papers behind the result, and of this one; `ucvtest.cite` shows them.
     """
 
     low: float
@@ -173,6 +189,8 @@ class NoninferiorityResult(_Judged):
         What a good learner's estimate is.
     subject : str
         Who must not be worse.
+    citation_keys : tuple of str
+        Of the papers behind the result; `ucvtest.cite` shows them.
     """
 
     margin: float
@@ -212,6 +230,7 @@ def equivalence(
         raise ValueError(f"low must be below high, got {low:g} and {high:g}: swap them")
     above = _pvalue(result, "low", float(low), "greater")
     below = _pvalue(result, "high", float(high), "less")
+    common["citation_keys"] += (TWO_ONE_SIDED,)
     return EquivalenceResult(
         **common,
         pvalue=max(above, below) if above == above else math.nan,
@@ -275,6 +294,7 @@ def _common(result: ResultFields, alpha: Any, asked: str) -> dict[str, Any]:
         "estimand": result.estimand,
         "method": result.method,
         "status": result.status,
+        "citation_keys": tuple(paper.key for paper in papers_behind([result])),
     }
 
 

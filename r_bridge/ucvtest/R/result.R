@@ -205,7 +205,22 @@ glance.ucvtest <- function(x, ...) {
                               variance = x$variance, elapsed = x$elapsed, status = x$status))
 }
 
-# The papers that a result rests on.
+# What was done, in words for a paper.
+methods_text <- function(result) {
+  refuse_no_result(result)
+  as.character(call_python("methods_text", json = result$json))
+}
+
+# The papers that a result rests on, in words, with the keys that methods_text() writes.
+citation_of <- function(result) {
+  json <- if (inherits(result, "ucvtest_comparison")) about(result)$json else {
+    refuse_no_result(result)
+    result$json
+  }
+  strsplit(as.character(call_python("references", json = json)), "\n")[[1L]]
+}
+
+# The same as BibTeX.
 toBibtex.ucvtest <- function(object, ...) {
   refuse_others("toBibtex", NULL, ...)
   structure(strsplit(call_python("bibtex", json = object$json), "\n")[[1L]], class = "Bibtex")

@@ -119,10 +119,18 @@ def test_artifacts(client: MlflowClient, spool: Path, tmp_path: Path) -> None:
     um.autolog(spool_dir=spool)
     finish()
     (run,) = runs(client)
-    names = {"plot.png", "summary.md", "summary.txt", "result.json", "variances.json"}
+    names = {
+        "plot.png",
+        "summary.md",
+        "summary.txt",
+        "methods.txt",
+        "result.json",
+        "variances.json",
+    }
     assert files(client, run.info.run_id) == names
     folder = Path(client.download_artifacts(run.info.run_id, "ucvtest/ustatistic.1", str(tmp_path)))
     assert (folder / "summary.txt").read_text() == RESULT.summary().as_text() + "\n"
+    assert (folder / "methods.txt").read_text().startswith(RESULT.methods_text())
     assert (folder / "summary.md").read_text() == RESULT.summary().as_markdown()
     assert (folder / "plot.png").read_bytes().startswith(b"\x89PNG")
     assert same(TestResult.from_dict(json.loads((folder / "result.json").read_text())), RESULT)
@@ -178,7 +186,10 @@ def test_options_leave_parts_out(client: MlflowClient, spool: Path, option: str,
     found = files(client, run.info.run_id)
     if run.inputs.dataset_inputs:
         found.add("data set")
-    everything = {"plot.png", "summary.md", "summary.txt", "result.json", "variances.json"}
+    everything = {
+        *("plot.png", "summary.md", "summary.txt", "methods.txt"),
+        *("result.json", "variances.json"),
+    }
     assert found == (everything | {"data set"}) - {gone}
 
 

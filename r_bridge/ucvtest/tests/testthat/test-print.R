@@ -114,6 +114,9 @@ test_that("the papers of a result are named", {
   skip_without_python()
   result <- shown(corrected_t_test(Species ~ ., flowers, "lda", "knn:5"))
   expect_match(toBibtex(result), "nadeau2003", all = FALSE)
+  expect_match(methods_text(result), "nadeau2003")
+  expect_match(citation_of(result), "^\\[nadeau2003\\]", all = FALSE)
+  expect_error(methods_text(1), "'result' must be the result of one of this package's tests")
   expect_gte(length(citation("ucvtest")), 6L)
 })
 
