@@ -1,131 +1,30 @@
 """The R package, checked by R itself, and one running R session that this file talks to."""
 
-import json
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from ucvtest_r.__main__ import main
 
 import ucvtest as uv
-from tests.support.paths import ROOT
-
-PACKAGE = ROOT / "r_bridge" / "ucvtest"
-
-# Two classes of 30, three features, the same in both languages.
-SAMPLE = np.random.default_rng(7).normal(size=(60, 3)).round(3)
-LABELS = np.where((SAMPLE[:, 0] + SAMPLE[:, 1] ** 2 > 0.7), "case", "control")
-
-R_SAMPLE = f"""
-x <- matrix(c({", ".join(map(str, SAMPLE.ravel(order="F")))}), ncol = 3)
-y <- c({", ".join(f'"{label}"' for label in LABELS)})
-digits <- function(result) cat(sprintf("%.17g", c(
-  result$estimate, result$stderr, result$statistic, result$p.value, result$conf.int,
-  result$variance)), result$n_fits)
-"""
+from tests.support.r_session import (
+    LABELS,
+    PACKAGE,
+    SAMPLE,
+    RSession,
+    run_command,
+)
 
 # Lines that R CMD check may write besides OK: they speak of the machine, or of what every package
 # says that is not on CRAN (no known maintainer, a licence file, vignettes that are not built here).
 ENVIRONMENT_NOTES = ("unable to verify current time", "CRAN incoming feasibility")
-
-
-@pytest.fixture(scope="module")
-def r_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Environment variables with which R finds the package, freshly installed, and this Python."""
-    library = tmp_path_factory.mktemp("r_library")
-    environment = _clean_environment() | {"R_LIBS": str(library)}
-    installed = _run(
-        [sys.executable, "-m", "ucvtest_r", "install", "--library", str(library)], env=environment
-    )
-    assert installed == ""
-    return environment
-
-
-def _clean_environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("R_")}
-    return kept | {"UCVTEST_PYTHON": sys.executable, "LANGUAGE": "en", "LC_ALL": "C.UTF-8"}
-
-
-def _run(command: list, **kwargs: object) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=480, **kwargs)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-class RSession:
-    """One R process that evaluates code and says what it printed."""
-
-    END = "<<end of output>>"
-
-    def __init__(self, environment: dict[str, str], folder: Path) -> None:
-        self.process = subprocess.Popen(
-            ["R", "--vanilla", "--no-echo", "--no-readline", "--interactive"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment,
-            # A group of its own, so that an interrupt for R is none for the tests.
-            start_new_session=True,
-        )
-        self.code = folder / "code.R"
-        self("library(ucvtest)")
-
-    def send(self, code: str) -> None:
-        """Start to evaluate code, by way of a file, because R reads short lines only."""
-        assert self.process.stdin is not None
-        self.code.write_text(code)
-        # One line, because R forgets a second one that it has read ahead.
-        self.process.stdin.write(
-            f"invisible(tryCatch(source('{self.code}', print.eval = TRUE), "
-            "error = function(e) cat('Error:', conditionMessage(e)), "
-            f"finally = cat('\\n{self.END}\\n')))\n"
-        )
-        self.process.stdin.flush()
-
-    def wait_for(self, line: str) -> str:
-        """Everything printed before a line; R is killed if that does not come."""
-        assert self.process.stdout is not None
-        printed = []
-        watchdog = threading.Timer(60, self.process.kill)
-        watchdog.start()
-        try:
-            for text in self.process.stdout:
-                if text.strip() == line:
-                    return "".join(printed).strip()
-                printed.append(text)
-        finally:
-            watchdog.cancel()
-        raise AssertionError(f"R ended, or printed no {line!r}:\n" + "".join(printed))
-
-    def __call__(self, code: str) -> str:
-        self.send(code)
-        return self.wait_for(self.END)
-
-    def close(self) -> int:
-        """End R as a user does; the exit status."""
-        self.process.communicate("q('no')\n", timeout=30)
-        return self.process.returncode
-
-
-@pytest.fixture(scope="module")
-def r(
-    r_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[RSession]:
-    session = RSession(r_environment, tmp_path_factory.mktemp("r_session"))
-    session(R_SAMPLE)
-    yield session
-    assert session.close() == 0
 
 
 pytestmark = pytest.mark.requires_r
@@ -148,9 +47,9 @@ def test_r_cmd_check_finds_nothing(r_environment: dict[str, str], tmp_path: Path
     }
     # Vignettes are run by a test of their own.
     build = ["R", "CMD", "build", "--no-build-vignettes", str(PACKAGE)]
-    _run(build, cwd=tmp_path, env=r_environment)
+    run_command(build, cwd=tmp_path, env=r_environment)
     (archive,) = tmp_path.glob("ucvtest_*.tar.gz")
-    log = _run(
+    log = run_command(
         ["R", "CMD", "check", "--as-cran", "--no-manual", "--ignore-vignettes", archive],
         cwd=tmp_path,
         env=r_environment | quiet,
@@ -160,181 +59,6 @@ def test_r_cmd_check_finds_nothing(r_environment: dict[str, str], tmp_path: Path
     # The package's own tests skip where there is no Python; here there is one.
     (report,) = (tmp_path / "ucvtest.Rcheck" / "tests").glob("testthat.Rout")
     assert re.search(r"\[ FAIL 0 \| WARN 0 \| SKIP 0 \| PASS \d+ \]", report.read_text())
-
-
-@pytest.mark.parametrize(
-    ("learner", "other", "options"),
-    [
-        ("lda", "knn:3", {}),
-        ("lda", "knn:3", {"tol": 0.3, "alternative": "less"}),
-        ("lda", "knn:3", {"n_pairs": 4000, "variance": "unbiased", "max_fits": 10}),
-        ("knn:3", None, {"n_pairs": 400, "variance": "jackknife"}),
-    ],
-)
-def test_numbers_are_those_of_python(
-    r: RSession, learner: str, other: str | None, options: dict[str, object]
-) -> None:
-    arguments = {"learner": learner, "other": other, "learn_size": 25, **options}
-    written = ", ".join(f"{name} = {json.dumps(value)}" for name, value in arguments.items())
-    written = written.replace("null", "NULL")
-    alternative = options.pop("alternative", "two-sided")
-    printed = r(
-        f"set.seed(3); result <- ustat_test(x, y, {written}, null_value = 0.1, conf.level = 0.9)\n"
-        "cat(result$settings$rng, ''); digits(result)"
-    )
-    seed, *numbers, n_fits = printed.split()
-    test = uv.UStatisticTest(
-        SAMPLE, LABELS, learner, other, learn_size=25, null_value=0.1, alternative=alternative
-    )
-    expected = test.fit(rng=int(seed), **options)
-    low, high = expected.conf_int(alpha=0.1)
-    np.testing.assert_allclose(
-        [float(number) for number in numbers],
-        [expected.estimate, expected.se, *expected, low, high, expected.variance],
-        rtol=1e-12,
-    )
-    assert int(n_fits) == expected.n_fits
-
-
-def test_summary_is_that_of_python(r: RSession) -> None:
-    printed = r("set.seed(4); r <- ustat_test(x, y, 'lda', n_pairs = 1000); cat(r$settings$rng)")
-    result = uv.UStatisticTest(SAMPLE, LABELS, "lda").fit(n_pairs=1000, rng=int(printed))
-    shown = [line.rstrip() for line in r("summary(r)").splitlines()]
-    expected = [line.rstrip() for line in result.summary().as_text().strip().splitlines()]
-    differing = {a for a, b in zip(shown, expected, strict=True) if a != b}
-    assert all("Seconds" in line for line in differing)
-
-
-RESAMPLING_TESTS = {
-    "corrected_t_test": uv.CorrectedTTest,
-    "naive_t_test": uv.NaiveTTest,
-    "conservative_z_test": uv.ConservativeZTest,
-    "five_by_two_t_test": uv.FiveByTwoTTest,
-    "five_by_two_f_test": uv.FiveByTwoFTest,
-    "bayesian_t_test": uv.BayesianTTest,
-    "hold_out_test": uv.HoldOutTest,
-    "cross_validation_wald_test": uv.CrossValidationWaldTest,
-    "nested_cross_validation_test": uv.NestedCrossValidationTest,
-    "mcnemar_learners_test": uv.McNemarTest,
-    "delong_learners_test": uv.DeLongTest,
-}
-
-
-@pytest.mark.parametrize(("function", "cls"), RESAMPLING_TESTS.items())
-def test_tests_on_resampled_losses_are_those_of_python(
-    r: RSession, function: str, cls: type
-) -> None:
-    printed = r(
-        f"set.seed(5); result <- {function}(x, y, 'lda', 'knn:5')\n"
-        "seed <- result$settings$rng\n"
-        'cat(sprintf("%.17g", c(seed, result$estimate, result$stderr)), result$n_fits)'
-    )
-    seed, *numbers, n_fits = printed.split()
-    expected = cls(SAMPLE, LABELS, "lda", "knn:5").fit(rng=int(seed))
-    found = [float(number.replace("NaN", "nan")) for number in numbers]
-    np.testing.assert_allclose(found, [expected.estimate, expected.se], rtol=1e-12)
-    assert int(n_fits) == expected.n_fits
-
-
-GROUPED = {
-    **RESAMPLING_TESTS,
-    "ustat_test": uv.UStatisticTest,
-    "influence_test": uv.InfluenceFunctionTest,
-}
-
-
-@pytest.mark.parametrize(
-    "function", ["corrected_t_test", "delong_learners_test", "mcnemar_learners_test", "ustat_test"]
-)
-@pytest.mark.parametrize("weight", ["group", "row"])
-def test_groups_give_the_numbers_of_python(r: RSession, function: str, weight: str) -> None:
-    patient = np.r_[np.repeat(np.arange(24), 2), np.arange(24, 36)]
-    printed = r(
-        f"patient <- c({', '.join(map(str, patient))})\n"
-        f"set.seed(5); result <- {function}(x, y, 'lda', 'knn:5', groups = patient, "
-        f"group_weight = '{weight}')\n"
-        "cat(sprintf('%.17g', c(result$settings$rng, result$estimate, result$stderr, "
-        "result$p.value)))"
-    )
-    seed, *numbers = map(float, printed.split())
-    test = GROUPED[function](SAMPLE, LABELS, "lda", "knn:5", groups=patient, group_weight=weight)
-    expected = test.fit(rng=int(seed))
-    np.testing.assert_allclose(
-        numbers, [expected.estimate, expected.se, expected.pvalue], rtol=1e-10
-    )
-
-
-def test_losses_give_the_numbers_of_python(r: RSession) -> None:
-    printed = r("""
-        set.seed(5)
-        losses <- evaluate_learners(x, y, list(first = "lda", second = "knn:5"), design = 5)
-        rules <- data.frame(a = ifelse(x[, 1] > 0.3, "case", "control"),
-                            b = ifelse(x[, 2] > 0.3, "case", "control"))
-        scores <- prediction_losses(y, data.frame(a = -x[, 1], b = -x[, 2]), loss = "auc")
-        found <- list(corrected_t_test(losses, 1, "second"), bayesian_t_test(losses),
-                      mcnemar_learners_test(prediction_losses(y, rules)),
-                      delong_learners_test(scores),
-                      corrected_t_test(score_losses(list(a = 1:5 / 10, b = 5:1 / 20), 48, 12)))
-        seed <- regmatches(losses$json, regexpr('"rng": [0-9]+', losses$json))
-        cat(sub('"rng": ', '', seed), '')
-        cat(sprintf('%.17g', sapply(found, function(r) c(r$estimate, r$stderr))))
-    """)
-    seed, *numbers = printed.split()
-    learners = {"first": "lda", "second": "knn:5"}
-    losses = uv.evaluate(learners, SAMPLE, LABELS, design=5, rng=int(seed))
-    rules = {
-        name: np.where(SAMPLE[:, place] > 0.3, "case", "control") for place, name in enumerate("ab")
-    }
-    scores = {"a": -SAMPLE[:, 0], "b": -SAMPLE[:, 1]}
-    five = {"a": np.arange(1, 6) / 10, "b": np.arange(5, 0, -1) / 20}
-    expected = [
-        uv.CorrectedTTest.from_losses(losses).fit(),
-        uv.BayesianTTest.from_losses(losses).fit(),
-        uv.McNemarTest.from_losses(uv.Losses.from_predictions(LABELS, rules)).fit(),
-        uv.DeLongTest.from_losses(uv.Losses.from_predictions(LABELS, scores, loss="auc")).fit(),
-        uv.CorrectedTTest.from_losses(uv.Losses.from_scores(five, n_learn=48, n_test=12)).fit(),
-    ]
-    np.testing.assert_allclose(
-        [float(number) for number in numbers],
-        np.ravel([[each.estimate, each.se] for each in expected]),
-        rtol=1e-12,
-    )
-
-
-def test_r_has_a_function_for_every_test() -> None:
-    exported = set(re.findall(r"export\((\w+)\)", (PACKAGE / "NAMESPACE").read_text()))
-    classes = {name for name in uv.__all__ if name.endswith("Test")}
-    others = {
-        "UStatisticTest": "ustat_test",
-        "InfluenceFunctionTest": "influence_test",
-        "FoldCovarianceTest": "fold_covariance_test",
-        "LeavePairOutTest": "leave_pair_out_test",
-        "PermutationComplexityTest": "permutation_complexity_test",
-    }
-    known = {cls.__name__: name for name, cls in RESAMPLING_TESTS.items()} | others
-    assert set(known) == classes
-    assert set(known.values()) <= exported
-
-
-def test_a_comparison_is_that_of_python(r: RSession) -> None:
-    printed = r(
-        "set.seed(6); found <- compare_learners(x, y, c('lda', 'knn:3', 'majority'),\n"
-        "  list('corrected_t', list('fold_covariance', rho = 0.3)))\n"
-        "cat(attr(found, 'about')$json)"
-    )
-    here = uv.Comparison.from_dict(json.loads(printed))
-    there = uv.compare(
-        SAMPLE,
-        LABELS,
-        ["lda", "knn:3", "majority"],
-        ["corrected_t", uv.TestSpec("fold_covariance", fit={"rho": 0.3})],
-        # In R the second class in alphabetical order is the positive one, as here.
-        rng=here.settings["rng"],
-    )
-    assert here.n_fits == there.n_fits == 30
-    for key, result in there.results.items():
-        assert here.results[key].estimate == result.estimate
-        assert here.adjusted_pvalues[key] == pytest.approx(there.adjusted_pvalues[key], nan_ok=True)
 
 
 def test_2000_round_trips_leave_the_memory_flat(r: RSession) -> None:
@@ -534,7 +258,7 @@ def stub_package(folder: Path, name: str, version: str, code: str = "") -> str:
         (source / "R" / "code.R").write_text(code)
     library = folder / "library"
     library.mkdir()
-    _run(["R", "CMD", "INSTALL", f"--library={library}", str(source)])
+    run_command(["R", "CMD", "INSTALL", f"--library={library}", str(source)])
     return str(library)
 
 
@@ -715,12 +439,12 @@ def test_vignettes_run(
     )
     script = tmp_path / "vignette.R"
     script.write_text("pdf(NULL)\n" + "\n".join(chunks))
-    assert expected in _run(["Rscript", script], env=r_environment)
+    assert expected in run_command(["Rscript", script], env=r_environment)
 
 
 def test_the_session_of_the_examples_runs(r_environment: dict[str, str]) -> None:
     script = PACKAGE.parents[1] / "examples" / "r_session.R"
-    printed = _run(["Rscript", script, "--quick"], env=r_environment)
+    printed = run_command(["Rscript", script, "--quick"], env=r_environment)
     (exported,) = (
         set(re.findall(r"^export\((.*)\)$", (PACKAGE / "NAMESPACE").read_text(), re.MULTILINE)),
     )
@@ -752,7 +476,7 @@ def test_the_code_of_readme_and_pages_runs(r_environment: dict[str, str], tmp_pa
 
 def test_the_clinical_examples_run(r_environment: dict[str, str]) -> None:
     script = PACKAGE.parents[1] / "examples" / "r_clinical_data.R"
-    printed = _run(["Rscript", script, "--quick"], env=r_environment)
+    printed = run_command(["Rscript", script, "--quick"], env=r_environment)
     assert "missing values in 4 rows (V6), which learner lda cannot use" in printed
     assert "logistic regression minus rpart::rpart" in printed
 
@@ -832,7 +556,9 @@ def test_a_python_that_was_named_is_the_only_one(
 @pytest.mark.slow
 def test_colon_script_reproduces_the_paper(r_environment: dict[str, str], data_dir: Path) -> None:
     script = PACKAGE / "inst" / "scripts" / "colon.R"
-    printed = _run(["Rscript", script, "100"], env=r_environment | {"UCVTEST_DATA": str(data_dir)})
+    printed = run_command(
+        ["Rscript", script, "100"], env=r_environment | {"UCVTEST_DATA": str(data_dir)}
+    )
     rows = re.findall(
         r"^(paper|ustat_test, by name|steps above, glmnet) +(\S+) +(\S+)", printed, re.M
     )

@@ -1,0 +1,92 @@
+"""R for tests: an environment in which it finds the package, and one running session."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+
+from tests.support.paths import ROOT
+
+PACKAGE = ROOT / "r_bridge" / "ucvtest"
+
+# Two classes of 30, three features, the same in both languages.
+SAMPLE = np.random.default_rng(7).normal(size=(60, 3)).round(3)
+LABELS = np.where((SAMPLE[:, 0] + SAMPLE[:, 1] ** 2 > 0.7), "case", "control")
+
+R_SAMPLE = f"""
+x <- matrix(c({", ".join(map(str, SAMPLE.ravel(order="F")))}), ncol = 3)
+y <- c({", ".join(f'"{label}"' for label in LABELS)})
+digits <- function(result) cat(sprintf("%.17g", c(
+  result$estimate, result$stderr, result$statistic, result$p.value, result$conf.int,
+  result$variance)), result$n_fits)
+"""
+
+
+def clean_environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("R_")}
+    return kept | {"UCVTEST_PYTHON": sys.executable, "LANGUAGE": "en", "LC_ALL": "C.UTF-8"}
+
+
+def run_command(command: list, **kwargs: object) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=480, **kwargs)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+class RSession:
+    """One R process that evaluates code and says what it printed."""
+
+    END = "<<end of output>>"
+
+    def __init__(self, environment: dict[str, str], folder: Path) -> None:
+        self.process = subprocess.Popen(
+            ["R", "--vanilla", "--no-echo", "--no-readline", "--interactive"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+            # A group of its own, so that an interrupt for R is none for the tests.
+            start_new_session=True,
+        )
+        self.code = folder / "code.R"
+        self("library(ucvtest)")
+
+    def send(self, code: str) -> None:
+        """Start to evaluate code, by way of a file, because R reads short lines only."""
+        assert self.process.stdin is not None
+        self.code.write_text(code)
+        # One line, because R forgets a second one that it has read ahead.
+        self.process.stdin.write(
+            f"invisible(tryCatch(source('{self.code}', print.eval = TRUE), "
+            "error = function(e) cat('Error:', conditionMessage(e)), "
+            f"finally = cat('\\n{self.END}\\n')))\n"
+        )
+        self.process.stdin.flush()
+
+    def wait_for(self, line: str) -> str:
+        """Everything printed before a line; R is killed if that does not come."""
+        assert self.process.stdout is not None
+        printed = []
+        watchdog = threading.Timer(60, self.process.kill)
+        watchdog.start()
+        try:
+            for text in self.process.stdout:
+                if text.strip() == line:
+                    return "".join(printed).strip()
+                printed.append(text)
+        finally:
+            watchdog.cancel()
+        raise AssertionError(f"R ended, or printed no {line!r}:\n" + "".join(printed))
+
+    def __call__(self, code: str) -> str:
+        self.send(code)
+        return self.wait_for(self.END)
+
+    def close(self) -> int:
+        """End R as a user does; the exit status."""
+        self.process.communicate("q('no')\n", timeout=30)
+        return self.process.returncode
