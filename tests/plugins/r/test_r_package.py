@@ -14,6 +14,7 @@ import pytest
 from ucvtest_r.__main__ import main
 
 import ucvtest as uv
+from tests.support.paths import ROOT
 from tests.support.r_session import (
     LABELS,
     PACKAGE,
@@ -471,7 +472,7 @@ def test_the_code_of_readme_and_pages_runs(r_environment: dict[str, str], tmp_pa
         there = " && ".join(f'requireNamespace("{name}", quietly = TRUE)' for name in packages)
         lines.append(f"if ({there or 'TRUE'}) {{\n{block}}}")
     script.write_text("\n".join(lines))
-    _run(["Rscript", script], env=r_environment)
+    run_command(["Rscript", script], env=r_environment)
 
 
 def test_the_clinical_examples_run(r_environment: dict[str, str]) -> None:
