@@ -31,6 +31,17 @@ TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
 EXECUTED = re.compile(r"^```\{code-cell\} python\n(?::.*\n)*(.*?)^```$", re.M | re.S)
 SHOWN = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 INCLUDED = re.compile(r"^```\{include\} (\S+)\n((?::.*\n)*)```$", re.M)
+PARTS = (
+    "What it estimates",
+    "How it is computed",
+    "What it assumes",
+    "What it costs",
+    "When it fails",
+    "Errata",
+    "References",
+)
+"""Of the page of each method, below its question."""
+
 LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 
 
@@ -74,7 +85,11 @@ def test_every_test_has_a_page_that_shows_what_was_measured():
         assert f"(method-{name.replace('_', '-')})=" in text
         for part in ("facts", "calibration", "references"):
             assert f"../_generated/{part}_{name}.md" in text
-        assert re.findall(r"^## (?:When it fails|References)$", text, re.M)
+        headings = re.findall(r"^## (.+)$", text, re.M)
+        assert [each for each in PARTS if each not in headings] == [], name
+        question = text.partition("```{include} ../_generated/facts")[0]
+        assert "?" in question or "{warning}" in question or "same" in question, name
+        assert "$$" in text, name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=ids(PAGES))

@@ -25,12 +25,23 @@ def write_all(docs: Path) -> None:
     if stamp.exists() and stamp.read_text() == digest:
         return
     # Slow imports, which a build without changes does without.
-    from made import advice, architecture, literature, llms, methods, reference, rhelp, studies
+    from made import (
+        advice,
+        architecture,
+        designs,
+        literature,
+        llms,
+        methods,
+        reference,
+        rhelp,
+        studies,
+    )
 
     parts = Folder(docs / "_generated")
     literature.write(parts)
     methods.write(parts)
     advice.write(parts)
+    designs.write(parts)
     studies.write(parts, ROOT)
     architecture.write(parts, ROOT)
     reference.write(parts, Folder(docs / "reference" / "names"))

@@ -1,5 +1,7 @@
 """Which test: what the adviser says at each size and budget, asked when the pages are built."""
 
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from made.files import Folder, link, markdown_table
@@ -22,11 +24,66 @@ QUESTIONS: dict[str, dict[str, Any]] = {
 
 
 def write(parts: Folder) -> None:
-    """One tab for each question."""
+    """The tree, and one tab with numbers for each question."""
+    parts.text("tree.md", "\n".join(line for each in QUESTIONS.items() for line in _tree(*each)))
     tabs = []
     for question, arguments in QUESTIONS.items():
         tabs += [f":::{{tab-item}} {question}", _grid(arguments), ":::", ""]
     parts.text("advice.md", "\n".join(["::::{tab-set}", "", *tabs, "::::", ""]))
+
+
+# ------------------------------------------------------------------------------ the tree
+
+
+def _tree(question: str, arguments: dict[str, Any]) -> list[str]:
+    """A nested list: the question, what fits cost, the number of observations, the test."""
+    lines = [f"- **{question}**"]
+    by_budget = {words: _branches(fits, arguments) for fits, words in BUDGETS.items()}
+    for branches, budgets in _runs(by_budget):
+        if not any(answer for _, answer in branches):
+            continue
+        if len(budgets) == len(BUDGETS):
+            words = "whatever fits cost"
+        elif budgets[-1] == list(BUDGETS.values())[-1]:
+            words = f"{budgets[0]} or more"
+        else:
+            words = f"up to {budgets[-1]}"
+        lines.append(f"  - {words}:")
+        lines += [f"    - {sizes}: {answer or 'no test'}" for sizes, answer in branches]
+    return [*lines, ""]
+
+
+def _branches(fits: int, arguments: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Ranges of sizes with the same answer."""
+    answers = {n: _named(_asked(n, fits, arguments)) for n in SIZES}
+    return tuple((_between(sizes[0], sizes[-1]), answer) for answer, sizes in _runs(answers))
+
+
+def _between(first: int, last: int) -> str:
+    if (first, last) == (SIZES[0], SIZES[-1]):
+        return "any number of observations"
+    if first == SIZES[0]:
+        return f"about {last} observations or fewer"
+    if last == SIZES[-1]:
+        return f"about {first} or more"
+    return f"about {first}" if first == last else f"about {first} to {last}"
+
+
+def _runs(answers: dict[Any, Any]) -> list[tuple[Any, list[Any]]]:
+    """Neighbours with the same answer, together: the answer, and who has it."""
+    found = groupby(answers.items(), key=itemgetter(1))
+    return [(answer, [key for key, _ in run]) for answer, run in found]
+
+
+def _named(advice: Advice | None) -> str:
+    if advice is None:
+        return ""
+    cls = class_named(PROCEDURES[advice.evidence.procedure].test)
+    promise = "" if advice.promises else ", without a promise"
+    return f"{link(cls.method_name, '')} (`{advice.evidence.procedure}`{promise})"
+
+
+# -------------------------------------------------------------------------- the numbers
 
 
 def _grid(arguments: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 from calibrating.report import about_auc, summarised, widely_studied
+from calibrating.table import binomial_limits
 from matplotlib.figure import Figure
 
 from made.files import Folder, link, markdown_table
@@ -45,6 +46,11 @@ HOW_TO_READ = (
     "`python examples/calibration.py` writes; [Calibration](#calibration) says how it came about."
 )
 
+OF_NULLS = (
+    "One point is one problem at one sample size, the line through it its exact binomial 95% "
+    "limits; the test should reject 5% or fewer."
+)
+
 NAMESPACE = Path(__file__).resolve().parents[3] / "r_bridge" / "ucvtest" / "NAMESPACE"
 
 
@@ -61,6 +67,8 @@ def write(parts: Folder) -> None:
         parts.text(f"calibration_{name}.md", _calibration(name, cls, table, found))
         if found:
             parts.figure(f"calibration_{name}.png", _picture(table, found))
+        elif not (nulls := _null_cells(table, cls)).empty:
+            parts.figure(f"calibration_{name}.png", _picture_of_nulls(nulls))
 
 
 def r_name(name: str) -> str:
@@ -136,6 +144,8 @@ def _calibration(
     found: list[tuple[Procedure, str]],
 ) -> str:
     text = [_nulls(table, cls)]
+    if text[0] and not found:
+        text += [f"![True nulls rejected](../_generated/calibration_{name}.png)", OF_NULLS]
     if found:
         text += [f"![Coverage of each problem](../_generated/calibration_{name}.png)", HOW_TO_READ]
     for target, words in TARGETS.items():
@@ -170,12 +180,18 @@ def _row(row: dict) -> list[str]:
     ]
 
 
-def _nulls(table: pd.DataFrame, cls: type[HypothesisTest]) -> str:
-    """Of a test without an interval, how often it rejects true nulls."""
+def _null_cells(table: pd.DataFrame, cls: type[HypothesisTest]) -> pd.DataFrame:
+    """True nulls of a test without an interval."""
     with_interval = [each.name for each in PROCEDURES.values() if each.interval]
     named = table["procedure"].str.startswith(cls.method_name)
     true = (table["equal"] == 1) | (table["target"] == "independence")
     rows = table[named & true & ~table["procedure"].isin(with_interval)]
+    return rows[rows["tested"] > 0]
+
+
+def _nulls(table: pd.DataFrame, cls: type[HypothesisTest]) -> str:
+    """Of a test without an interval, how often it rejects true nulls."""
+    rows = _null_cells(table, cls)
     tested, rejected = int(rows["tested"].sum()), int(rows["rejected"].sum())
     if not tested:
         return ""
@@ -214,6 +230,30 @@ def _picture(table: pd.DataFrame, found: list[tuple[Procedure, str]]) -> Figure:
     axes.set_xlim(low, 100.5)
     axes.set_ylim(-0.6, len(found) - 0.4)
     axes.set_xlabel("coverage of nominal 95% intervals, in percent")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    return figure
+
+
+def _picture_of_nulls(cells: pd.DataFrame) -> Figure:
+    """The share of true nulls rejected in every problem and size."""
+    cells = cells.sort_values(["problem", "n_obs"], ascending=False)
+    figure = Figure(figsize=(7.2, 0.9 + 0.3 * len(cells)))
+    axes = figure.subplots()
+    for place, (rejected, tested) in enumerate(
+        zip(cells["rejected"], cells["tested"], strict=True)
+    ):
+        low, high = binomial_limits(int(rejected), int(tested))
+        axes.plot([100 * low, 100 * high], [place, place], color="#3b528b", lw=1.5)
+        axes.plot(100 * rejected / tested, place, "o", color="#3b528b", ms=6)
+    labels = [
+        f"{problem}, n = {n}" for problem, n in zip(cells["problem"], cells["n_obs"], strict=True)
+    ]
+    axes.set_yticks(range(len(cells)), labels, fontsize=8)
+    axes.axvline(5, color="#555", lw=1)
+    axes.set_xlim(left=0)
+    axes.set_ylim(-0.6, len(cells) - 0.4)
+    axes.set_xlabel("true null hypotheses rejected at the 5% level, in percent")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     return figure
