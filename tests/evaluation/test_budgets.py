@@ -168,3 +168,22 @@ def test_bars_know_how_many_fits_there_will_be(capsys):
     assert "10/10" in capsys.readouterr().err
     uv.CorrectedTTest(X, Y, "lda", "qda", design=5).fit(rng=0, progress=True)
     assert "10/10" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("cls", "n_obs", "learners", "said"),
+    [
+        (
+            uv.InfluenceFunctionTest,
+            10_000,
+            ["lda", "majority"],
+            "sums over all pairs: 5000 x 5000 observations take 3.2 GB, and 2.15 GB are the limit",
+        ),
+        (uv.LeavePairOutTest, 6000, ["lda"], "needs 9000000 fits for the observed labels alone"),
+        (uv.LeavePairOutTest, 10_000, ["knn:3"], "matrices of 10000 x 10000, 2.4 GB, and 2.15"),
+    ],
+)
+def test_samples_that_are_too_large_are_refused_before_the_first_fit(cls, n_obs, learners, said):
+    y = np.arange(n_obs) % 2
+    with pytest.raises(ValueError, match=f"{said}.*use UStatisticTest with loss='auc'"):
+        cls(np.arange(2.0 * n_obs).reshape(n_obs, 2) % 97, y, *learners).fit(rng=0)

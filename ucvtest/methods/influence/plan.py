@@ -53,6 +53,9 @@ FITS_JITTED, FITS_OTHERWISE = 4000, 2000
 jackknife variance was 5 to 17% of it (n = 40 to 100, LDA alone and against naive Bayes or
 neighbours)."""
 
+MAX_BYTES = 2**31
+"""Memory that sums over pairs may take: 2.1 GB."""
+
 FEWEST_REPEATS = 20
 """Of "auto", however many fits they are: their spread gives the Monte-Carlo errors."""
 
@@ -189,6 +192,21 @@ class Layout:
                 "more (max_seconds where that decides it)"
             )
         return min(number, most)
+
+    def check_memory(self, n_learners: int) -> None:
+        """Refuse samples whose sums over pairs take more than `MAX_BYTES`; nothing is drawn yet."""
+        if self.metric == "error":
+            return
+        sizes = [self.n_obs] * 2 if self.mixed else list(map(len, self.classes))
+        # At least two groups of repeats, each with counts, sums of each learner, and what is added.
+        needed = 8 * prod(sizes) * (2 * (3 + n_learners) + 6)
+        if needed > MAX_BYTES:
+            raise ValueError(
+                f"InfluenceFunctionTest keeps sums over all pairs: {sizes[0]} x {sizes[1]} "
+                f"{self.units} take {needed / 1e9:.3g} GB, and {MAX_BYTES / 1e9:.3g} GB are the "
+                "limit: use UStatisticTest with loss='auc', whose memory is linear in n, or "
+                "metric='error'"
+            )
 
     def check_scheme(self, scheme: str) -> None:
         """Refuse schemes that do not test clusters with both labels together."""

@@ -232,6 +232,7 @@ class InfluenceFunctionTest(FromLosses):
             raise ValueError(f"n_folds must be at least 2, got {n_folds}")
         pairs, classes = self._resampled(metric)
         self._layout = Layout(classes, n_folds, clusters=self.clusters, pairs=pairs)
+        self._layout.check_memory(len(self.learners))
         # Every scheme leaves at least one of each class to learn from; some have no folds.
         check_class_sizes(self._layout, self._unit_response(), 2)
         least = self._layout.learn_sizes("repeated")[0]
@@ -248,6 +249,7 @@ class InfluenceFunctionTest(FromLosses):
         clusters = header.clusters
         design = header.design if clusters is None else header.design.by_groups(clusters.groups)
         self._layout = read_design(design, classes, clusters, pairs)
+        self._layout.check_memory(2 if header.paired else 1)
 
     def _resampled(self, metric: Metric) -> tuple[ClusterPairs | None, tuple[np.ndarray, ...]]:
         """What is resampled by itself, and how the AUC of clusters compares their rows."""

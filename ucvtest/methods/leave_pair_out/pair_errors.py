@@ -18,7 +18,7 @@ from ucvtest.learners.jitted.kernel_ridge import KernelRidge
 from ucvtest.learners.jitted.neighbors import NearestNeighbors, SurestNeighbors
 from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.leave_pair_out.plan import Sizes
+from ucvtest.methods.leave_pair_out.plan import Sizes, check_size
 from ucvtest.stats.exchangeable import Exchangeable
 
 __all__ = ["GivenErrors", "PairErrors", "pair_errors"]
@@ -51,6 +51,10 @@ class PairErrors(ABC):
 def pair_errors(sample: Sample, learner: Learner, n_jobs: int | None = None) -> PairErrors:
     """The closed form of a learner that has one, otherwise fits without every pair."""
     inner = learner.jitted if isinstance(learner, TranslatedLearner) else learner
+    labels = sample.target == 1
+    neighbours = isinstance(inner, (NearestNeighbors, SurestNeighbors))
+    closed_form = has_hat_matrix(inner) or neighbours
+    check_size(sample.n_obs, Sizes.of(labels).n_fits, closed_form=closed_form)
     if has_hat_matrix(inner):
         try:
             return _SmootherErrors(sample, inner)

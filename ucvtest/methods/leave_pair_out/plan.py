@@ -30,6 +30,12 @@ PVALUES: tuple[PValue, ...] = get_args(PValue)
 N_SIMULATIONS = 10_000
 """Samples for each setting of the empirical p-value, as in the paper."""
 
+MATRICES, MAX_BYTES = 3, 2**31
+"""Matrices of a closed form, and the memory that they may take: 2.1 GB."""
+
+MAX_FITS = 5_000_000
+"""Fits for one labeling: with n = 2000 there are a million."""
+
 _MAX_LABELINGS = {"closed form": 5_000_000, "jitted fits": 20_000, "fits": 20_000}
 """Most labelings that "exact" goes through, by what one of them costs."""
 
@@ -132,6 +138,26 @@ def check_enumeration(options: Options, sizes: Sizes, how: str, learner: str) ->
         raise ValueError(
             f"n_permutations='exact' needs {n_labelings} labelings with {sizes.n_pairs} pairs "
             f"each, and learner {learner} allows {most}: use a number, such as 9999"
+        )
+
+
+def check_size(n_obs: int, n_fits: int, *, closed_form: bool) -> None:
+    """Refuse, before the first fit, samples for which one labeling takes too much.
+
+    A closed form holds numbers for all pairs of observations; otherwise there are `n_fits` fits.
+    """
+    instead = "use UStatisticTest with loss='auc', or part of the sample"
+    n_bytes = MATRICES * 8 * n_obs**2
+    if closed_form and n_bytes > MAX_BYTES:
+        raise ValueError(
+            f"LeavePairOutTest with this learner keeps matrices of {n_obs} x {n_obs}, "
+            f"{n_bytes / 1e9:.3g} GB, and {MAX_BYTES / 1e9:.3g} GB are the limit: {instead}"
+        )
+    if not closed_form and n_fits > MAX_FITS:
+        raise ValueError(
+            f"LeavePairOutTest needs {n_fits} fits for the observed labels alone, one for each "
+            f"pair, and {MAX_FITS} are the limit: {instead}, or a learner with a closed form "
+            "(ridge, kernel_ridge, knn)"
         )
 
 
