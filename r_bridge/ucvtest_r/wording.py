@@ -75,6 +75,12 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\b\w+='[^']*'(?:(?:, | or |, or )'[^']*')*", _quoted),
     (r"\ba callable \(X_train, y_train, X_test\) -> predictions", "a function(x, y, xnew)"),
     (r"\ba callable\b", "a function"),
+    (
+        r"^(.*\blearner '\w+' is unknown: .*)$",
+        r"\1; learners of other packages go by the package too, as in "
+        r'"MASS::lda" or "rpart::rpart"',
+    ),
+    (r", or their classes$", ""),
     (r"\b(True|False|None)\b(?! of)", lambda found: VALUES[found[1]]),
     (r"(?<!['\"\w])X(?=(?:'s)? (?:holds|has|must|is|and)\b|,|:)", "x"),
 )

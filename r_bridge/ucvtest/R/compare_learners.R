@@ -16,6 +16,7 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
     stop_user("'learners' is missing: name two or more, such as c(\"lda\", \"knn:5\")")
   alternative <- one_of(alternative, c("two.sided", "less", "greater"), "alternative")
   refuse_level(conf.level, "conf.level")
+  written <- substitute(learners)
   sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
   if (length(learners) < 2L)
     stop_user("'learners' has ", length(learners), " learner, and a comparison needs two: ",
@@ -29,7 +30,7 @@ compare_learners.default <- function(x, y, learners, tests = "recommended", loss
                     rng = draw_seed())
   tests <- as_tests(tests, nrow(sample$x))
   fields <- with_cluster(n_jobs, {
-    named <- named_learners(learners, sample)
+    named <- named_learners(learners, sample, written)
     call_python("compare_learners", x = sample$x, y = sample$y, learners = named$learners,
                 names = named$names, tests = tests, arguments = arguments,
                 conf_level = conf.level)
@@ -48,11 +49,17 @@ best_set <- function(comparison, alpha = 0.05, test = NULL) {
 }
 
 # Learners as Python takes them, and their names where the user gave some.
-named_learners <- function(learners, sample) {
+named_learners <- function(learners, sample, written = NULL) {
+  # list(glm, rpart::rpart) says what they are called.
+  alone <- inherits(learners, single_learners) || is.function(learners)
+  if (alone) learners <- list(learners)
   if (!is.list(learners)) learners <- as.list(learners)
+  calls <- if (is.call(written)) as.list(written)[-1L]
+  expressions <- if (length(calls) == length(learners)) calls
   given <- names(learners)
   read <- lapply(seq_along(learners), function(place) {
-    learner <- as_learner(learners[[place]], "learners", quote(f()), sample)
+    learner <- as_learner(learners[[place]], "learners", or_else(expressions[[place]], quote(f())),
+                          sample)
     if (is.list(learner) && length(given) && nzchar(given[place])) learner$name <- given[place]
     learner
   })
@@ -63,6 +70,9 @@ named_learners <- function(learners, sample) {
     stop_user("'learners' has several called '", names[duplicated(names)][1L], "': name them")
   list(learners = read, names = names)
 }
+
+# Objects that are lists, and one learner each.
+single_learners <- c("ucvtest_r_learner", "model_spec", "workflow", "Learner")
 
 # Names of tests, or lists of a name and options, each as list(name, options).
 as_tests <- function(tests, n_obs) {

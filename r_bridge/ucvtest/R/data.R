@@ -51,6 +51,7 @@ feature_matrix <- function(x) {
   if (length(dim(x)) == 2L && ncol(x) == 0L) stop_user("'x' has no columns")
   x <- dense(x)
   if (is.data.frame(x)) {
+    refuse_lists(x, "x")
     refuse_other_units(x, "x")
     frame <- model.frame(~ ., data = x, na.action = na.pass, drop.unused.levels = TRUE)
     x <- design_matrix(terms(frame), frame)
@@ -142,6 +143,19 @@ refuse_other_units <- function(columns, name) {
          "make them numbers by as.numeric(), or drop them")
   refuse(vapply(columns, is.complex, NA), "complex numbers",
          "pass Re() of them, Re() and Im() as two columns, or drop them")
+  # What model.matrix() says of these names no column.
+  one_level <- function(column)
+    (is.factor(column) || is.character(column)) && length(unique(stats::na.omit(column))) < 2L
+  refuse(vapply(columns, one_level, NA), "the same label everywhere", "drop it")
+}
+
+# What model.frame() says of these names no argument.
+refuse_lists <- function(columns, name) {
+  plain_list <- function(column) is.list(column) && !inherits(column, c("data.frame", "POSIXlt"))
+  found <- vapply(columns, plain_list, NA)
+  if (any(found))
+    stop_user("'", name, "' has a list in column ", names(columns)[found][1L],
+              ": make one number or label of each of its elements, or drop it")
 }
 
 # Python would count rows from 0.

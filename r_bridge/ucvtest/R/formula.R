@@ -11,6 +11,13 @@ run_formula <- function(default, formula, data, written, subset, groups, weights
     unused <- setdiff(group$columns, all.vars(formula))
     data <- data[setdiff(names(data), unused)]
   }
+  if (is.data.frame(data)) {
+    used <- all.vars(terms(formula, data = data))
+    used <- data[intersect(names(data), used)]
+    refuse_lists(used, where)
+    # Times that are lists inside.
+    refuse_other_units(Filter(is.list, used), where)
+  }
   rows <- from_data(subset, data, formula)
   # As subset() has it: what is unknown is left out.
   if (is.logical(rows)) rows <- rows & !is.na(rows)

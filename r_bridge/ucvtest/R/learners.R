@@ -40,7 +40,9 @@ as_learner <- function(learner, argument, expression, sample) {
     return(in_session(learner$id, mlr3_learner(learner, sample), sample))
   if (!is.function(learner))
     stop_user("'", argument, "' must be the name of a learner, such as \"lda\" or ",
-              "\"lasso:0.08\", or a function(x, y, xnew), got ", describe(learner))
+              "\"lasso:0.08\", or a function(x, y, xnew), got ", describe(learner),
+              if (argument == "learner" && length(learner) > 1L)
+                ": the one to compare with goes into 'other'")
   in_session(function_name(expression), learn_function(learner, list(), argument, sample), sample)
 }
 
@@ -74,12 +76,13 @@ function_name <- function(expression) {
 # of all rows.
 learn_function <- function(f, arguments, argument, sample) {
   if (is.character(f)) {
+    of_formula <- formula_function(f)
+    if (!is.null(of_formula)) return(by_formula(of_formula, arguments, sample))
     refuse_weights(sample, f)
     return(by_name(recipe_of(f, arguments), sample))
   }
   names <- names(formals(args(f)))
-  if (all(c("formula", "data") %in% names) && names[1L] == "formula")
-    return(by_formula(f, arguments, sample))
+  if (takes_formula(names)) return(by_formula(f, arguments, sample))
   refuse_fitting_function(f, names, argument)
   weighted <- "weights" %in% names
   if (!weighted) refuse_weights(sample, "that is this function")
@@ -89,6 +92,18 @@ learn_function <- function(f, arguments, argument, sample) {
     do.call(f, c(list(features[learning, , drop = FALSE], y[learning],
                       features[testing, , drop = FALSE]),
                  if (!is.null(weights)) list(weights = weights[learning]), arguments))
+}
+
+takes_formula <- function(names)
+  all(c("formula", "data") %in% names) && names[1L] == "formula"
+
+# The function of a name such as "rpart::rpart", if a formula is all that it takes.
+formula_function <- function(name) {
+  parts <- strsplit(name, "::", fixed = TRUE)[[1L]]
+  if (length(parts) != 2L || !is.null(recipes[[parts[2L]]]) ||
+      !requireNamespace(parts[1L], quietly = TRUE)) return(NULL)
+  found <- get0(parts[2L], asNamespace(parts[1L]), mode = "function")
+  if (!is.null(found) && takes_formula(names(formals(args(found))))) found
 }
 
 refuse_weights <- function(sample, name) {
@@ -247,6 +262,8 @@ parsnip_predictions <- function(fitted, data, classes, output) {
 
 # The learner as Python calls it: each fit with the random numbers of its own seed.
 in_session <- function(name, learn, sample) {
+  # What is refused is refused now, and not at the first fit.
+  force(learn)
   y <- sample$response
   one_fit <- function(learning, testing, other, output, seed) {
     # A test may have exchanged the responses, to see what chance does.

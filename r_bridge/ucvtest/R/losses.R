@@ -50,6 +50,7 @@ evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
     stop_user("'learners' is missing: name some, such as c(\"lda\", \"knn:5\")")
+  written <- substitute(learners)
   sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
   arguments <- list(design = as_design(design, nrow(sample$x)),
                     loss = as_loss(loss, sample$response),
@@ -57,7 +58,7 @@ evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
                     pos_label = sample$pos_label,
                     groups = sample$groups, rng = draw_seed())
   fields <- with_cluster(n_jobs, {
-    named <- named_learners(learners, sample)
+    named <- named_learners(learners, sample, written)
     call_python("evaluate_learners", x = sample$x, y = sample$y, learners = named$learners,
                 names = named$names, arguments = arguments)
   })

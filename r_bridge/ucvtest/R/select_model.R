@@ -9,6 +9,7 @@ select_model.default <- function(x, y, learners, criterion = "permutation",
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
     stop_user("'learners' is missing: name some, such as c(\"knn:1\", \"knn:5\")")
+  written <- substitute(learners)
   sample <- as_sample(x, y, pos_label, groups, substitute(x), substitute(y), weights)
   arguments <- list(criterion = criterion, n_permutations = n_permutations, n_folds = n_folds,
                     n_left_out = n_left_out, loss = as_loss(loss, sample$response),
@@ -17,7 +18,7 @@ select_model.default <- function(x, y, learners, criterion = "permutation",
                     group_weight = as_group_weight(group_weight), rng = draw_seed())
   fields <- with_cluster(n_jobs, call_python(
     "select_model", x = sample$x, y = sample$y,
-    learners = named_learners(learners, sample)$learners, arguments = arguments,
+    learners = named_learners(learners, sample, written)$learners, arguments = arguments,
     complexity = complexity, criteria = criteria))
   fields$table <- as.data.frame(fields$table, optional = TRUE)
   fields$choices <- unlist(fields$choices)

@@ -178,3 +178,38 @@ test_that("sparse matrices are taken, and survival times refused", {
   expect_match(message_of(hold_out_test(patients[2], times, "lda")), "survival time \\(Surv\\)")
   expect_match(message_of(hold_out_test(times ~ marker, patients, "lda")), "survival time \\(Surv\\)")
 })
+
+test_that("functions that take a formula go by name too", {
+  skip_if_not_installed("rpart")
+  skip_without_python()
+  run <- function(learner) {
+    set.seed(1)
+    hold_out_test(type ~ glu + bmi, MASS::Pima.tr, learner)$estimate
+  }
+  expect_equal(run("rpart::rpart"), run(rpart::rpart))
+  expect_equal(run("stats::glm"), run(glm))
+  bushy <- rpart::rpart.control(minsplit = 2, cp = 0)
+  expect_false(identical(run(r_learner("rpart::rpart", control = bushy)), run("rpart::rpart")))
+})
+
+test_that("learners in a list are called as they are written", {
+  skip_without_python()
+  found <- compare_learners(type ~ glu + bmi, MASS::Pima.tr, list(glm, lda_in_r, "knn:3"), "hold_out")
+  expect_equal(unique(c(found$learner, found$other)), c("glm", "lda_in_r", "knn:3"))
+  expect_equal(evaluate_learners(x, y, r_learner("MASS::lda"), hold_out())$learners, "MASS::lda")
+})
+
+test_that("columns that no learner can use are named", {
+  odd <- function(column) {
+    data <- data.frame(x, Species = y)
+    data$odd <- column
+    data
+  }
+  by_formula <- function(column)
+    message_of(hold_out_test(Species ~ ., odd(column), "lda"))
+  expect_match(by_formula(as.list(seq_along(y))), "'data' has a list in column odd")
+  expect_match(by_formula("same"), "'data' has the same label everywhere in column odd: drop it")
+  expect_match(message_of(hold_out_test(odd(factor("same"))[-4], y, "lda")),
+               "'x' has the same label everywhere in column odd: drop it")
+  expect_match(message_of(hold_out_test(x, y, c("lda", "knn:5"))), "to compare with goes into 'other'")
+})
