@@ -215,10 +215,12 @@ def main() -> None:
     parser.add_argument("--loss", choices=LOSSES, action="append")
     parser.add_argument("--test", choices=tuple(TESTS), action="append")
     parser.add_argument("--clusters", type=int, choices=N_CLUSTERS, action="append")
+    parser.add_argument("--correlation", type=float, choices=CORRELATIONS, action="append")
     parser.add_argument("--out", type=Path, default=Path("groups.csv"))
     arguments = parser.parse_args()
     losses, numbers = arguments.loss or LOSSES, arguments.clusters or N_CLUSTERS
-    cells = list(product(arguments.test or TESTS, losses, numbers, CORRELATIONS))
+    correlations = arguments.correlation or CORRELATIONS
+    cells = list(product(arguments.test or TESTS, losses, numbers, correlations))
     sizes = (arguments.data_sets, POOL_SETS)
     if arguments.quick:
         cells, sizes = [("ustatistic", losses[0], 20, 0.0)], (2, 1)

@@ -221,6 +221,25 @@ def test_weights_of_rows(example: Path) -> None:
         "--weight no: no such column"
         in run("predictions", example, *rules, "--weight", "no").stderr
     )
+    refused = run("predictions", example, *rules, "--weight", "age", "--groups", "age")
+    assert "--weight and --groups exclude each other: pass one of them" in refused.stderr
+    errors = ["--target", "ill", "--scores", "ill2,ill3", "--test", "mcnemar", "--weight", "age"]
+    table = written(
+        example.with_name("ill.csv"),
+        TABLE.assign(ill2=TABLE["ill"], ill3=TABLE["ill"].iloc[::-1].to_numpy()).to_csv(
+            index=False
+        ),
+    )
+    assert "these losses are weighted: use HoldOutTest" in run("predictions", table, *errors).stderr
+
+
+def test_two_options_for_one_thing(example: Path) -> None:
+    options = ["--target", "ill", "--learner", "lda", "--loss", "log", "--scoring", "f1"]
+    refused = run("select", example, *options)
+    assert "--loss and --scoring exclude each other: pass one of them" in refused.stderr
+    both = ["--target", "ill", "--learner", "lda", "--other", "majority", "--scoring", "f1"]
+    refused = run("compare", example, *both, "--tests", "mcnemar")
+    assert "is about --loss zero_one alone, got --scoring f1" in refused.stderr
 
 
 @pytest.mark.parametrize("learner", [KNeighborsClassifier(3), LinearDiscriminantAnalysis()])

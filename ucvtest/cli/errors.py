@@ -13,6 +13,9 @@ from typer.models import OptionInfo
 
 HERE = "ucvtest.cli"
 
+ALIASES = {"sample_weight": "weight"}
+"""Arguments whose options have other names."""
+
 TEST_CLASS = re.compile(r"\buv\.(\w+Test)\b(?!\.)")
 """What messages of the library call a test."""
 
@@ -48,11 +51,12 @@ def show_warning(message: Warning | str) -> None:
 def _options_of(command: Callable[..., None]) -> dict[str, str]:
     """The options of a command by the names of its parameters."""
     known = signature(command).parameters.values()
-    return {
+    found = {
         each.name: "--" + each.name.replace("_", "-")
         for each in known
         if any(isinstance(part, OptionInfo) for part in each.annotation.__metadata__)
     }
+    return found | {name: found[option] for name, option in ALIASES.items() if option in found}
 
 
 def in_options(text: str, options: dict[str, str]) -> str:
@@ -71,7 +75,7 @@ def in_options(text: str, options: dict[str, str]) -> str:
     value = rf"=(?P<value>{quoted}|\([^()]*\)|[^\s,;:()]+)"
     name = f"(?:{_any(options)})"
     # Names of one word are words of prose as well, but for subjects: "difference and width must".
-    subject = rf"(?:{name}(?:, | and | or ))*{name}(?= must\b)"
+    subject = rf"(?:{name}(?:, | and | or ))*{name}(?= must\b| exclude each other| out\b)"
     long = rf"(?:{_any(each for each in options if '_' in each)})\b(?!=)"
     pattern = rf"(?<![\w.'-])(?:(?P<name>{name}){value}|(?P<subject>{subject})|(?P<long>{long}))"
 

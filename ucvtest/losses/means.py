@@ -6,10 +6,13 @@ import numpy as np
 
 from ucvtest.designs.design import Design
 
-__all__ = ["AUC", "resample_means"]
+__all__ = ["AUC", "WEIGHTED", "resample_means"]
 
 AUC = "auc"
 """In the place of a loss: decision scores are kept, and the mean of a resample is its AUC."""
+
+WEIGHTED = "weighted_"
+"""What names of losses begin with whose rows have weights."""
 
 
 def resample_means(

@@ -28,7 +28,7 @@ from ucvtest.losses.loss import (
     losses_where_tested,
     output_of,
 )
-from ucvtest.losses.means import AUC, resample_means
+from ucvtest.losses.means import AUC, WEIGHTED, resample_means
 from ucvtest.losses.named import by_name
 
 __all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "of_predictions"]
@@ -130,7 +130,7 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
         raise ValueError("sample_weight must hold finite numbers, none negative and not all 0")
     theta = values @ weights[:, None] / weights.sum()
     return {
-        "loss": f"weighted_{found['loss']}",
+        "loss": f"{WEIGHTED}{found['loss']}",
         "values": theta + (values - theta) * (weights / weights.mean()),
         "in_words": f"weighted {found['in_words']}",
         "settings": {EFFECTIVE_SIZE: float(weights.sum() ** 2 / (weights @ weights))},

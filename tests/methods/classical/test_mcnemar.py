@@ -212,6 +212,12 @@ class TestRefusals:
         squared = uv.Losses.from_arrays([[[0, 2.0]]] * 2, [[1, 0]], loss="squared")
         with pytest.raises(ValueError, match="loss must be 'zero_one' for McNemarTest"):
             fit(squared)
+        rules = {"a": [0, 1, 1], "b": [1, 1, 1]}
+        weighted = uv.Losses.from_predictions([0, 1, 1], rules, sample_weight=[1.0, 2.0, 3.0])
+        with pytest.raises(ValueError, match="counts rows alike, and these losses are weighted"):
+            fit(weighted)
+        with pytest.raises(ValueError, match="loss='zero_one' alone, got scoring='f1'"):
+            uv.compare([[0.0], [1.0]] * 10, [0, 1] * 10, ["lda", "knn:1"], "mcnemar", scoring="f1")
         folds = [np.array([0, 1]), np.array([2, 3])]
         indices = {"train": folds, "test": folds[::-1]}
         scored = {"test_score": np.array([0.5, 1.0]), "indices": indices}

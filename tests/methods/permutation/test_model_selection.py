@@ -263,3 +263,21 @@ def test_a_criterion_that_no_learner_has():
         found.regret([1.0])
     with pytest.raises(ValueError, match=r"^errors must be positive numbers"):
         found.regret([0.0, 1.0, 1.0])
+
+
+def test_rows_that_are_left_out_are_said():
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
+    X[[3, 7]] = np.nan
+    found = uv.select_model(
+        X, y, ["majority"], criteria=["kfold"], criterion="kfold", missing="drop", rng=0
+    )
+    note = "2 observations have missing values and were left out (missing='drop')."
+    assert found.notes == (note,)
+    assert str(found).endswith(note)
+    summary = found.summary()
+    for text in (summary.as_text(), summary.as_html(), summary.as_latex(), summary.as_markdown()):
+        assert "2 observations have missing values" in text
+    complete = uv.select_model(
+        X[8:], y[8:], ["majority"], criteria=["kfold"], criterion="kfold", rng=0
+    )
+    assert complete.notes == ()

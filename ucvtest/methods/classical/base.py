@@ -29,8 +29,14 @@ from ucvtest.inference.report import (
 from ucvtest.inference.studentise import on_logit_scale, studentise
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss, plural
-from ucvtest.losses.means import AUC
-from ucvtest.losses.scoring import chosen_loss, is_auc, refuse_scores, wants_every_class
+from ucvtest.losses.means import AUC, WEIGHTED
+from ucvtest.losses.scoring import (
+    SetScore,
+    chosen_loss,
+    is_auc,
+    refuse_scores,
+    wants_every_class,
+)
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.results.pictures import Picture
 from ucvtest.results.result import TestResult
@@ -114,7 +120,9 @@ class ResamplingTest(FromLosses):
     ) -> None:
         loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
         loss = self.only_loss if loss is None else loss
-        self._check_kind(_name_of(loss), paired=other is not None, scoring=scoring)
+        # `compare` has read its scoring already.
+        scored = loss.name if scoring is None and isinstance(loss, SetScore) else scoring
+        self._check_kind(_name_of(loss), paired=other is not None, scoring=scored)
         auc = is_auc(loss)
         super().__init__(
             X,
@@ -173,6 +181,11 @@ class ResamplingTest(FromLosses):
                 raise ValueError(
                     f"{cls.__name__} is about loss={cls.only_loss!r} alone, got "
                     f"scoring={scoring!r:.60}: leave scoring out"
+                )
+            if loss is not None and loss.startswith(WEIGHTED):
+                raise ValueError(
+                    f"{cls.__name__} counts rows alike, and these losses are weighted: use "
+                    "HoldOutTest, or make the losses without sample_weight"
                 )
             raise ValueError(
                 f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}: leave loss "

@@ -11,7 +11,7 @@ from ucvtest import hooks
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.data.groups import GroupWeight
-from ucvtest.data.missing import Missing, complete_rows
+from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
@@ -91,7 +91,8 @@ class ModelSelection(Saved):
 
     def __str__(self) -> str:
         chosen = ", ".join(f"{name}: {self.names[place]}" for name, place in self.choices.items())
-        return f"{self.table.to_string(index=False)}\n\nChosen by {chosen}"
+        notes = "".join(f"\n{note}" for note in self.notes)
+        return f"{self.table.to_string(index=False)}\n\nChosen by {chosen}{notes}"
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
@@ -109,7 +110,12 @@ class ModelSelection(Saved):
         columns = {"complexity": self.complexity, **self.columns}
         if self.settings["complexity"] == BY_NUMBER:
             del columns["complexity"], columns["degrees"]
-        return SelectionSummary(self.verdict, self.names, columns, self.choices)
+        return SelectionSummary(self.verdict, self.names, columns, self.choices, self.notes)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the data, if anything."""
+        return tuple(dropped_note(self.settings.get("n_dropped", 0)))
 
     @property
     def criteria(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ class SelectionSummary(GridSummary):
         names: Sequence[str],
         columns: Mapping[str, np.ndarray],
         choices: Mapping[str, int],
+        notes: Sequence[str] = (),
     ) -> None:
         super().__init__()
         chosen: dict[int, list[str]] = {}
@@ -31,9 +32,14 @@ class SelectionSummary(GridSummary):
             for place, (name, row) in enumerate(zip(names, cells, strict=True))
         ]
         self._verdict, self._grid = verdict, Grid(rows, ["", *columns, "chosen by"], TITLE)
-        self._set([self._grid], lambda width: hanging(verdict, width))
+        self._notes = tuple(notes)
+        self._set(
+            [self._grid],
+            lambda width: [line for each in (verdict, *notes) for line in hanging(each, width)],
+        )
 
     def as_markdown(self) -> str:
         """Verdict and table as Markdown."""
         verdict = f"**{escape_markdown(self._verdict)}**"
-        return "\n\n".join([f"## {TITLE}", verdict, self._grid.markdown()]) + "\n"
+        notes = map(escape_markdown, self._notes)
+        return "\n\n".join([f"## {TITLE}", verdict, self._grid.markdown(), *notes]) + "\n"
