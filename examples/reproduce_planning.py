@@ -10,6 +10,7 @@ What was simulated is kept in a folder, so that the run goes on where it was sto
     python examples/reproduce_planning.py            # about 15 minutes of a processor
     python examples/reproduce_planning.py --quick    # a minute, for a look
     python examples/reproduce_planning.py --table    # from what was simulated before
+    python examples/reproduce_planning.py --why      # what pilots see, AUCs, groups and ratios
 """
 
 import argparse
@@ -222,9 +223,19 @@ def plans(
         asked = {"difference": difference} if len(problem.learners) == 2 else {"width": 0.1}
         shared = {"loss": problem.loss, "n": TARGETS, "curve": False, "rng": sample}
         plan = uv.plan(X, y, *problem.learners, **asked, **shared)
-        known = {name: plan.settings.get(name, math.nan) for name in SEEN}
         told = plan.frame.set_index("n")
-        yield known | {f"{name} {n}": told.at[n, name] for name in told for n in TARGETS}
+        yield {f"{name} {n}": told.at[n, name] for name in told for n in TARGETS}
+
+
+def seen(problem: Problem, pilot: int, n_pilots: int, seed: int) -> Iterator[dict[str, Any]]:
+    """What the same pilots see, from which plans predict."""
+    for sample in range(n_pilots):
+        rng = np.random.default_rng([seed, pilot, sample])
+        X, y = problem.sampler(rng, pilot)
+        asked = {"difference": 0.1} if len(problem.learners) == 2 else {"width": 0.1}
+        shared = {"loss": problem.loss, "n": pilot, "curve": False, "rng": sample}
+        plan = uv.plan(X, y, *problem.learners, **asked, **shared)
+        yield {name: plan.settings.get(name, math.nan) for name in SEEN}
 
 
 def at_bounds(
@@ -394,7 +405,7 @@ def other_rows(each: Other, n_samples: int) -> Iterator[dict[str, Any]]:
         yield row | {"mc": found.diagnostics["mc_se_estimate"] ** 2}
 
 
-def of_others(folder: Path, n_samples: int) -> pd.DataFrame:
+def of_others(folder: Path, n_samples: int, questions: Sequence[Other] = OTHERS) -> pd.DataFrame:
     """One row for each question about AUCs, groups and ratios.
 
     "of_jackknife" is the variance at 100 observations, had it fallen as 1/n only, over the mean of
@@ -402,7 +413,7 @@ def of_others(folder: Path, n_samples: int) -> pd.DataFrame:
     """
     rows = []
     pilot, n = OTHER_SIZES
-    for each in OTHERS:
+    for each in questions:
         found = kept(folder / f"other {each.name}.csv", other_rows, each, n_samples)
         sd = math.sqrt(max(found["estimate"].var(ddof=1) - found["mc"].mean(), 0.0))
         se, jackknife = found["reported"].mean(), found["jackknife"].mean()
@@ -437,6 +448,7 @@ def simulate(folder: Path, sizes: dict[str, int], names: Sequence[str]) -> None:
         file = folder / f"plans {problem.name} {pilot}.csv"
         difference = theta[problem.name, pilot]
         kept(file, plans, problem, pilot, difference, sizes["pilots"], 2)
+    see(folder, sizes, names)
     # Some at a time, so that all problems have as many.
     for part in range(sizes["parts"]):
         for problem, pilot in cells:
@@ -446,6 +458,20 @@ def simulate(folder: Path, sizes: dict[str, int], names: Sequence[str]) -> None:
         for name in (each for each in EQUIVALENCE if each in names):
             file = folder / f"equivalence {name}.csv"
             kept(file, at_bounds, PROBLEMS[name], theta[name, 40], sizes["equivalence"], 4)
+
+
+def see(folder: Path, sizes: dict[str, int], names: Sequence[str]) -> None:
+    """What pilots see, as far as it is not there yet."""
+    for problem in map(PROBLEMS.__getitem__, names):
+        for pilot in PILOTS:
+            kept(
+                folder / f"seen {problem.name} {pilot}.csv",
+                seen,
+                problem,
+                pilot,
+                sizes["pilots"],
+                2,
+            )
 
 
 def table(folder: Path, names: Sequence[str]) -> pd.DataFrame:
@@ -516,7 +542,7 @@ def by_problem(found: pd.DataFrame, folder: Path) -> pd.DataFrame:
 
 def _known(problem: Problem, pilot: int, part: pd.DataFrame, folder: Path) -> dict[str, float]:
     """What the rule makes of the means of all pilots, and how much these differ."""
-    told = pd.read_csv(folder / f"plans {problem.name} {pilot}.csv")
+    told = pd.read_csv(folder / f"seen {problem.name} {pilot}.csv")
     mean = told[list(SEEN)].mean()
     seen = Seen(pilot, pilot // 2, mean["jackknife"], mean["pair_effects"], math.inf, 0.0)
     about_errors = problem.loss == "zero_one"
@@ -579,15 +605,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="few samples, for a look")
     parser.add_argument("--table", action="store_true", help="only from what was simulated before")
+    parser.add_argument(
+        "--why", action="store_true", help="only what pilots see, beside planning.csv"
+    )
     parser.add_argument("--folder", type=Path, default=Path("planning"))
     options = parser.parse_args()
     sizes = QUICK if options.quick else FULL
     folder, names = options.folder / ("quick" if options.quick else "full"), list(PROBLEMS)
     if options.quick:
         names = ["medium", "one learner"]
-    if not options.table:
-        simulate(folder, sizes, names)
-    found = table(folder, names)
+    if options.why:
+        see(folder, sizes, names)
+        found = pd.read_csv(COMMITTED)
+    else:
+        if not options.table:
+            simulate(folder, sizes, names)
+        found = table(folder, names)
+    found = found[found["problem"].isin(names)]
     print(found.round(3).to_string(index=False))
     each = by_problem(found, folder)
     print(each.round(3).to_string(index=False))
@@ -595,17 +629,16 @@ def main() -> None:
         for chosen, part in each.groupby("chosen"):
             held = ((part[kind] >= 0.9) & (part[kind] <= 1.15)).sum()
             whom = "chosen on" if chosen else "not used"
-            within = part[f"{kind} within"].mean()
+            within = part[f"{kind}_within"].mean()
             print(f"{kind}, {whom}: {held} of {len(part)} right, {within:.2f} of pilots in 30%")
-    others = of_others(folder, sizes["others"])
+    others = of_others(folder, sizes["others"], OTHERS[:2] if options.quick else OTHERS)
     print(others.round(3).to_string(index=False))
-    at_bound = sizes_at_bounds(folder).round(4)
-    print(at_bound.to_string(index=False))
-    if not options.quick:
-        found.round(4).to_csv(COMMITTED, index=False)
-        each.round(4).to_csv(COMMITTED.with_name("planning_problems.csv"), index=False)
-        others.round(4).to_csv(COMMITTED.with_name("planning_others.csv"), index=False)
-        at_bound.to_csv(COMMITTED.with_name("planning_equivalence.csv"), index=False)
+    tables = {"planning_problems": each, "planning_others": others}
+    if not options.why:
+        tables |= {"planning": found, "planning_equivalence": sizes_at_bounds(folder)}
+        print(tables["planning_equivalence"].round(4).to_string(index=False))
+    for name, made in tables.items() if not options.quick else ():
+        made.round(4).to_csv(COMMITTED.with_name(f"{name}.csv"), index=False)
 
 
 if __name__ == "__main__":

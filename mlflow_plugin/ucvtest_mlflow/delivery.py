@@ -3,7 +3,6 @@
 import contextvars
 import json
 import os
-import re
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -23,6 +22,7 @@ from mlflow.tracking.context.registry import resolve_tags
 from mlflow.utils import mlflow_tags
 
 from ucvtest_mlflow import content
+from ucvtest_mlflow.keys import FOLDER, keys_of, next_key, take_key
 from ucvtest_mlflow.locks import alone_in
 from ucvtest_mlflow.pause import quiet
 from ucvtest_mlflow.records import Judged, Outcome, Record, restored
@@ -40,7 +40,6 @@ __all__ = [
     "send",
 ]
 
-FOLDER = "ucvtest"
 RECORD_TAG = f"{FOLDER}.record"
 # With what goes on before and after, no call takes more than the 8 seconds that are promised.
 WAIT_SECONDS = 7.0
@@ -170,7 +169,7 @@ def log_margin(judged: Judged, run_id: str | None = None, key: str | None = None
 
 def _known_key(client: MlflowClient, run_id: str, key: str | None) -> str:
     """The key that is asked for, or the only one that the run holds."""
-    keys = sorted(_keys(client.get_run(run_id)))
+    keys = sorted(keys_of(client.get_run(run_id)))
     if not keys:
         raise ValueError(f"run {run_id} holds no result of ucvtest")
     if key is None and len(keys) > 1:
@@ -304,7 +303,7 @@ def _run(client: MlflowClient, run_id: str) -> Run:
 
 def _has_arrived(client: MlflowClient, run: Run, key: str) -> bool:
     """Whether a run holds all of a result; of servers, what stands between may have kept a part."""
-    if key not in _keys(run):
+    if key not in keys_of(run):
         return False
     if is_local(client.tracking_uri):
         return True
@@ -389,10 +388,10 @@ def _log(client: MlflowClient, record: Record, known: KnownRuns) -> Logged:
     assert record.run_id is not None
     run_id, result, kind = record.run_id, record.result, content.kind(record.result)
     place = (record.tracking_uri, run_id)
-    key = _next_key(client, run_id, kind, record.id, known.numbers.get(place, {}))
+    key = next_key(client, run_id, kind, record.id, known.numbers.get(place, {}))
     if key is None:
         run = _run(client, run_id)
-        key = _take_key(client, run, kind, record.id)
+        key = take_key(client, run, kind, record.id)
         if _has_arrived(client, run, key):
             return Logged(run_id, key)
     known.numbers.setdefault(place, {})[kind] = int(key.partition(".")[2])
@@ -450,52 +449,3 @@ def _log_dataset(client: MlflowClient, run_id: str, dataset: Mapping[str, str]) 
         with suppress(MlflowException):
             return client.log_inputs(run_id, inputs)
     return client.log_inputs(run_id, inputs)
-
-
-def _keys(run: Run) -> list[str]:
-    """The keys of the results that a run holds."""
-    return list(_named(run.data.tags, "status"))
-
-
-def _named(names: Mapping[str, str], last: str) -> dict[str, str]:
-    """The values of "ucvtest.<key>.<last>" by key."""
-    pattern = re.compile(rf"{FOLDER}\.([a-z0-9_]+\.\d+)\.{last}")
-    found = ((pattern.fullmatch(name), value) for name, value in names.items())
-    return {match[1]: value for match, value in found if match is not None}
-
-
-def _next_key(
-    client: MlflowClient, run_id: str, kind: str, record_id: str, numbers: Mapping[str, int]
-) -> str | None:
-    """The key after the last one that this process took; None if there is none, or it is taken."""
-    if kind not in numbers:
-        return None
-    key = f"{kind}.{numbers[kind] + 1}"
-    try:
-        client.log_param(run_id, f"{FOLDER}.{key}.uuid", record_id)
-    except MlflowException:
-        return None
-    return key
-
-
-def _take_key(client: MlflowClient, run: Run, kind: str, record_id: str) -> str:
-    """A key that belongs to this record, whoever else logs into the run at the same time.
-
-    A parameter is the only thing in a run that a store never overwrites: whoever writes this
-    one first has the key. Its name sorts late, because the comparison of runs shows the first
-    parameters that differ.
-    """
-    taken = _named(run.data.params, "uuid")
-    for key, value in taken.items():
-        if value == record_id:
-            return key
-    numbers = [int(key.partition(".")[2]) for key in taken if key.startswith(f"{kind}.")]
-    key = f"{kind}.{max(numbers, default=0) + 1}"
-    try:
-        client.log_param(run.info.run_id, f"{FOLDER}.{key}.uuid", record_id)
-    except MlflowException:
-        now = client.get_run(run.info.run_id)
-        if key not in _named(now.data.params, "uuid"):
-            raise
-        return _take_key(client, now, kind, record_id)
-    return key

@@ -18,7 +18,8 @@ from mlflow.models.evaluation.artifacts import (
 from ucvtest import NoninferiorityResult, TestResult, hooks
 from ucvtest_mlflow import content
 from ucvtest_mlflow.comparison import Rows, compare_predictions, scores_for
-from ucvtest_mlflow.delivery import FOLDER, Logged, log_margin, log_result
+from ucvtest_mlflow.delivery import Logged, log_margin, log_result
+from ucvtest_mlflow.keys import FOLDER
 from ucvtest_mlflow.models import loaded, predicted, scored
 
 __all__ = ["UcvtestEvaluator"]

@@ -4,11 +4,12 @@ import ucvtest.common.float64  # noqa: F401  (before any other module imports JA
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner
 from ucvtest.learners.closed_forms.held_out import hat_matrix, held_out_predictions
 from ucvtest.learners.closed_forms.leave_p_out import knn_leave_p_out
-from ucvtest.learners.jitted.discriminant import gaussian_nb, lda, nearest_centroid, qda
+from ucvtest.learners.jitted.discriminant import gaussian_nb, lda, qda
 from ucvtest.learners.jitted.kernel_ridge import kernel_ridge
 from ucvtest.learners.jitted.lasso import elastic_net, lasso
 from ucvtest.learners.jitted.logistic import logistic
 from ucvtest.learners.jitted.majority import majority
+from ucvtest.learners.jitted.nearest_centroid import nearest_centroid
 from ucvtest.learners.jitted.neighbors import knn
 from ucvtest.learners.jitted.paths import lasso_path, ridge_path
 from ucvtest.learners.jitted.polynomial import polynomial

@@ -53,6 +53,7 @@ from sqlalchemy.orm import Session
 from typer.testing import CliRunner
 from ucvtest_mlflow import content, delivery, locks, servers
 from ucvtest_mlflow.hook import AutologHook
+from ucvtest_mlflow.keys import keys_of, take_key
 from ucvtest_mlflow.records import Record
 from ucvtest_mlflow.spool import Spool, default_spool_dir
 
@@ -470,16 +471,14 @@ def test_folders_that_cannot_be_locked(
 def test_a_key_that_another_process_took_meanwhile(client: MlflowClient) -> None:
     run_id = client.create_run("0", run_name="shared").info.run_id
     before = client.get_run(run_id)
-    assert delivery._take_key(client, before, "ustatistic", "first") == "ustatistic.1"
-    assert delivery._take_key(client, before, "ustatistic", "second") == "ustatistic.2"
-    assert delivery._take_key(client, before, "other", "third") == "other.1"
+    assert take_key(client, before, "ustatistic", "first") == "ustatistic.1"
+    assert take_key(client, before, "ustatistic", "second") == "ustatistic.2"
+    assert take_key(client, before, "other", "third") == "other.1"
     # A second attempt finds its own key again.
-    assert delivery._take_key(client, client.get_run(run_id), "ustatistic", "first") == (
-        "ustatistic.1"
-    )
+    assert take_key(client, client.get_run(run_id), "ustatistic", "first") == ("ustatistic.1")
     client.delete_run(run_id)
     with pytest.raises(mlflow.MlflowException, match="active"):
-        delivery._take_key(client, client.get_run(run_id), "ustatistic", "fourth")
+        take_key(client, client.get_run(run_id), "ustatistic", "fourth")
 
 
 # ------------------------------------------------------------------- switching on and off
@@ -1106,7 +1105,7 @@ def test_every_class_in_one_run_and_some_twice(
                 expected.append(f"{content.kind(result)}.{number}")
     (found,) = server.search_runs([experiment])
     assert found.info.run_id == run.info.run_id
-    keys = sorted(delivery._keys(found))
+    keys = sorted(keys_of(found))
     assert keys == sorted(expected)
     assert len(keys) == 2 + len(EVERY_CLASS)
     artifacts = get_artifact_repository(found.info.artifact_uri)
@@ -1173,7 +1172,7 @@ def test_run_of_a_test_that_raises(server: MlflowClient, experiment: str, spool:
         fit_inside_a_run()
     (run,) = server.search_runs([experiment])
     assert run.info.status == "FAILED"
-    assert delivery._keys(run) == ["ustatistic.1"]
+    assert keys_of(run) == ["ustatistic.1"]
     with pytest.raises(ValueError, match="no"):
         real_test(broken, None).fit(n_pairs=4, rng=0)
     assert len(server.search_runs([experiment])) == 1
@@ -1193,9 +1192,9 @@ def test_processes_in_one_run(server: MlflowClient, experiment: str, tmp_path: P
     ]
     assert [worker.wait(60) for worker in workers] == [0, 0]
     run = server.get_run(run_id)
-    assert sorted(delivery._keys(run)) == [f"ustatistic.{number}" for number in range(1, 9)]
+    assert sorted(keys_of(run)) == [f"ustatistic.{number}" for number in range(1, 9)]
     histories = [
-        server.get_metric_history(run_id, f"ucvtest.{key}.estimate") for key in delivery._keys(run)
+        server.get_metric_history(run_id, f"ucvtest.{key}.estimate") for key in keys_of(run)
     ]
     assert [len(history) for history in histories] == [1] * 8
 
@@ -1385,7 +1384,7 @@ def test_a_comparison_is_one_entry(client: MlflowClient, spool: Path) -> None:
     assert run.info.run_name == "lda vs knn:3 (comparison)"
     assert run.info.status == "FINISHED"
     # None of its tests is logged by itself.
-    assert delivery._keys(run) == ["comparison.1"]
+    assert keys_of(run) == ["comparison.1"]
     metrics = run.data.metrics
     assert run.data.params["ucvtest.comparison.1.n_fits"] == str(found.n_fits)
     name = "ucvtest.comparison.1.corrected_t_2.pvalue"
@@ -1535,7 +1534,7 @@ def test_a_comparison_beside_a_test_in_one_run(client: MlflowClient, spool: Path
         uv.CorrectedTTest(X, Y, "lda", "knn:3").fit(rng=0)
         two_tests()
         two_tests()
-    keys = delivery._keys(client.get_run(run.info.run_id))
+    keys = keys_of(client.get_run(run.info.run_id))
     assert sorted(keys) == ["comparison.1", "comparison.2", "corrected_t.1"]
 
 
@@ -1583,4 +1582,4 @@ def test_the_command_line_logs_a_table_as_one(client: MlflowClient, tmp_path: Pa
     outcome = CliRunner().invoke(cli.app, arguments)
     assert outcome.exit_code == 0, outcome.output
     (run,) = runs(client)
-    assert delivery._keys(run) == ["comparison.1"]
+    assert keys_of(run) == ["comparison.1"]

@@ -17,13 +17,13 @@ from ucvtest.learners.base import JittedLearner
 from ucvtest.learners.jitted.discriminant import (
     GaussianNaiveBayes,
     LinearDiscriminant,
-    NearestCentroid,
     QuadraticDiscriminant,
 )
 from ucvtest.learners.jitted.kernel_ridge import KernelRidge
 from ucvtest.learners.jitted.lasso import PenalizedLogistic
 from ucvtest.learners.jitted.logistic import RidgeLogistic
 from ucvtest.learners.jitted.majority import Majority
+from ucvtest.learners.jitted.nearest_centroid import NearestCentroid
 from ucvtest.learners.jitted.neighbors import SurestNeighbors
 from ucvtest.learners.jitted.one_against_rest import OneAgainstRest
 from ucvtest.learners.jitted.ridge import Ridge

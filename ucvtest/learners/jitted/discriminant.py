@@ -1,4 +1,4 @@
-"""Discriminant analysis, naive Bayes and nearest centroid, many learning sets at once.
+"""Discriminant analysis and naive Bayes, many learning sets at once.
 
 Sizes, means and covariances of all classes in all learning sets are one matrix product, of
 the learning sets (R, n) with columns that they share; the scores of all observations are
@@ -19,7 +19,7 @@ from ucvtest.common.checks import check_choice
 from ucvtest.common.float64 import in_float64, to_numpy
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members, margins
+from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
 from ucvtest.learners.batching import (
     CACHE_NUMBERS,
     LEAST_ROWS,
@@ -34,7 +34,6 @@ from ucvtest.learners.jitted.discriminant_rules import (
     TotalScatter,
     careful_lda_rules,
     careful_qda_rules,
-    centroid_rules,
     class_moments,
     labels_of_rules,
     lda_rules,
@@ -42,7 +41,6 @@ from ucvtest.learners.jitted.discriminant_rules import (
     qda_rules,
     scores_of_rules,
     split_by_class,
-    standardised_centroid_rules,
     standardised_features,
     standardised_naive_bayes_rules,
     with_constant,
@@ -52,13 +50,12 @@ from ucvtest.learners.solvers.linear_algebra import products
 from ucvtest.learners.solvers.singular_discriminant import linear_scores, quadratic_scores
 
 __all__ = [
+    "Discriminant",
     "GaussianNaiveBayes",
     "LinearDiscriminant",
-    "NearestCentroid",
     "QuadraticDiscriminant",
     "gaussian_nb",
     "lda",
-    "nearest_centroid",
     "qda",
 ]
 
@@ -166,24 +163,6 @@ def gaussian_nb(priors: Priors = "empirical") -> "GaussianNaiveBayes":
     'gaussian_nb'
     """
     return GaussianNaiveBayes(priors)
-
-
-def nearest_centroid() -> "NearestCentroid":
-    """Predict the class whose mean is nearest in Euclidean distance.
-
-    Returns
-    -------
-    NearestCentroid
-        Its score is the squared distance from the mean of the first class minus that from
-        the mean of the second.
-
-    Examples
-    --------
-    >>> import ucvtest as uv
-    >>> uv.learners.nearest_centroid().name
-    'nearest_centroid'
-    """
-    return NearestCentroid()
 
 
 class Discriminant(JittedLearner):
@@ -454,34 +433,6 @@ class GaussianNaiveBayes(WithPriors):
     def _rules(self) -> tuple[Rules, bool]:
         rules = standardised_naive_bayes_rules if self.standardize else naive_bayes_rules
         return rules, self.priors == "equal"
-
-
-@dataclass(frozen=True)
-class NearestCentroid(Discriminant):
-    """Nearest class mean; made by `nearest_centroid`, or on features standardised in each set."""
-
-    standardize: bool = False
-
-    scale: ClassVar[Scale] = "discriminant"
-
-    @property
-    def name(self) -> str:
-        """``nearest_centroid``."""
-        return "nearest_centroid"
-
-    def class_scores(self, scores: np.ndarray) -> np.ndarray:
-        """How much farther the nearest other mean is, in squared distance."""
-        return margins(scores)
-
-    def prepare(self, sample: Sample) -> Moments:
-        """Columns that all learning sets share."""
-        features = median_centred(sample.matrix)
-        squares = features**2 if self.standardize else np.empty((sample.n_obs, 0))
-        return class_moments(sample, features, squares, with_constant(features))
-
-    @property
-    def _rules(self) -> tuple[Rules, bool]:
-        return standardised_centroid_rules if self.standardize else centroid_rules, True
 
 
 def _check_rank(name: str, sample: Sample, *, each_class: bool) -> None:

@@ -38,9 +38,9 @@ from ucvtest.losses.scoring import (
     wants_every_class,
 )
 from ucvtest.losses.table import LossDifference, Losses
+from ucvtest.methods.classical.status import status_of
 from ucvtest.results.pictures import Picture
 from ucvtest.results.result import TestResult
-from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.own_values import OwnValues
 from ucvtest.stats.rules import Rule
 from ucvtest.stats.wald import Alternative
@@ -57,9 +57,6 @@ THESE_RULES = (
 """Note of tests that are conditional on the sample."""
 
 LOSSES_OF_CLASSES = ("zero_one", "log")
-
-ROUNDING = 1e-10
-"""Standard errors that are taken for rounding, relative to the losses themselves."""
 
 
 class ResamplingTest(FromLosses):
@@ -340,7 +337,7 @@ class ResamplingTest(FromLosses):
         losses = observed.losses
         estimate, variance = estimator(observed)
         if rule is None:
-            status = _status(observed, estimate, variance, status)
+            status = status_of(observed, estimate, variance, status)
         # What cannot be used shows no statistic either.
         shown = reference if status == "ok" else "none"
         one = studentise(self.hypothesis, estimate, variance, reference=shown, df=df, status=status)
@@ -482,40 +479,3 @@ def _unlearnt_class_notes(losses: Losses) -> list[str]:
         "from, and so cannot be predicted. Where rows are sorted, shuffle them (shuffle=True); "
         "where a class is rare, use a stratified splitter."
     ]
-
-
-def _status(observed: LossDifference, estimate: float, variance: float, status: str) -> str:
-    if status != "ok":
-        return status
-    if observed.identical:
-        return SAME_LOSSES
-    if math.isnan(estimate + variance) and np.isnan(observed.means).any():
-        return (
-            "no estimate: a resample tests one class only, which leaves its AUC without a value; "
-            "use fewer folds, or a splitter that keeps the classes in proportion"
-        )
-    if math.isnan(variance):
-        return "no variance estimate: too few resamples to tell their spread; use more"
-    if variance < 0:
-        return (
-            f"negative variance estimate ({variance:.3g}), which an unbiased estimate can be: use "
-            "more resamples, or another test"
-        )
-    rounding = ROUNDING * _largest(observed)
-    if not variance > rounding**2:
-        if observed.paired and 0 < np.nanmax(np.abs(observed.means)) <= rounding:
-            return (
-                "degenerate: the losses of the two learners differ by no more than rounding, so "
-                "there is no difference to test; compare learners that differ"
-            )
-        return (
-            "degenerate: the losses do not vary between resamples, which leaves no variance to "
-            "estimate; use more resamples, or a loss that varies"
-        )
-    return "ok"
-
-
-def _largest(observed: LossDifference) -> float:
-    """The largest mean loss: differences can be tiny where what they are of is not."""
-    places = [place for place in (observed.learner, observed.other) if place is not None]
-    return float(np.abs(np.nan_to_num(observed.losses.means[places])).max())
