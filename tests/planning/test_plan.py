@@ -135,6 +135,18 @@ def test_the_curves_end_in_an_extrapolation_without_a_band(plan):
     assert marks.count("broken") == 2
 
 
+def test_bands_of_curves_end_where_losses_do():
+    separate = X + np.array([4.0, 0.0, 0.0]) * Y[:, None]
+    for loss, ends in (("zero_one", ("low", 0)), ("auc", ("high", 1))):
+        tests = curve_tests(separate, Y, ("lda", "knn:1"), {"loss": loss}, 40)
+        for curve in learning_curve(tests, np.random.default_rng(0), largest=40, alpha=0.05):
+            band = np.concatenate([curve.low, curve.high])
+            known = band[~np.isnan(band)]
+            assert (known >= 0).all()
+            assert (known <= 1).all()
+            assert (getattr(curve, ends[0]) == ends[1]).any()
+
+
 def test_plans_survive_and_are_drawn(plan, tmp_path):
     for again in (
         SamplePlan.from_dict(json.loads(plan.to_json())),

@@ -62,7 +62,7 @@ def learning_curve(
 ) -> tuple[Curve, ...]:
     """Curves of all learners, continued up to learning sets of `largest`.
 
-    Bands are simultaneous over sizes and learners, by Sidak's correction.
+    Bands are simultaneous over sizes and learners, by Sidak's correction, and end where losses do.
     """
     if not tests:
         return ()
@@ -73,16 +73,23 @@ def learning_curve(
     each = -math.expm1(math.log1p(-alpha) / (len(sizes) * len(tests[0].learners)))
     distribution = reference_distribution("t", tests[0].n_units - 1.0)
     assert distribution is not None
-    t = distribution.isf(each / 2)
+    t, bounds = distribution.isf(each / 2), _bounds(tests[0])
     curves = []
     for place, name in enumerate(found[0][0]):
         means = np.array([values[place] for _, values, _ in found])
         errors = np.array([se[place] for _, _, se in found])
         further = _further(sizes[-1], largest)
         continued = _continued(sizes, means, errors, further, rises=tests[0].loss is None)
-        band = means - t * errors, means + t * errors
+        band = (np.clip(end, *bounds) for end in (means - t * errors, means + t * errors))
         curves.append(Curve(name, np.array(sizes), means, *band, further, continued, n_fits))
     return tuple(curves)
+
+
+def _bounds(test: UStatisticTest) -> tuple[float, float]:
+    """What a mean loss, or an AUC, can be."""
+    if test.loss is None:
+        return 0.0, 1.0
+    return test._mean_loss().bounds or (-math.inf, math.inf)
 
 
 def _sizes(n_units: int) -> list[int]:

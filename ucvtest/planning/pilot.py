@@ -170,15 +170,17 @@ def _mean_of(found: Sequence[_OnePilot], name: str) -> float:
 
 def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
     """From one pilot, or several of the same size."""
-    result = found[-1].result
+    results = [each.result for each in found]
+    result = results[-1]
     jackknife, pairs = (_mean_of(found, name) for name in ("variance_jackknife", "pair_effects"))
     seen = Seen(
         test.n_units,
         test.learn_size + 1,
         jackknife,
         pairs,
-        _df(result),
-        _mc_share(result),
+        # 2/df is the variance of each variance over its square.
+        len(found) / sum(1 / _df(each) for each in results),
+        float(np.mean([_mc_share(each) for each in results])),
         len(found),
     )
     errors = [each.errors for each in found if each.errors is not None]
@@ -193,12 +195,12 @@ def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
         slope = seen.share * _mean_of(found, "slope") if test.paired else 0.0
     else:
         ladder, error = components(seen, STEPS if jumps else SMOOTH)
-    centre = float(np.mean([each.result.estimate for each in found]))
+    centre = float(np.mean([each.estimate for each in results]))
     if len(found) > 1:
         shown["n_pilots"] = len(found)
     variance = "midpoint" if jumps else "jackknife"
     basis = Learners(ladder, variance, _kind(test), centre, error, slope=slope)
-    n_fits = sum(each.result.n_fits for each in found)
+    n_fits = sum(each.n_fits for each in results)
     return Pilot(basis, centre, _shown(test, result) | shown | {"n_fits": n_fits})
 
 

@@ -11,7 +11,7 @@ import ucvtest as uv
 from ucvtest import hooks
 from ucvtest.designs.design import Design
 from ucvtest.inference.report import sizes_in_words
-from ucvtest.methods.classical import status as of_losses
+from ucvtest.methods.classical import status
 
 RNG = np.random.default_rng(5)
 Y = np.repeat([0, 1], [28, 32])
@@ -212,10 +212,12 @@ def test_classes_that_were_not_learnt_are_said():
 def test_a_negative_variance_is_said():
     losses = uv.Losses.from_arrays(np.eye(2)[None], np.eye(2))
     observed = losses.difference()
-    assert of_losses.status_of(observed, 0.5, -0.1, "ok").startswith("negative variance estimate (-0.1)")
-    assert of_losses.status_of(observed, 0.5, math.nan, "ok").startswith("no variance estimate")
-    assert of_losses.status_of(observed, 0.5, 0.1, "else") == "else"
-    assert of_losses.status_of(observed, 0.5, 0.1, "ok") == "ok"
+    assert status.status_of(observed, 0.5, -0.1, "ok").startswith(
+        "negative variance estimate (-0.1)"
+    )
+    assert status.status_of(observed, 0.5, math.nan, "ok").startswith("no variance estimate")
+    assert status.status_of(observed, 0.5, 0.1, "else") == "else"
+    assert status.status_of(observed, 0.5, 0.1, "ok") == "ok"
 
 
 def test_sizes_of_learning_sets_in_words():
