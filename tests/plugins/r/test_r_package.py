@@ -423,6 +423,20 @@ def test_a_missing_rpy2_is_said_in_r(r_environment: dict[str, str], tmp_path: Pa
     )
 
 
+@pytest.mark.parametrize("name", ["tidymodels", "mlr3"])
+def test_packages_that_debian_lacks_agree(r_environment: dict[str, str], name: str) -> None:
+    script = Path(__file__).with_name(f"{name}.R")
+    packages = re.findall(r"library\((\w+)\)", script.read_text())
+    wanted = ", ".join(f"'{package}'" for package in packages)
+    there = run_command(
+        ["Rscript", "-e", f"cat(all(sapply(c({wanted}), requireNamespace, quietly = TRUE)))"],
+        env=r_environment,
+    )
+    if there != "TRUE":
+        pytest.skip(f"{name} is not installed")
+    assert f"{name} agrees" in run_command(["Rscript", script], env=r_environment)
+
+
 VIGNETTES = {
     "ucvtest": "data:  mpg ~ wt + hp in mtcars",
     "from-other-packages": "lda minus logistic",
