@@ -16,6 +16,7 @@ STUDIES = (
     "planning",
     "planning_equivalence",
     "reproduce_groups",
+    "reproduce_groups_of_labels",
     "reproduce_groups_of_rules",
     "reproduce_strata",
 )
@@ -25,9 +26,38 @@ def write(parts: Folder, root: Path) -> None:
     """One table for each file, and the lists."""
     for name in STUDIES:
         parts.text(f"study_{name}.md", _table(pd.read_csv(root / "examples" / f"{name}.csv")))
+    of_groups = pd.read_csv(root / "examples" / "reproduce_groups.csv")
+    parts.text("study_groups_in_short.md", _groups_in_short(of_groups))
     parts.text("problems.md", _problems())
     parts.text("learners.md", _learners())
     parts.text("losses.md", _losses())
+
+
+def _groups_in_short(cells: pd.DataFrame) -> str:
+    """Coverage by test and number of clusters, on average and at worst, and without groups."""
+    paired = cells["learners"].str.contains(" - ")
+    cells = cells.assign(learners=paired.map({True: "two", False: "one"}))
+    rows = []
+    for (loss, test, learners), of_test in cells.groupby(["loss", "test", "learners"], sort=False):
+        by_number = {
+            number: f"{part['covered'].mean():.1%} ({part['covered'].min():.1%})"
+            for number, part in of_test[of_test.grouped].groupby("clusters")
+        }
+        clusters, alone = of_test[of_test.grouped], of_test[~of_test.grouped]
+        rows.append(
+            [
+                *(str(loss), str(test), str(learners)),
+                *(by_number.get(number, "") for number in (20, 40, 100)),
+                f"{clusters['covered'].mean():.1%}",
+                f"{alone['covered'].mean():.1%} ({alone['covered'].min():.1%})",
+                f"{alone['optimism'].max():.3f}",
+                str(int(clusters["no_answer"].sum())),
+                str(int(clusters["data_sets"].sum())),
+            ]
+        )
+    head = ["loss", "test", "learners", "20 clusters", "40", "100", "all"]
+    head += ["without groups", "largest optimism", "no answer", "samples"]
+    return markdown_table(head, rows)
 
 
 def _table(frame: pd.DataFrame) -> str:
