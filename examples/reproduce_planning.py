@@ -523,7 +523,8 @@ def by_problem(found: pd.DataFrame, folder: Path) -> pd.DataFrame:
     deviation of the logarithm of predictions between pilots, by their quartiles, and "noise_of_J"
     that of the square root of their jackknife. "v_1" is what single observations have of the
     variance, by that at 400 observations, and "v_1_taken" what the rule takes it for from the same
-    means, both over the mean square of losses for error rates, over J for other losses.
+    means, both over the mean square of losses for error rates, over J for other losses; "J" and
+    "J_taken" are the same of the pilots' jackknife.
     """
     rows = []
     for name, part in found.groupby("problem", sort=False):
@@ -562,6 +563,8 @@ def _known(problem: Problem, pilot: int, part: pd.DataFrame, folder: Path) -> di
         "median_of_J": positive.median() / mean["jackknife"],
         "v_1": TARGETS[-1] * cells[TARGETS[-1]] ** 2 / unit,
         "v_1_taken": ladder.first_at(1) / unit,
+        "J": pilot * mean["jackknife"] / unit,
+        "J_taken": pilot * ladder.jackknife(pilot) / unit,
     }
 
 
@@ -571,11 +574,12 @@ def _why(problem: Problem, row: dict[str, Any]) -> str:
     reasons = []
     of = "mean square" if problem.loss == "zero_one" else "jackknife"
     if not 0.9 <= middle <= 1.15:
-        off = (math.log(row["known"]), math.log(middle / row["known"]))
-        if abs(off[0]) > 0.07:
-            shares = f"{row['v_1']:.0%} of the {of}, taken for {row['v_1_taken']:.0%}"
-            reasons.append(f"the rule: v_1 is {shares}")
-        if off[0] * math.log(middle) <= 0 or abs(off[1]) > 0.07:
+        if abs(math.log(row["known"])) > 0.07:
+            off = {name: abs(math.log(row[f"{name}_taken"] / row[name])) for name in ("v_1", "J")}
+            name = max(off, key=lambda each: off[each])
+            shares = f"{row[name]:.0%} of the {of}, taken for {row[f'{name}_taken']:.0%}"
+            reasons.append(f"the rule: {name} is {shares}")
+        if abs(math.log(row["sd"] / row["known"])) > 0.1:
             share = row["median_of_J"]
             reasons.append(f"half of the pilots have a J below {share:.0%} of its mean")
     if within < 0.75 and row["noise"] > 0.2:

@@ -15,6 +15,8 @@ STUDIES = (
     "many_learners",
     "planning",
     "planning_equivalence",
+    "planning_others",
+    "planning_problems",
     "reproduce_groups",
     "reproduce_groups_of_labels",
     "reproduce_groups_of_rules",
