@@ -117,10 +117,16 @@ def missed_cells(table: pd.DataFrame, target: str) -> list[tuple[str, int, str, 
 
 def page_section(table: pd.DataFrame, n_draws: int) -> str:
     """What the page on calibration says, from the table alone."""
+    advice = (_advice_words(widely_studied(table), kind, n_draws) for kind in KINDS)
+    return "\n".join(part for part in (*tables(table), *advice) if part)
+
+
+def tables(table: pd.DataFrame) -> list[str]:
+    """All of it but what is said of the advice, which takes half a minute."""
     table = widely_studied(table)
     auc = about_auc(table)
     losses, areas = table[~auc], table[auc & table["sd"].notna()]
-    parts = [
+    return [
         _sample_words(losses),
         _markdown("Difference of two learners", summarised(losses, "difference"), COMMON),
         _markdown("Expected loss of one learner", summarised(losses, "error"), WITHOUT_SIZE),
@@ -133,9 +139,7 @@ def page_section(table: pd.DataFrame, n_draws: int) -> str:
         _auc_words(areas),
         _markdown("Difference of two AUCs", summarised(areas, "difference"), OF_AUC),
         _markdown("AUC of one learner", summarised(areas, "error"), OF_ONE_AUC),
-        *(_advice_words(table, kind, n_draws) for kind in KINDS),
     ]
-    return "\n".join(part for part in parts if part)
 
 
 Column = tuple[str, Callable[[dict[str, Any]], str]]

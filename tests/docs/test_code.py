@@ -23,6 +23,9 @@ PAGES = [
     *sorted(path for path in DOCS.rglob("*.md") if not MADE & set(path.relative_to(DOCS).parts)),
 ]
 PYTHON = re.compile(r"^```(?:\{code-cell\} )?python\n((?::.*\n)*)(.*?)^```$", re.M | re.S)
+SAID = re.compile(r'# "\.\.\. (.*) \.\.\."$', re.M)
+"""Part of what a line prints, in the comment behind it."""
+
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 TYPED = re.compile(r"^(?:    |\$ )(ucvtest \w(?:\\\n|[^\n])*)", re.M)
 INLINE = re.compile(r"`(ucvtest \w[^`]*)`")
@@ -61,9 +64,16 @@ def run(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PLAIN, ids=named(PLAIN))
-def test_python_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_runs_and_prints_what_comments_say(
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.chdir(tmp_path)
     run(page)
+    printed = capsys.readouterr().out
+    assert [said for said in SAID.findall(joined(page)) if said not in printed] == []
 
 
 def test_python_with_mlflow_runs(tmp_path: Path) -> None:
