@@ -2,6 +2,7 @@
 
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,12 +12,14 @@ import ucvtest as uv
 from tests.support.paths import ROOT
 from ucvtest.advice.calibration import LIMITS, calibration_table
 
-sys.path.insert(0, str(ROOT / "examples"))
+DOCS = ROOT / "docs"
+sys.path[:0] = [str(ROOT / "examples"), str(DOCS)]
 import demo
+import print_again
+import reproduce_influence
+import reproduce_permutation
 from calibrating.report import END, START, page_section, tables
 from calibration import DRAWS
-
-DOCS = ROOT / "docs"
 
 
 def words(text: str) -> str:
@@ -72,3 +75,60 @@ def test_the_smallest_sample_that_rejects_whatever_the_learner() -> None:
     critical = uv.codes.critical_values(0.05, [half - 1, half], [half - 1, half], "supremum")
     at = np.diag(np.asarray(critical, dtype=float))
     assert at[0] < 0 <= at[1]
+
+
+def rows_of(page: str, start: str) -> list[list[str]]:
+    """Cells of the rows of a page's tables that begin with a word."""
+    text = (DOCS / "validation" / "reproductions" / page).read_text(encoding="utf-8")
+    lines = re.findall(rf"^\| (?:{start}).*\|$", text, re.M)
+    return [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in lines]
+
+
+def test_published_standard_errors_are_those_that_the_script_compares_with() -> None:
+    published = reproduce_influence.PUBLISHED[20]
+    rows = rows_of("influence.md", "LDA,|QDA,")
+    assert len(rows) == 6
+    for column, *cells in rows:
+        learner, p, k = column.split(", ")
+        place = reproduce_influence.columns(20).index((learner.lower(), int(p), int(k)))
+        shown = [cell.rpartition(" \\| .")[2] for cell in cells]
+        names = ("sd", "influence", "adhoc_2")
+        assert shown == [published[name].split()[place] for name in names], column
+
+
+def test_published_regrets_are_those_that_the_script_compares_with() -> None:
+    rows = rows_of("permutation.md", r"\w+ \(\d+, \d+\)")
+    assert len(rows) == 5
+    for name, _, permutation, _, leave_one_out in rows:
+        table_5, table_6 = reproduce_permutation.PAPER_TREES[name.split()[0].lower()]
+        assert [float(each) for each in permutation.split(", ")] == [table_5[1], table_6[2]]
+        assert [float(each) for each in leave_one_out.split(", ")] == [table_5[0], table_6[0]]
+
+
+def without_seconds(text: str) -> list[str]:
+    """Word by word; what a machine does to times is no number of the page."""
+    return re.sub(r"\b[\d.]+ s\b|Seconds:\s*[\d.]+", "", text).split()
+
+
+def again(name: str) -> None:
+    path = print_again.FOLDER / f"{name}.txt"
+    _, _, kept = path.read_text(encoding="utf-8").partition("\n")
+    found = print_again.printed(*print_again.command_of(path))
+    assert without_seconds(found) == without_seconds(kept)
+
+
+def test_what_quick_commands_printed_is_what_they_print() -> None:
+    again("sequential")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["colon"])
+def test_what_other_commands_printed_is_what_they_print(name: str, data_dir: Path) -> None:
+    again(name)
+
+
+def test_printed_texts_are_shown_and_their_scripts_exist() -> None:
+    pages = "".join(path.read_text(encoding="utf-8") for path in DOCS.glob("validation/**/*.md"))
+    for path in sorted(print_again.FOLDER.glob("*.txt")):
+        assert (ROOT / print_again.command_of(path)[0]).exists()
+        assert f"printed/{path.name}" in pages
