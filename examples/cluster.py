@@ -5,10 +5,10 @@
 
 On a real cluster name its scheduler, ``Client("tcp://scheduler:8786")``, and install ucvtest and
 the learners' packages on the workers, one thread for each core (``dask worker --nthreads 1
---nworkers auto``): every worker limits BLAS to one thread. Data that is sent with every task should
-be sent once: ``joblib.parallel_config(backend="dask", scatter=[X, y])``. Whatever does the fits,
-the numbers are those of one process: seeds belong to fits, not to workers. A worker that dies
-costs the time of the fits that it was doing; the third run below shows it.
+--nworkers auto``): every worker limits BLAS to one thread. The sample is sent once for some seconds
+of fits, not with every task. Whatever does the fits, the numbers are those of one process: seeds
+belong to fits, not to workers. A worker that dies costs the time of the fits that it was doing; the
+third run below shows it.
 
 Jitted learners need none of this: they use all cores, and all devices, by themselves.
 """

@@ -314,7 +314,7 @@ def fitted(seconds, total, n_fits):
 
 @pytest.mark.usefixtures("minutes_are_long")
 def test_what_takes_long_is_announced_with_the_time_and_the_remedies():
-    with pytest.warns(UcvtestWarning, match=r"299 fits are left, 10 s each .* about 50 minutes"):
+    with pytest.warns(UcvtestWarning, match=r"298 fits are left, 10 s each .* about 50 minutes"):
         execution = fitted(10.0, 300, 30)
     assert execution.course.n_fits == 30
     with pytest.warns(UcvtestWarning, match=r"max_seconds=.*n_jobs=.*checkpoint="):

@@ -109,7 +109,8 @@ def compare(
     n_jobs : int, optional
         joblib's workers, for learners that are not jitted.
     batch_size : int, optional
-        Learning sets evaluated at once: bounds the memory, changes no result.
+        Most learning sets that a learner which is not jitted gets at once; jitted ones have bounds
+        of their own. Changes no result.
     progress : bool, optional
         Show progress bars; by default on terminals, after three seconds.
     contrast : {"difference", "ratio"}

@@ -86,7 +86,8 @@ def evaluate(
     n_jobs : int, optional
         joblib's workers, for learners that are not jitted.
     batch_size : int, optional
-        Learning sets evaluated at once: bounds the memory, changes no result.
+        Most learning sets that a learner which is not jitted gets at once; jitted ones have bounds
+        of their own. Changes no result.
     progress : bool, optional
         Show a progress bar; by default on terminals, after three seconds.
     max_bytes : int

@@ -65,7 +65,7 @@ class PieceByPiece:
         """Say once how long all fits will take, if that is long; `pace`: seconds for one."""
         course = self._execution.course
         # The first piece imports and starts workers, which says little of the others.
-        known = self._n_pieces > 1 or seconds >= PIECE_SECONDS
+        known = self._n_pieces > 1 or seconds >= LONG_SECONDS
         if course.announced or course.total is None or not known:
             return
         left = course.total - course.n_fits

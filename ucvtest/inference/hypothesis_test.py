@@ -387,7 +387,8 @@ class HypothesisTest(ABC):
         n_jobs : int, optional
             joblib's workers, for learners that are not jitted.
         batch_size : int, optional
-            Learning sets evaluated at once: bounds the memory, changes no result.
+            Most learning sets that a learner which is not jitted gets at once. Jitted ones, and the
+            sums of a test, have bounds of their own, some hundred MB. Changes no result.
         progress : bool, optional
             Show a progress bar; by default on terminals, after three seconds.
 
