@@ -60,7 +60,7 @@ test_that("designs reach Python", {
   expect_equal(seeded_test(hold_out_test, "lda", design = hold_out(0.5))$settings$learn_size, 30L)
   expect_output(print(k_fold(5, 2)), "k_fold(n_folds = 5, n_repeats = 2)", fixed = TRUE)
   expect_error(fits("five"), "'design' must be a number of folds", fixed = TRUE)
-  expect_error(fits(61), "n_folds=61", class = "python_ValueError")
+  expect_error(fits(61), "n_folds = 61", class = "python_ValueError")
   expect_error(fits(hold_out()), "design", class = "python_ValueError")
 })
 
