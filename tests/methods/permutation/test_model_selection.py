@@ -281,3 +281,33 @@ def test_rows_that_are_left_out_are_said():
         X[8:], y[8:], ["majority"], criteria=["kfold"], criterion="kfold", rng=0
     )
     assert complete.notes == ()
+
+
+@pytest.mark.parametrize("loss", ["log", "brier"])
+@pytest.mark.parametrize("groups", [None, np.arange(60) // 3], ids=["rows", "clusters"])
+def test_probabilities_of_three_classes(loss, groups):
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 3, size=60)
+    X = rng.normal(size=(60, 2)) + y[:, None]
+    index = np.arange(60) if groups is None else groups
+    chosen = uv.select_model(
+        X, y, ["lda"], criteria=["loo", "permutation"], loss=loss, groups=groups, n_permutations=9
+    )
+    expected, fitted = np.empty(60), LinearDiscriminantAnalysis().fit(X, y).predict_proba(X)
+    for each in range(index.max() + 1):
+        tested = index == each
+        model = LinearDiscriminantAnalysis().fit(X[~tested], y[~tested])
+        expected[tested] = losses_of_probabilities(loss, model.predict_proba(X[tested]), y[tested])
+    assert chosen.columns["loo"][0] == pytest.approx(expected.mean())
+    inside = losses_of_probabilities(loss, fitted, y).mean()
+    assert chosen.columns["e_in"][0] == pytest.approx(inside)
+    test = uv.PermutationComplexityTest(X, y, "lda", loss=loss, groups=groups)
+    result = test.fit(9, rng=0)
+    assert result.diagnostics["e_in"] == pytest.approx(inside)
+    assert result.diagnostics["e_gen"] > 0
+
+
+def losses_of_probabilities(loss, probabilities, y):
+    if loss == "log":
+        return -np.log(probabilities[np.arange(len(y)), y])
+    return ((probabilities - np.eye(3)[y]) ** 2).sum(axis=1)

@@ -275,5 +275,7 @@ class Candidate:
         self.n_fits += len(testing)
         values = self._evaluator.predict(~testing, testing, seeds).values
         tested = np.asarray(testing.any(axis=0))
-        predictions = np.where(testing, values, 0.0).sum(axis=0)
+        # Probabilities of several classes have one more axis.
+        left = testing.reshape(*testing.shape, *[1] * (values.ndim - 2))
+        predictions = np.where(left, values, 0.0).sum(axis=0)
         return self._mean(observed_losses(self._loss, self._sample, predictions), tested)

@@ -122,7 +122,7 @@ def relabeled_losses(
     e_out = np.zeros(len(predictions))
     values, counts = np.unique(reference, return_counts=True)
     for value, count in zip(values, counts, strict=True):
-        drawn = np.full(predictions.shape, value)
+        drawn = np.full(labels.shape, value)
         e_out += count * _by_function(loss, sample, drawn, predictions).mean(axis=1)
     e_out /= len(reference)
     return {"e_in": e_in, "e_out": e_out, "e_gen": e_out - e_in}
@@ -137,7 +137,7 @@ def clustered_losses(
     e_in = _by_function(loss, sample, labels, predictions) @ relabeling.weight
     e_out = np.zeros(len(predictions))
     for value, share in zip(*relabeling.exchangeable.shares(), strict=True):
-        drawn = np.full(predictions.shape, value)
+        drawn = np.full(labels.shape, value)
         e_out += _by_function(loss, sample, drawn, predictions) @ (relabeling.weight * share)
     return {"e_in": e_in, "e_out": e_out, "e_gen": e_out - e_in}
 
@@ -172,12 +172,15 @@ def _matrix_of(loss: Loss, sample: Sample) -> np.ndarray:
 def _by_function(
     loss: Loss, sample: Sample, labels: np.ndarray, predictions: np.ndarray
 ) -> np.ndarray:
-    """Losses (P, n) by the function that the loss is; it sees one long sample."""
+    """Losses (P, n) by the function that the loss is; it sees one long sample.
+
+    Predictions are (P, n), or (P, n, C) where they are probabilities of several classes.
+    """
     true = labels.reshape(-1)
     if loss.original_labels and sample.classes is not None:
         true = sample.classes[true.astype(int)]
-    found = loss.function(true, predictions.reshape(1, -1))
-    return _finite(loss, found, (1, predictions.size)).reshape(predictions.shape)
+    found = loss.function(true, predictions.reshape(1, -1, *predictions.shape[2:]))
+    return _finite(loss, found, (1, labels.size)).reshape(labels.shape)
 
 
 def _finite(loss: Loss, found: Any, shape: tuple[int, ...]) -> np.ndarray:
