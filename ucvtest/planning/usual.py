@@ -31,7 +31,7 @@ by .4 r and M2 smaller by r."""
 FLOOR = 0.05
 """The share of what is usual that a pilot's J or M2 counts for at least: they can be below zero."""
 
-SMOOTH, STEPS = 0.35, 0.15
+SMOOTH, STEPS = 0.4, 0.15
 """v_1 as a share of J at least: of squared losses and their like, and of losses that jump where a
 prediction does, as rankings and errors do, whose J is made of effects of pairs and more."""
 
