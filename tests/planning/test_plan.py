@@ -100,6 +100,15 @@ def test_beleites_et_al_need_75_to_100_for_one_classifier_and_hundreds_to_show_s
     assert 300 < both.n_needed < 1000
 
 
+def test_the_plan_of_a_weighted_error_rate_is_about_the_interval_that_the_test_gives():
+    y, rule = rates(10)
+    weights = np.random.default_rng(0).exponential(size=100)
+    losses = uv.Losses.from_predictions(y, {"rule": rule}, sample_weight=weights)
+    low, high = uv.HoldOutTest.from_losses(losses).fit().conf_int()
+    found = uv.plan(losses, width=0.1, n=100).frame
+    assert found["width"][0] == pytest.approx(high - low)
+
+
 def test_the_expected_width_of_one_rate():
     n, rate = 15, 0.2
     ends = [stats.binomtest(k, n).proportion_ci() for k in range(n + 1)]

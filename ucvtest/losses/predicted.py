@@ -31,7 +31,10 @@ from ucvtest.losses.loss import (
 from ucvtest.losses.means import AUC, WEIGHTED, resample_means
 from ucvtest.losses.named import by_name
 
-__all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "of_predictions"]
+__all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "of_predictions"]
+
+WEIGHTED_ERRORS = "weighted_zero_one"
+"""What the loss of weighted errors is called."""
 
 EFFECTIVE_SIZE = "effective_size"
 """The setting with the number of observations that equal weights would need for the precision of

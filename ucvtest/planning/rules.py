@@ -8,15 +8,16 @@ import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri
 
 from ucvtest.losses.means import AUC
+from ucvtest.losses.predicted import EFFECTIVE_SIZE, WEIGHTED_ERRORS
 from ucvtest.losses.table import Losses
 from ucvtest.planning.basis import Basis
 from ucvtest.planning.ladder import log_error
 from ucvtest.stats.exact import BinomialCounts
-from ucvtest.stats.intervals import Shape
+from ucvtest.stats.intervals import PlusFour, Shape
 from ucvtest.stats.placements import placements
 from ucvtest.stats.wald import reference_distribution
 
-__all__ = ["McNemar", "OneRate", "PairedT", "Ranking", "basis_of_rules"]
+__all__ = ["McNemar", "OneRate", "PairedT", "Ranking", "WeightedRate", "basis_of_rules"]
 
 NEGLIGIBLE = 1e-12
 """Probability of numbers of errors that sums leave out."""
@@ -50,6 +51,24 @@ class PairedT:
 
         size = abs(effect) / (scale * self.deviation)
         return float(TTestPower().power(size, n, alpha))
+
+
+@dataclass(frozen=True)
+class WeightedRate(PairedT):
+    """The weighted error rate of one rule, with the interval that `HoldOutTest` gives it.
+
+    Weights make `effective_share` of the observations of them, as in the pilot.
+    """
+
+    rate: float = math.nan
+    effective_share: float = 1.0
+
+    def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
+        """With four observations added."""
+        variance, effective = (scale * self.sd(n)) ** 2, self.effective_share * n
+        rule = PlusFour(self.rate, variance, effective, given_df=n - 1.0)
+        low, high = rule.interval("two-sided", alpha)
+        return high - low
 
 
 @dataclass(frozen=True)
@@ -173,7 +192,12 @@ def basis_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Basis, flo
             _positive(1 - estimate)
             return OneRate(estimate, error, *ends), estimate
         return McNemar(share, error, *ends), estimate
-    return PairedT(_positive(float(values.std(ddof=1))), error), estimate
+    deviation = _positive(float(values.std(ddof=1)))
+    effective = losses.settings.get(EFFECTIVE_SIZE)
+    if other is None and losses.loss == WEIGHTED_ERRORS and effective is not None:
+        share = effective / len(values)
+        return WeightedRate(deviation, error, rate=estimate, effective_share=share), estimate
+    return PairedT(deviation, error), estimate
 
 
 def _of_ranking(losses: Losses, learner: int, other: int | None) -> tuple[Basis, float]:

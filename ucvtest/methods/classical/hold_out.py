@@ -10,7 +10,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.named import HoldOut
 from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.loss import plural
-from ucvtest.losses.predicted import EFFECTIVE_SIZE
+from ucvtest.losses.predicted import EFFECTIVE_SIZE, WEIGHTED_ERRORS
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.base import (
     THESE_RULES,
@@ -24,8 +24,6 @@ from ucvtest.stats.intervals import PlusFour
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
 
 __all__ = ["HoldOutTest"]
-
-WEIGHTED_ERRORS = "weighted_zero_one"
 
 FEW = 10
 """With fewer errors, or fewer observations on which two learners disagree, t is a rough guide."""
