@@ -45,7 +45,8 @@ evaluate_learners <- function(x, ...) UseMethod("evaluate_learners")
 
 evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
                                       pos_label = NULL, groups = NULL, weights = NULL,
-                                      n_jobs = 1, scoring = NULL, ...) {
+                                      n_jobs = 1, scoring = NULL, max_seconds = NULL,
+                                      checkpoint = NULL, ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
@@ -55,8 +56,8 @@ evaluate_learners.default <- function(x, y, learners, design = 10, loss = NULL,
   arguments <- list(design = as_design(design, nrow(sample$x)),
                     loss = as_loss(loss, sample$response),
                     scoring = as_scoring(scoring, sample$response, substitute(scoring)),
-                    pos_label = sample$pos_label,
-                    groups = sample$groups, rng = draw_seed())
+                    pos_label = sample$pos_label, groups = sample$groups,
+                    max_seconds = max_seconds, checkpoint = as_file(checkpoint), rng = draw_seed())
   fields <- with_cluster(n_jobs, {
     named <- named_learners(learners, sample, written)
     call_python("evaluate_learners", x = sample$x, y = sample$y, learners = named$learners,

@@ -416,8 +416,14 @@ def test_functions_give_the_numbers_of_python(r: RSession, name: str) -> None:
 
 
 WITHOUT_NUMBERS = {
-    *("autolog", "install_python", "ucvtest_available", "r_learner", "tidy", "glance"),
-    *("methods_text", "citation_of"),
+    "autolog",
+    "citation_of",
+    "glance",
+    "install_python",
+    "methods_text",
+    "r_learner",
+    "tidy",
+    "ucvtest_available",
 }
 """Functions that compute nothing, or nothing that Python has."""
 

@@ -110,3 +110,27 @@ test_that("what cannot be compared is refused", {
   expect_equal(message_of(compare_learners(two[1:2], two$Species)),
                "'learners' is missing: name two or more, such as c(\"lda\", \"knn:5\")")
 })
+
+test_that("a comparison that was broken off goes on from its file", {
+  skip_without_python()
+  file <- tempfile(fileext = ".json")
+  on.exit(unlink(file))
+  fits <- 0
+  broken_at <- function(limit, checkpoint = file) {
+    own <- function(x, y, xnew) {
+      fits <<- fits + 1
+      if (fits > limit) stop("power cut")
+      predict(MASS::lda(x, y), xnew)$class
+    }
+    set.seed(1)
+    compare_learners(two[1:2], two$Species, list(own = own, "knn:1"), "corrected_t",
+                     checkpoint = checkpoint)
+  }
+  expect_match(message_of(broken_at(8)), "power cut")
+  before <- fits
+  again <- broken_at(Inf)
+  expect_lt(fits - before, 10)
+  whole <- broken_at(Inf, NULL)
+  expect_equal(as.data.frame(again), as.data.frame(whole))
+  expect_match(message_of(compared(checkpoint = 3)), "'checkpoint' must be the name of a file")
+})
