@@ -80,8 +80,8 @@ def learning_curve(
         errors = np.array([se[place] for _, _, se in found])
         further = _further(sizes[-1], largest)
         continued = _continued(sizes, means, errors, further, rises=tests[0].loss is None)
-        band = (np.clip(end, *bounds) for end in (means - t * errors, means + t * errors))
-        curves.append(Curve(name, np.array(sizes), means, *band, further, continued, n_fits))
+        low, high = np.clip([means - t * errors, means + t * errors], *bounds)
+        curves.append(Curve(name, np.array(sizes), means, low, high, further, continued, n_fits))
     return tuple(curves)
 
 
