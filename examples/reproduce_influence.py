@@ -173,7 +173,8 @@ def simulate_column(
             "auc": true_auc(learner, X, y, rng),
             "estimate": found.estimate,
             "n_repeats": found.diagnostics["n_repeats"],
-            "noise": found.diagnostics["mc_bias_variance"] / found.variance,
+            # Classes that every rule separates leave a variance of zero, and no noise in it.
+            "noise": found.diagnostics["mc_bias_variance"] / (found.variance or 1.0),
             "influence": found.diagnostics["variance_influence"],
             "term_1": found.diagnostics["variance_term_1"],
             "adhoc_monte_carlo": found.diagnostics["variance_adhoc_monte_carlo"],

@@ -12,14 +12,15 @@ import ucvtest as uv
 from tests.support.paths import ROOT
 from ucvtest.advice.calibration import LIMITS, calibration_table
 
-DOCS = ROOT / "docs"
-sys.path[:0] = [str(ROOT / "examples"), str(DOCS)]
+sys.path.extend([str(ROOT / "examples"), str(ROOT / "docs")])
 import demo
 import print_again
 import reproduce_influence
 import reproduce_permutation
 from calibrating.report import END, START, page_section, tables
 from calibration import DRAWS
+
+DOCS = ROOT / "docs"
 
 
 def words(text: str) -> str:
@@ -122,7 +123,8 @@ def test_what_quick_commands_printed_is_what_they_print() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["colon"])
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", ["colon", "leave_pair_out"])
 def test_what_other_commands_printed_is_what_they_print(name: str, data_dir: Path) -> None:
     again(name)
 
