@@ -126,6 +126,22 @@ def test_python_code_can_be_read(page):
         ast.parse(block)
 
 
+@pytest.mark.parametrize(
+    ("page", "command"),
+    {
+        "tutorials/auc.md": 'loss="auc"',
+        "tutorials/two-learners.md": "uv.compare(X, y, {",
+        "tutorials/predictions.md": "from_predictions",
+        "tutorials/groups.md": "groups=patient",
+        "tutorials/gate.md": '"margin": 0.02',
+        "r/index.md": "caret::train(",
+    }.items(),
+)
+def test_a_question_is_one_click_from_the_front(page, command):
+    assert f"]({page})" in TEXTS[DOCS / "index.md"]
+    assert command in TEXTS[DOCS / page]
+
+
 def test_pages_that_are_executed_say_so():
     for page, text in TEXTS.items():
         assert bool(EXECUTED.findall(text)) == text.startswith("---\nfile_format: mystnb"), page

@@ -26,6 +26,7 @@ def write(extra: Folder, docs: Path) -> None:
     parts = [ABOUT.read_text(encoding="utf-8"), "## Methods\n\n" + "\n".join(_methods())]
     for folder, title in FOLDERS.items():
         pages = sorted((docs / folder).glob("*.md"))
+        pages += sorted((docs / folder / "reproductions").glob("*.md"))
         parts.append(f"## {title}\n\n" + "\n".join(_entry(docs, path) for path in pages))
     extra.text("llms.txt", "\n\n".join(part.strip() for part in parts) + "\n")
 
