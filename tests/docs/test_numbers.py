@@ -124,7 +124,7 @@ def test_what_quick_commands_printed_is_what_they_print() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", ["colon", "leave_pair_out"])
+@pytest.mark.parametrize("name", ["colon", "influence_table_4", "leave_pair_out"])
 def test_what_other_commands_printed_is_what_they_print(name: str, data_dir: Path) -> None:
     again(name)
 
