@@ -4,7 +4,10 @@ Each cell is a process of its own: LDA with 20 normal features, two classes, all
 defaults but the number of fits or permutations where a test has one; what is told is the largest
 resident set of the process, and by how much it is above that of a process that imports the package
 and computes as much with 40 observations. Tests may refuse a size: then the table has the
-reason.
+reason. Seconds of the committed table are upper bounds: others used the machine's two cores as well
+(load 13 to 17 for most rows), and the rows come from several runs of this script. Cells that were
+not finished there are not in it: leave-pair-out fits with 99 permutations or with n = 2000, and
+UStatisticTest's AUC with 2000.
 
     python examples/benchmarks/memory.py --quick
     python examples/benchmarks/memory.py --write      # examples/benchmarks/memory.csv, 20 minutes
