@@ -18,7 +18,10 @@ as_losses.list <- function(x, loss = NULL, groups = NULL, pos_label = NULL, ...)
   if (all(curves)) return(losses_of_curves(x, groups, ...))
   # What they score depends on the loss, so that is decided first.
   found <- lapply(x, function(each) records_of(each, ...))
-  losses_of_records(found, loss, groups, pos_label, paste(names(x), collapse = ", "))
+  name <- if (inherits(x[[1L]], "train")) "resamples of caret"
+          else if (inherits(x[[1L]], "ResampleResult")) x[[1L]]$task$id
+          else "predictions of tidymodels"
+  losses_of_records(found, loss, groups, pos_label, name)
 }
 
 as_losses.train <- function(x, loss = NULL, groups = NULL, pos_label = NULL, ...) {

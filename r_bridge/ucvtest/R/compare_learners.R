@@ -142,6 +142,9 @@ print.ucvtest_comparison <- function(x, digits = max(3L, getOption("digits") - 3
   table <- as.data.frame(x)[shown]
   # A difference of nothing may be 1e-18.
   table$estimate <- zapsmall(table$estimate, 12L)
+  for (column in intersect(c("p.value", "adj.p.value"), shown))
+    table[[column]] <- ifelse(is.na(table[[column]]), "",
+                              format.pval(table[[column]], max(1L, digits - 1L), eps = 1e-4))
   print(table, digits = digits, row.names = FALSE, ...)
   # A verdict that nothing can be said of has the reason already.
   bad <- x$status != "ok" & !vapply(substring(x$status, 2L), grepl, NA, about$verdict, fixed = TRUE)

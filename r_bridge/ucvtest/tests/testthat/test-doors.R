@@ -19,7 +19,7 @@ test_that("caret's train and resamples: corrected t, McNemar, DeLong", {
   lda <- caret::train(Species ~ ., two, method = "lda", trControl = control)
   glm <- caret::train(Species ~ ., two, method = "glm", trControl = control)
   losses <- as_losses(list(lda = lda, glm = glm))
-  expect_output(print(losses), "100 observations, 10 resamples")
+  expect_output(print(losses), "data:  resamples of caret\n100 observations, 10 resamples")
   accuracy <- caret::resamples(list(lda = lda, glm = glm))
   differences <- accuracy$values[["lda~Accuracy"]] - accuracy$values[["glm~Accuracy"]]
   expect_equal(of(corrected_t_test(losses, "lda", "glm")), corrected_t(-differences, 10, 90))
