@@ -9,6 +9,9 @@ from scipy import stats
 from sklearn.datasets import load_iris
 
 import ucvtest as uv
+from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
+from ucvtest.methods.ustatistic.run import RELIABLE, Found
+from ucvtest.methods.ustatistic.together import _answered
 
 LEARNERS = ["lda", "nearest_centroid", "knn:3", "majority"]
 
@@ -280,3 +283,18 @@ def test_learners_that_are_nearly_the_same_have_an_answer_from_few_draws():
     # By itself the same test has none.
     alone = uv.UStatisticTest(X, y, "lda", "ridge:1").fit(n_pairs=60, rng=0)
     assert alone.status != "ok"
+
+
+def test_a_variance_that_draws_do_not_tell_is_the_jackknife_with_their_noise():
+    # Learners that differ in one fit: all products of different groups of draws are 0 or below.
+    values = {"estimate": 1e-4, "midpoint": 0.0, "slope": 30.0}
+    errors = {"estimate": 1e-4, "midpoint": 0.0, "slope": 5.0}
+    unknown = Found(MonteCarloEstimates(values, errors), "midpoint", 400, converged=True)
+    found = _answered(unknown, 3e-6)
+    assert found.floored
+    assert found.estimates.values == values | {"midpoint": 3e-6, "slope": 0.0}
+    # Some noise of the variance, or a variance, is something; no difference at all remains none.
+    rough = MonteCarloEstimates(values | {"midpoint": 1e-8}, errors | {"midpoint": 1e-6})
+    found = _answered(Found(rough, "midpoint", 400, converged=True), 3e-6)
+    assert found.estimates.values["midpoint"] == pytest.approx(1e-6 / RELIABLE)
+    assert not _answered(unknown, 0.0).floored

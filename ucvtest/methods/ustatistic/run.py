@@ -69,7 +69,7 @@ class Found:
     """The estimates of a run, and how it went.
 
     `variance` is the one to studentise with, `floored` if it was raised to four times its
-    Monte-Carlo error; `own` each of two learners alone.
+    Monte-Carlo error, or to the jackknife with all its noise; `own` each of two learners alone.
     """
 
     estimates: MonteCarloEstimates

@@ -17,6 +17,7 @@ from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.kernels.ustatistic.several import Differences, Several, SeveralSums
+from ucvtest.kernels.ustatistic.variances import first_order_factor
 from ucvtest.learners.jitted.paths import on_paths
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic.auc import run as auc_run
@@ -215,10 +216,11 @@ class _Losses:
         if not others:
             estimates = self.several.alone[first]
             return Found(estimates, options.variance, self.n_pairs, self.converged)
-        estimates = self.several.weighted({first: 1.0, others[0]: -1.0})
+        estimates, one = self.several.weighted({first: 1.0, others[0]: -1.0}), self.several.each[0]
         own = tuple(self._own(place) for place in places)
         found = Found(estimates, options.variance, self.n_pairs, self.converged, own)
-        return _answered(found)
+        factor = first_order_factor(one.n_obs, one.learn_size + 1)
+        return _answered(found, factor * float(estimates.effects @ estimates.effects))
 
     def _own(self, place: int) -> FirstOrderEstimate:
         found = self.several.alone[place]
@@ -237,17 +239,25 @@ class _Losses:
         return found
 
 
-def _answered(found: Found) -> Found:
+def _answered(found: Found, squares: float) -> Found:
     """With a variance that is at least so large that its Monte-Carlo error is a part of it.
 
     Among several learners some are nearly the same: no number of draws makes the variance of their
-    difference precise, and without an answer nothing would be said of all together.
+    difference precise, and without an answer nothing would be said of all together. Where learners
+    differed in too few draws for any product of two groups of them, variance and error are both 0:
+    then `squares` stand for it, the jackknife with all its Monte-Carlo noise.
     """
     estimates, name = found.estimates, found.variance
-    least = estimates.mc_se[name] / RELIABLE
-    if not estimates.values[name] < least:
+    value, least = estimates.values[name], estimates.mc_se[name] / RELIABLE
+    unknown = not value > 0
+    if unknown:
+        least = max(least, squares)
+    if not value < least:
         return found
     values = {**estimates.values, name: least}
+    if unknown and "slope" in values:
+        # What the standard error depends on is unknown as well.
+        values["slope"] = 0.0
     return replace(found, estimates=replace(estimates, values=values), floored=True)
 
 
