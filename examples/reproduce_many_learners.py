@@ -11,10 +11,7 @@ Every data set is compared once, by `uv.compare(..., correction="simultaneous")`
 are the stabilised ones. A pair without an answer is not covered ("joint coverage"); "of those
 answered" leaves it out, and "no answer" is the share of such pairs. Rows, one for each
 data set, are kept as they come (`--rows`), and the script goes on where it was stopped; `--table`
-writes what is committed as examples/many_learners.csv. What stands there now is of symmetric
-intervals, the default before the stabilised ones, where pairs without an answer, 21 to 62% in "all
-different", were counted as covered: 400 pairs of learning sets do not tell the variance of learners
-that are nearly the same. Such pairs have an answer since, with a variance that is too large.
+writes what is committed as examples/many_learners.csv.
 """
 
 import argparse
