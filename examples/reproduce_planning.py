@@ -635,7 +635,7 @@ def main() -> None:
             whom = "chosen on" if chosen else "not used"
             within = part[f"{kind}_within"].mean()
             print(f"{kind}, {whom}: {held} of {len(part)} right, {within:.2f} of pilots in 30%")
-    others = of_others(folder, sizes["others"], OTHERS[:2] if options.quick else OTHERS)
+    others = of_others(folder, sizes["others"], OTHERS[:1] if options.quick else OTHERS)
     print(others.round(3).to_string(index=False))
     tables = {"planning_problems": each, "planning_others": others}
     if not options.why:
