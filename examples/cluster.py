@@ -5,10 +5,11 @@
 
 On a real cluster name its scheduler, ``Client("tcp://scheduler:8786")``, and install ucvtest and
 the learners' packages on the workers, one thread for each core (``dask worker --nthreads 1
---nworkers auto``): every worker limits BLAS to one thread. The sample is sent once for some seconds
-of fits, not with every task. Whatever does the fits, the numbers are those of one process: seeds
-belong to fits, not to workers. A worker that dies costs the time of the fits that it was doing; the
-third run below shows it.
+--nworkers auto``): every worker limits BLAS to one thread, and a learner that would share out its
+own work to the worker's core. The sample goes with every task, which holds several fits: what is
+sent once to one worker would be lost with it. Whatever does the fits, the numbers are those of one
+process: seeds belong to fits, not to workers. A worker that dies costs the time of the fits that it
+was doing; the third run below shows it.
 
 Jitted learners need none of this: they use all cores, and all devices, by themselves.
 """
@@ -27,14 +28,14 @@ from sklearn.ensemble import RandomForestClassifier
 import ucvtest as uv
 
 
-def evaluated(n_obs: int, n_trees: int, n_folds: int) -> tuple[np.ndarray, float]:
+def evaluated(n_obs: int, n_trees: int, n_folds: int, n_repeats: int) -> tuple[np.ndarray, float]:
     """Losses of a forest on repeated cross-validation, and seconds."""
     rng = np.random.default_rng(0)
     y = np.arange(n_obs) % 2
     X = rng.normal(size=(n_obs, 10)) + 0.4 * y[:, None]
     start = time.perf_counter()
     forest = RandomForestClassifier(n_trees)
-    design = uv.designs.KFold(n_folds, n_repeats=4)
+    design = uv.designs.KFold(n_folds, n_repeats)
     losses = uv.evaluate({"forest": forest}, X, y, design, rng=0, progress=False)
     return losses.means, time.perf_counter() - start
 
@@ -51,12 +52,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a small forest on few folds")
     quick = parser.parse_args().quick
-    size = (40, 3, 4) if quick else (300, 100, 10)
+    small = (40, 3, 4, 4)
+    size = small if quick else (300, 100, 10, 12)
     alone, seconds = evaluated(*size)
     print(f"one process: {seconds:.1f} s")
     # No dashboard: it would need a port that others may use.
     cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
     with cluster, Client(cluster) as client:
+        with joblib.parallel_config(backend="dask"):
+            # Workers import what they need once.
+            evaluated(*small)
         for killed in (False, True):
             timer = kill_a_worker(client, 0.2 if quick else 2.0) if killed else None
             with joblib.parallel_config(backend="dask"):

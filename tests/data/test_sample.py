@@ -1,7 +1,5 @@
 """The sample: what is read from X and y, and what is refused."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -141,11 +139,3 @@ def test_a_categorical_holds_labels_whatever_its_categories_are(wrap, shift):
     assert not taken_for_classes(wrap(y), "number")
     losses = uv.evaluate("majority", np.eye(50), wrap(y), 2, rng=0)
     assert losses.in_words == "error rate"
-
-
-def test_a_large_sample_says_how_large_it_is():
-    X, y = np.zeros((1000, 5)), np.arange(1000) % 2
-    for features, least in ((X, X.nbytes), (pd.DataFrame(X), X.nbytes), (csr_array(X), 8000)):
-        sample = make_sample(features, y, as_classes=True)
-        # Dask looks at this number to tell what it sends once from what it sends with every task.
-        assert least <= sys.getsizeof(sample) < 2 * least

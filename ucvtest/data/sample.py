@@ -52,13 +52,6 @@ class Sample:
     codes: np.ndarray | None
     groups: Groups | None = None
 
-    def __sizeof__(self) -> int:
-        """Bytes, those of the data included: Dask sends what is large once, not with every task."""
-        features = self.features
-        if _is_pandas(features, "DataFrame"):
-            return int(features.memory_usage().sum())
-        return int(getattr(features, "nbytes", 8 * self.n_obs))
-
     @property
     def n_obs(self) -> int:
         """Number of observations, n."""

@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -136,7 +136,7 @@ def _fit_splits(
     """
     values = np.full(_shape(sample, output, fits.testing), np.nan)
     rows = [row for row in range(len(fits.splits)) if fits.testing[row].any()]
-    with nullcontext() if os.getpid() == parent else _ONE_BLAS_THREAD:
+    with _one_core(parent):
         each = learner.fit_predict_each((_one_fit(sample, fits, row) for row in rows), output)
         for row in rows:
             tested = np.flatnonzero(fits.testing[row])
@@ -144,6 +144,21 @@ def _fit_splits(
                 each, learner, sample.n_classes, output, fits.splits[row], tested
             )
     return values
+
+
+@contextmanager
+def _one_core(parent: int) -> Iterator[None]:
+    """In a worker process, let a learner use the worker's core alone.
+
+    Dask would otherwise get the trees of a forest as tasks of their own, which takes longer.
+    """
+    if os.getpid() == parent:
+        yield
+        return
+    from joblib import parallel_config
+
+    with _ONE_BLAS_THREAD, parallel_config(backend="sequential"):
+        yield
 
 
 def _shape(sample: Sample, output: Output, testing: np.ndarray) -> tuple[int, ...]:
