@@ -68,6 +68,8 @@ def _table(frame: pd.DataFrame) -> str:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float):
         return "" if pd.isna(value) else f"{value:.4g}"
     return str(value).replace("|", "\\|")
