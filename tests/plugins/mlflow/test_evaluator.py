@@ -626,7 +626,8 @@ def test_misspelt_options(
         evaluate(data, config, predictions="new", **options)
     assert str(error.value) == (
         f"evaluator_config of ucvtest has {typed!r}, which it does not know: did you mean "
-        f"{meant!r}? Its options are baseline, baseline_model, loss, pos_label, alternative, margin"
+        f"{meant!r}? Its options are baseline, baseline_model, loss, pos_label, alternative, "
+        "margin, groups"
     )
 
 
@@ -635,7 +636,7 @@ def test_options_that_it_does_not_know(client: MlflowClient, data: pd.DataFrame)
         evaluate(data, {"baseline": "old", "metric_prefix": "x"}, predictions="new")
     assert [str(item.message) for item in caught if item.category is UcvtestWarning] == [
         "evaluator_config holds metric_prefix, which ucvtest does not know: its options are "
-        "baseline, baseline_model, loss, pos_label, alternative, margin"
+        "baseline, baseline_model, loss, pos_label, alternative, margin, groups"
     ]
 
 

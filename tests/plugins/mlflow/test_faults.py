@@ -22,6 +22,7 @@ import ucvtest_mlflow as um
 from mlflow import MlflowClient
 from mlflow.entities import ViewType
 from ucvtest_mlflow import delivery, servers
+from ucvtest_mlflow.keys import keys_of
 from ucvtest_mlflow.records import Record
 
 from tests.support.mlflow_faults import FAULTS, PLACES, Proxy, proxied
@@ -84,7 +85,7 @@ def require_once(server: MlflowClient, experiment: str, n_runs: int = 1) -> None
     runs = server.search_runs([experiment], run_view_type=ViewType.ACTIVE_ONLY)
     assert [run.info.status for run in runs] == ["FINISHED"] * n_runs
     for run in runs:
-        assert delivery._keys(run) == ["ustatistic.1"]
+        assert keys_of(run) == ["ustatistic.1"]
         assert same(um.load_result(run.info.run_id), RESULT)
         assert len(run.inputs.dataset_inputs) <= 1
         for name in run.data.metrics:

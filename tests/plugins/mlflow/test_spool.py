@@ -26,7 +26,7 @@ import ucvtest_mlflow as um
 from mlflow import MlflowClient
 from ucvtest_mlflow import locks
 from ucvtest_mlflow import spool as spooling
-from ucvtest_mlflow.delivery import _keys
+from ucvtest_mlflow.keys import keys_of
 from ucvtest_mlflow.records import Record
 from ucvtest_mlflow.spool import Spool
 
@@ -164,7 +164,7 @@ def test_a_record_that_has_arrived_and_cannot_be_removed(
     (run,) = runs(client)
     assert um.flush_spool(spool) == [(run.info.run_id, "ustatistic.1")]
     (found,) = runs(client)
-    assert _keys(found) == ["ustatistic.1"]
+    assert keys_of(found) == ["ustatistic.1"]
     assert list(spool.iterdir()) == []
 
 
