@@ -42,7 +42,8 @@ def requires_r() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the marker do what the fixture of the same name does."""
+    """Start with what takes minutes; let the other marker do what the fixture of its name does."""
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
     for item in items:
         if item.get_closest_marker("requires_r"):
             item.add_marker(pytest.mark.usefixtures("requires_r"))

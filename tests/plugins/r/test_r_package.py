@@ -31,6 +31,7 @@ ENVIRONMENT_NOTES = ("unable to verify current time", "CRAN incoming feasibility
 pytestmark = pytest.mark.requires_r
 
 
+@pytest.mark.first
 def test_r_cmd_check_finds_nothing(r_environment: dict[str, str], tmp_path: Path) -> None:
     # No network: an empty repository instead of one that R would ask for dependencies.
     (tmp_path / "src" / "contrib").mkdir(parents=True)
