@@ -358,6 +358,10 @@ def test_halves_that_overlap_or_differ_in_size_are_refused():
 def test_sizes_of_random_splits_are_read_off():
     assert designs.random_splits_of(draw(designs.RandomSplits(3, 0.25))) == (15, 5)
     assert designs.random_splits_of(draw(designs.KFold(3))) == (13, 7)
+    # One test set is empty: refused in words, not by a division by zero.
+    testing = np.arange(6)[None] // 2 == np.arange(4)[:, None]
+    with pytest.raises(ValueError, match="its test sets have between 0 and 2 observations"):
+        designs.random_splits_of(designs.Design(~testing, testing), 0.05)
     with pytest.raises(ValueError, match="its test sets have between 5 and 10 observations"):
         designs.random_splits_of(draw(designs.NestedKFold(4, 1)))
     with pytest.raises(ValueError, match="either learnt from or tested"):

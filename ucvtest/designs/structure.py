@@ -4,6 +4,7 @@ It does not matter how the design was made: designs from elsewhere (scikit-learn
 people's indices) are as good as those of `ucvtest.designs`.
 """
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -106,12 +107,16 @@ def random_splits_of(design: Design, unevenness: float = 0.0) -> tuple[int, int]
     _check_design(design)
     problem = _not_the_rest(design)
     sizes = design.testing.sum(axis=1)
-    uneven = sizes.mean() * (1 / sizes).mean() - 1
-    if problem is None and sizes.max() - sizes.min() > 1 and uneven > unevenness:
+    if problem is None and sizes.max() - sizes.min() > 1 and _unevenness(sizes) > unevenness:
         problem = f"its test sets have between {sizes.min()} and {sizes.max()} observations"
     if problem:
         raise ValueError(f"the design does not split the sample in the same proportion: {problem}")
     return design.n_obs - int(sizes.max()), int(sizes.max())
+
+
+def _unevenness(sizes: np.ndarray) -> float:
+    """What `random_splits_of` holds against its bound; no finite one admits an empty test set."""
+    return float(sizes.mean() * (1 / sizes).mean() - 1) if sizes.all() else math.inf
 
 
 def nested_folds_of(design: Design) -> np.ndarray:
