@@ -5,7 +5,7 @@ import math
 import shutil
 import textwrap
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +86,7 @@ def _print_methods(outcome: "TestResult | Comparison") -> None:
     from ucvtest.results.citations import cite
 
     typer.echo("\nMethods\n")
-    for result in getattr(outcome, "results", {"": outcome}).values():
+    for result in _results_of(outcome):
         typer.echo(textwrap.fill(result.methods_text(), width()) + "\n")
     typer.echo("References\n")
     for line in cite(outcome).text.splitlines():
@@ -94,8 +94,12 @@ def _print_methods(outcome: "TestResult | Comparison") -> None:
 
 
 def _carried_out(outcome: "TestResult | Comparison") -> bool:
-    results = getattr(outcome, "results", {"": outcome})
-    return all(each.status == "ok" for each in results.values())
+    return all(each.status == "ok" for each in _results_of(outcome))
+
+
+def _results_of(outcome: "TestResult | Comparison") -> "Iterable[TestResult]":
+    results: Mapping[Any, TestResult] = getattr(outcome, "results", {"": outcome})
+    return results.values()
 
 
 def _verdict(outcome: "TestResult | Comparison", alpha: float) -> str:

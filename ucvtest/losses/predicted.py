@@ -116,8 +116,8 @@ def _columns(
 def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
     """Values whose means are weighted ones, and whose spread is that of the ratio estimator.
 
-    Their means have the bounds of the loss, and so do not they themselves; by a name of their own
-    nothing counts them as errors. The effective size is Kish's.
+    Their mean lies within the bounds of the loss; single values may not. The loss has a name of its
+    own, so that nothing counts them as errors. The effective size is Kish's.
     """
     if found["loss"] == AUC:
         raise ValueError(

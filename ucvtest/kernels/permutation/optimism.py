@@ -1,5 +1,6 @@
 """Optimism on permuted labels, from predictions of rules that were learnt from them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -18,7 +19,7 @@ from ucvtest.data.groups import (
 )
 from ucvtest.stats.exchangeable import Exchangeable
 
-__all__ = ["generalization"]
+__all__ = ["generalization", "mean_over_clusters"]
 
 NAMED_LOSSES = ("squared", "absolute", "zero_one")
 
@@ -114,9 +115,9 @@ def _of_clusters(
             f"y must hold the observed label of each of {clusters.groups.n_obs} rows where there "
             f"are groups, got shape {observed.shape}"
         )
-    known, shares = Exchangeable.of(observed, clusters.groups.index).shares()
+    exchangeable = Exchangeable.of(observed, clusters.groups.index)
     possible = np.zeros(labels.shape, dtype=bool)
-    for value, share in zip(known, shares, strict=True):
+    for value, share in zip(*exchangeable.shares(), strict=True):
         possible |= (labels == value) & (share > 0)
     if not possible.all():
         row, place = np.argwhere(~possible)[0].tolist()
@@ -125,7 +126,6 @@ def _of_clusters(
             "cannot get that label: permute within groups, and those of groups with one label "
             "among groups of one size (of any size where every group has one label)"
         )
-    weight = clusters.row_shares
     if isinstance(loss, str) and loss in ("squared", "absolute"):
         power = 2 if loss == "squared" else 1
 
@@ -141,9 +141,22 @@ def _of_clusters(
             found: np.ndarray = (matrix[code, lower] + matrix[code, upper]) / 2
             return found
 
-    e_in, e_out = losses(labels) @ weight, np.zeros(len(fitted))
-    for value, share in zip(known, shares, strict=True):
-        e_out += losses(np.full(fitted.shape, value)) @ (weight * share)
+    return mean_over_clusters(losses, labels, clusters.row_shares, exchangeable)
+
+
+def mean_over_clusters(
+    losses: Callable[[np.ndarray], np.ndarray],
+    labels: np.ndarray,
+    weight: np.ndarray,
+    exchangeable: Exchangeable,
+) -> dict[str, np.ndarray]:
+    """Mean losses on the labels (P, n) that were learnt, and on those that rows can get.
+
+    `losses` gives those (P, n) of the predictions for any labels, `weight` (n,) is that of a row.
+    """
+    e_in, e_out = losses(labels) @ weight, np.zeros(len(labels))
+    for value, share in zip(*exchangeable.shares(), strict=True):
+        e_out += losses(np.full(labels.shape, value)) @ (weight * share)
     return {"e_in": e_in, "e_out": e_out, "e_gen": e_out - e_in}
 
 

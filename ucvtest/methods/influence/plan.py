@@ -306,8 +306,8 @@ class Options:
         if scheme in WITH_FOLDS:
             check_class_sizes(layout, response, layout.n_folds)
         budget = {"max_fits": max_fits, "max_seconds": max_seconds}
+        fixed = n_repeats != "auto" or scheme in SINGLE or variance == "share"
         for name, value in budget.items():
-            fixed = n_repeats != "auto" or scheme in SINGLE or variance == "share"
             if value is not None and fixed:
                 raise ValueError(
                     f"{name} is for n_repeats='auto' of schemes with several repeats, and not for "

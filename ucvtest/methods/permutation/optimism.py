@@ -12,6 +12,7 @@ from ucvtest.common.arrays import as_numbers
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.permutation import Sampling, generalization
+from ucvtest.kernels.permutation.optimism import mean_over_clusters
 from ucvtest.learners.base import Learner
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix
 from ucvtest.learners.jitted.smoother import Smoother
@@ -134,12 +135,11 @@ def clustered_losses(
     """The same for clusters: a new label of a row is one that it can get."""
     if loss.output == "label" and loss.original_labels:
         loss = matrix_loss(_matrix_of(loss, sample))
-    e_in = _by_function(loss, sample, labels, predictions) @ relabeling.weight
-    e_out = np.zeros(len(predictions))
-    for value, share in zip(*relabeling.exchangeable.shares(), strict=True):
-        drawn = np.full(labels.shape, value)
-        e_out += _by_function(loss, sample, drawn, predictions) @ (relabeling.weight * share)
-    return {"e_in": e_in, "e_out": e_out, "e_gen": e_out - e_in}
+
+    def losses(true: np.ndarray) -> np.ndarray:
+        return _by_function(loss, sample, true, predictions)
+
+    return mean_over_clusters(losses, labels, relabeling.weight, relabeling.exchangeable)
 
 
 def clustered_complexity(matrix: np.ndarray, relabeling: Relabeling) -> tuple[float, float, float]:
