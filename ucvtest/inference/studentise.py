@@ -101,13 +101,13 @@ def on_logit_scale(one: Studentised) -> Studentised:
 
 
 def by_rule(one: Studentised, rule: StudentRule) -> Studentised:
-    """The same estimate, tested by another rule that refers to Student's t."""
+    """The same estimate, tested by a rule that has a reference distribution of its own."""
     return replace(
         one,
         statistic=rule.statistic,
         pvalue=rule.pvalue(one.null_value, one.alternative),
         df=rule.df,
-        reference="t",
+        reference=rule.reference,
         rule=rule,
     )
 

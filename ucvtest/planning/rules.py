@@ -14,6 +14,7 @@ from ucvtest.planning.basis import Basis
 from ucvtest.planning.ladder import log_error
 from ucvtest.stats.exact import BinomialCounts
 from ucvtest.stats.intervals import PlusFour, Shape
+from ucvtest.stats.logit import LogitT
 from ucvtest.stats.placements import placements
 from ucvtest.stats.wald import reference_distribution
 
@@ -153,10 +154,14 @@ class OneRate:
 
 @dataclass(frozen=True)
 class Ranking:
-    """AUCs by DeLong's variance, the classes being in the shares of the sample."""
+    """AUCs by DeLong's variance, the classes being in the shares of the sample.
+
+    `estimate` is the AUC of one rule, whose interval is made on the logit scale; None of two.
+    """
 
     unit_variance: float
     log_error: float
+    estimate: float | None
     least: int = 4
 
     def sd(self, n: int) -> float:
@@ -168,7 +173,11 @@ class Ranking:
         return self.sd(n)
 
     def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
-        """Of the normal interval."""
+        """Of the interval that `DeLongTest` gives."""
+        if self.estimate is not None:
+            rule = LogitT(self.estimate, scale * self.sd(n), math.nan)
+            low, high = rule.interval("two-sided", alpha)
+            return high - low
         return -2 * float(ndtri(alpha / 2)) * scale * self.sd(n)
 
     def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
@@ -208,7 +217,8 @@ def _of_ranking(losses: Losses, learner: int, other: int | None) -> tuple[Basis,
     n = len(found.positives) + len(found.negatives)
     df = min(len(found.positives), len(found.negatives)) - 1.0
     variance = _positive(found.variance)
-    return Ranking(n * variance, log_error(max(df, 1.0), 0.0)), found.mean
+    alone = found.mean if other is None else None
+    return Ranking(n * variance, log_error(max(df, 1.0), 0.0), alone), found.mean
 
 
 def _at_scale(scale: float, low: float, middle: float, high: float) -> float:

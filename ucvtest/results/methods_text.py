@@ -142,7 +142,7 @@ def _uncertainty(result: ResultFields) -> str:
     if isinstance(variance, str):
         parts.append(f"The variance estimate is {variance!r}")
     name = result.interval_name if result.interval_name != "interval" else "confidence interval"
-    by = INTERVALS[result.rule.kind] if result.rule is not None else _reference(result)
+    by = _reference(result) if result.rule is None else _of_rule(result.rule.kind, result.reference)
     if by:
         parts.append(f"the {name} is {by}")
     error = result.diagnostics.get("mc_se_estimate", math.nan)
@@ -150,6 +150,12 @@ def _uncertainty(result: ResultFields) -> str:
         parts.append(f"the Monte-Carlo standard error of the estimate is {_number(error)}")
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _of_rule(kind: str, reference: str) -> str:
+    """The interval of a rule, which may refer to the normal distribution instead of Student's t."""
+    by = INTERVALS[kind]
+    return by.replace("Student's t", "normal") if reference == "normal" else by
 
 
 def _reference(result: ResultFields) -> str:

@@ -121,6 +121,7 @@ class HallT:
     """
 
     kind: ClassVar[str] = "hall"
+    reference: ClassVar[str] = "t"
 
     estimate: float
     se: float

@@ -17,7 +17,10 @@ to the estimate nevertheless."""
 
 @dataclass(frozen=True)
 class LogitT(TransformedT):
-    """Student's t on the logit scale: the AUC of one learner. See `ucvtest.stats.rules.Rule`."""
+    """Student's t on the logit scale: the AUC of one learner. See `ucvtest.stats.rules.Rule`.
+
+    Without degrees of freedom (NaN) the normal distribution.
+    """
 
     kind: ClassVar[str] = "logit t"
 
@@ -33,7 +36,7 @@ class LogitT(TransformedT):
             # Such an interval begins beyond the estimate.
             centres.reverse()
         low, high = (
-            wald_interval(centre, se, "t", self.df, alternative, alpha)[end]
+            wald_interval(centre, se, self.reference, self.df, alternative, alpha)[end]
             for end, centre in enumerate(centres)
         )
         return float(expit(low)), float(expit(high))

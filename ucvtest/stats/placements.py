@@ -11,6 +11,7 @@ from scipy import stats
 from scipy.special import chdtrc
 
 from ucvtest.stats.logit import LogitT
+from ucvtest.stats.wald import wald_interval
 
 __all__ = [
     "AreaUnderCurve",
@@ -264,23 +265,23 @@ def equality(parts: Sequence[AreaUnderCurve]) -> Equality:
 
 
 def auc_table(
-    column: str, names: Sequence[str], parts: Sequence[AreaUnderCurve], value: str = "estimate"
-) -> dict[str, Any]:
-    """The AUC of each column of scores with its error and 95% interval, as a table of a result."""
+    names: Sequence[str], parts: Sequence[AreaUnderCurve], *, by_logit: bool
+) -> dict[str, tuple[Any, ...]]:
+    """The AUC of each learner with its error and 95% interval, as a table of a result."""
     errors = [math.sqrt(part.variance) for part in parts]
-    intervals = [_interval(part, error) for part, error in zip(parts, errors, strict=True)]
+    intervals = [_interval(*each, by_logit) for each in zip(parts, errors, strict=True)]
     return {
-        column: tuple(names),
-        value: tuple(part.mean for part in parts),
+        "learner": tuple(names),
+        "estimate": tuple(part.mean for part in parts),
         "se": tuple(errors),
         "conf_low": tuple(low for low, _ in intervals),
         "conf_high": tuple(high for _, high in intervals),
     }
 
 
-def _interval(part: AreaUnderCurve, error: float) -> tuple[float, float]:
-    """The 95% interval of one AUC: of clusters, which have degrees of freedom, by the logit."""
-    if error > 0 and not math.isnan(part.df):
+def _interval(part: AreaUnderCurve, error: float, by_logit: bool) -> tuple[float, float]:
+    """The 95% interval of one AUC, on the logit scale or its own."""
+    if by_logit and error > 0:
         return LogitT(part.mean, error, part.df).interval("two-sided", 0.05)
-    width = float(stats.norm.isf(0.025)) * error
-    return part.mean - width, part.mean + width
+    reference = "normal" if math.isnan(part.df) else "t"
+    return wald_interval(part.mean, error, reference, part.df, "two-sided", 0.05)

@@ -33,11 +33,15 @@ class Rule(Protocol):
 
 
 class StudentRule(Rule, Protocol):
-    """A rule that refers to Student's t."""
+    """A rule that refers to Student's t or to the normal distribution."""
 
     @property
     def df(self) -> float:
-        """Its degrees of freedom."""
+        """Degrees of freedom; NaN of the normal distribution."""
+
+    @property
+    def reference(self) -> str:
+        """The distribution: "t" or "normal"."""
 
 
 TYPES = (BinomialCounts, PairedCounts, LogitT, PlusFour, HallT, LogT, StabilisedT)

@@ -63,10 +63,18 @@ def wald_pvalue(statistic: float, reference: str, df: float, alternative: Altern
 
 
 class TransformedT:
-    """A rule that compares the estimate, on a scale of its own, with Student's t."""
+    """A rule that compares the estimate, on a scale of its own, with Student's t.
+
+    Without degrees of freedom (NaN) with the normal distribution.
+    """
 
     df: float
     null_value: float
+
+    @property
+    def reference(self) -> str:
+        """The distribution by name, as in results."""
+        return "normal" if math.isnan(self.df) else "t"
 
     @property
     def statistic(self) -> float:
@@ -75,7 +83,7 @@ class TransformedT:
 
     def pvalue(self, null_value: float, alternative: Alternative) -> float:
         """Of a value that the estimand can have, else NaN; it inverts the interval."""
-        return wald_pvalue(self._statistic(null_value), "t", self.df, alternative)
+        return wald_pvalue(self._statistic(null_value), self.reference, self.df, alternative)
 
     def _statistic(self, null_value: float) -> float:
         """The same of any value; NaN where the estimand cannot have it."""

@@ -112,7 +112,8 @@ mcnemar_learners_test.default <- default_method(mcnemar_spec)
 mcnemar_learners_test.formula <- formula_method(mcnemar_learners_test.default)
 mcnemar_learners_test.ucvtest_losses <- losses_method(mcnemar_spec)
 
-delong_spec <- resampling_spec("DeLongTest", design = hold_out(), without = "loss")
+delong_spec <- resampling_spec("DeLongTest", design = hold_out(), fit = alist(interval = "auto"),
+                               without = "loss")
 delong_learners_test <- function(x, ...) UseMethod("delong_learners_test")
 delong_learners_test.default <- default_method(delong_spec)
 delong_learners_test.formula <- formula_method(delong_learners_test.default)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import logit
 from sklearn.model_selection import StratifiedKFold
 
 import ucvtest as uv
@@ -264,8 +265,59 @@ class TestPROC:
             0.8236789,
             0.7313686,
         ]
-        single = fit(losses, "rule 1")
+        single = uv.DeLongTest.from_losses(losses, "rule 1").fit(interval="wald")
         assert [round(end, 7) for end in single.conf_int()] == [0.6301182, 0.8326189]
+
+
+class TestInterval:
+    @pytest.mark.parametrize("alternative", SIDES)
+    def test_one_rule_is_on_the_logit_scale(self, alternative):
+        losses = scores_of(*draw(4))
+        result = fit(losses, 0, alternative=alternative, null_value=0.6)
+        known = uv.DeLongTest.from_losses(losses, 0, alternative=alternative, null_value=0.6)
+        published = known.fit(interval="wald")
+        auc, se = published.estimate, published.se
+        assert (result.estimate, result.se, result.reference) == (auc, se, "normal")
+        z = (logit(auc) - logit(0.6)) / (se / (auc * (1 - auc)))
+        tail = {"less": stats.norm.cdf(z), "greater": stats.norm.sf(z)}
+        assert result.statistic == pytest.approx(z)
+        assert result.pvalue == pytest.approx(tail.get(alternative, 2 * stats.norm.sf(abs(z))))
+        assert result.pvalue != pytest.approx(published.pvalue)
+        # The interval ends where a null value would just be rejected.
+        ends = [end for end in result.conf_int() if 0 < end < 1]
+        assert len(ends) == (2 if alternative == "two-sided" else 1)
+        for end in ends:
+            at = fit(losses, 0, alternative=alternative, null_value=end)
+            assert at.pvalue == pytest.approx(0.05)
+
+    def test_it_ends_below_one(self):
+        y = np.repeat([0, 1], 10)
+        scores = np.arange(20.0)
+        scores[[9, 10]] = scores[[10, 9]]
+        test = uv.DeLongTest.from_losses(scores_of(y, scores))
+        assert test.fit(interval="wald").conf_int()[1] > 1
+        low, high = test.fit().conf_int()
+        assert 0.8 < low < 0.99 < high < 1
+
+    def test_two_rules_have_the_published_one(self):
+        losses = scores_of(*draw(4))
+        test = uv.DeLongTest.from_losses(losses)
+        result, published = test.fit(), test.fit(interval="wald")
+        assert result.conf_int() == published.conf_int()
+        alone = [published.tables["Learners"][end] for end in ("conf_low", "conf_high")]
+        for place in (0, 1):
+            one = uv.DeLongTest.from_losses(losses, place)
+            assert one.fit(interval="wald").conf_int() == (alone[0][place], alone[1][place])
+        with pytest.raises(ValueError, match="is for the AUC of one learner"):
+            test.fit(interval="logit")
+
+    def test_what_is_refused(self):
+        test = uv.DeLongTest.from_losses(scores_of(*draw(4)), 0, null_value=1.2)
+        with pytest.raises(ValueError, match=r"null_value=1.2 is no AUC.*interval='wald'"):
+            test.fit()
+        assert test.fit(interval="wald").pvalue < 0.05
+        with pytest.raises(ValueError, match="interval='exact' is unknown"):
+            test.fit(interval="exact")
 
 
 class TestLevel:
@@ -340,7 +392,7 @@ class TestCases:
         result = uv.DeLongTest(rng.normal(size=(30, 2)), y, "lda", design=10).fit(rng=0)
         assert result.status == "ok"
         assert math.isnan(result.diagnostics["mean_of_fold_aucs"])
-        assert "Folds that test one class have no AUC of their own" in result.notes[-1]
+        assert "Folds that test one class have no AUC of their own" in " ".join(result.notes)
 
     def test_hold_out_and_splitters(self):
         rng = np.random.default_rng(2)

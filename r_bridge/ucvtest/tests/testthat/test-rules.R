@@ -29,7 +29,7 @@ test_that("risks of riskRegression give its AUCs, Brier scores and standard erro
     list(model = risk(type ~ glu + bmi + age), age = risk(type ~ age)), formula = y ~ 1, data = pima,
     metrics = c("AUC", "Brier"), null.model = FALSE, se.fit = TRUE, ...)
   theirs <- score(summary = "risks")
-  ours <- delong_learners_test(as_losses(theirs))
+  ours <- delong_learners_test(as_losses(theirs), interval = "wald")
   expect_equal(as.list(ours$tables$Learners[c("estimate", "se", "conf_low", "conf_high")]),
                as.list(theirs$AUC$score)[c("AUC", "se", "lower", "upper")], ignore_attr = TRUE)
   # Theirs is the second minus the first.
