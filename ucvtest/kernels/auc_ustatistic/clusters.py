@@ -128,7 +128,7 @@ class SingleLabelClusters(TwoClasses):
         scores: Sequence[tuple[np.ndarray, np.ndarray]],
     ) -> Iterator[tuple[Placed, dict[str, np.ndarray]]]:
         offset = theta[:, None, None] * (1 - self._count)
-        for index in sets.calls():
+        for index in self._calls(sets):
             learnt = (sets.learnt[0][index], sets.learnt[1][index])
             rows = [np.stack([each[c][index] for each in scores]) for c in (0, 1)]
             there = index >= 0

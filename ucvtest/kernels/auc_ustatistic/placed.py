@@ -4,7 +4,7 @@ Scores are needed once. What stays of each row, until its residuals are summed, 
 of its tested observations, as integers of two bytes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,13 +45,21 @@ class LearningSets:
         sizes = (first.shape[1], second.shape[1])
         return Shape(sizes, (int(first[0].sum()), int(second[0].sum())))
 
-    def calls(self) -> Iterator[np.ndarray]:
-        """Row numbers (K, B) of one call after another, -1 where a block has no more rows."""
-        block = self.draw % N_BLOCKS
-        members = [np.flatnonzero(block == k) for k in range(N_BLOCKS)]
-        longest = max(map(len, members))
+    @property
+    def longest(self) -> int:
+        """Rows of the block that has most of them."""
+        return int(np.bincount(self.draw % N_BLOCKS).max())
+
+    @property
+    def depth(self) -> int:
+        """Rows of each block in one call, if these sets are on their own."""
         limit = max(1, min(MOST_ROWS, CALL_CELLS // (N_BLOCKS * self.shape.n_obs)))
-        depth = min(limit, -(-longest // ROW_STEP) * ROW_STEP)
+        return min(limit, -(-self.longest // ROW_STEP) * ROW_STEP)
+
+    def calls(self, depth: int) -> Iterator[np.ndarray]:
+        """Row numbers (K, B) of one call after another, -1 where a block has no more rows."""
+        block, longest = self.draw % N_BLOCKS, self.longest
+        members = [np.flatnonzero(block == k) for k in range(N_BLOCKS)]
         index = np.full((N_BLOCKS, -(-longest // depth) * depth), -1)
         for k, rows in enumerate(members):
             index[k, : len(rows)] = rows
@@ -78,11 +86,14 @@ class Placed:
 
 
 def rank(
-    sets: LearningSets, scores: Sequence[tuple[np.ndarray, np.ndarray]]
+    sets: LearningSets, scores: Sequence[tuple[np.ndarray, np.ndarray]], calls: Iterable[np.ndarray]
 ) -> Iterator[tuple[Placed, dict[str, np.ndarray]]]:
-    """Rank the scores of D learners, looked at only where tested; with the sums of `Sums`."""
+    """Rank the scores of D learners, looked at only where tested; with the sums of `Sums`.
+
+    `calls` as from `LearningSets.calls`.
+    """
     chosen = [_tested(learnt) for learnt in sets.learnt]
-    for index in sets.calls():
+    for index in calls:
         there = index >= 0
         learnt = (sets.learnt[0][index], sets.learnt[1][index])
         rows = [np.stack([each[c][index] for each in scores]) for c in (0, 1)]

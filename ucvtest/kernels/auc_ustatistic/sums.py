@@ -19,6 +19,9 @@ from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed
 
 __all__ = ["Sums"]
 
+MOST_CALLS = 16
+"""Rows are ranked in so many calls of code that is there, rather than in one to be compiled for."""
+
 T = TypeVar("T", Moments, Residuals)
 
 
@@ -46,6 +49,7 @@ class Sums:
     residuals: Residuals
     pairs: np.ndarray
     shape: Shape
+    _depth: int
 
     def __init__(self, *, exact: bool = False) -> None:
         self.exact, self.alike = exact, True
@@ -83,10 +87,17 @@ class Sums:
         self, sets: LearningSets, scores: Sequence[tuple[np.ndarray, np.ndarray]]
     ) -> Iterator[tuple[Placed, dict[str, np.ndarray]]]:
         """The rankings of the next rows, some at a time, with their sums."""
-        return rank(sets, scores)
+        return rank(sets, scores, self._calls(sets))
+
+    def _calls(self, sets: LearningSets) -> Iterator[np.ndarray]:
+        """Row numbers, as many to a call as at first, for which there is compiled code."""
+        if not 1 / 2 < sets.longest / self._depth <= MOST_CALLS:
+            self._depth = sets.depth
+        return sets.calls(self._depth)
 
     def _start(self, sets: LearningSets, n_learners: int) -> None:
-        shape = self.shape = sets.shape
+        shape, self._depth = sets.shape, sets.depth
+        self.shape = shape
         self.pairs = np.zeros((n_learners, N_BLOCKS, *shape.sizes), dtype=np.int64)
         if self.exact:
             self.stages = None
