@@ -236,13 +236,18 @@ def test_the_fits_of_the_curve_are_counted(plan):
     assert plan.n_fits - alone.n_fits >= sizes * 2 * 2 * 600
 
 
-def test_at_its_floor_a_plan_says_that_fewer_cannot_be_told_of():
+def test_at_its_floor_a_plan_says_that_no_smaller_sample_can_be_planned():
     found = uv.plan(X, Y, "lda", "knn:1", difference=0.6, curve=False, rng=0)
     assert found.n_needed == found.settings["n_least"] == 40
     assert found.verdict.startswith(
-        "No fewer than 40 observations can be told of, with learning sets of 19: "
+        "40 observations are enough for 80% power at a difference of 0.6 (5% level), by the "
     )
+    assert found.verdict.endswith(" With learning sets of 19 no smaller sample can be planned.")
     assert "leaves open 40" not in found.verdict
+    rules = uv.Losses.from_predictions([0, 1] * 50, {"rule": [1, 0] * 5 + [0, 1] * 45})
+    alone = uv.plan(rules, learner="rule", width=0.9).verdict
+    assert alone.startswith("4 observations are enough for a 95% interval of width 0.9, by the ")
+    assert alone.endswith(". No smaller sample can be planned.")
 
 
 def test_simulated_samples_without_an_error_count_as_such():

@@ -40,7 +40,7 @@ def verdict(plan: PlanFields) -> str:
     if plan.n_needed is None:
         return f"Ten million {plan.settings['units']} are not enough for {what}{learnt}."
     if plan.n_needed == plan.settings.get("n_least"):
-        return _at_least(plan, what, learnt)
+        return _at_least(plan, what)
     ends = [number_text(plan.n_low), number_text(plan.n_high) or "more than ten million"]
     return (
         f"{plan.n_needed} {plan.settings['units']} give {what}{learnt}; the pilot of "
@@ -48,14 +48,16 @@ def verdict(plan: PlanFields) -> str:
     )
 
 
-def _at_least(plan: PlanFields, what: str, learnt: str) -> str:
-    """The answer where the fewest that can be planned give more than was asked for."""
-    units, least = plan.settings["units"], plan.n_needed
+def _at_least(plan: PlanFields, what: str) -> str:
+    """The answer where the smallest sample that can be planned is more than enough."""
+    settings, least = plan.settings, plan.n_needed
     most = number_text(plan.n_high) or "more than ten million"
-    far = "" if plan.n_high == least else f", and the pilot leaves open up to {most}"
+    far = "" if plan.n_high == least else f", which leaves open up to {most}"
+    size = settings.get("learn_size")
+    smaller = "No" if size is None else f"With learning sets of {size} no"
     return (
-        f"No fewer than {least} {units} can be told of{learnt}: by the pilot of "
-        f"{plan.settings['n_pilot']} they suffice for {what}{far}."
+        f"{least} {settings['units']} are enough for {what}, by the pilot of "
+        f"{settings['n_pilot']}{far}. {smaller} smaller sample can be planned."
     )
 
 
