@@ -135,9 +135,13 @@ def of_first(
         covariance=together.covariance[:number, :number],
         df=together.df,
         seed=together.seed,
+        statistics=together.statistics[:number, :number],
     )
     # Fewer draws than are usual, for thousands of samples.
     vars(part)["errors"] = MultivariateT(part.covariance, part.df, part.seed, N_DRAWS)
+    # The set without stabilised statistics, which simultaneous intervals could contradict.
+    straight = replace(part, statistics=None)
+    vars(straight).update(errors=part.errors, _worst=part._worst)
     pairs = list(combinations(range(number), 2))
     first, other = np.array(pairs).T
     family = {(names[i], names[j]): results[names[i], names[j]] for i, j in pairs}
@@ -148,13 +152,16 @@ def of_first(
     holm = holm_adjusted(np.nan_to_num(pvalues, nan=1.0))
     adjusted = np.nan_to_num(part.adjusted(family), nan=1.0)
     own = np.array(part.own_intervals(ALPHA))
-    chosen, kept = part.order[0], part.best_set(ALPHA)
+    chosen, kept, kept_straight = part.order[0], part.best_set(ALPHA), straight.best_set(ALPHA)
     by_holm = set(range(number)) - set(np.where(apart > 0, first, other)[holm <= ALPHA].tolist())
     best = [k for k in range(number) if real[k] <= real.min() + 1e-12]
     same = np.abs(real_apart) < 1e-12
+    together_ends = part.intervals(family, ALPHA)
+    low, high = np.array(together_ends).T
+    worse = {names[k] for k in (*first[low > 0], *other[high < 0])}
     yield "missing", int((~answered).sum())
     for title, ends in (
-        ("covered", part.intervals(family, ALPHA)),
+        ("covered", together_ends),
         ("covered one by one", [quiet_interval(each, ALPHA) for each in family.values()]),
     ):
         low, high = np.array(ends).T
@@ -169,8 +176,12 @@ def of_first(
     yield "rejected", int((adjusted <= ALPHA).sum())
     yield "rejected, Holm", int((holm <= ALPHA).sum())
     yield "size", len(kept)
+    yield "size, symmetric", len(kept_straight)
     yield "size, Holm", len(by_holm)
+    yield "contradicted", not worse.isdisjoint(kept)
+    yield "contradicted, symmetric", not worse.isdisjoint(kept_straight)
     yield "has best", [names[k] in kept for k in best]
+    yield "has best, symmetric", [names[k] in kept_straight for k in best]
     yield "has best, Holm", [k in by_holm for k in best]
 
 

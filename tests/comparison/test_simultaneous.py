@@ -102,6 +102,26 @@ def test_the_best_set_is_what_the_definition_gives(found):
     assert best["conf_high"] > alone[1]
 
 
+@pytest.mark.parametrize("baseline", [None, "majority"])
+def test_the_best_set_has_the_statistics_of_the_intervals(data, baseline):
+    test = uv.TestSpec("ustatistic", fit={"n_pairs": 200})
+    found = uv.compare(*data, LEARNERS, test, correction="simultaneous", baseline=baseline, rng=0)
+    together, results = found.together["ustatistic"], found.of_test("ustatistic")
+    for (first, second), result in results.items():
+        i, j = (together.learners.index(name) for name in (first, second))
+        assert result.diagnostics["interval"] == "stabilised"
+        assert_allclose(together.statistics[i, j], result.statistic)
+        assert_allclose(together.statistics[j, i], -result.statistic)
+    # Whom an interval tells to be worse than another is not in the set of the same level.
+    for alpha in (0.01, 0.2, 0.6, 0.9):
+        kept = found.best_set(alpha)
+        for (_, first, second), (low, high) in found.intervals(alpha).items():
+            assert not (low > 0 and first in kept)
+            assert not (high < 0 and second in kept)
+    straight = (together.estimates[:, None] - together.estimates) / together.se
+    assert np.nanmax(np.abs(together.statistics - straight)) > 0.05
+
+
 def test_a_baseline_leaves_the_other_pairs_out(data, found):
     against = uv.compare(
         *data, LEARNERS, spec(), baseline="majority", correction="simultaneous", rng=0

@@ -131,3 +131,13 @@ def test_a_difference_is_that_of_the_sums_of_differences(drawn):
 
 def test_covariances_are_positive_semidefinite(drawn):
     assert np.linalg.eigvalsh(drawn[2].covariance).min() > -1e-15
+
+
+def test_slopes_of_all_differences_are_those_of_each(drawn):
+    several = drawn[2]
+    found = several.slopes()
+    for i in range(4):
+        assert found[i, i] == 0
+        for j in range(i):
+            one = several.weighted({i: 1.0, j: -1.0}).values["slope"]
+            assert_allclose([found[i, j], found[j, i]], [one, -one], rtol=1e-8)

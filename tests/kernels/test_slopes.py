@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.oracles import ustatistic as oracle
-from ucvtest.kernels.ustatistic.slopes import crossed_slope, slope
+from ucvtest.kernels.ustatistic.slopes import crossed_slope, slope, slopes_of_differences
 
 
 def effects(phi_0, n, m):
@@ -76,3 +76,26 @@ def test_too_few_groups_and_effects_that_vanish():
     found = crossed_slope(6, 3, b, tau, keep, np.ones(3))
     assert found[0] == 0
     assert np.isnan(found[1:]).all()
+
+
+def test_differences_need_no_more_than_values_and_gradients():
+    n, m, k, n_learners = 7, 3, 5, 4
+    rng = np.random.default_rng(2)
+    count = rng.integers(1, 9, size=k).astype(float)
+    b = rng.normal(size=(n_learners, 1, n)) * count[:, None] + rng.normal(size=(n_learners, k, n))
+    b -= b.mean(axis=2, keepdims=True)
+    tau = rng.normal(size=(n_learners, k, n, n))
+    tau += tau.transpose(0, 1, 3, 2)
+    keep = np.ones((1, k))
+    squares = np.zeros((2, n_learners, n_learners))
+    expected = np.zeros((n_learners, n_learners))
+    for i, j in permutations(range(n_learners), 2):
+        difference = b[i] - b[j], tau[i] - tau[j]
+        expected[i, j] = crossed_slope(n, m, *difference, keep, count)[0]
+        for square, part in zip(squares, difference, strict=True):
+            rows = part.reshape(k, -1)
+            products = sum(rows[x] @ rows[y] for x, y in permutations(range(k), 2))
+            square[i, j] = products / (count.sum() ** 2 - (count**2).sum())
+    found = slopes_of_differences(n, m, b, tau, count, (squares[0], squares[1]))
+    assert found == pytest.approx(expected)
+    assert np.count_nonzero(found) > 6

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 from ucvtest.stats.rules import rule_from_dict, rule_to_dict
-from ucvtest.stats.stabilised import MOST_BENT, StabilisedT
+from ucvtest.stats.stabilised import MOST_BENT, StabilisedT, stabilised
 
 SIDES = ("two-sided", "less", "greater")
 
@@ -26,6 +26,19 @@ def test_as_defined():
     assert rule(2.0).pvalue(0.05, "two-sided") == pytest.approx(2 * student.sf(z, 20))
     assert rule(2.0).pvalue(0.05, "greater") == pytest.approx(student.sf(z, 20))
     assert rule(2.0).pvalue(0.05, "less") == pytest.approx(student.cdf(z, 20))
+
+
+def test_statistics_of_many_are_those_of_each():
+    estimates, errors = np.array([0.2, -0.3, 0.1, 0.4]), np.array([0.1, 0.2, 0.05, math.nan])
+    slopes = np.array([2.0, -9.0, 0.0, 1.0])
+    found = stabilised(estimates / errors, slopes * errors)
+    each = [
+        StabilisedT(u, se, 20.0, slope, null_value=0.0).statistic
+        for u, se, slope in zip(estimates, errors, slopes, strict=True)
+    ]
+    assert found == pytest.approx(each, nan_ok=True)
+    reverse = stabilised(-estimates / errors, -slopes * errors)
+    assert reverse == pytest.approx(-found, nan_ok=True)
 
 
 def test_without_a_slope_it_is_students():

@@ -167,7 +167,9 @@ class ComparisonFields(Saved):
 
         A learner stays unless another one is better by more than chance: its largest studentised
         distance to another exceeds the one-sided critical value of all its distances together.
-        Each best learner is in the set with a probability of at least 1 - alpha.
+        Each best learner is in the set with a probability of at least 1 - alpha. Distances are on
+        the scale of the intervals (stabilised for error rates), so that no learner is in the set of
+        which a simultaneous interval for all pairs says that it is worse than another.
 
         Parameters
         ----------

@@ -28,8 +28,9 @@ class Together(ByValue):
 
     `own` are the results of each learner alone, `se` (L, L) the standard errors of differences, NaN
     where there is none, `covariance` (L, L) a positive semidefinite matrix from which correlations
-    are taken, `df` the smallest number of degrees of freedom of any difference. Critical values are
-    simulated with the seed.
+    are taken, `df` the smallest number of degrees of freedom of any difference. `statistics` (L, L)
+    are differences in standard errors, on the scale on which their intervals are symmetric; without
+    them they are divided by `se`. Critical values are simulated with the seed.
     """
 
     own: Mapping[str, TestResult]
@@ -37,10 +38,15 @@ class Together(ByValue):
     covariance: np.ndarray
     df: float
     seed: int = 0
+    statistics: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "own", MappingProxyType(dict(self.own)))
-        for name in ("se", "covariance"):
+        if self.statistics is None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                apart = self.estimates[:, None] - self.estimates
+                object.__setattr__(self, "statistics", apart / np.asarray(self.se, dtype=float))
+        for name in ("se", "covariance", "statistics"):
             object.__setattr__(self, name, freeze(np.asarray(getattr(self, name), dtype=float)))
 
     @property
@@ -94,15 +100,15 @@ class Together(ByValue):
         return np.argsort(-self.estimates if higher else self.estimates, kind="stable")
 
     def best_set(self, alpha: float) -> tuple[str, ...]:
-        """The learners that may be the best: each best one is among them with 1 - alpha."""
+        """The learners that may be the best: each best one is among them with 1 - alpha.
+
+        No simultaneous interval says that one of them is worse than another.
+        """
+        assert self.statistics is not None
         higher = next(iter(self.own.values())).better == "higher"
-        estimates = -self.estimates if higher else self.estimates
-        apart = estimates[:, None] - estimates[None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            statistics = np.where(self.se > 0, apart / self.se, math.nan)
         # What cannot be told apart excludes nothing.
-        statistics = np.where(np.isnan(statistics), -math.inf, statistics)
-        np.fill_diagonal(statistics, -math.inf)
+        known = (self.se > 0) & ~np.isnan(self.statistics)
+        statistics = np.where(known, -self.statistics if higher else self.statistics, -math.inf)
         if alpha not in self._worst:
             self._worst[alpha] = np.maximum(self.errors.worst_of_each(alpha), 0.0)
         kept = statistics.max(axis=1) <= self._worst[alpha]

@@ -4,9 +4,11 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from ucvtest.stats.wald import Alternative, TransformedT, wald_interval
 
-__all__ = ["StabilisedT"]
+__all__ = ["StabilisedT", "stabilised"]
 
 MOST_BENT = 0.4
 """Largest change of the logarithm of the standard error over one standard error: a slope beyond it
@@ -14,6 +16,17 @@ is hardly known. As it does not depend on the level, p-values and intervals of a
 
 FAR = 700.0
 """Exponents beyond which powers of e overflow."""
+
+
+def stabilised(distance: np.ndarray | float, bend: np.ndarray | float) -> np.ndarray:
+    """Distances in standard errors on the scale on which these are constant.
+
+    `bend` is the slope of the logarithm of the standard error times the standard error.
+    """
+    bend = np.clip(bend, -MOST_BENT, MOST_BENT)
+    straight = bend == 0
+    bent = np.expm1(np.minimum(bend * distance, FAR)) / np.where(straight, 1.0, bend)
+    return np.where(straight, distance, bent)
 
 
 @dataclass(frozen=True)
@@ -49,8 +62,8 @@ class StabilisedT(TransformedT):
         """z of the null value."""
         if not self.least <= null_value <= self.most:
             return math.nan
-        bend, distance = self._bend, (self.estimate - null_value) / self.se
-        return math.expm1(min(bend * distance, FAR)) / bend if bend else distance
+        distance = (self.estimate - null_value) / self.se
+        return float(stabilised(distance, self._bend))
 
     def _at(self, z: float) -> float:
         """The value of the estimand with this z; infinite beyond the last one."""

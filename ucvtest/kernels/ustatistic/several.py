@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
+from ucvtest.kernels.ustatistic.slopes import slopes_of_differences
 from ucvtest.kernels.ustatistic.variances import (
     MonteCarloEstimates,
     Sums,
@@ -115,7 +116,7 @@ class Several:
         b = self._of_groups("b")
         variance = first_order_factor(n, m) * _crossed(b, keep, count)
         if name == "midpoint":
-            tau = np.stack([sums.pair_effects() for sums in self.each])
+            tau = self._pair_effects()
             second = pair_effects_factor(n, m) / 2 * _crossed(tau, keep, count)
             variance = _midpoints(variance, np.maximum(second, 0.0))
         mean = self._of_groups("mean") @ keep.T / (keep @ count)
@@ -126,6 +127,23 @@ class Several:
             _error(variance[1:] - variance[0], 0),
             _error(apart[..., 1:] - apart[..., :1], 2),
         )
+
+    def slopes(self) -> np.ndarray:
+        """How the logarithms of standard errors of all differences move with them, (L, L).
+
+        Those of a difference and of its reverse are of opposite sign; 0 on the diagonal.
+        """
+        first = self.each[0]
+        n, m, count = first.n_obs, first.learn_size + 1, first.totals["count"]
+        b, tau = self._of_groups("b"), self._pair_effects()
+        whole = np.ones((1, len(count)))
+        squares = _crossed(b, whole, count)[0], _crossed(tau, whole, count)[0]
+        found = slopes_of_differences(n, m, b, tau, count, squares)
+        np.fill_diagonal(found, 0.0)
+        return found
+
+    def _pair_effects(self) -> np.ndarray:
+        return np.stack([sums.pair_effects() for sums in self.each])
 
     def _of_groups(self, key: str) -> np.ndarray:
         return np.stack([sums.totals[key] for sums in self.each])

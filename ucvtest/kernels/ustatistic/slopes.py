@@ -14,7 +14,7 @@ c = (n - 1 - m)/(n - 2), exactly,
 
 import numpy as np
 
-__all__ = ["complete_slope", "crossed_slope", "slope"]
+__all__ = ["complete_slope", "crossed_slope", "slope", "slopes_of_differences"]
 
 
 def slope(n: int, m: int, first: np.ndarray, second: np.ndarray, third: np.ndarray) -> np.ndarray:
@@ -71,3 +71,44 @@ def _left_out(n: int, m: int, b: np.ndarray, rows: np.ndarray, squares: np.ndarr
     own = b.T[:, :, None] * b.T[:, None, :]
     found: np.ndarray = squares - 2 * c * (rows @ b.T) - c**2 * n / (n - 1) * own
     return found
+
+
+def slopes_of_differences(
+    n: int,
+    m: int,
+    b: np.ndarray,
+    tau: np.ndarray,
+    count: np.ndarray,
+    squares: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """`crossed_slope` from all groups for the difference of each two of L learners, (L, L).
+
+    b (L, K, n) and tau (L, K, n, n) are sums over the `count` (K,) draws of each group; `squares`
+    the first two sums of `slope` for all differences, (L, L) each. The third is a cubic form q, of
+    which a difference needs values and gradients: q(x - y) = q(x) - q'(x) y + q'(y) x - q(y).
+    """
+    rows, matrices = (part.reshape(len(b), -1) for part in (b, tau))
+    towards = np.empty((len(b), len(b)))
+    for place, each in enumerate(zip(b, tau, strict=True)):
+        of_b, of_tau = _gradient(n, m, *each)
+        towards[place] = rows @ of_b.ravel() + matrices @ of_tau.ravel()
+    own = np.diag(towards) / 3
+    one, two, three = ((count**power).sum() for power in (1, 2, 3))
+    third = own[:, None] - towards + towards.T - own
+    return slope(n, m, *squares, third / (one**3 - 3 * one * two + 2 * three))
+
+
+def _gradient(n: int, m: int, b: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of the sum of b_i J_(-i), as scaled here, over three different groups: by b and by tau."""
+    c, apart = (n - 1 - m) / (n - 2), 1 - np.eye(len(b))
+    different = apart[:, :, None] * apart[:, None] * apart
+    # For two groups the sum of b over all others, (K, K, n).
+    others = np.einsum("abc,ai->bci", different, b)
+    of_tau = 2 * np.einsum("bci,cij->bij", others, tau, optimize=True)
+    of_tau -= 2 * c * np.einsum("bci,cj->bij", others, b, optimize=True)
+    rows = tau.transpose(1, 0, 2)
+    products = rows @ rows.transpose(0, 2, 1) - 2 * c * (rows @ b.T)
+    products -= 3 * c**2 * n / (n - 1) * b.T[:, :, None] * b.T[:, None, :]
+    of_b = np.einsum("abc,ibc->ai", different, products, optimize=True)
+    of_b -= 2 * c * np.einsum("cbi,bij->cj", others, tau, optimize=True)
+    return of_b, of_tau

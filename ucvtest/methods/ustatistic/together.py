@@ -22,9 +22,11 @@ from ucvtest.learners.jitted.paths import on_paths
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic.auc import run as auc_run
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
+from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.methods.ustatistic.plan import GivenPairs, Options, Sizes
 from ucvtest.methods.ustatistic.run import (
     RELIABLE,
+    ROUNDING,
     STAGE_CELLS,
     Found,
     Sampler,
@@ -34,6 +36,7 @@ from ucvtest.methods.ustatistic.run import (
 from ucvtest.methods.ustatistic.splits import GivenSplits
 from ucvtest.results.result import TestResult
 from ucvtest.results.together import Together
+from ucvtest.stats.stabilised import stabilised
 
 __all__ = ["Jointly", "Question", "check_options"]
 
@@ -160,6 +163,7 @@ class Jointly:
             covariance=found.covariance,
             df=found.df,
             seed=0 if seed is None else seed,
+            statistics=found.statistics(options.interval),
         )
         return results, together
 
@@ -190,6 +194,9 @@ class Estimates(Protocol):
 
     def standard_errors(self) -> np.ndarray:
         """Of all differences, (L, L), with their Monte-Carlo part."""
+
+    def statistics(self, interval: Interval) -> np.ndarray | None:
+        """All differences (L, L) as intervals have them; None where these are symmetric."""
 
 
 def _needs_pair_effects(options: Options) -> bool:
@@ -233,10 +240,31 @@ class _Losses:
 
     def standard_errors(self) -> np.ndarray:
         variance, of_variance, of_mean = self.differences
-        variance = np.maximum(variance, of_variance / RELIABLE)
+        least = np.maximum(of_variance / RELIABLE, np.where(self._unknown, self._squares, 0.0))
+        variance = np.maximum(variance, least)
         found = np.sqrt(np.where(variance > 0, variance + of_mean**2, math.nan))
         np.fill_diagonal(found, math.nan)
         return found
+
+    def statistics(self, interval: Interval) -> np.ndarray | None:
+        if interval.name != "stabilised":
+            return None
+        slopes = np.where(self._unknown, 0.0, self.several.slopes())
+        means, se = self.several.means, self.standard_errors()
+        return stabilised((means[:, None] - means) / se, slopes * se)
+
+    @property
+    def _unknown(self) -> np.ndarray:
+        """Differences in too few draws for a variance: see `_answered`."""
+        return ~(self.differences.variance > 0)
+
+    @property
+    def _squares(self) -> np.ndarray:
+        """Their jackknife variances with all Monte-Carlo noise, (L, L)."""
+        own = np.diag(self.covariance)
+        sums = own[:, None] + own
+        found = sums - 2 * self.covariance
+        return np.where(found > ROUNDING * sums, found, 0.0)
 
 
 def _answered(found: Found, squares: float) -> Found:
@@ -387,6 +415,9 @@ class _Aucs:
             if not answer.is_rough(self.variance):
                 found[i, j] = found[j, i] = math.sqrt(variance + answer.mc_se_estimate**2)
         return found
+
+    def statistics(self, interval: Interval) -> np.ndarray | None:
+        return None
 
 
 def _of_auc(
