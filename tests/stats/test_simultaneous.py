@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from scipy import stats
 from scipy.stats import multivariate_t, studentized_range
 
@@ -82,15 +82,20 @@ def test_a_missing_statistic_counts_as_the_least():
 def test_estimates_that_never_differ_have_no_error():
     known = of(np.ones((3, 3)))
     assert_array_equal(known.largest([(0, 1)]), 0.0)
-    assert_allclose(known.worst_of_each(0.05), 0.0)
+    assert known.worst(1, 0.05) == 0
 
 
-def test_the_worst_of_each_is_one_sided():
-    covariance = np.diag([1.0, 2.0, 5.0])
-    known = of(covariance)
-    found = known.worst_of_each(0.05)
-    assert found[2] == known.critical(0.05, [(2, 0), (2, 1)], "greater").value
-    assert (found < known.critical(0.05, [(0, 1), (0, 2), (1, 2)]).value).all()
+@pytest.mark.parametrize("df", [15.0, np.inf])
+def test_the_worst_is_one_sided_and_between_student_and_bonferroni(df):
+    known = of(np.diag([1.0, 2.0, 5.0]), df)
+    assert known.worst(2, 0.05) == known.critical(0.05, [(2, 0), (2, 1)], "greater").value
+    least, most = known.around_worst(0.05)
+    family = known.critical(0.05, [(0, 1), (0, 2), (1, 2)]).value
+    for place in range(3):
+        assert least < known.worst(place, 0.05) < most < family
+    # Of two there is one difference.
+    two = of(np.eye(2), df)
+    assert two.around_worst(0.05) == (two.worst(0, 0.05), two.worst(1, 0.05))
 
 
 def test_the_same_seed_gives_the_same_draws_and_another_one_others():

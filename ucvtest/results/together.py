@@ -109,14 +109,23 @@ class Together(ByValue):
         # What cannot be told apart excludes nothing.
         known = (self.se > 0) & ~np.isnan(self.statistics)
         statistics = np.where(known, -self.statistics if higher else self.statistics, -math.inf)
-        if alpha not in self._worst:
-            self._worst[alpha] = np.maximum(self.errors.worst_of_each(alpha), 0.0)
-        kept = statistics.max(axis=1) <= self._worst[alpha]
+        kept = self._within(statistics.max(axis=1), alpha)
         return tuple(name for name, stays in zip(self.learners, kept, strict=True) if stays)
 
+    def _within(self, farthest: np.ndarray, alpha: float) -> np.ndarray:
+        """Which of these statistics (L,) chance explains; the smallest one in any case."""
+        least, most = (max(bound, 0.0) for bound in self.errors.around_worst(alpha))
+        kept: np.ndarray = farthest <= least
+        # Only between these bounds simulation decides, which takes a while for many learners.
+        for place in np.flatnonzero(~kept & (farthest <= most)).tolist():
+            if (alpha, place) not in self._worst:
+                self._worst[alpha, place] = max(self.errors.worst(place, alpha), 0.0)
+            kept[place] = farthest[place] <= self._worst[alpha, place]
+        return kept
+
     @cached_property
-    def _worst(self) -> dict[float, np.ndarray]:
-        """Critical values by their level, each of which takes a second for a hundred learners."""
+    def _worst(self) -> dict[tuple[float, int], float]:
+        """Critical values by level and place."""
         return {}
 
     def _places(self, pairs: Iterable[tuple[str, str]]) -> Sequence[tuple[int, int]]:

@@ -97,11 +97,15 @@ class MultivariateT:
         found[order] = np.maximum.accumulate(found[order])
         return found
 
-    def worst_of_each(self, alpha: float) -> np.ndarray:
-        """The critical value c_k (L,) of the largest of all differences of k minus another."""
-        n_learners = len(self.covariance)
-        others = [[(k, j) for j in range(n_learners) if j != k] for k in range(n_learners)]
-        return np.array([self.critical(alpha, pairs, "greater").value for pairs in others])
+    def worst(self, place: int, alpha: float) -> float:
+        """The critical value of the largest of all differences of one estimate minus another."""
+        others = [(place, other) for other in range(len(self.covariance)) if other != place]
+        return self.critical(alpha, others, "greater").value
+
+    def around_worst(self, alpha: float) -> tuple[float, float]:
+        """Between which `worst` is, of every estimate: Student's quantile, and Bonferroni's."""
+        known = ReferenceDistribution(self.df if math.isfinite(self.df) else None)
+        return known.isf(alpha), known.isf(alpha / max(len(self.covariance) - 1, 1))
 
     def _each(self, pairs: Pairs | None, alternative: Alternative) -> Iterator[np.ndarray]:
         """The studentised errors (B,), one difference after the other; 0 where nothing varies."""
