@@ -9,9 +9,12 @@ all different   different learning algorithms on the same six features.
 
 Every data set is compared once, by `uv.compare(..., correction="simultaneous")`, whose intervals
 are the stabilised ones. A pair without an answer is not covered ("joint coverage"); "of those
-answered" leaves it out, and "no answer" is the share of such pairs. Rows, one for each
-data set, are kept as they come (`--rows`), and the script goes on where it was stopped; `--table`
-writes what is committed as examples/many_learners.csv.
+answered" leaves it out, and "no answer" is the share of such pairs. The best set goes by the same
+statistics as the intervals; "symmetric" is what it would be by differences over their standard
+errors, and "contradicted" how often it holds a learner of which a simultaneous interval says that
+it is worse than another. "sets" are the data sets that best sets were compared in. Rows, one for
+each data set, are kept as they come (`--rows`), and the script goes on where it was stopped;
+`--table` writes what is committed as examples/many_learners.csv.
 """
 
 import argparse
@@ -224,8 +227,10 @@ def table(rows: list[dict]) -> pd.DataFrame:
             part = {
                 name.split(": ")[1]: cell[name] for name in cell if name.startswith(f"{number}: ")
             }
-            has = np.array(part["has best"].tolist(), dtype=float)
-            holm = np.array(part["has best, Holm"].tolist(), dtype=float)
+            has, straight, holm = (
+                np.array(part[f"has best{which}"].dropna().tolist(), dtype=float)
+                for which in ("", ", symmetric", ", Holm")
+            )
             lines.append(
                 {
                     "problem": kind,
@@ -243,6 +248,11 @@ def table(rows: list[dict]) -> pd.DataFrame:
                     "coverage of the chosen": part["chosen covered"].mean(),
                     "best in set": has.mean(axis=0).min(),
                     "size of set": part["size"].mean(),
+                    "contradicted": part["contradicted"].mean(),
+                    "sets": len(has),
+                    "symmetric: best in set": straight.mean(axis=0).min(),
+                    "symmetric: size": part["size, symmetric"].mean(),
+                    "symmetric: contradicted": part["contradicted, symmetric"].mean(),
                     "Holm: best in set": holm.mean(axis=0).min(),
                     "Holm: size": part["size, Holm"].mean(),
                     "no answer": part["missing"].mean() * 2 / (number * (number - 1)),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ucvtest.planning.ladder import Ladder
-from ucvtest.planning.usual import SMOOTH, STEPS, Errors, Seen, components, helped
+from ucvtest.planning.usual import SMOOTH, STEPS, Seen, Spread, components, helped
 
 
 def by_hand(n: int, size: int, degree: int, first: float, ratio: float) -> tuple[float, ...]:
@@ -54,20 +54,20 @@ def test_what_no_components_have_is_taken_for_the_nearest():
 def test_what_errors_agree_on_by_hand():
     nan = math.nan
     losses = np.array([[nan, 1, 0, 1], [0, nan, 1, 1.0], [nan, -1, 1, 0], [1, nan, -1, 0]])
-    found = Errors.of(losses)
+    found = Spread.of(losses)
     # 8 of 12 are not 0; the products of tested pairs are 0, 1, -1, 0.
     assert (found.mean_square, found.agreement) == (8 / 12, 0.0)
-    assert Errors.of(np.where(np.isnan(losses), nan, 1.0)).agreement == 1
-    none = Errors.of(0 * losses)
+    assert Spread.of(np.where(np.isnan(losses), nan, 1.0)).agreement == 1
+    none = Spread.of(0 * losses)
     assert math.isnan(none.agreement)
-    assert Errors.mean([none, none]) == none
-    mean = Errors.mean([none, Errors(0.2, 0.5), Errors(0.1, 0.2)])
+    assert Spread.mean([none, none]) == none
+    mean = Spread.mean([none, Spread(0.2, 0.5), Spread(0.1, 0.2)])
     assert (mean.mean_square, mean.agreement) == pytest.approx((0.1, 0.4))
 
 
 @pytest.mark.parametrize("n_pilots", [1, 1000])
 def test_many_pilots_leave_little_to_what_is_usual(n_pilots):
-    errors = Errors(0.2, 0.1)
+    errors = Spread(0.2, 0.1)
     usual = errors.usual(20)
     seen = Seen(40, 20, 2 * usual.jackknife(40), 2 * usual.pair_effects(40), 20, 0.1, n_pilots)
     ladder, error = helped(seen, errors)
@@ -78,14 +78,36 @@ def test_many_pilots_leave_little_to_what_is_usual(n_pilots):
 
 
 def test_a_pilot_that_leaves_much_to_single_observations_is_believed():
-    errors = Errors(0.2, 0.1)
+    errors = Spread(0.2, 0.1)
     seen = Seen(40, 20, 0.02, 0.001, 20, 0.1)
     assert helped(seen, errors)[0].first == pytest.approx(0.018)
     assert helped(Seen(40, 20, -0.01, 0.001, 20, 0.1), errors)[0].variance(400) > 0
 
 
+def test_differences_of_other_losses_have_a_usual_share_of_their_mean_square():
+    spread = Spread(2.0, 0.25)
+    usual = spread.usual(20, jumps=False)
+    assert usual.jackknife(40) == pytest.approx(0.8 * 2 / 40)
+    assert usual.pair_effects(40) == pytest.approx(0.45 * 0.75 * 2 / 40)
+    assert usual.first_at(40) == pytest.approx(SMOOTH * usual.jackknife(40))
+    twice = Seen(40, 20, 2 * usual.jackknife(40), usual.pair_effects(40), 20, 0.1)
+    ladder, _ = helped(twice, spread, jumps=False)
+    assert ladder.jackknife(40) == pytest.approx(2 ** (40 / 90) * usual.jackknife(40))
+    assert ladder.pair_effects(40) == pytest.approx(usual.pair_effects(40))
+    # Single observations have what pairs leave of both averages, and no less than is usual.
+    assert ladder.first == pytest.approx(
+        max(
+            ladder.jackknife(40) - 2 * ladder.pair_effects(40),
+            SMOOTH * ladder.jackknife(40),
+        )
+    )
+    alone = Seen(40, 20, usual.jackknife(40), 0.0, 20, 0.1)
+    assert helped(alone, spread, jumps=False)[0].first > SMOOTH * usual.jackknife(40)
+    assert helped(Seen(40, 20, -1.0, -1.0, 4, 1.0), spread, jumps=False)[0].variance(400) > 0
+
+
 @pytest.mark.parametrize("least", [SMOOTH, STEPS])
-def test_other_losses_go_by_the_pilot_alone(least):
+def test_what_is_not_helped_goes_by_the_pilot_alone(least):
     seen = Seen(40, 20, 0.02, 0.016, 20, 0.1)
     ladder, error = components(seen, least)
     assert error > seen.log_error

@@ -13,7 +13,7 @@ from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.methods.ustatistic.interval import IntervalName, knows_slope
 from ucvtest.methods.ustatistic.test import UStatisticTest
 from ucvtest.planning.basis import LEAST_OBS, Kind, Learners
-from ucvtest.planning.usual import SMOOTH, STEPS, Errors, Seen, components, helped
+from ucvtest.planning.usual import SMOOTH, STEPS, Seen, Spread, components, helped
 from ucvtest.results.result import TestResult
 
 __all__ = [
@@ -29,8 +29,8 @@ __all__ = [
 TOL = 0.1
 """Monte-Carlo error of the pilot's variance, as a share of it."""
 
-N_PAIRS = 400
-"""Pairs of learning sets for numbers of errors, whose J is helped by what is usual."""
+N_PAIRS = 800
+"""Pairs of learning sets for losses whose J is helped by what is usual."""
 
 NOTHING_SEEN = (
     "nothing can be predicted from this pilot: no error was seen, or the learners never differed; "
@@ -43,10 +43,10 @@ ROUGH_TOL = 0.25
 
 @dataclass(frozen=True, eq=False)
 class _OnePilot:
-    """The test of one sample, and of numbers of errors what their losses say besides."""
+    """The test of one sample, and what its losses say besides, where what is usual helps."""
 
     result: TestResult
-    errors: Errors | None = None
+    spread: Spread | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ def span_of(test: UStatisticTest) -> float:
 def pilot_of_data(tests: tuple[UStatisticTest, ...], rng: np.random.Generator) -> Pilot:
     """From one sample."""
     test, *of_ratio = tests
-    one = _one_pilot(test, TOL, rng)
+    one = _one_pilot(test, TOL, rng, by_itself=bool(of_ratio))
     if not of_ratio:
         return _pilot(test, [one])
     return _pilot_of_ratio(test, one, _ratio_result(of_ratio[0], int(rng.integers(2**31 - 1))))
@@ -123,11 +123,13 @@ def _is_ratio(question: Mapping[str, Any]) -> bool:
     return question.get("contrast") == "ratio"
 
 
-def _one_pilot(test: UStatisticTest, tol: float, rng: np.random.Generator) -> _OnePilot:
+def _one_pilot(
+    test: UStatisticTest, tol: float, rng: np.random.Generator, *, by_itself: bool = False
+) -> _OnePilot:
     # As a part of the plan: hooks are told of tests that answer a question.
     test._announced = False
-    if _counts_errors(test):
-        return _OnePilot(*_of_errors(test, rng))
+    if _is_helped(test) and not by_itself:
+        return _OnePilot(*_with_spread(test, rng))
     tol = ROUGH_TOL if test.loss is None else tol
     interval: IntervalName = "logit" if test.loss is None and not test.paired else "wald"
     seed = int(rng.integers(2**31 - 1))
@@ -140,7 +142,7 @@ def _one_pilot(test: UStatisticTest, tol: float, rng: np.random.Generator) -> _O
     return _OnePilot(result)
 
 
-def _of_errors(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestResult, Errors]:
+def _with_spread(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestResult, Spread]:
     """The test on pairs of disjoint learning sets, and what their losses say besides."""
     problem = test._problem.fitting(test.learn_size)
     drawn = DisjointSets(test.learn_size, n_draws=N_PAIRS).draw(test.n_units, rng)
@@ -148,10 +150,10 @@ def _of_errors(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestResu
     names = losses.learners[: 2 if test.paired else 1]
     tested = UStatisticTest.from_losses(losses, *names)
     tested._announced = False
-    sloped = test.paired and knows_slope(test.n_units, test.learn_size)
+    sloped = _about_errors(test) and test.paired and knows_slope(test.n_units, test.learn_size)
     rule: IntervalName = "stabilised" if sloped else "wald"
     result = tested.fit(variance="midpoint", interval=rule)
-    return result, Errors.of(losses.difference(*names).table)
+    return result, Spread.of(losses.difference(*names).table)
 
 
 def _ratio_result(test: UStatisticTest, seed: int) -> TestResult:
@@ -183,14 +185,14 @@ def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
         float(np.mean([_mc_share(each) for each in results])),
         len(found),
     )
-    errors = [each.errors for each in found if each.errors is not None]
+    spreads = [each.spread for each in found if each.spread is not None]
     shown: dict[str, Any] = {"jackknife": jackknife, "pair_effects": pairs}
     slope, jumps = 0.0, test.loss is None or _about_errors(test)
-    if errors:
-        mean = Errors.mean(errors)
+    if spreads:
+        mean = Spread.mean(spreads)
         if not mean.mean_square:
             raise ValueError(NOTHING_SEEN)
-        ladder, error = helped(seen, mean)
+        ladder, error = helped(seen, mean, jumps=jumps)
         shown |= {"mean_square": mean.mean_square, "agreement": mean.agreement}
         slope = seen.share * _mean_of(found, "slope") if test.paired else 0.0
     else:
@@ -240,6 +242,11 @@ def _about_errors(test: UStatisticTest) -> bool:
 def _counts_errors(test: UStatisticTest) -> bool:
     """Whether losses are numbers of errors, which means over clusters are not."""
     return _about_errors(test) and test.clusters is None
+
+
+def _is_helped(test: UStatisticTest) -> bool:
+    """Whether what is usual is known: for numbers of errors, and differences of other losses."""
+    return _counts_errors(test) or (test.loss is not None and test.paired and test.clusters is None)
 
 
 def _kind(test: UStatisticTest) -> Kind:

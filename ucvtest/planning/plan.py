@@ -49,7 +49,7 @@ COMPONENTS = (
     "jackknife and its effects of pairs determine them"
 )
 HELPED = (
-    COMPONENTS + ", beside what is usual where errors are as frequent and agree as much under "
+    COMPONENTS + ", beside what is usual where losses are as large and agree as much under "
     "different learning sets."
 )
 BY_ITSELF = (

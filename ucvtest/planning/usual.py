@@ -3,8 +3,9 @@
 In a pilot of 40 the logarithm of the jackknife J has a standard deviation of .3 to .6, and most of
 J are effects that larger samples lose. How often the losses differ from 0, and how much they agree
 under disjoint learning sets, is known far better, and predicts the standard errors of larger
-samples better where learning sets matter. All numbers here stem from the problems in CHOSEN_ON of
-examples/reproduce_planning.py; the others there have been used for no choice.
+samples better where learning sets matter. So does the mean square of differences of squared and
+other losses that do not jump, of which J is a nearly constant share. All numbers here stem from the
+problems in CHOSEN_ON of examples/reproduce_planning.py; the others there were used for no choice.
 """
 
 import math
@@ -16,7 +17,7 @@ import numpy as np
 
 from ucvtest.planning.ladder import MOST_FIRST, Ladder, log_error
 
-__all__ = ["SMOOTH", "STEPS", "Errors", "Seen", "components", "helped"]
+__all__ = ["SMOOTH", "STEPS", "Seen", "Spread", "components", "helped"]
 
 PSEUDO_OBS = 50
 """Observations that what is usual counts for beside those of the pilot."""
@@ -27,6 +28,9 @@ LEAST_FIRST, BY_AGREEMENT = 0.04, 1.5
 JACKKNIFE, PAIR_EFFECTS = 0.55, 0.45
 """J and M2 as shares of the mean square, where losses do not agree; with agreement r, J is larger
 by .4 r and M2 smaller by r."""
+
+SMOOTH_JACKKNIFE = 0.8
+"""J as a share of the mean square of differences of losses that do not jump."""
 
 FLOOR = 0.05
 """The share of what is usual that a pilot's J or M2 counts for at least: they can be below zero."""
@@ -46,8 +50,8 @@ EXTRAPOLATION = 0.1
 
 
 @dataclass(frozen=True)
-class Errors:
-    """Numbers of errors, or their differences, under pairs of disjoint learning sets.
+class Spread:
+    """Losses, or differences of losses, under pairs of disjoint learning sets.
 
     `mean_square` is their mean square: an error rate, or how often one of two rules errs alone.
     `agreement` is the mean of products of losses at an observation that neither set holds, over the
@@ -61,7 +65,7 @@ class Errors:
     def of(cls, losses: np.ndarray) -> Self:
         """From losses (R, n), NaN where not tested, the sets of a pair in rows that follow.
 
-        The agreement is NaN without any error.
+        The agreement is NaN where all losses are 0.
         """
         testing = ~np.isnan(losses)
         known = np.where(testing, losses, 0.0)
@@ -80,17 +84,16 @@ class Errors:
         products = squares * np.array([each.agreement for each in several])
         return cls(float(squares.mean()), float(np.nansum(products) / squares.sum()))
 
-    def usual(self, degree: int) -> Ladder:
-        """What components usually are, of the smallest sample that has such pairs."""
+    def usual(self, degree: int, *, jumps: bool = True) -> Ladder:
+        """What components usually are, of the smallest sample that has such pairs.
+
+        Of numbers of errors, which jump where a prediction does, or of other losses.
+        """
         n, r = 2 * degree, self.agreement
         unit = self.mean_square / n
-        return Ladder.of(
-            n,
-            degree,
-            jackknife=unit * (JACKKNIFE + 0.4 * r),
-            pair_effects=unit * PAIR_EFFECTS * (1 - r),
-            first=unit * (LEAST_FIRST + BY_AGREEMENT * r**2),
-        )
+        jackknife = unit * (JACKKNIFE + 0.4 * r if jumps else SMOOTH_JACKKNIFE)
+        first = unit * (LEAST_FIRST + BY_AGREEMENT * r**2) if jumps else SMOOTH * jackknife
+        return Ladder.of(n, degree, jackknife, unit * PAIR_EFFECTS * (1 - r), first)
 
 
 @dataclass(frozen=True)
@@ -134,13 +137,13 @@ def components(seen: Seen, least: float) -> tuple[Ladder, float]:
     return Ladder.of(seen.n_obs, seen.degree, *found), error
 
 
-def helped(seen: Seen, errors: Errors) -> tuple[Ladder, float]:
-    """Components by J, M2 and what is usual for such errors; and the error of predictions.
+def helped(seen: Seen, spread: Spread, *, jumps: bool = True) -> tuple[Ladder, float]:
+    """Components by J, M2 and what is usual for such losses; and the error of predictions.
 
     J and M2 are geometric means with what is usual, weighted by observations.
     """
     n, share = seen.n_obs, seen.share
-    usual = errors.usual(seen.degree)
+    usual = spread.usual(seen.degree, jumps=jumps)
     jackknife, pairs = (
         max(own, FLOOR * other) ** share * other ** (1 - share)
         for own, other in (
@@ -148,8 +151,12 @@ def helped(seen: Seen, errors: Errors) -> tuple[Ladder, float]:
             (seen.pair_effects, usual.pair_effects(n)),
         )
     )
-    # Where the pilot's own J and M2 leave much to single observations, this is no usual problem.
-    first = max(usual.first_at(n), seen.jackknife - 2 * max(seen.pair_effects, 0.0))
+    if jumps:
+        # Where the pilot's own J and M2 leave much to single observations, this is no usual
+        # problem.
+        first = max(usual.first_at(n), seen.jackknife - 2 * max(seen.pair_effects, 0.0))
+    else:
+        first = max(jackknife - 2 * pairs, SMOOTH * jackknife)
     jackknife = max(jackknife, first / MOST_FIRST)
     ladder = Ladder.of(n, seen.degree, jackknife, pairs, first)
     error = math.hypot(share * seen.log_error, (1 - share) * USUAL_ERROR, EXTRAPOLATION)

@@ -1,0 +1,1 @@
+"""What the study of planning consists of: problems, simulations, tables."""
