@@ -5,6 +5,7 @@ mixtures of normals it used; ours have components at -2 and 2.
 """
 
 import argparse
+import time
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +32,10 @@ def order_direction_errors(x: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return errors
 
 
-def null_shapes(rng: np.random.Generator, n_permutations: int, n_random: int) -> pd.DataFrame:
-    """Figures 1, 3 and 6: one row for each, in units of U."""
+def null_shapes(
+    rng: np.random.Generator, n_permutations: int, n_random: int
+) -> dict[str, NullDistribution]:
+    """The null distributions of figures 1, 3 and 6."""
     x = rng.normal(size=N)
     labels = rng.permuted(np.tile(np.arange(N) < W, (n_permutations, 1)), axis=1)
     wide = NullDistribution.of(order_direction_errors(x, labels), sampled=True)
@@ -43,26 +46,57 @@ def null_shapes(rng: np.random.Generator, n_permutations: int, n_random: int) ->
     found = random.fit(n_permutations=n_random, rng=rng).diagnostics
     counts = np.round(found["null_probabilities"] * n_random).astype(int)
     narrow = NullDistribution(found["null_errors"], counts, sampled=True)
-    shapes = {
+    return {
         "1: fixed function (Wilcoxon)": wilcoxon_null(N, W),
         "3: order direction": wide,
         "6: random": narrow,
     }
-    return pd.DataFrame(
-        [
+
+
+def described(shapes: dict[str, NullDistribution]) -> pd.DataFrame:
+    """One row for each null distribution, in units of U."""
+    n_pairs = W * (N - W)
+    rows = []
+    for name, null in shapes.items():
+        mean = null.errors @ null.probabilities
+        rows.append(
             {
                 "figure": name,
-                "mean": null.errors @ null.probabilities / (W * (N - W)),
-                "std": np.sqrt(
-                    (null.errors**2) @ null.probabilities - (null.errors @ null.probabilities) ** 2
-                )
-                / (W * (N - W)),
-                "5% level": null.critical_value(0.05) / (W * (N - W)),
-                "U < 0.25": null.pvalue(0.25 * W * (N - W)),
+                "mean": mean / n_pairs,
+                "std": np.sqrt((null.errors**2) @ null.probabilities - mean**2) / n_pairs,
+                "5% level": null.critical_value(0.05) / n_pairs,
+                "U < 0.25": null.pvalue(0.25 * n_pairs),
             }
-            for name, null in shapes.items()
-        ]
-    )
+        )
+    return pd.DataFrame(rows)
+
+
+def draw_null_shapes(shapes: dict[str, NullDistribution], path: Path) -> None:
+    """Figures 1, 3 and 6: distributions of U, and where 5% of them end."""
+    figure = Figure(figsize=(9.6, 2.9), layout="constrained")
+    n_pairs, edges = W * (N - W), np.linspace(0, 1, 46)
+    for ax, (name, null) in zip(figure.subplots(1, 3, sharex=True), shapes.items(), strict=True):
+        shares = np.histogram(null.errors / n_pairs, edges, weights=null.probabilities)[0]
+        ax.stairs(shares, edges, fill=True, color="#0072B2")
+        ax.axvline(null.critical_value(0.05) / n_pairs, color="#D55E00", linestyle="--")
+        ax.set_title(f"Figure {name}", loc="left", fontsize="medium")
+        ax.set_xlabel("U")
+        ax.set_yticks([])
+    figure.savefig(path, dpi=110)
+
+
+def draw_critical_values(tables: dict[str, pd.DataFrame], path: Path) -> None:
+    """Figures 2, 7 and 8; sizes that cannot reject stay empty."""
+    titles = {
+        "wmw": "Figure 2: Wilcoxon-Mann-Whitney",
+        "graham_sloane": "Figure 7: Graham-Sloane, no valid test",
+        "empirical": "Figure 8: smallest of eight learning setups",
+    }
+    figure = Figure(figsize=(22, 7), layout="constrained")
+    for ax, (method, title) in zip(figure.subplots(1, 3), titles.items(), strict=True):
+        uv.codes.plot_critical_values(tables[method], ax)
+        ax.set_title(title, loc="left")
+    figure.savefig(path, dpi=75)
 
 
 def with_signal(setting: str, rng: np.random.Generator, n_samples: int, n: int) -> np.ndarray:
@@ -107,22 +141,25 @@ def type_two_errors(
                     }
                 )
     frame = pd.DataFrame(rows)
-    return frame.pivot(index=["setting", "learner"], columns="n").round(2)
+    return frame.pivot(index=["setting", "learner"], columns="n").round(3)
 
 
-def plot_type_two_errors(shares: pd.DataFrame, path: Path) -> None:
+def draw_type_two_errors(shares: pd.DataFrame, path: Path) -> None:
     """Figure 9: share of type II errors against the number of observations."""
     settings = list(dict.fromkeys(setting for setting, _ in shares.index))
     figure = Figure(figsize=(3.4 * len(settings), 3.2), layout="constrained")
+    colours = dict(zip(LEARNERS.values(), ("#0072B2", "#E69F00"), strict=True))
     for ax, setting in zip(figure.subplots(1, len(settings), sharey=True), settings, strict=True):
         for learner in shares.loc[setting].index:
-            for method, style in (("empirical", "o-"), ("permutation", "s--")):
+            for method, style in (("empirical", "o-"), ("permutation", "s:")):
                 curve = shares.loc[(setting, learner), method]
-                ax.plot(curve.index, curve, style, markersize=4, label=f"{learner}, {method}")
-        ax.set(title=setting, xlabel="observations", ylim=(-0.03, 1.03))
+                named = {"label": f"{learner}, {method}", "color": colours[learner]}
+                ax.plot(curve.index, curve, style, markersize=4, **named)
+        ax.set_title(f"Figure 9 {setting}", loc="left", fontsize="medium")
+        ax.set(xlabel="observations", ylim=(-0.03, 1.03))
     figure.axes[0].set_ylabel("share of type II errors")
-    figure.axes[0].legend(fontsize="small")
-    figure.savefig(path, dpi=120)
+    figure.axes[0].legend(fontsize="small", frameon=False)
+    figure.savefig(path, dpi=110)
 
 
 def main() -> None:
@@ -132,13 +169,14 @@ def main() -> None:
     parser.add_argument("--figures", type=Path, help="folder to write pictures to")
     arguments = parser.parse_args()
     quick = arguments.quick
+    start = time.perf_counter()
     rng = np.random.default_rng(2025)
     sizes = range(1, 7) if quick else range(1, 21)
     simulations = 60 if quick else arguments.simulations
 
     print(f"Null distributions of U, n = {N}, {W} positives")
     shapes = null_shapes(rng, 200 if quick else 10_000, 19 if quick else 499)
-    print(shapes.to_string(index=False, float_format="{:.4f}".format))
+    print(described(shapes).to_string(index=False, float_format="{:.4f}".format))
 
     figures = {
         "wmw": "Figure 2",
@@ -153,20 +191,10 @@ def main() -> None:
         print(f"\nCritical values at 5%, {method} ({title}): n1 down, n0 across")
         print(table.to_string())
         tables[method] = table
-        if arguments.figures is not None:
-            arguments.figures.mkdir(parents=True, exist_ok=True)
-            ax = uv.codes.plot_critical_values(table)
-            ax.figure.savefig(arguments.figures / f"critical_values_{method}.png", dpi=120)
-
-    if arguments.figures is not None:
-        y = np.arange(N) < W
-        test = uv.LeavePairOutTest(rng.normal(size=(N, 1)), y, "ridge:1.0")
-        for pvalue in ("wmw", "permutation"):
-            test.fit(pvalue, rng=rng).save_plot(arguments.figures / f"null_{pvalue}.png")
 
     tested = [n for n in SIZES if n // 2 in sizes]
     critical = {n: int(tables["empirical"].loc[n // 2, n // 2]) for n in tested}
-    n_samples, n_permuted = (40, 2) if quick else (simulations, max(20, simulations // 50))
+    n_samples, n_permuted = (40, 2) if quick else (simulations, max(20, simulations // 20))
     print("\nShare of type II errors at 5% (Figure 9)")
     shares = type_two_errors(rng, critical, n_samples, n_permuted)
     print(shares.to_string())
@@ -175,7 +203,11 @@ def main() -> None:
         f"{n_samples} samples) and {0.5 / np.sqrt(n_permuted):.3f} (permutation, {n_permuted})"
     )
     if arguments.figures is not None:
-        plot_type_two_errors(shares, arguments.figures / "type_two_errors.png")
+        arguments.figures.mkdir(parents=True, exist_ok=True)
+        draw_null_shapes(shapes, arguments.figures / "null_distributions.png")
+        draw_critical_values(tables, arguments.figures / "critical_values.png")
+        draw_type_two_errors(shares, arguments.figures / "type_two_errors.png")
+    print(f"\n{time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":

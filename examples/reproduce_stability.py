@@ -17,6 +17,7 @@ deviation of the error that an interval is about over the mean standard error: 1
 """
 
 import argparse
+import time
 import warnings
 
 import numpy as np
@@ -116,6 +117,7 @@ def main() -> None:
     sizes, samples = ((100,), 3) if arguments.quick else ((100, 400), arguments.samples)
     warnings.simplefilter("ignore", uv.UcvtestWarning)
 
+    start = time.perf_counter()
     lines = []
     for n_obs in sizes:
         for words, strength in SIGNALS.items():
@@ -139,6 +141,7 @@ def main() -> None:
                 )
     print(f"{samples} samples of each setting; nominal 95% intervals, binomial 95% limits")
     print(pd.DataFrame(lines).to_string(index=False))
+    print(f"\n{time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":

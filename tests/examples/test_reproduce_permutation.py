@@ -3,6 +3,7 @@
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.neighbors import KNeighborsClassifier
@@ -13,6 +14,8 @@ from tests.support.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "examples"))
 import reproduce_permutation as reproduction
+import reproduce_polynomials as polynomials
+from reproducing.kept import kept_rows
 
 X, Y = load_breast_cancer(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -42,33 +45,81 @@ def test_votes_are_those_of_the_nearest():
     assert errors[numbers.index(5)] == pytest.approx(chosen.columns["loo"][0])
 
 
-def test_estimates_of_orders_are_those_of_select_model():
-    found, errors = reproduction.order_selection(np.random.default_rng(3), 2, 1.0)
-    x, y, coefficients, variance = reproduction.draw_problems(np.random.default_rng(3), 2, 100, 1.0)
+@pytest.fixture(scope="module")
+def setting():
+    return polynomials.Setting()
+
+
+def drawn(n, setting):
+    return polynomials.Problems.draw(np.random.default_rng(3), 2, n, setting)
+
+
+COLUMNS = (("LOO-CV", "loo"), ("Perm.", "permutation"), ("VC", "vc"), ("FPE", "fpe"))
+
+
+def test_estimates_of_orders_are_those_of_select_model(setting):
+    problems = drawn(100, setting)
+    found, errors = polynomials.stacked(polynomials.fits_by_order(problems, setting))
+    x, y = problems.x[1], problems.y[1]
     orders = (1, 4, 9)
     chosen = uv.select_model(
-        x[1][:, None],
-        y[1],
+        x[:, None],
+        y,
         [uv.learners.polynomial(order) for order in orders],
         criteria=["loo", "vc", "fpe"],
     )
-    for name, column in (("LOO-CV", "loo"), ("Perm.", "permutation"), ("VC", "vc"), ("FPE", "fpe")):
+    for name, column in COLUMNS:
         np.testing.assert_allclose(found[name][1, list(orders)], chosen.columns[column], rtol=1e-8)
     grid = np.linspace(-1, 1, 20_001)
-    legendre = reproduction.legvander
-    fitted = np.linalg.lstsq(legendre(x[1], 4), y[1], rcond=None)[0]
-    target = legendre(grid, reproduction.HIGHEST_TARGET) @ coefficients[1]
-    expected = variance[1] + np.mean((legendre(grid, 4) @ fitted - target) ** 2)
+    legendre = polynomials.legvander
+    fitted = np.linalg.lstsq(legendre(x, 4), y, rcond=None)[0]
+    target = legendre(grid, setting.target) @ problems.coefficients[1]
+    expected = problems.variance[1] + np.mean((legendre(grid, 4) @ fitted - target) ** 2)
     assert errors[1, 4] == pytest.approx(expected, rel=1e-3)
 
 
-def test_estimates_of_lambda_are_those_of_select_model():
-    found, _ = reproduction.lambda_selection(np.random.default_rng(3), 2, 1.0)
-    x, y, *_ = reproduction.draw_problems(np.random.default_rng(3), 2, 15, 1.0)
+def test_estimates_of_lambda_are_those_of_select_model(setting):
+    problems = drawn(15, setting)
+    found, _ = polynomials.stacked(polynomials.fits_by_lambda(problems, setting))
     place = 20
     learner = uv.learners.polynomial(
-        reproduction.RIDGE_ORDER, 15 * reproduction.LAMBDAS[place], penalize_intercept=True
+        polynomials.RIDGE_ORDER, 15 * setting.lambdas[place], penalize_intercept=True
     )
-    chosen = uv.select_model(x[1][:, None], y[1], [learner], criteria=["loo", "vc", "fpe"])
-    for name, column in (("LOO-CV", "loo"), ("Perm.", "permutation"), ("VC", "vc"), ("FPE", "fpe")):
+    chosen = uv.select_model(
+        problems.x[1][:, None], problems.y[1], [learner], criteria=["loo", "vc", "fpe"]
+    )
+    for name, column in COLUMNS:
         assert found[name][1, place] == pytest.approx(chosen.columns[column][0], rel=1e-8)
+
+
+def test_targets_of_unit_variance_have_it_on_average():
+    setting = polynomials.Setting(unit=True, target=7)
+    problems = polynomials.Problems.draw(np.random.default_rng(0), 20_000, 1, setting)
+    variance = (problems.coefficients**2 / (2 * np.arange(8) + 1)).sum(axis=1)
+    assert abs(variance.mean() - 1) < 5 * variance.std() / np.sqrt(len(variance))
+
+
+def test_regrets_compare_with_the_best_of_the_models_that_are_chosen_from():
+    learning = reproduction.Learning(fits=12, permutations=10)
+    rows = pd.DataFrame([reproduction.one_split(X, Y, learning, number) for number in range(3)])
+    numbers = (3, 8, 20)
+    found = reproduction.regrets(rows, numbers)
+    for at in found.index:
+        errors = [rows.loc[at, f"error {number}"] for number in numbers]
+        loo = [rows.loc[at, f"LOO-CV few {number}"] for number in numbers]
+        expected = errors[int(np.argmin(loo))] / min(errors) - 1
+        assert found.loc[at, "LOO-CV few"] == pytest.approx(expected)
+
+
+def test_rows_that_are_kept_are_those_of_one_run(tmp_path):
+    def row(number):
+        made.append(number)
+        return {"number": float(number), "drawn": np.random.default_rng(number).normal()}
+
+    made: list[int] = []
+    whole = kept_rows(None, 45, row)
+    kept_rows(tmp_path / "rows.csv", 30, row)
+    made.clear()
+    pd.testing.assert_frame_equal(kept_rows(tmp_path / "rows.csv", 45, row), whole)
+    assert made == list(range(30, 45))
+    pd.testing.assert_frame_equal(kept_rows(tmp_path / "rows.csv", 7, row), whole[:7])

@@ -1,0 +1,1 @@
+"""Parts of the scripts whose names begin with `reproduce_`."""
