@@ -45,21 +45,12 @@ def test_votes_are_those_of_the_nearest():
     assert errors[numbers.index(5)] == pytest.approx(chosen.columns["loo"][0])
 
 
-@pytest.fixture(scope="module")
-def setting():
-    return polynomials.Setting()
-
-
-def drawn(n, setting):
-    return polynomials.Problems.draw(np.random.default_rng(3), 2, n, setting)
-
-
 COLUMNS = (("LOO-CV", "loo"), ("Perm.", "permutation"), ("VC", "vc"), ("FPE", "fpe"))
 
 
-def test_estimates_of_orders_are_those_of_select_model(setting):
-    problems = drawn(100, setting)
-    found, errors = polynomials.stacked(polynomials.fits_by_order(problems, setting))
+def test_estimates_of_orders_are_those_of_select_model():
+    problems = polynomials.Problems.draw(np.random.default_rng(3), 2, 100, 10)
+    found, errors = polynomials.stacked(polynomials.fits_by_order(problems, 30))
     x, y = problems.x[1], problems.y[1]
     orders = (1, 4, 9)
     chosen = uv.select_model(
@@ -73,30 +64,34 @@ def test_estimates_of_orders_are_those_of_select_model(setting):
     grid = np.linspace(-1, 1, 20_001)
     legendre = polynomials.legvander
     fitted = np.linalg.lstsq(legendre(x, 4), y, rcond=None)[0]
-    target = legendre(grid, setting.target) @ problems.coefficients[1]
+    target = legendre(grid, 10) @ problems.coefficients[1]
     expected = problems.variance[1] + np.mean((legendre(grid, 4) @ fitted - target) ** 2)
     assert errors[1, 4] == pytest.approx(expected, rel=1e-3)
 
 
-def test_estimates_of_lambda_are_those_of_select_model(setting):
-    problems = drawn(15, setting)
-    found, _ = polynomials.stacked(polynomials.fits_by_lambda(problems, setting))
-    place = 20
-    learner = uv.learners.polynomial(
-        polynomials.RIDGE_ORDER, 15 * setting.lambdas[place], penalize_intercept=True
-    )
+def test_estimates_of_lambda_are_those_of_select_model():
+    problems, penalty = polynomials.Problems.draw(np.random.default_rng(3), 2, 15, 10), 0.3
+    found, _ = polynomials.stacked(polynomials.fits_by_lambda(problems, (0.0, penalty)))
+    learner = uv.learners.polynomial(polynomials.RIDGE_ORDER, penalty, penalize_intercept=True)
     chosen = uv.select_model(
         problems.x[1][:, None], problems.y[1], [learner], criteria=["loo", "vc", "fpe"]
     )
     for name, column in COLUMNS:
-        assert found[name][1, place] == pytest.approx(chosen.columns[column][0], rel=1e-8)
+        assert found[name][1, 1] == pytest.approx(chosen.columns[column][0], rel=1e-8)
 
 
-def test_targets_of_unit_variance_have_it_on_average():
-    setting = polynomials.Setting(unit=True, target=7)
-    problems = polynomials.Problems.draw(np.random.default_rng(0), 20_000, 1, setting)
-    variance = (problems.coefficients**2 / (2 * np.arange(8) + 1)).sum(axis=1)
-    assert abs(variance.mean() - 1) < 5 * variance.std() / np.sqrt(len(variance))
+def test_targets_have_unit_variance_on_average():
+    problems = polynomials.Problems.draw(np.random.default_rng(0), 20_000, 1, 7)
+    squares = (problems.coefficients**2 / (2 * np.arange(8) + 1)).sum(axis=1)
+    assert abs(squares.mean() - 1) < 5 * squares.std() / np.sqrt(len(squares))
+
+
+def test_choices_are_made_among_some_models_and_compared_with_their_best():
+    found = {name: np.array([[0.1, 3.0, 2.0]]) for name in polynomials.ESTIMATES}
+    errors = np.array([[1.0, 4.0, 6.0]])
+    of_all, of_some = (polynomials.choices(found, errors, first) for first in (0, 1))
+    assert [of_all["VC", each][0] for each in ("choice", "regret")] == [0, 0.0]
+    assert [of_some["VC", each][0] for each in ("choice", "regret")] == [2, 0.5]
 
 
 def test_regrets_compare_with_the_best_of_the_models_that_are_chosen_from():
