@@ -194,7 +194,7 @@ def main() -> None:
 
     tested = [n for n in SIZES if n // 2 in sizes]
     critical = {n: int(tables["empirical"].loc[n // 2, n // 2]) for n in tested}
-    n_samples, n_permuted = (40, 2) if quick else (simulations, max(20, simulations // 20))
+    n_samples, n_permuted = (40, 2) if quick else (simulations, max(20, simulations // 50))
     print("\nShare of type II errors at 5% (Figure 9)")
     shares = type_two_errors(rng, critical, n_samples, n_permuted)
     print(shares.to_string())

@@ -136,3 +136,24 @@ def test_printed_texts_are_shown_and_their_scripts_exist() -> None:
     for path in sorted(print_again.FOLDER.glob("*.txt")):
         assert (ROOT / print_again.command_of(path)[0]).exists()
         assert f"printed/{path.name}" in pages
+
+
+INCLUDED = re.compile(r"^```\{literalinclude\} (?:\.\./)?printed/(\S+)$", re.M)
+NOT_PROSE = re.compile(r"^(?:`{3}|:{3}).*?^(?:`{3}|:{3})$|`[^`]*`|\]\([^)]*\)", re.M | re.S)
+DECIMAL = re.compile(r"(?<![\w.])\d*\.\d+(?![\w.]*\w)")
+REPRODUCTIONS = sorted((DOCS / "validation" / "reproductions").glob("*.md"))
+
+
+def decimals(text: str) -> set[str]:
+    """Numbers with a point, without the zero before it."""
+    return {each.lstrip("0") for each in DECIMAL.findall(text)}
+
+
+@pytest.mark.parametrize("page", REPRODUCTIONS, ids=lambda page: page.stem)
+def test_numbers_of_reproductions_stand_in_what_the_page_shows_as_printed(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    names = INCLUDED.findall(text)
+    assert names
+    printed = "\n".join((print_again.FOLDER / name).read_text(encoding="utf-8") for name in names)
+    said = decimals(NOT_PROSE.sub("", text))
+    assert said - decimals(printed) == set()
