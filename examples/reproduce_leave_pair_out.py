@@ -74,7 +74,9 @@ def described(shapes: dict[str, NullDistribution]) -> pd.DataFrame:
 def draw_null_shapes(shapes: dict[str, NullDistribution], path: Path) -> None:
     """Figures 1, 3 and 6: distributions of U, and where 5% of them end."""
     figure = Figure(figsize=(9.6, 2.9), layout="constrained")
-    n_pairs, edges = W * (N - W), np.linspace(0, 1, 46)
+    n_pairs = W * (N - W)
+    # Five numbers of errors in each bin.
+    edges = (np.arange(0, n_pairs + 6, 5) - 0.5) / n_pairs
     for ax, (name, null) in zip(figure.subplots(1, 3, sharex=True), shapes.items(), strict=True):
         shares = np.histogram(null.errors / n_pairs, edges, weights=null.probabilities)[0]
         ax.stairs(shares, edges, fill=True, color="#0072B2")

@@ -16,9 +16,9 @@ sys.path.extend([str(ROOT / "examples"), str(ROOT / "docs")])
 import demo
 import print_again
 import reproduce_influence
-import reproduce_permutation
 from calibrating.report import END, START, page_section, tables
 from calibration import DRAWS
+from reproducing.published_influence import PUBLISHED
 
 DOCS = ROOT / "docs"
 
@@ -78,32 +78,22 @@ def test_the_smallest_sample_that_rejects_whatever_the_learner() -> None:
     assert at[0] < 0 <= at[1]
 
 
-def rows_of(page: str, start: str) -> list[list[str]]:
-    """Cells of the rows of a page's tables that begin with a word."""
-    text = (DOCS / "validation" / "reproductions" / page).read_text(encoding="utf-8")
-    lines = re.findall(rf"^\| (?:{start}).*\|$", text, re.M)
-    return [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in lines]
-
-
 def test_published_standard_errors_are_those_that_the_script_compares_with() -> None:
-    published = reproduce_influence.PUBLISHED[20]
-    rows = rows_of("influence.md", "LDA,|QDA,")
-    assert len(rows) == 6
-    for column, *cells in rows:
-        learner, p, k = column.split(", ")
-        place = reproduce_influence.columns(20).index((learner.lower(), int(p), int(k)))
-        shown = [cell.rpartition(" \\| .")[2] for cell in cells]
-        names = ("sd", "influence", "adhoc_2")
-        assert shown == [published[name].split()[place] for name in names], column
-
-
-def test_published_regrets_are_those_that_the_script_compares_with() -> None:
-    rows = rows_of("permutation.md", r"\w+ \(\d+, \d+\)")
-    assert len(rows) == 5
-    for name, _, permutation, _, leave_one_out in rows:
-        table_5, table_6 = reproduce_permutation.PAPER_TREES[name.split()[0].lower()]
-        assert [float(each) for each in permutation.split(", ")] == [table_5[1], table_6[2]]
-        assert [float(each) for each in leave_one_out.split(", ")] == [table_5[0], table_6[0]]
+    text = (DOCS / "validation" / "reproductions" / "influence.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^## Tables? \d and \d: (\d+) in a class$(.*?)(?=^## )", text, re.M | re.S)
+    assert [n for n, _ in sections][:2] == ["20", "10"]
+    for n, section in sections:
+        published = PUBLISHED[int(n)]
+        lines = re.findall(r"^\| (?:LDA|QDA), .*\|$", section, re.M)
+        rows = [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in lines]
+        columns = reproduce_influence.columns(int(n))
+        assert len(rows) == len(columns)
+        for column, *cells in rows:
+            learner, p, k = column.split(", ")
+            place = columns.index((learner.lower(), int(p), int(k)))
+            shown = [cell.rpartition(" \\| .")[2] for cell in cells]
+            names = ("sd", "influence", "adhoc_2")
+            assert shown == [published[name].split()[place] for name in names], column
 
 
 def without_seconds(text: str) -> list[str]:
