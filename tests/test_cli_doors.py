@@ -497,7 +497,7 @@ def test_seconds_and_checkpoints(
         asked.append(max_seconds)
         return 600
 
-    for module in ("comparison.default", "methods.ustatistic.test"):
+    for module in ("comparison.default", "evaluation.pace"):
         monkeypatch.setattr(f"ucvtest.{module}.fits_within", allowed)
     start = ("compare", plain, "--target", "ill", "--learner", "lda", "--max-seconds", "5")
     pair = (*start, "--other", "knn:5", "--json", "-")
@@ -507,10 +507,25 @@ def test_seconds_and_checkpoints(
         assert (settings["max_seconds"], settings["max_fits"]) == (5, 600)
     assert run(*start).exit_code == 0
     assert set(asked) == {5.0}
-    for test in ("corrected_t", "permutation"):
-        outcome = run(*start, "--test", test)
-        assert outcome.exit_code == 2
-        assert f"--max-seconds has no use for the test {test}" in outcome.stderr
+    for module in ("run", "criteria"):
+        name = f"ucvtest.methods.permutation.{module}.rounds_within"
+        monkeypatch.setattr(name, lambda trials, max_seconds, what: 41)
+    permuted = run(*start, "--test", "permutation", "--json", "-")
+    settings = json.loads(permuted.stdout)["settings"]
+    assert (settings["max_seconds"], settings["n_permutations"]) == (5, 40)
+    assert run(*start, "--other", "knn:5", "--test", "corrected_t").exit_code == 0
+    outcome = run(*start, "--other", "knn:5", "--test", "corrected_t", "--repeats", "40")
+    assert outcome.exit_code == 2
+    assert "--max-seconds 5 allows about 600 fits, and the design has 800" in outcome.stderr
+    outcome = run(*start, "--other", "knn:5", "--tests", "corrected_t,hold_out")
+    assert outcome.exit_code == 2
+    assert "--max-seconds has no use for the test corrected_t in a table" in outcome.stderr
+    select = ("select", plain, "--target", "ill", "--learner", "lda", "--learner", "knn:5")
+    outcome = run(*select, "--max-seconds", "60")
+    assert "n_permutations = " in outcome.stdout
+    assert "which max_seconds = 60.0 allowed" in outcome.stdout
+    outcome = run(*select, "--max-seconds", "-1")
+    assert "--max-seconds must be a finite number" in outcome.stderr
     path = tmp_path / "kept.json"
     table = (*start[:6], "--other", "knn:5", "--other", "majority", "--checkpoint", str(path))
     outcome = run(*table, "--test", "ustatistic", "--n-pairs", "400", "--json", "-")

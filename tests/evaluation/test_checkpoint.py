@@ -15,7 +15,6 @@ from tests.support.samples import breast_cancer
 from ucvtest.common.exceptions import UcvtestWarning
 from ucvtest.common.fingerprint import fingerprint
 from ucvtest.common.runtime import Course, Execution
-from ucvtest.evaluation import evaluate as evaluation
 from ucvtest.evaluation import pieces
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
@@ -255,9 +254,7 @@ def test_the_number_of_fits_that_a_clock_decided_is_kept(tmp_path, monkeypatch):
     learners = {"one": Counted(), "two": Counted(1)}
     test = uv.TestSpec("ustatistic", fit={"max_seconds": 30})
     allowed = iter([40, 90])
-    monkeypatch.setattr(
-        "ucvtest.methods.ustatistic.test.fits_within", lambda *arguments: next(allowed)
-    )
+    monkeypatch.setattr("ucvtest.evaluation.pace.fits_within", lambda *arguments: next(allowed))
     first = uv.compare(X, Y, learners, test, rng=0, n_jobs=1, checkpoint=path)
     again = uv.compare(X, Y, learners, test, rng=0, n_jobs=1, checkpoint=path)
     assert values(first) == values(again)
@@ -271,7 +268,7 @@ def test_a_design_that_takes_longer_is_refused_before_it_is_begun(monkeypatch, c
         seen.append((learn_size, max_seconds))
         return 10
 
-    monkeypatch.setattr(evaluation, "fits_within", allowed)
+    monkeypatch.setattr("ucvtest.evaluation.pace.fits_within", allowed)
     learners = {"one": Counted(), "two": Counted(1)}
     with pytest.raises(
         ValueError, match="max_seconds=3 allows about 10 fits, and the design has 20"

@@ -153,8 +153,9 @@ def compare(
     max_seconds: Annotated[
         float | None,
         typer.Option(
-            help="Seconds, about: of the recommended test, or of ustatistic with --n-pairs auto. "
-            "The numbers of fits are told, which repeat the result."
+            help="Seconds, about: for the recommended test, or the one that --test names. Tests "
+            "that draw take fewer draws, whose number is told and repeats the result; those with a "
+            "design are refused if it takes longer."
         ),
     ] = None,
     checkpoint: Annotated[
@@ -268,13 +269,10 @@ def compare(
             "--n-pairs": parse_pairs(n_pairs),
             "--tol": tol,
             "--max-fits": max_fits,
-            "--max-seconds": max_seconds,
         }
         if loss and scoring:
             raise ValueError("--loss and --scoring exclude each other: pass one of them")
-        if test in OF_ONE_LEARNER:
-            check_seconds_of(max_seconds, [test])
-        named = {} if test in OF_ONE_LEARNER else named_tests(test, tests, own)
+        named = {} if test in OF_ONE_LEARNER else named_tests(test, tests, own, max_seconds)
         if margin is not None:
             check_margin_of([test] if test in OF_ONE_LEARNER else named)
         sizes = (folds, repeats, splits, test_fraction, stratify)
@@ -313,11 +311,12 @@ def compare(
             raise ValueError("--group-weight has no use without --groups")
         as_table = tests is not None or len(learners) > 2 or _are_paths(learners)
         check_together(as_table, learners, null_value, correction, baseline)
+        check_seconds_of(max_seconds, named, as_table=as_table)
         outcome: TestResult | Comparison
         if checkpoint is not None and not as_table:
             raise ValueError("--checkpoint is for several tests (--tests) or learners")
         if test in OF_ONE_LEARNER:
-            outcome = _run_alone(test, X, y, learners, common, seed)
+            outcome = _run_alone(test, X, y, learners, common, seed, max_seconds)
         elif as_table:
             adjusted = None if correction == "none" else correction
             chosen = named or RECOMMENDED
@@ -336,7 +335,13 @@ def compare(
 
 
 def _run_alone(
-    test: str, X: "pd.DataFrame", y: Any, learners: Sequence[str], common: dict[str, Any], seed: int
+    test: str,
+    X: "pd.DataFrame",
+    y: Any,
+    learners: Sequence[str],
+    common: dict[str, Any],
+    seed: int,
+    max_seconds: float | None,
 ) -> "TestResult":
     """A test that is about one learner."""
     from ucvtest.losses.scoring import is_auc
@@ -354,7 +359,8 @@ def _run_alone(
     else:
         shared["loss"] = loss
     cls: Any = TESTS[test]
-    return cls(X, y, *learners, **shared).fit(rng=seed)
+    found: TestResult = cls(X, y, *learners, **shared).fit(rng=seed, max_seconds=max_seconds)
+    return found
 
 
 def _are_paths(learners: Sequence[str]) -> bool:

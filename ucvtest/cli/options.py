@@ -98,7 +98,6 @@ OWN_OPTIONS = {
     "--n-pairs": ("fit", "n_pairs", "auto"),
     "--tol": ("fit", "tol", 0.05),
     "--max-fits": ("fit", "max_fits", None),
-    "--max-seconds": ("fit", "max_seconds", None),
 }
 """Options of ustatistic alone: what takes them, their names there and their defaults."""
 
@@ -151,13 +150,13 @@ def check_margin(
         raise ValueError("--margin compares with something: add --other, or --null-value")
 
 
-def check_seconds_of(max_seconds: float | None, tests: Iterable[str]) -> None:
-    """Refuse seconds for tests whose number of fits is fixed; no name is the recommended test."""
-    fixed = [test for test in tests if test != "ustatistic"]
-    if max_seconds is not None and fixed:
+def check_seconds_of(max_seconds: float | None, tests: Iterable[str], *, as_table: bool) -> None:
+    """Refuse seconds where there is no single test that could keep to them."""
+    named = [test for test in tests if test != "ustatistic"]
+    if max_seconds is not None and named and as_table:
         raise ValueError(
-            f"--max-seconds has no use for the test {fixed[0]}, whose design says how many fits "
-            "there are: use --test ustatistic, or name no test for the one that there is time for"
+            f"--max-seconds has no use for the test {named[0]} in a table, whose tests share fits: "
+            "use --test ustatistic, or name no test for the one that there is time for"
         )
 
 
@@ -180,31 +179,41 @@ def check_margin_of(tests: Iterable[str]) -> None:
         )
 
 
-def named_tests(test: str, tests: str | None, own: dict[str, Any]) -> "dict[str, TestSpec]":
-    """The tests by name, none for the recommended one; `own` holds the values of `OWN_OPTIONS`."""
+def named_tests(
+    test: str, tests: str | None, own: dict[str, Any], max_seconds: float | None = None
+) -> "dict[str, TestSpec]":
+    """The tests by name, none for the recommended one; `own` holds the values of `OWN_OPTIONS`.
+
+    Seconds are those of the test that is named.
+    """
     from ucvtest.comparison.specs import TestSpec, as_specs
 
     if test and tests is not None:
         raise ValueError("--test and --tests exclude each other: list all in --tests")
     given = [option for option, value in own.items() if value != OWN_OPTIONS[option][2]]
-    # Options of one test name it; seconds alone are for the recommended one too.
-    if given == ["--max-seconds"] and (test or tests or RECOMMENDED) == RECOMMENDED:
-        given = []
+    # Options of one test name it.
     listed = test or ("ustatistic" if given and tests is None else tests or RECOMMENDED)
     if listed == RECOMMENDED:
         chosen: dict[str, TestSpec] = {}
     else:
         chosen = as_specs([name.strip() for name in listed.split(",")])
-    check_seconds_of(own["--max-seconds"], chosen)
+    check_seconds_of(max_seconds, chosen, as_table=tests is not None)
     if given and "ustatistic" not in chosen:
         raise ValueError(f"{given[0]} belongs to the test ustatistic, which is not run")
     parts: dict[str, dict[str, Any]] = {"constructor": {}, "fit": {}}
     for option in given:
         part, name, _ = OWN_OPTIONS[option]
         parts[part][name] = own[option]
-    return {
+    found = {
         label: TestSpec("ustatistic", **parts) if label == "ustatistic" else spec
         for label, spec in chosen.items()
+    }
+    if max_seconds is None:
+        return found
+    seconds = {"max_seconds": max_seconds}
+    return {
+        label: dataclasses.replace(spec, fit={**spec.fit, **seconds})
+        for label, spec in found.items()
     }
 
 

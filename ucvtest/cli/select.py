@@ -42,6 +42,13 @@ def select(
     pos_label: LabelOption = None,
     permutations: Annotated[int, typer.Option(help="Labelings to draw.")] = 100,
     folds: Annotated[int, typer.Option(help="Folds of cross-validation.")] = 10,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds that the fits may take, about: fewer labelings, and observations left "
+            "out, where there is no time for all."
+        ),
+    ] = None,
     drop: DropOption = None,
     sep: SepOption = None,
     one_hot: OneHotOption = False,
@@ -78,6 +85,7 @@ def select(
             rng=seed,
             scoring=scoring,
             missing=missing,
+            max_seconds=max_seconds,
         )
         best = found.names[found.choices[criterion]]
         if plot is not None:

@@ -12,6 +12,7 @@ __all__ = [
     "at_least",
     "check_choice",
     "check_number",
+    "check_seconds",
     "check_workers",
     "is_integer",
     "is_number",
@@ -60,6 +61,12 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     known = tuple(choices)
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name}={value!r:.60} is unknown: use one of {', '.join(known)}")
+
+
+def check_seconds(max_seconds: Any) -> None:
+    """Refuse anything but a positive number of seconds, or none."""
+    if max_seconds is not None:
+        check_number("max_seconds", max_seconds, low=1e-3, high=1e9)
 
 
 def check_workers(n_jobs: Any, batch_size: Any) -> None:

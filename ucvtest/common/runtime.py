@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ucvtest.common.checks import check_workers, is_integer
+from ucvtest.common.checks import check_seconds, check_workers, is_integer
 
 __all__ = ["Course", "Execution", "Stopwatch", "make_generator", "progress_bar", "row_batches"]
 
@@ -134,6 +134,8 @@ class Execution:
     seed: int | None
     n_jobs: int | None = None
     batch_size: int | None = None
+    max_seconds: float | None = None
+    """Seconds after which a design is refused that takes longer, before it is begun."""
     bar: Any = field(default_factory=_NoBar)
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     course: Course = field(default_factory=Course)
@@ -144,6 +146,10 @@ class Execution:
         course.total, course.at_most = course.n_fits + more, at_most
         if not at_most:
             self.bar.total = self.bar.n + more
+
+    def forecast(self, more: int) -> None:
+        """Show how many fits are left, as far as can be seen; nothing else depends on it."""
+        self.bar.total = self.bar.n + more
 
     def fitted(self, number: int) -> None:
         """Say how many fits there were since the last time."""
@@ -156,11 +162,18 @@ class Execution:
         return replace(self, bar=_NoBar(), course=Course())
 
     @classmethod
-    def of(cls, rng: Any, n_jobs: int | None, batch_size: int | None) -> Self:
+    def of(
+        cls,
+        rng: Any,
+        n_jobs: int | None,
+        batch_size: int | None,
+        max_seconds: float | None = None,
+    ) -> Self:
         """Validate what a user passes."""
         check_workers(n_jobs, batch_size)
+        check_seconds(max_seconds)
         generator, seed = make_generator(rng)
-        return cls(generator, seed, n_jobs, batch_size)
+        return cls(generator, seed, n_jobs, batch_size, max_seconds)
 
     @classmethod
     def without_draws(cls) -> Self:

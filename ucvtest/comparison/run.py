@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import check_choice, check_workers
+from ucvtest.common.checks import check_choice, check_seconds, check_workers
 from ucvtest.common.exceptions import Interrupted
 from ucvtest.common.runtime import Course, Execution, Stopwatch, make_generator, progress_bar
 from ucvtest.comparison.comparison import Comparison
@@ -22,7 +22,6 @@ from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.designs.adapters import refuse_row_numbers
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluate import evaluate_problem
-from ucvtest.evaluation.pace import check_seconds
 from ucvtest.evaluation.problem import named_learners
 from ucvtest.inference.hypothesis_test import checked_alternative
 from ucvtest.inference.report import sample_notes

@@ -144,9 +144,7 @@ def draw_from_halves(
     # A few draws at a time: new memory costs more than the numbers in it. With a single set to a
     # draw, most of it is for the random numbers of the halves.
     for rows in row_batches(n_draws, max(n_sets, 4) * n_obs, CELLS_PER_STEP):
-        in_half = np.zeros((rows.stop - rows.start, n_obs), dtype=bool)
-        half = _random_members(rng, np.arange(n_obs), middle, in_half.shape)
-        np.put_along_axis(in_half, half, True, axis=1)
+        in_half = _random_subsets(rng, rows.stop - rows.start, n_obs, middle)
         _draw_subsets(rng, in_half, learn_size, sides[0][rows])
         _draw_subsets(rng, ~in_half, learn_size, sides[1][rows])
     return sides[0], sides[1]
@@ -188,16 +186,31 @@ def _numbers(is_member: np.ndarray) -> np.ndarray:
     return numbers - np.arange(0, n_rows * n_obs, n_obs)[:, None]
 
 
+def _random_keys(
+    rng: np.random.Generator, members: np.ndarray, shape: tuple[int, ...]
+) -> np.ndarray:
+    """Random numbers, each of which carries its member: the smallest choose a random subset."""
+    keys = rng.integers(2**64, size=shape, dtype=np.uint64)
+    keys &= np.uint64(2**64 - 2**MEMBER_BITS)
+    keys |= members.view(np.uint64)
+    return keys
+
+
 def _random_members(
     rng: np.random.Generator, members: np.ndarray, size: int, shape: tuple[int, ...]
 ) -> np.ndarray:
     """A random subset of each row of members, broadcast to a shape, in any order."""
-    # The smallest random numbers choose; each carries its member.
-    keys = rng.integers(2**64, size=shape, dtype=np.uint64)
-    keys &= np.uint64(2**64 - 2**MEMBER_BITS)
-    keys |= members.view(np.uint64)
+    keys = _random_keys(rng, members, shape)
     keys.partition(size - 1, axis=-1)
     return (keys[..., :size] & np.uint64(2**MEMBER_BITS - 1)).view(np.int64)
+
+
+def _random_subsets(rng: np.random.Generator, n_subsets: int, n_obs: int, size: int) -> np.ndarray:
+    """Random subsets of the observations, marked, (R, n)."""
+    keys = _random_keys(rng, np.arange(n_obs), (n_subsets, n_obs))
+    last = np.partition(keys, size - 1, axis=1)[:, size - 1]
+    marked: np.ndarray = keys <= last[:, None]
+    return marked
 
 
 def exchange_one(rng: np.random.Generator, first: np.ndarray, second: np.ndarray) -> np.ndarray:

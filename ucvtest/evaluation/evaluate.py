@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.checks import as_integer, is_integer
+from ucvtest.common.checks import as_integer, check_seconds, is_integer
 from ucvtest.common.exceptions import Interrupted, naming
 from ucvtest.common.runtime import Course, Execution, Stopwatch, progress_bar, row_batches
 from ucvtest.data.missing import Missing, complete_rows
@@ -20,7 +20,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign, StratifiedDesign
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.evaluation.pace import check_seconds, fits_within
+from ucvtest.evaluation.pace import check_fits
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import losses_where_tested
@@ -28,7 +28,7 @@ from ucvtest.losses.means import AUC, resample_means
 from ucvtest.losses.scoring import SetScore, chosen_loss, scores_of_sets, wants_every_class
 from ucvtest.losses.table import Losses
 
-__all__ = ["draw_design", "evaluate", "evaluate_problem"]
+__all__ = ["draw_design", "evaluate", "evaluate_problem", "refuse_seconds"]
 
 FOLDS = 10
 
@@ -173,9 +173,8 @@ def evaluate(
         asked = {"call": "evaluate", "X": X, "y": y, "loss": asked, "groups": groups}
         asked |= {"pos_label": pos_label, "backend": backend, "design": (plan.words, drawn)}
         kept.begin(asked, problem.learners, execution.seed or 0)
-    execution = replace(execution, course=Course(kept))
-    if max_seconds is not None:
-        _refuse_seconds(ready, drawn, max_seconds, execution)
+    execution = replace(execution, course=Course(kept), max_seconds=max_seconds)
+    refuse_seconds(ready, drawn, execution)
     with hooks.fitting(ready), progress_bar(progress, "evaluate", "fit") as bar:
         return evaluate_problem(ready, drawn, replace(execution, bar=bar), settings, say_names=True)
 
@@ -187,20 +186,17 @@ def _opened(checkpoint: Any, rng: Any) -> Checkpoint:
     return Checkpoint.open(checkpoint)
 
 
-def _refuse_seconds(
-    problem: Problem, design: Design, max_seconds: float, execution: Execution
-) -> None:
-    """Refuse a design that takes longer; one that has begun is finished."""
-    if execution.course.kept is not None and execution.course.kept.begun:
-        return
-    needed = len(problem.learners) * design.n_resamples
-    allowed = fits_within(problem, design.learn_sizes[-1], max_seconds, execution)
-    if needed > allowed:
-        raise ValueError(
-            f"max_seconds={max_seconds:g} allows about {allowed} fits, and the design has {needed} "
-            f"({design.n_resamples} learning sets, {len(problem.learners)} learners): use fewer "
-            "learning sets, quicker learners, n_jobs, or more seconds"
-        )
+def refuse_seconds(problem: Problem, design: Design, execution: Execution) -> None:
+    """Refuse a design that takes longer than there is time; one that has begun is finished."""
+    n_learners, needed = len(problem.learners), len(problem.learners) * design.n_resamples
+    check_fits(
+        problem,
+        design.learn_sizes[-1],
+        needed,
+        execution,
+        why=f"the design has {needed} ({design.n_resamples} learning sets, {n_learners} learners)",
+        remedy="fewer learning sets",
+    )
 
 
 def draw_design(

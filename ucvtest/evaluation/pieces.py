@@ -76,8 +76,8 @@ class PieceByPiece:
         warn_caller(
             f"{most}{left} fits are left, {_in_words(pace)} each with {self._batch.learner.name}: "
             f"{most or 'about '}{_in_words(left * pace)}. compare(max_seconds=) takes the test "
-            "that there is time for, UStatisticTest.fit(max_seconds=) stops in time, n_jobs= "
-            "shares the fits out, and checkpoint= keeps what is finished"
+            "that there is time for, fit(max_seconds=) ends in time, or says at once that it "
+            "cannot, n_jobs= shares the fits out, and checkpoint= keeps what is finished"
         )
 
 

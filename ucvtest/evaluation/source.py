@@ -44,6 +44,12 @@ class LossSource(ABC):
         """`one_class_fits` and `ties`, as diagnostics keep them."""
         return {"one_class_fits": self.one_class_fits, **self.ties}
 
+    def expect(self, more: int) -> None:  # noqa: B027  (what is given takes no time)
+        """Be told how many fits will be asked for, so that the time left can be told."""
+
+    def forecast(self, more: int) -> None:  # noqa: B027
+        """Be told how many they will be as far as can be seen, which progress bars show."""
+
     @abstractmethod
     def each(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
@@ -69,9 +75,18 @@ class FittedLosses(LossSource):
             Evaluator.run_by(execution, problem.sample, learner, problem.output)
             for learner in problem.learners.values()
         ]
+        self._execution = execution
         self.ties = Counter()
         self.paired = self.identical = len(self._evaluators) == 2
         self.n_fits = self.one_class_fits = 0
+
+    def expect(self, more: int) -> None:
+        """See `LossSource`."""
+        self._execution.expect(more)
+
+    def forecast(self, more: int) -> None:
+        """See `LossSource`."""
+        self._execution.forecast(more)
 
     def each(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray

@@ -29,7 +29,14 @@ from ucvtest.results.result import TestResult
 from ucvtest.results.together import Together
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["FromLosses", "LossesHeader", "check_losses", "chosen_learners", "refuse_arguments"]
+__all__ = [
+    "FromLosses",
+    "LossesHeader",
+    "check_losses",
+    "chosen_learners",
+    "refuse_arguments",
+    "refuse_shared_seconds",
+]
 
 ROUNDING = 1e-12
 """Variances of differences, as a share of those of what differs, that are rounding error."""
@@ -234,9 +241,11 @@ class FromLosses(HypothesisTest):
         n_jobs: int | None,
         batch_size: int | None,
         progress: bool | None,
+        max_seconds: float | None = None,
     ) -> TestResult:
         if self._header is None:
-            return super()._fit(options, rng, n_jobs, batch_size, progress)
+            return super()._fit(options, rng, n_jobs, batch_size, progress, max_seconds)
+        refuse_arguments(max_seconds=max_seconds)
         execution = self._execution_without_fits(options, rng, n_jobs, batch_size)
         return self._finish(self._answer(options, execution), execution)
 
@@ -316,6 +325,16 @@ def refuse_arguments(**arguments: Any) -> None:
                 f"{name} has no use where losses are given, as nothing is drawn or fitted: leave "
                 "it out"
             )
+
+
+def refuse_shared_seconds(test: str, options: Mapping[str, Any]) -> None:
+    """Refuse seconds for one test of a comparison, whose fits are those of others too."""
+    if options.get("max_seconds") is not None:
+        raise ValueError(
+            f"max_seconds has no use for {test} in a comparison, where tests share the fits of a "
+            "design: leave it out, or use uv.evaluate(max_seconds=), which refuses designs that "
+            "take longer"
+        )
 
 
 def _loss_of(losses: Losses) -> Loss | None:

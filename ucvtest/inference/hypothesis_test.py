@@ -225,8 +225,7 @@ class HypothesisTest(ABC):
             )
         y, X = read_formula(formula, data)
         # Some tests know one learner only.
-        learners = (learner,) if other is None else (learner, other)
-        return cls(X, y, *learners, **kwargs)
+        return cls(X, y, *((learner,) if other is None else (learner, other)), **kwargs)
 
     @classmethod
     def from_losses(
@@ -430,9 +429,10 @@ class HypothesisTest(ABC):
         n_jobs: int | None,
         batch_size: int | None,
         progress: bool | None,
+        max_seconds: float | None = None,
     ) -> TestResult:
         """The frame around every fit: draws, workers, hooks, a progress bar, a stopwatch."""
-        execution = Execution.of(rng, n_jobs, batch_size)
+        execution = Execution.of(rng, n_jobs, batch_size, max_seconds)
         execution = replace(execution, course=self._course or execution.course)
         with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
             result = self._answer(options, replace(execution, bar=bar))

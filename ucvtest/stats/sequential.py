@@ -13,7 +13,7 @@ import numpy as np
 
 from ucvtest.common.checks import as_integer
 
-__all__ = ["Sequence", "Stopping", "checked_stop_after"]
+__all__ = ["Sequence", "Stopping", "checked_stop_after", "permutations_within"]
 
 
 def checked_stop_after(stop_after: Any, n_permutations: Any) -> int | None:
@@ -32,6 +32,21 @@ def checked_stop_after(stop_after: Any, n_permutations: Any) -> int | None:
             "use 10"
         )
     return number
+
+
+def permutations_within(
+    max_seconds: float, allowed: int, asked: int, stop_after: int | None
+) -> int:
+    """How many of the permutations asked for are drawn, where there is time for `allowed`.
+
+    Time alone decides it, and no draw: (count + 1)/(P + 1) is valid for every P.
+    """
+    if stop_after is not None and allowed < stop_after:
+        raise ValueError(
+            f"max_seconds={max_seconds:g} allows about {allowed} permutations, and "
+            f"stop_after={stop_after} needs as many at least: raise one, or lower the other"
+        )
+    return min(asked, allowed)
 
 
 @dataclass(frozen=True)

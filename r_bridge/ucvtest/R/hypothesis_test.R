@@ -11,6 +11,7 @@ test_spec <- function(class, constructor = alist(), fit = alist(), without = cha
 # The tests on the losses of one resampling design.
 resampling_spec <- function(class, design, fit = alist(), without = character()) {
   constructor <- list(design = substitute(design), null_value = NULL)
+  fit <- c(fit, alist(max_seconds = NULL))
   test_spec(class, constructor[setdiff(names(constructor), without)], fit, without)
 }
 

@@ -4,7 +4,8 @@ select_model.default <- function(x, y, learners, criterion = "permutation",
                                  n_permutations = 100, n_folds = 10, n_left_out = NULL,
                                  complexity = NULL, loss = NULL, pos_label = NULL, groups = NULL,
                                  group_weight = c("group", "row"), weights = NULL,
-                                 n_jobs = 1, scoring = NULL, criteria = NULL, ...) {
+                                 n_jobs = 1, scoring = NULL, criteria = NULL, max_seconds = NULL,
+                                 ...) {
   refuse_unknown(...)
   if (missing(y)) stop_user("'y' is missing: give the response, or a formula and data")
   if (missing(learners))
@@ -15,7 +16,8 @@ select_model.default <- function(x, y, learners, criterion = "permutation",
                     n_left_out = n_left_out, loss = as_loss(loss, sample$response),
                     scoring = as_scoring(scoring, sample$response, substitute(scoring)),
                     pos_label = sample$pos_label, groups = sample$groups,
-                    group_weight = as_group_weight(group_weight), rng = draw_seed())
+                    group_weight = as_group_weight(group_weight), max_seconds = max_seconds,
+                    rng = draw_seed())
   fields <- with_cluster(n_jobs, call_python(
     "select_model", x = sample$x, y = sample$y,
     learners = named_learners(learners, sample, written)$learners, arguments = arguments,

@@ -24,7 +24,7 @@ influence_test.ucvtest_losses <- losses_method(influence_spec)
 fold_covariance_spec <- test_spec(
   "FoldCovarianceTest",
   constructor = alist(n_folds = 10, estimator = "cross_validation", null_value = NULL),
-  fit = alist(rho = "nadeau_bengio", n_repeats = 1))
+  fit = alist(rho = "nadeau_bengio", n_repeats = 1, max_seconds = NULL))
 fold_covariance_test <- function(x, ...) UseMethod("fold_covariance_test")
 fold_covariance_test.default <- default_method(fold_covariance_spec)
 fold_covariance_test.formula <- formula_method(fold_covariance_test.default)
@@ -33,7 +33,7 @@ fold_covariance_test.ucvtest_losses <- losses_method(fold_covariance_spec)
 leave_pair_out_spec <- test_spec(
   "LeavePairOutTest",
   fit = alist(pvalue = "permutation", n_permutations = 9999, n_simulations = NULL,
-              stop_after = NULL),
+              stop_after = NULL, max_seconds = NULL),
   without = c("other", "loss", "alternative", "conf.level"), statistic = "U")
 leave_pair_out_test <- function(x, ...) UseMethod("leave_pair_out_test")
 leave_pair_out_test.default <- default_method(leave_pair_out_spec)
@@ -42,7 +42,8 @@ leave_pair_out_test.ucvtest_losses <- losses_method(leave_pair_out_spec)
 
 permutation_spec <- test_spec(
   "PermutationComplexityTest",
-  fit = alist(n_permutations = 100, sampling = "permutation", delta = 0.05, stop_after = NULL),
+  fit = alist(n_permutations = 100, sampling = "permutation", delta = 0.05, stop_after = NULL,
+              max_seconds = NULL),
   without = c("other", "alternative", "conf.level"), statistic = "e_in")
 permutation_complexity_test <- function(x, ...) UseMethod("permutation_complexity_test")
 permutation_complexity_test.default <- default_method(permutation_spec)

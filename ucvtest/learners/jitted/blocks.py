@@ -1,8 +1,6 @@
 """Learning sets a few at a time within one jitted call, and the labels that scores predict."""
 
 from collections.abc import Callable
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
@@ -18,7 +16,7 @@ def in_blocks(learning: jax.Array, size: int) -> jax.Array:
 
 
 def codes_in_blocks(
-    scores: Callable[[jax.Array], Any],
+    scores: Callable[[jax.Array], tuple[jax.Array, jax.Array]],
     learning: jax.Array,
     size: int,
     cut: jax.Array | float,
@@ -27,29 +25,24 @@ def codes_in_blocks(
 ) -> tuple[jax.Array, jax.Array]:
     """Predicted labels 0 and 1 (R, N), and whether some score is neither above the cut nor below.
 
-    `scores` goes from learning sets (B, N) to scores (B, N), for `size` sets at a time: few stay in
-    the cache, and their scores ask for no memory. Observations beyond `n_obs` only fill up. With a
-    margin, scores within it are neither.
+    `scores` goes from learning sets (B, N) to scores (B, N) and what none of a set's exceeds (B,),
+    for `size` sets at a time: few stay in the cache, and their scores ask for no memory.
+    Observations beyond `n_obs` only fill up. With a margin, scores within it are neither.
     """
 
-    def block(rows: jax.Array) -> tuple[jax.Array, ...]:
-        found = scores(rows)
-        codes, open_ = decided(found, cut, n_obs)
+    def block(rows: jax.Array) -> tuple[jax.Array, jax.Array]:
+        found, largest = scores(rows)
         if margin is None:
-            return codes, open_
-        # Single precision is enough to tell what is near, and passes are twice as quick in it.
-        distance = jnp.abs(found - cut).astype(jnp.float32)
-        observed = jnp.arange(found.shape[1]) < n_obs
-        nearest = jnp.where(observed, distance, jnp.inf).min()
-        return codes, open_, nearest, jnp.where(observed, distance, 0.0).max()
+            return decided(found, cut, n_obs)
+        # What a set's scores do not exceed says how near is too near, without a pass over them.
+        distance = margin[0] + margin[1] * (largest + jnp.abs(cut))
+        clear = jnp.abs(found - cut) > distance[:, None]
+        # NaN is not clear.
+        open_ = ~clear & (jnp.arange(found.shape[1]) < n_obs)
+        return (found > cut).astype(jnp.int8), open_.any()
 
-    codes, open_, *extremes = jax.lax.map(block, in_blocks(learning, size))
-    is_open = open_.any()
-    if margin is not None:
-        # The largest is known at the end only; NaN, which these may lose, is open already.
-        nearest, largest = extremes
-        is_open |= nearest.min() <= margin[0] + margin[1] * largest.max()
-    return codes.reshape(learning.shape), is_open
+    codes, open_ = jax.lax.map(block, in_blocks(learning, size))
+    return codes.reshape(learning.shape), open_.any()
 
 
 def decided(

@@ -201,13 +201,17 @@ def _jitted_codes(*arguments: Any) -> tuple[jax.Array, jax.Array]:
     """Which scores are positive, and whether some score is neither positive nor negative."""
     rules, columns, terms, learning, _, *shape, n_obs, margin = arguments
 
-    def scores(rows: jax.Array) -> jax.Array:
-        return _all_scores(rules, columns, terms, rows, None, *shape)
+    widest = jnp.abs(terms).max(axis=0)
+
+    def scores(rows: jax.Array) -> tuple[jax.Array, jax.Array]:
+        coefficients = _all_coefficients(rules, columns, terms, rows, None, *shape)
+        contrast = coefficients[1] - coefficients[0]
+        return _scores_of_two(contrast, terms), jnp.abs(contrast * widest[:, None]).sum(axis=0)
 
     return codes_in_blocks(scores, learning, ROWS_PER_BLOCK, 0.0, n_obs, margin)
 
 
-def _all_scores(
+def _all_coefficients(
     rules: Rules,
     columns: jax.Array,
     terms: jax.Array,
@@ -228,14 +232,20 @@ def _all_scores(
     # An absent class gets minus infinity here, and so as its score.
     prior = (size > 0).astype(columns.dtype) if equal else size
     log_prior = jnp.log(prior / prior.sum(axis=0))
-    coefficients = rules(size, mean, sums[second:], log_prior)
-    if n_classes > 2:
-        return jnp.einsum("ctr,nt->rnc", coefficients, terms, precision="highest")
-    contrast = coefficients[1] - coefficients[0]
+    return rules(size, mean, sums[second:], log_prior)
+
+
+def _scores_of_two(contrast: jax.Array, terms: jax.Array) -> jax.Array:
     return jnp.einsum("tr,nt->rn", contrast, terms, precision="highest")
 
 
-_jitted_scores = partial(jit, static_argnums=(0, 5, 6, 7))(_all_scores)
+@partial(jit, static_argnums=(0, 5, 6, 7))
+def _jitted_scores(*arguments: Any) -> jax.Array:
+    """Scores (R, N) for two classes, else (R, N, C)."""
+    coefficients, terms = _all_coefficients(*arguments), arguments[2]
+    if len(coefficients) > 2:
+        return jnp.einsum("ctr,nt->rnc", coefficients, terms, precision="highest")
+    return _scores_of_two(coefficients[1] - coefficients[0], terms)
 
 
 def _sums(columns: jax.Array, weights: jax.Array) -> jax.Array:

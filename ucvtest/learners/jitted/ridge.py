@@ -320,8 +320,9 @@ def _primal_codes(
 ) -> tuple[jax.Array, jax.Array]:
     """Which fitted values are above the cut, and whether some are neither above nor below it."""
 
-    def fit(rows: jax.Array) -> jax.Array:
-        return _primal_block(features, columns, rows, None, *settings)
+    def fit(rows: jax.Array) -> tuple[jax.Array, jax.Array]:
+        fitted = _primal_block(features, columns, rows, None, *settings)
+        return fitted, jnp.abs(fitted).max(axis=1)
 
     return codes_in_blocks(fit, learning, ROWS_PER_BLOCK, cut, n_obs, margin)
 

@@ -13,47 +13,31 @@ objective. The other form, which always converges, then does the fit from the be
 This module needs Numba; import it where it is used.
 """
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import config, njit
+from numba import config
 
-__all__ = ["fit"]
+from ucvtest.learners.solvers.compiled_newton import ROUNDING, TIED, compiled, newton
+
+__all__ = [
+    "ADDED",
+    "LANES",
+    "WIDEST",
+    "fit",
+    "join",
+    "moments",
+    "scan",
+    "standardise",
+    "without_zeros",
+]
 
 WIDEST = 64
 """Most features in a working set."""
 
 ADDED = 16
 """Most features that join a working set after a scan."""
-
-ROUNDING = 1e-12
-"""Gradients this much above the penalty are at it: the null model is optimal."""
-
-TIED = 10.0
-"""Tolerances between a gradient and its penalty within which a zero coefficient is no certainty."""
-
-CYCLES = 4
-"""Cycles of coordinate descent between two exact solutions."""
-
-ROUNDS = 12
-"""Exact solutions in one Newton step, at most."""
-
-SLACK = 1e-13
-"""Differences of the objective (at most log 2) below this are rounding errors."""
-
-HALVINGS = 5
-"""How often a Newton step is halved where it is too long."""
-
-LEAST_CURVATURE = 1e-10
-"""Floor of p(1 - p)."""
-
-RIDGE = 1e-9
-"""Share by which the diagonal of the Hessian is raised: it keeps dependent columns solvable."""
-
-LEAST_PIVOT = 1e-8
-"""Share of its diagonal below which a pivot is rounding error or ridge: columns are dependent."""
 
 CONSTANT = 1e-12
 """Share of the mean square below which a variance is rounding error."""
@@ -129,20 +113,7 @@ def fit(
     return fitted
 
 
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile at the first call, and keep the machine code for later processes.
-
-    Sums may be reordered, which depends on their length alone; NaN and infinity keep their rules.
-    """
-    fastmath = {"reassoc", "contract", "nsz"}
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
-    try:
-        return njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder to keep it in
-        return njit(**options)(function)
-
-
-@_compiled
+@compiled
 def _fit_rows(
     features: np.ndarray,
     distinct: np.ndarray,
@@ -187,7 +158,7 @@ def _fit_rows(
             if i >= size:
                 y[i] = 0.0
             error[i] = (y[i] - share) / size if i < size else 0.0
-        _moments(features, members[:size], mean, inverse_sd)
+        moments(features, members[:size], mean, inverse_sd)
         for j in range(n_features):
             factor = 1.0
             if not standardize and inverse_sd[j] > 0.0:
@@ -197,7 +168,7 @@ def _fit_rows(
         n_working, steps = 0, 0
         finished = False
         while True:
-            _scan(features, members[:size], error, inverse_sd, penalty, excess)
+            scan(features, members[:size], error, inverse_sd, penalty, excess)
             outside = -np.inf
             for k in range(n_working):
                 excess[working[k]] = -np.inf
@@ -206,21 +177,21 @@ def _fit_rows(
             if outside <= (ROUNDING if steps == 0 else tolerance[row]):
                 finished = steps == 0 or outside < -TIED * tolerance[row]
                 break
-            n_kept = _without_zeros(n_working, working, design, centre, scale, b, l1s, l2s, lanes)
+            n_kept = without_zeros(n_working, working, design, centre, scale, b, l1s, l2s, lanes)
             limit = min(n_kept + ADDED, WIDEST)
             if n_kept == WIDEST:
                 break
-            n_working = _join(excess, tolerance[row], working, n_kept, limit)
+            n_working = join(excess, tolerance[row], working, n_kept, limit)
             for k in range(n_kept, n_working):
                 column = working[k]
-                centre[k], scale[k] = _standardise(
+                centre[k], scale[k] = standardise(
                     features, members[:size], column, design[1 + k], lanes
                 )
                 factor = 1.0
                 if not standardize and scale[k] > 0.0:
                     factor = scale[k] / spread[column]
                 b[1 + k], l1s[1 + k], l2s[1 + k] = 0.0, l1[row] * factor, l2[row] * factor**2
-            taken = _newton(
+            taken = newton(
                 design,
                 y,
                 (1 + n_working, size, lanes),
@@ -252,8 +223,8 @@ def _fit_rows(
             log_odds[row, i] = value
 
 
-@_compiled
-def _moments(
+@compiled
+def moments(
     features: np.ndarray, members: np.ndarray, mean: np.ndarray, inverse_sd: np.ndarray
 ) -> None:
     """Means, and 1/sd (0 for constants), of all features in one learning set."""
@@ -270,8 +241,8 @@ def _moments(
         inverse_sd[j] = 0.0 if variance <= CONSTANT * mean_square else 1.0 / np.sqrt(variance)
 
 
-@_compiled
-def _scan(
+@compiled
+def scan(
     features: np.ndarray,
     members: np.ndarray,
     error: np.ndarray,
@@ -293,8 +264,8 @@ def _scan(
         excess[j] = abs(excess[j]) * inverse_sd[j] - penalty[j]
 
 
-@_compiled
-def _without_zeros(
+@compiled
+def without_zeros(
     n_working: int,
     working: np.ndarray,
     design: np.ndarray,
@@ -319,8 +290,8 @@ def _without_zeros(
     return kept
 
 
-@_compiled
-def _join(excess: np.ndarray, least: float, working: np.ndarray, n_kept: int, limit: int) -> int:
+@compiled
+def join(excess: np.ndarray, least: float, working: np.ndarray, n_kept: int, limit: int) -> int:
     """Put the features with the largest excess behind the first `n_kept`; return their number."""
     count = n_kept
     for j in range(len(excess)):
@@ -335,8 +306,8 @@ def _join(excess: np.ndarray, least: float, working: np.ndarray, n_kept: int, li
     return count
 
 
-@_compiled
-def _standardise(
+@compiled
+def standardise(
     features: np.ndarray, members: np.ndarray, column: int, values: np.ndarray, lanes: int
 ) -> tuple[float, float]:
     """Write a standardised column of the design; return its mean and 1/sd (0 for a constant)."""
@@ -357,215 +328,3 @@ def _standardise(
     for i in range(size, lanes):
         values[i] = 0.0
     return mean, scale
-
-
-@_compiled
-def _newton(
-    design: np.ndarray,
-    y: np.ndarray,
-    shape: tuple[int, int, int],
-    b: np.ndarray,
-    l1: np.ndarray,
-    l2: np.ndarray,
-    tolerance: float,
-    max_steps: int,
-    scratch: np.ndarray,
-    error: np.ndarray,
-    hessian: np.ndarray,
-    factors: np.ndarray,
-) -> int:
-    """Minimise over a working set; return the steps that it took, -1 where it is given up.
-
-    Arrays are longer than their use, which is `shape`: coefficients, observations, lanes.
-    """
-    q, size, lanes = shape
-    gradient, new = np.empty(q), np.empty(q)
-    active, step = np.empty(q, np.int64), np.empty(q)
-    pivot = np.inf
-    eta, other_eta, weight, weighted = scratch[0], scratch[1], scratch[2], scratch[3]
-    _linear(design, b, q, lanes, eta)
-    value = _objective(y, size, eta, b, l1, l2, q)
-    for taken in range(max_steps + 1):
-        for i in range(lanes):
-            share = 1.0 / (1.0 + np.exp(-eta[i]))
-            inside = design[0, i] / size
-            error[i] = (y[i] - share) * inside
-            weight[i] = max(share * (1.0 - share), LEAST_CURVATURE) * inside
-        residual, tied = 0.0, False
-        for k in range(q):
-            slope = l2[k] * b[k]
-            for i in range(lanes):
-                slope -= design[k, i] * error[i]
-            gradient[k] = slope
-            if b[k] != 0.0 or l1[k] == 0.0:
-                residual = max(residual, abs(slope + l1[k] * np.sign(b[k])))
-            else:
-                violation = abs(slope) - l1[k]
-                residual = max(residual, violation)
-                tied = tied or violation > -TIED * tolerance
-        if residual <= tolerance:
-            return -1 if tied or pivot <= LEAST_PIVOT else taken
-        if not residual < np.inf or taken == max_steps:
-            return -1
-        for k in range(q):
-            for i in range(lanes):
-                weighted[i] = design[k, i] * weight[i]
-            for m in range(k + 1):
-                total = 0.0
-                for i in range(lanes):
-                    total += weighted[i] * design[m, i]
-                hessian[k, m] = hessian[m, k] = total
-            hessian[k, k] = (hessian[k, k] + l2[k]) * (1.0 + RIDGE)
-        for k in range(q):
-            new[k] = b[k]
-        pivot = _minimise(hessian, gradient, new, l1, active, step, factors)
-        for halvings in range(HALVINGS + 1):
-            _linear(design, new, q, lanes, other_eta)
-            new_value = _objective(y, size, other_eta, new, l1, l2, q)
-            if new_value <= value + SLACK:
-                break
-            if halvings == HALVINGS:
-                return -1
-            for k in range(q):
-                new[k] = 0.5 * (b[k] + new[k])
-        for k in range(q):
-            b[k] = new[k]
-        for i in range(lanes):
-            eta[i] = other_eta[i]
-        value = new_value
-    return -1
-
-
-@_compiled
-def _linear(design: np.ndarray, b: np.ndarray, q: int, lanes: int, eta: np.ndarray) -> None:
-    """Linear predictor; zero where the design is filled up."""
-    for i in range(lanes):
-        eta[i] = 0.0
-    for k in range(q):
-        if b[k] != 0.0:
-            for i in range(lanes):
-                eta[i] += b[k] * design[k, i]
-
-
-@_compiled
-def _objective(
-    y: np.ndarray,
-    size: int,
-    eta: np.ndarray,
-    b: np.ndarray,
-    l1: np.ndarray,
-    l2: np.ndarray,
-    q: int,
-) -> float:
-    loss, penalty = 0.0, 0.0
-    for i in range(size):
-        loss += max(eta[i], 0.0) + np.log1p(np.exp(-abs(eta[i]))) - y[i] * eta[i]
-    for k in range(q):
-        penalty += l1[k] * abs(b[k]) + 0.5 * l2[k] * b[k] ** 2
-    return loss / size + penalty
-
-
-@_compiled
-def _minimise(
-    hessian: np.ndarray,
-    slope: np.ndarray,
-    b: np.ndarray,
-    l1: np.ndarray,
-    active: np.ndarray,
-    step: np.ndarray,
-    factors: np.ndarray,
-) -> float:
-    """Minimise the model from where it is exact, `slope` its gradient there.
-
-    Returns the smallest pivot of the last exact solution, in units of its diagonal.
-    """
-    q, pivot = len(b), np.inf
-    for _ in range(ROUNDS):
-        for _ in range(CYCLES):
-            if not _descend(hessian, slope, b, l1):
-                break
-        count = 0
-        for k in range(q):
-            if b[k] != 0.0 or l1[k] == 0.0:
-                active[count] = k
-                step[count] = -(slope[k] + l1[k] * np.sign(b[k]))
-                count += 1
-        pivot = _solve(hessian, active, count, factors, step)
-        if not pivot > 0.0:
-            break
-        # Up to the first coefficient that becomes zero.
-        share, crossing = 1.0, -1
-        for a in range(count):
-            k = active[a]
-            if l1[k] > 0.0 and b[k] * (b[k] + step[a]) < 0.0 and -b[k] / step[a] < share:
-                share, crossing = -b[k] / step[a], k
-        for a in range(count):
-            change = share * step[a]
-            b[active[a]] += change
-            _add_row(hessian, active[a], change, slope)
-        if crossing >= 0:
-            b[crossing] = 0.0
-            continue
-        optimal = True
-        for k in range(q):
-            if b[k] == 0.0 and l1[k] > 0.0 and abs(slope[k]) > l1[k] + ROUNDING:
-                optimal = False
-        if optimal:
-            break
-    # If not yet at its minimum, then below where it began: good enough for one step.
-    return pivot
-
-
-@_compiled
-def _descend(hessian: np.ndarray, slope: np.ndarray, b: np.ndarray, l1: np.ndarray) -> bool:
-    """One cycle of coordinate descent; whether a coefficient appeared or vanished."""
-    changed = False
-    for k in range(len(b)):
-        diagonal = hessian[k, k]
-        # A column of zeros, which is constant, has no coefficient.
-        if diagonal <= 0.0 or (b[k] == 0.0 and l1[k] > 0.0 and abs(slope[k]) <= l1[k]):
-            continue
-        target = b[k] * diagonal - slope[k]
-        value = np.sign(target) * max(abs(target) - l1[k], 0.0) / diagonal
-        changed = changed or (value == 0.0) != (b[k] == 0.0)
-        _add_row(hessian, k, value - b[k], slope)
-        b[k] = value
-    return changed
-
-
-@_compiled
-def _add_row(matrix: np.ndarray, row: int, factor: float, total: np.ndarray) -> None:
-    """Add a multiple of a row to as many numbers as `total` has."""
-    for m in range(len(total)):
-        total[m] += matrix[row, m] * factor
-
-
-@_compiled
-def _solve(
-    hessian: np.ndarray, active: np.ndarray, count: int, factors: np.ndarray, right: np.ndarray
-) -> float:
-    """Solve the system of the active coefficients by Cholesky's method, in place of `right`.
-
-    Returns the smallest pivot in units of its diagonal; there is no solution if it is not positive.
-    """
-    least = np.inf
-    for i in range(count):
-        for j in range(i + 1):
-            total = hessian[active[i], active[j]]
-            for m in range(j):
-                total -= factors[i, m] * factors[j, m]
-            if i > j:
-                factors[i, j] = total / factors[j, j]
-            else:
-                least = min(least, total / hessian[active[i], active[i]])
-                if not least > 0.0:
-                    return least
-                factors[i, i] = np.sqrt(total)
-        for m in range(i):
-            right[i] -= factors[i, m] * right[m]
-        right[i] /= factors[i, i]
-    for i in range(count - 1, -1, -1):
-        for m in range(i + 1, count):
-            right[i] -= factors[m, i] * right[m]
-        right[i] /= factors[i, i]
-    return least

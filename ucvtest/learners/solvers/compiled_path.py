@@ -12,17 +12,14 @@ from numba import config
 from ucvtest.learners.solvers.compiled_logistic import (
     ADDED,
     LANES,
-    ROUNDING,
-    TIED,
     WIDEST,
-    _compiled,
-    _join,
-    _moments,
-    _newton,
-    _scan,
-    _standardise,
-    _without_zeros,
+    join,
+    moments,
+    scan,
+    standardise,
+    without_zeros,
 )
+from ucvtest.learners.solvers.compiled_newton import ROUNDING, TIED, compiled, newton
 
 __all__ = ["fit_paths"]
 
@@ -61,7 +58,7 @@ def fit_paths(
     return log_odds
 
 
-@_compiled
+@compiled
 def _fit_path_rows(
     features: np.ndarray,
     distinct: np.ndarray,
@@ -102,7 +99,7 @@ def _fit_path_rows(
             design[0, i] = 1.0 if i < size else 0.0
             if i >= size:
                 y[i] = 0.0
-        _moments(features, members[:size], mean, inverse_sd)
+        moments(features, members[:size], mean, inverse_sd)
         for j in range(n_features):
             factor[j] = 1.0
             if not standardize and inverse_sd[j] > 0.0:
@@ -126,7 +123,7 @@ def _fit_path_rows(
             solve = n_working > 0
             while True:
                 if solve:
-                    taken = _newton(
+                    taken = newton(
                         design,
                         y,
                         (1 + n_working, size, lanes),
@@ -144,7 +141,7 @@ def _fit_path_rows(
                         break
                     steps += max(taken, 1)
                 solve = True
-                _scan(features, members[:size], error, inverse_sd, penalty, excess)
+                scan(features, members[:size], error, inverse_sd, penalty, excess)
                 outside = -np.inf
                 for k in range(n_working):
                     excess[working[k]] = -np.inf
@@ -154,15 +151,15 @@ def _fit_path_rows(
                     cold = not (null or outside < -TIED * least)
                     break
                 null = False
-                n_kept = _without_zeros(
+                n_kept = without_zeros(
                     n_working, working, design, centre, scale, b, l1s, l2s, lanes
                 )
                 if n_kept == WIDEST:
                     break
-                n_working = _join(excess, least, working, n_kept, min(n_kept + ADDED, WIDEST))
+                n_working = join(excess, least, working, n_kept, min(n_kept + ADDED, WIDEST))
                 for k in range(n_kept, n_working):
                     column = working[k]
-                    centre[k], scale[k] = _standardise(
+                    centre[k], scale[k] = standardise(
                         features, members[:size], column, design[1 + k], lanes
                     )
                     b[1 + k], l1s[1 + k] = 0.0, lam * factor[column]

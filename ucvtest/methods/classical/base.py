@@ -15,9 +15,9 @@ from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.named import NamedDesign
 from ucvtest.designs.structure import folds_of
-from ucvtest.evaluation.evaluate import draw_design, evaluate_problem
+from ucvtest.evaluation.evaluate import draw_design, evaluate_problem, refuse_seconds
 from ucvtest.evaluation.problem import check_two_classes
-from ucvtest.inference.from_losses import FromLosses, LossesHeader
+from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_shared_seconds
 from ucvtest.inference.report import (
     learn_size,
     one_class_and_tie_notes,
@@ -257,6 +257,7 @@ class ResamplingTest(FromLosses):
     def fit(
         self,
         *,
+        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -266,6 +267,9 @@ class ResamplingTest(FromLosses):
 
         Parameters
         ----------
+        max_seconds : float, optional
+            Refuse a design that takes longer, about, before the first fit: some are timed. The
+            number of fits is that of the design and never cut short.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -276,9 +280,10 @@ class ResamplingTest(FromLosses):
         Raises
         ------
         ValueError
-            If an argument cannot be used, or a learner fails on a split.
+            If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
+            split.
         """
-        return self._fit(self._options(), rng, n_jobs, batch_size, progress)
+        return self._fit(self._options(), rng, n_jobs, batch_size, progress, max_seconds)
 
     # --------------------------------------------------------------- from losses to a result
 
@@ -292,6 +297,7 @@ class ResamplingTest(FromLosses):
     def _shared_design(
         self, fit_options: Mapping[str, Any]
     ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
+        refuse_shared_seconds(self.method_name, fit_options)
         return self.design, fit_options
 
     def _learn_sizes(self, design: Design) -> tuple[int, ...]:
@@ -304,6 +310,7 @@ class ResamplingTest(FromLosses):
         if self._given is not None:
             return self._given
         drawn = self._draw(execution.generator)
+        refuse_seconds(self._problem, drawn, execution)
         losses = evaluate_problem(self._problem, drawn, execution, {"rng": execution.seed})
         return self._by_units(losses.difference(0, 1 if self.paired else None))
 

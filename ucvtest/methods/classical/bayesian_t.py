@@ -114,6 +114,7 @@ class BayesianTTest(SplitsTest):
         self,
         rope: float | None = None,
         *,
+        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -127,6 +128,9 @@ class BayesianTTest(SplitsTest):
             Half the width of the region of practical equivalence, in the units of the loss; 0
             for none. By default 0.01, a percentage point for error rates and AUCs; for other
             losses give one, because 0.01 means nothing there.
+        max_seconds : float, optional
+            Refuse a design that takes longer, about, before the first fit: some are timed. The
+            number of fits is that of the design and never cut short.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -139,9 +143,10 @@ class BayesianTTest(SplitsTest):
         Raises
         ------
         ValueError
-            If an argument cannot be used, or a learner fails on a split.
+            If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
+            split.
         """
-        return self._fit(self._options(rope), rng, n_jobs, batch_size, progress)
+        return self._fit(self._options(rope), rng, n_jobs, batch_size, progress, max_seconds)
 
     def _options(self, rope: float | None = None) -> Options:
         """The options of `fit`, validated."""

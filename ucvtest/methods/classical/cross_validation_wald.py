@@ -99,6 +99,7 @@ class CrossValidationWaldTest(ResamplingTest):
         self,
         variance: Variance = "all_pairs",
         *,
+        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -111,6 +112,9 @@ class CrossValidationWaldTest(ResamplingTest):
         variance : {"all_pairs", "within_fold"}
             Around the mean of all losses, or around the mean of each fold. The result has both
             in a table.
+        max_seconds : float, optional
+            Refuse a design that takes longer, about, before the first fit: some are timed. The
+            number of fits is that of the design and never cut short.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -121,9 +125,10 @@ class CrossValidationWaldTest(ResamplingTest):
         Raises
         ------
         ValueError
-            If an argument cannot be used, or a learner fails on a fold.
+            If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
+            fold.
         """
-        return self._fit(self._options(variance), rng, n_jobs, batch_size, progress)
+        return self._fit(self._options(variance), rng, n_jobs, batch_size, progress, max_seconds)
 
     def _options(self, variance: Variance = "all_pairs") -> Variance:
         """The option of `fit`, validated."""

@@ -12,7 +12,8 @@ from ucvtest.data.missing import Missing
 from ucvtest.designs.draws import draw_orders, fold_numbers
 from ucvtest.designs.named import KFold, NamedDesign
 from ucvtest.designs.structure import folds_of
-from ucvtest.inference.from_losses import FromLosses, LossesHeader
+from ucvtest.evaluation.pace import check_fits
+from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_shared_seconds
 from ucvtest.inference.report import (
     learn_size,
     one_class_and_tie_notes,
@@ -174,6 +175,7 @@ class FoldCovarianceTest(FromLosses):
     def _shared_design(
         self, fit_options: Mapping[str, Any]
     ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
+        refuse_shared_seconds(self.method_name, fit_options)
         # The jackknife needs losses on learning sets too, which no design has.
         if self.estimator == "jackknife":
             return None, fit_options
@@ -209,6 +211,7 @@ class FoldCovarianceTest(FromLosses):
         rho: Rho = "nadeau_bengio",
         n_repeats: int = 1,
         *,
+        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -227,6 +230,9 @@ class FoldCovarianceTest(FromLosses):
             Repetitions with new random folds, whose results are averaged. Each reduces the
             part of the variance that is due to the choice of folds, and that part alone.
             Given losses have the repetitions of their design.
+        max_seconds : float, optional
+            Refuse folds that take longer, about, before the first fit: some are timed. The
+            number of fits is that of folds and repetitions and never cut short.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -239,9 +245,11 @@ class FoldCovarianceTest(FromLosses):
         Raises
         ------
         ValueError
-            If an argument cannot be used, or a learner fails on a split.
+            If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
+            split.
         """
-        return self._fit(self._options(rho, n_repeats), rng, n_jobs, batch_size, progress)
+        options = self._options(rho, n_repeats)
+        return self._fit(options, rng, n_jobs, batch_size, progress, max_seconds)
 
     def _options(self, rho: Rho = "nadeau_bengio", n_repeats: int = 1) -> Options:
         """The options of `fit`, validated."""
@@ -255,6 +263,7 @@ class FoldCovarianceTest(FromLosses):
         if folds is None:
             orders = draw_orders(execution.generator, options.n_repeats, self.n_units)
             folds = fold_numbers(orders, self.n_folds)
+            self._refuse_seconds(len(folds), execution)
         source = self._source(execution)
         e, *each = cross_validated_losses(
             folds, self.n_folds, self.estimator, execution.generator, source
@@ -288,6 +297,20 @@ class FoldCovarianceTest(FromLosses):
             tables=own_tables(own) | report.tables(found),
             pictures=report.pictures(found),
             assumption=report.assumption(found),
+        )
+
+    def _refuse_seconds(self, n_repeats: int, execution: Execution) -> None:
+        """Refuse folds that take longer than there is time."""
+        n_learners, n_sets = len(self.learners), n_repeats * self.n_folds
+        needed = n_learners * (n_sets + (self.estimator == "jackknife"))
+        execution.expect(needed)
+        check_fits(
+            self._problem,
+            self._problem.learnt_rows(self.n_units - min(self.fold_sizes)),
+            needed,
+            execution,
+            why=f"{n_repeats} x {self.n_folds} folds of {n_learners} learners have {needed}",
+            remedy="fewer folds or repeats",
         )
 
     def _own_settings(self, options: Options, execution: Execution) -> dict[str, Any]:

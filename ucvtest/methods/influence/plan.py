@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from ucvtest.common.checks import at_least, check_choice, is_integer
+from ucvtest.common.checks import at_least, check_choice, check_seconds, is_integer
 from ucvtest.common.runtime import Execution
 from ucvtest.data.groups import Clusters, units_of
-from ucvtest.evaluation.pace import check_seconds, fits_within
+from ucvtest.evaluation.pace import decided_fits
 from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
@@ -333,7 +333,7 @@ class Options:
         assert self.max_seconds is not None
         rows = problem.learnt_rows(layout.learn_sizes(self.scheme)[-1])
         rows = min(rows, problem.sample.n_obs - 1)
-        allowed = fits_within(problem, rows, self.max_seconds, execution)
+        allowed = decided_fits(problem, rows, self.max_seconds, execution)
         most = allowed if self.max_fits is None else min(self.max_fits, allowed)
         learners = tuple(problem.learners.values())
         return replace(self, n_repeats=layout.n_repeats(self.scheme, learners, most), max_fits=most)

@@ -6,10 +6,9 @@ from itertools import combinations
 
 import numpy as np
 
-from ucvtest.common.runtime import row_batches
+from ucvtest.common.runtime import Execution, row_batches
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import Sample
-from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.batching import squared_distances
@@ -21,7 +20,7 @@ from ucvtest.learners.closed_forms.held_out import (
 from ucvtest.learners.jitted.kernel_ridge import KernelRidge
 from ucvtest.learners.jitted.neighbors import NearestNeighbors
 from ucvtest.learners.jitted.ridge import Ridge
-from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
+from ucvtest.methods.leave_pair_out.pair_errors import PairErrors, refitting
 from ucvtest.methods.leave_pair_out.plan import Sizes
 from ucvtest.stats.exchangeable import Exchangeable
 
@@ -38,7 +37,7 @@ DIGITS = 9
 
 
 def cluster_errors(
-    sample: Sample, learner: Learner, clusters: Clusters, n_jobs: int | None = None
+    sample: Sample, learner: Learner, clusters: Clusters, execution: Execution | None = None
 ) -> "ClusterErrors":
     """The closed form of a learner that has one, otherwise fits without every pair of clusters."""
     inner = learner.jitted if isinstance(learner, TranslatedLearner) else learner
@@ -51,7 +50,7 @@ def cluster_errors(
                 raise
     if isinstance(inner, NearestNeighbors):
         return _OfNeighbours(sample, inner.k, clusters)
-    return _OfFits(sample, learner, clusters, n_jobs)
+    return _OfFits(sample, learner, clusters, execution)
 
 
 class ClusterErrors(PairErrors):
@@ -171,10 +170,14 @@ class _OfFits(ClusterErrors):
     """Any learner, fitted again without every pair of clusters for every labeling."""
 
     def __init__(
-        self, sample: Sample, learner: Learner, clusters: Clusters, n_jobs: int | None
+        self,
+        sample: Sample,
+        learner: Learner,
+        clusters: Clusters,
+        execution: Execution | None,
     ) -> None:
         super().__init__(sample, clusters)
-        self._evaluator = Evaluator(sample, learner, "score", n_jobs=n_jobs)
+        self._evaluator = refitting(sample, learner, execution)
         jitted = isinstance(learner, (JittedLearner, TranslatedLearner))
         self.how = "jitted fits" if jitted else "fits"
         pairs = np.array(list(combinations(range(clusters.n_groups), 2)))

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ucvtest.common.exceptions import warn_caller
+from ucvtest.evaluation.pace import rounds_within
 from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL
 from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
 from ucvtest.methods.leave_pair_out.plan import Options
 
-__all__ = ["Forecast", "announce", "forecast"]
+__all__ = ["Forecast", "announce", "forecast", "labelings_within"]
 
 LONG = 60.0
 """Seconds from which a forecast is announced before the fits start."""
@@ -41,6 +42,18 @@ def forecast(errors: PairErrors, labels: np.ndarray, options: Options) -> Foreca
     return Forecast(n_labelings * sizes.n_fits, n_labelings * _seconds(errors, labels))
 
 
+def labelings_within(errors: PairErrors, labels: np.ndarray, max_seconds: float) -> int:
+    """Labelings that there is time for by a closed form; what is tried is no answer."""
+    rng, ties = np.random.default_rng(0), errors.ties.copy()
+
+    def trial(size: int) -> None:
+        errors.count(np.tile(labels, (size, 1)), rng)
+
+    number = rounds_within([trial], max_seconds, "labeling")
+    errors.ties = ties
+    return number
+
+
 def announce(
     errors: PairErrors, labels: np.ndarray, options: Options, seconds: float, learner: str
 ) -> None:
@@ -54,8 +67,8 @@ def announce(
         return
     warn_caller(
         f"{n_labelings * sizes.n_fits} fits of {learner}, about "
-        f"{_duration(n_labelings * seconds)}: a smaller n_permutations, more n_jobs, or a "
-        "learner with a closed form (ridge, kernel_ridge, knn) takes less"
+        f"{_duration(n_labelings * seconds)}: a smaller n_permutations, max_seconds, more "
+        "n_jobs, or a learner with a closed form (ridge, kernel_ridge, knn) takes less"
     )
 
 

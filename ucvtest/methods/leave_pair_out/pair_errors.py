@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from ucvtest.common.runtime import row_batches
+from ucvtest.common.runtime import Execution, row_batches
 from ucvtest.data.sample import Sample
 from ucvtest.designs.structure import pairs_of
 from ucvtest.evaluation.evaluator import Evaluator
@@ -21,7 +21,7 @@ from ucvtest.losses.table import LossDifference
 from ucvtest.methods.leave_pair_out.plan import Sizes, check_size
 from ucvtest.stats.exchangeable import Exchangeable
 
-__all__ = ["GivenErrors", "PairErrors", "pair_errors"]
+__all__ = ["GivenErrors", "PairErrors", "pair_errors", "refitting"]
 
 CELLS_PER_BATCH = 4_000_000
 """Numbers in the arrays of one batch of fits: 32 MB each."""
@@ -48,7 +48,7 @@ class PairErrors(ABC):
         """Count wrong and tied pairs of labelings (P, n), True for positive: two arrays (P,)."""
 
 
-def pair_errors(sample: Sample, learner: Learner, n_jobs: int | None = None) -> PairErrors:
+def pair_errors(sample: Sample, learner: Learner, execution: Execution | None = None) -> PairErrors:
     """The closed form of a learner that has one, otherwise fits without every pair."""
     inner = learner.jitted if isinstance(learner, TranslatedLearner) else learner
     labels = sample.target == 1
@@ -66,7 +66,13 @@ def pair_errors(sample: Sample, learner: Learner, n_jobs: int | None = None) -> 
         nearest, tied = _nearest(sample, inner.k)
         if not (tied and isinstance(inner, SurestNeighbors)):
             return _NeighbourErrors(nearest, tied)
-    return _RefittedErrors(sample, learner, n_jobs)
+    return _RefittedErrors(sample, learner, execution)
+
+
+def refitting(sample: Sample, learner: Learner, execution: Execution | None) -> Evaluator:
+    """What fits again without every pair; an execution sees how far it is."""
+    n_jobs = None if execution is None else execution.n_jobs
+    return Evaluator(sample, learner, "score", n_jobs=n_jobs, execution=execution)
 
 
 class _SmootherErrors(PairErrors):
@@ -106,8 +112,8 @@ class _NeighbourErrors(PairErrors):
 class _RefittedErrors(PairErrors):
     """Any learner, fitted again without every pair for every labeling."""
 
-    def __init__(self, sample: Sample, learner: Learner, n_jobs: int | None) -> None:
-        self._evaluator = Evaluator(sample, learner, "score", n_jobs=n_jobs)
+    def __init__(self, sample: Sample, learner: Learner, execution: Execution | None) -> None:
+        self._evaluator = refitting(sample, learner, execution)
         jitted = isinstance(learner, (JittedLearner, TranslatedLearner))
         self.how = "jitted fits" if jitted else "fits"
         self.ties = Counter()

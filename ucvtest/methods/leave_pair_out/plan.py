@@ -1,16 +1,16 @@
 """What a leave-pair-out test can be asked, and what is refused before the first fit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from ucvtest.common.checks import as_integer, check_choice, check_number
+from ucvtest.common.checks import as_integer, check_choice, check_number, check_seconds
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import as_response, response_has_classes
 from ucvtest.stats.exchangeable import Exchangeable
-from ucvtest.stats.sequential import checked_stop_after
+from ucvtest.stats.sequential import checked_stop_after, permutations_within
 
 __all__ = [
     "N_SIMULATIONS",
@@ -88,10 +88,19 @@ class Options:
     n_permutations: int | Literal["exact"]
     n_simulations: int
     stop_after: int | None = None
+    max_seconds: float | None = None
+    """Decides `n_permutations`, once fits have been tried, if there is no time for all."""
+    asked: int | None = None
+    """The permutations that were asked for, where there are fewer."""
 
     @classmethod
     def of(
-        cls, pvalue: Any, n_permutations: Any, n_simulations: Any, stop_after: Any = None
+        cls,
+        pvalue: Any,
+        n_permutations: Any,
+        n_simulations: Any,
+        stop_after: Any = None,
+        max_seconds: Any = None,
     ) -> Self:
         """Validate what a user passes."""
         check_choice("pvalue", pvalue, PVALUES)
@@ -111,7 +120,35 @@ class Options:
             raise ValueError(
                 f"stop_after={stop} is about permutations, and pvalue is {pvalue!r}: leave it out"
             )
-        return cls(pvalue, n_permutations, n_simulations, stop)
+        check_seconds(max_seconds)
+        if max_seconds is not None and pvalue == "permutation" and n_permutations == "exact":
+            raise ValueError(
+                "max_seconds has no use with n_permutations='exact', which says how many fits "
+                "there are: use a number of permutations"
+            )
+        return cls(pvalue, n_permutations, n_simulations, stop, max_seconds)
+
+    def within(self, labelings: int, sizes: Sizes) -> Self:
+        """The options with no more permutations than there is time for.
+
+        The estimate needs every pair: without time for one labeling there is no answer.
+        """
+        assert self.max_seconds is not None
+        least = 2 if self.pvalue == "permutation" else 1
+        if labelings < least:
+            permuted = ", and permuted ones as many each" if least == 2 else ""
+            instead = "pvalue='supremum' or 'wmw', which permute nothing, " if least == 2 else ""
+            raise ValueError(
+                f"max_seconds={self.max_seconds:g} does not suffice: the observed labels need "
+                f"{sizes.n_fits} fits, one for each pair that is left out{permuted}: use {instead}"
+                "a learner with a closed form (ridge, kernel_ridge, knn), n_jobs, UStatisticTest "
+                "with loss='auc', or more seconds"
+            )
+        if least == 1:
+            return self
+        number, asked = labelings - 1, int(self.n_permutations)
+        number = permutations_within(self.max_seconds, number, asked, self.stop_after)
+        return replace(self, n_permutations=number, asked=asked) if number < asked else self
 
     def n_labelings(self, sizes: Sizes) -> int:
         """Labelings whose errors a permutation p-value needs, with the observed one."""
@@ -126,6 +163,8 @@ class Options:
             chosen["n_permutations"] = self.n_permutations
         if self.stop_after is not None:
             chosen["stop_after"] = self.stop_after
+        if self.max_seconds is not None:
+            chosen["max_seconds"] = self.max_seconds
         if self.pvalue == "empirical":
             chosen["n_simulations"] = self.n_simulations
         return chosen

@@ -140,6 +140,11 @@ def _notes(
         "half each.",
         _NULL_IN_WORDS[options.pvalue],
     ]
+    if options.asked is not None:
+        notes.append(
+            f"n_permutations = {options.n_permutations}, which max_seconds = "
+            f"{options.max_seconds:g} allowed, in the place of {options.asked}."
+        )
     null = found.nulls.get(worst)
     if found.sequence is not None:
         error = found.sequence.error

@@ -19,6 +19,9 @@ __all__ = ["Found", "run"]
 
 LABELINGS_PER_BATCH = 4096
 
+FITTING = ("jitted fits", "fits")
+"""What tells of its fits while it does them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Found:
@@ -42,8 +45,12 @@ def run(
 ) -> Found:
     """Count the errors of the observed labels, and of those that they are compared with."""
     permuted = options.pvalue == "permutation"
+    sizes = errors.sizes(labels)
     if permuted:
-        check_enumeration(options, errors.sizes(labels), errors.how, learner)
+        check_enumeration(options, sizes, errors.how, learner)
+    more = options.n_labelings(sizes) - 1 if permuted else 0
+    at_most = options.stop_after is not None
+    execution.expect((1 + more) * sizes.n_fits, at_most=at_most)
     start = time.perf_counter()
     wrong, tied = _count(errors, labels[None], execution)
     seconds = time.perf_counter() - start
@@ -52,7 +59,11 @@ def run(
     nulls: Mapping[str, NullDistribution] = {}
     sequence = None
     if permuted:
-        announce(errors, labels, options, seconds, learner)
+        if not execution.course.announced:
+            announce(errors, labels, options, seconds, learner)
+            execution.course.announced = True
+            # To announce it may have taken another labeling.
+            execution.expect(more * sizes.n_fits, at_most=at_most)
         null, sequence = _permutations(errors, labels, n_errors, options, execution)
         # The observed labeling is one of all, or comes on top of those that were drawn.
         n_labelings = int(null.counts.sum()) + null.sampled
@@ -141,5 +152,6 @@ def _count(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Wrong and tied pairs of each labeling."""
     counts = errors.count(labelings, execution.generator)
-    execution.fitted(len(labelings) * errors.sizes(labelings[0]).n_fits)
+    if errors.how not in FITTING:
+        execution.fitted(len(labelings) * errors.sizes(labelings[0]).n_fits)
     return counts

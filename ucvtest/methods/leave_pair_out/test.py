@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from ucvtest.codes.programme import LONGEST_CODE
-from ucvtest.common.checks import check_workers
 from ucvtest.common.runtime import Execution
 from ucvtest.data.groups import GroupWeight, as_groups
 from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.designs.structure import pairs_of
+from ucvtest.evaluation.pace import decided_fits
 from ucvtest.inference.from_losses import (
     FromLosses,
     LossesHeader,
@@ -21,7 +21,7 @@ from ucvtest.losses.means import AUC
 from ucvtest.losses.scoring import chosen_loss, is_auc
 from ucvtest.losses.table import Losses
 from ucvtest.methods.leave_pair_out.clusters import cluster_errors
-from ucvtest.methods.leave_pair_out.forecast import Forecast, forecast
+from ucvtest.methods.leave_pair_out.forecast import Forecast, forecast, labelings_within
 from ucvtest.methods.leave_pair_out.pair_errors import GivenErrors, PairErrors, pair_errors
 from ucvtest.methods.leave_pair_out.plan import (
     N_SIMULATIONS,
@@ -259,6 +259,7 @@ class LeavePairOutTest(FromLosses):
         *,
         n_simulations: int = N_SIMULATIONS,
         stop_after: int | None = None,
+        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -285,6 +286,12 @@ class LeavePairOutTest(FromLosses):
             or fewer, ties counted: p = stop_after/l after l labelings (Besag and Clifford 1991),
             else (count + 1)/(P + 1). It saves most of the fits where there is nothing to find (10
             is usual), and is for learners that are fitted one by one.
+        max_seconds : float, optional
+            Seconds that the fits may take, about: some are timed, and for "permutation"
+            `n_permutations` becomes what there is time for, if that is less. No draw has a say in
+            it, so that the p-value stays valid; the settings of the result keep the number, and the
+            same number and `rng` without `max_seconds` repeat the result. The estimate needs every
+            pair: without time for it the test is refused.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`; `batch_size` counts labelings.
 
@@ -297,7 +304,7 @@ class LeavePairOutTest(FromLosses):
         Raises
         ------
         ValueError
-            If an argument cannot be used, or a learner fails.
+            If an argument cannot be used, there is no time for any answer, or a learner fails.
 
         Warns
         -----
@@ -306,7 +313,11 @@ class LeavePairOutTest(FromLosses):
             before they start.
         """
         options = self._options(
-            pvalue, n_permutations, n_simulations=n_simulations, stop_after=stop_after
+            pvalue,
+            n_permutations,
+            n_simulations=n_simulations,
+            stop_after=stop_after,
+            max_seconds=max_seconds,
         )
         return self._fit(options, rng, n_jobs, batch_size, progress)
 
@@ -317,9 +328,10 @@ class LeavePairOutTest(FromLosses):
         *,
         n_simulations: int = N_SIMULATIONS,
         stop_after: int | None = None,
+        max_seconds: float | None = None,
     ) -> Options:
         """The options of `fit`, validated."""
-        options = Options.of(pvalue, n_permutations, n_simulations, stop_after)
+        options = Options.of(pvalue, n_permutations, n_simulations, stop_after, max_seconds)
         if self.clusters is not None and options.pvalue != "permutation":
             raise ValueError(
                 f"pvalue={options.pvalue!r} is about independent observations, and there are "
@@ -330,6 +342,8 @@ class LeavePairOutTest(FromLosses):
                 "pvalue='permutation' needs fits on permuted labels, and scores are given: use "
                 "'supremum', 'wmw' or 'empirical', or make the test from X and y"
             )
+        if self._header is not None:
+            refuse_arguments(max_seconds=max_seconds)
         if options.pvalue == "supremum" and self.n_obs > LONGEST_CODE:
             raise ValueError(
                 f"pvalue='supremum' is for up to {LONGEST_CODE} observations, got {self.n_obs}: "
@@ -347,11 +361,14 @@ class LeavePairOutTest(FromLosses):
         return Execution.of(rng, n_jobs, batch_size)
 
     def _answer(self, options: Options, execution: Execution) -> TestResult:
+        errors = self._errors(execution)
+        if options.max_seconds is not None:
+            labelings = self._labelings_within(options.max_seconds, errors, execution)
+            options = options.within(labelings, errors.sizes(self.labels))
         settings = self._settings() | {"learn_size": self.n_units - 2} | options.settings()
         # Scores that are given have a seed of their own; only simulations draw besides.
         drawn = self._given is None or options.pvalue == "empirical"
         settings["rng"] = execution.seed if drawn else settings.get("rng")
-        errors = self._errors(execution.n_jobs)
         found = run(errors, self.labels, options, execution, settings["learner"])
         return result(
             options,
@@ -363,13 +380,23 @@ class LeavePairOutTest(FromLosses):
             exchangeable=errors.exchangeable,
         )
 
-    def _errors(self, n_jobs: int | None) -> PairErrors:
+    def _labelings_within(
+        self, max_seconds: float, errors: PairErrors, execution: Execution
+    ) -> int:
+        """Labelings that there is time for, the observed one among them."""
+        if errors.how == "closed form":
+            return labelings_within(errors, self.labels, max_seconds)
+        rows = self._problem.learnt_rows(self.n_units - 2)
+        fits = decided_fits(self._problem, rows, max_seconds, execution)
+        return fits // errors.sizes(self.labels).n_fits
+
+    def _errors(self, execution: Execution) -> PairErrors:
         if self._given is not None:
             return GivenErrors(self._given, self.target)
         sample, learner = self._problem.sample, self.learners[0]
         if self.clusters is not None:
-            return cluster_errors(sample, learner, self.clusters, n_jobs)
-        return pair_errors(sample, learner, n_jobs)
+            return cluster_errors(sample, learner, self.clusters, execution)
+        return pair_errors(sample, learner, execution)
 
     def forecast(
         self, n_permutations: int | Literal["exact"] = 9999, *, n_jobs: int | None = None
@@ -398,5 +425,5 @@ class LeavePairOutTest(FromLosses):
         """
         self._needs_data("forecast")
         options = self._options("permutation", n_permutations)
-        check_workers(n_jobs, None)
-        return forecast(self._errors(n_jobs), self.labels, options)
+        execution = Execution.of(0, n_jobs, None)
+        return forecast(self._errors(execution), self.labels, options)

@@ -1,8 +1,8 @@
 """The criteria that `select_model` computes, learner by learner, on the same draws."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -12,6 +12,7 @@ from ucvtest.common.runtime import Execution
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.evaluation.pace import rounds_within
 from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.permutation import (
     Sampling,
@@ -98,6 +99,56 @@ class Task:
         parts = (sample, loss, learners, chosen, n_permutations, folds, left_out)
         return cls(*parts, clusters, relabeling)
 
+    def smooths(self, learner: Learner) -> bool:
+        """Whether a closed form stands for fits to permuted labels and without one observation."""
+        return self.loss.name == "squared" and has_closed_form(learner)
+
+    def within(self, max_seconds: float, execution: Execution) -> Self:
+        """The task with no more labelings, and observations left out, than there is time for.
+
+        Folds, of which another number would be another criterion, are fitted in any case.
+        """
+        fitting = [learner for learner in self.learners if not self.smooths(learner)]
+        n_kinds = sum(name in self.criteria for name in ("permutation", "rademacher"))
+        left_out = self.n_left_out if "loo" in self.criteria else 0
+        wanted = n_kinds * self.n_permutations + left_out
+        if not fitting or not wanted:
+            return self
+        allowed = execution.course.decided(
+            f"fits of {', '.join(each.name for each in fitting)} in {max_seconds:g} s",
+            lambda: rounds_within(
+                (self._trial(learner, execution) for learner in fitting),
+                max_seconds,
+                "fit of each learner",
+            ),
+        )
+        share = (allowed - 1 - self.n_folds * ("kfold" in self.criteria)) / wanted
+        if share >= 1:
+            return self
+        numbers = {"n_permutations": int(share * self.n_permutations) if n_kinds else 1}
+        numbers["n_left_out"] = int(share * left_out) if left_out else 1
+        if min(numbers.values()) < 1:
+            raise ValueError(
+                f"max_seconds={max_seconds:g} allows about {allowed} fits of each learner, too few "
+                f"for the criteria {', '.join(self.criteria)}: name fewer in criteria, such as "
+                "criteria=['permutation'], use quicker learners, n_jobs, or more seconds"
+            )
+        if not n_kinds:
+            del numbers["n_permutations"]
+        if not left_out:
+            del numbers["n_left_out"]
+        return replace(self, **numbers)
+
+    def _trial(self, learner: Learner, execution: Execution) -> Callable[[int], object]:
+        """Fits to all observations, whatever is learnt or left out: these take longest."""
+        evaluator = Evaluator.run_by(execution.trial, self.sample, learner, self.loss.output)
+
+        def fit(size: int) -> object:
+            labels = np.tile(self.sample.target, (size, 1))
+            return evaluator.predict_labelings(labels, np.arange(size))
+
+        return fit
+
 
 def _criteria(
     criterion: Any, criteria: Sequence[Any] | None, sample: Sample, loss: Loss, *, grouped: bool
@@ -176,7 +227,7 @@ class Candidate:
         self._learner, self._task, self._draws, self._execution = learner, task, draws, execution
         self._sample, self._loss = task.sample, task.loss
         self._smoother: np.ndarray | None = None
-        if self._loss.name == "squared" and has_closed_form(learner):
+        if task.smooths(learner):
             self._smoother = find_smoother(learner, self._sample)[0]
         self._evaluator = Evaluator.run_by(execution, self._sample, learner, self._loss.output)
         self.n_fits = 0

@@ -9,6 +9,7 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.arrays import as_numbers
+from ucvtest.common.checks import check_seconds
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
@@ -114,8 +115,11 @@ class ModelSelection(Saved):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was done to the data, if anything."""
-        return tuple(dropped_note(self.settings.get("n_dropped", 0)))
+        """What was done to the data, and what there was no time for, if anything."""
+        known = self.settings
+        fewer = [f"{name} = {known[name]}" for name in known.get("reduced", ())]
+        budget = f"{' and '.join(fewer)}, which max_seconds = {known.get('max_seconds')} allowed."
+        return (*dropped_note(known.get("n_dropped", 0)), *([budget] if fewer else []))
 
     @property
     def criteria(self) -> tuple[str, ...]:
@@ -266,6 +270,7 @@ def select_model(
     progress: bool | None = None,
     scoring: Any = None,
     missing: Missing = "raise",
+    max_seconds: float | None = None,
 ) -> ModelSelection:
     """Compare learners by estimates of their out-of-sample error, and choose one.
 
@@ -299,6 +304,11 @@ def select_model(
         has a closed form.
     rng, n_jobs, batch_size, progress
         See `PermutationComplexityTest.fit`.
+    max_seconds : float, optional
+        Seconds that the fits may take, about: some are timed, and `n_permutations` and
+        `n_left_out` become what there is time for, if that is less, the same for every learner.
+        The settings keep the numbers, and the same numbers and `rng` without `max_seconds` repeat
+        the selection. Folds are never fewer.
 
     Returns
     -------
@@ -308,7 +318,7 @@ def select_model(
     Raises
     ------
     ValueError
-        If an argument cannot be used, or a learner fails.
+        If an argument cannot be used, there is no time for the criteria, or a learner fails.
 
     Notes
     -----
@@ -360,6 +370,10 @@ def select_model(
     )
     given = _checked_complexity(complexity, len(task.learners))
     execution = Execution.of(rng, n_jobs, batch_size)
+    check_seconds(max_seconds)
+    asked = task
+    if max_seconds is not None:
+        task = task.within(max_seconds, execution)
     with hooks.fitting(problem), progress_bar(progress, "select_model", "fit") as bar:
         columns, n_fits = _columns(task, replace(execution, bar=bar))
     if np.isnan(columns[criterion]).all():
@@ -374,11 +388,18 @@ def select_model(
         "complexity": axis,
         "loss": task.loss.name,
         "loss_in_words": task.loss.in_words,
-        "n_permutations": n_permutations,
+        "n_permutations": task.n_permutations,
         "n_folds": n_folds,
-        "n_left_out": n_left_out,
+        "n_left_out": n_left_out if task.n_left_out == asked.n_left_out else task.n_left_out,
         "rng": execution.seed,
     }
+    if max_seconds is not None:
+        settings["max_seconds"] = max_seconds
+        settings["reduced"] = [
+            name
+            for name in ("n_permutations", "n_left_out")
+            if getattr(task, name) < getattr(asked, name)
+        ]
     settings |= {"n_dropped": n_dropped} if n_dropped else {}
     if task.clusters is not None:
         settings |= {"group_weight": group_weight, "n_groups": task.clusters.n_groups}

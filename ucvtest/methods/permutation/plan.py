@@ -1,17 +1,17 @@
 """What `PermutationComplexityTest` can be asked, and what is refused before the first fit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from ucvtest.common.checks import as_integer, check_choice
+from ucvtest.common.checks import as_integer, check_choice, check_seconds
 from ucvtest.data.sample import Sample
 from ucvtest.kernels.permutation import SAMPLINGS, Sampling
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.labelings import Relabeling, n_labelings
-from ucvtest.stats.sequential import checked_stop_after
+from ucvtest.stats.sequential import checked_stop_after, permutations_within
 
 __all__ = ["Options", "check_response"]
 
@@ -28,6 +28,10 @@ class Options:
     sampling: Sampling
     delta: float
     stop_after: int | None = None
+    max_seconds: float | None = None
+    """Decides `n_permutations`, once fits have been tried, if there is no time for all."""
+    asked: int | None = None
+    """The permutations that were asked for, where there are fewer."""
 
     @classmethod
     def of(
@@ -36,6 +40,7 @@ class Options:
         sampling: Any,
         delta: Any,
         stop_after: Any = None,
+        max_seconds: Any = None,
         *,
         sample: Sample,
         learner: Learner,
@@ -57,13 +62,19 @@ class Options:
         if not isinstance(delta, (int, float)) or not 0 < delta < 1:
             raise ValueError(f"delta must lie between 0 and 1, got {delta!r}: use 0.05")
         number = _number(n_permutations)
+        check_seconds(max_seconds)
+        if max_seconds is not None and isinstance(number, str):
+            raise ValueError(
+                f"max_seconds has no use with n_permutations={number!r}, which says how many fits "
+                "there are: use a number of permutations"
+            )
         stop = checked_stop_after(stop_after, number)
         if stop is not None and sampling != "permutation":
             raise ValueError(
                 f"stop_after={stop} is about p-values, which sampling={sampling!r} has not: leave "
                 "it out, or use sampling='permutation'"
             )
-        options = cls(number, sampling, float(delta), stop)
+        options = cls(number, sampling, float(delta), stop, max_seconds)
         if options.exact:
             _check_enumeration(sample, learner, sampling, relabeling)
         if options.analytic and loss.name != "squared":
@@ -77,9 +88,18 @@ class Options:
     def settings(self) -> dict[str, Any]:
         """As a result keeps them."""
         known = dict(vars(self))
-        if self.stop_after is None:
-            del known["stop_after"]
+        del known["asked"]
+        for name in ("stop_after", "max_seconds"):
+            if known[name] is None:
+                del known[name]
         return known
+
+    def within(self, allowed: int) -> Self:
+        """The options with no more permutations than there is time for."""
+        assert self.max_seconds is not None
+        asked = int(self.n_permutations)
+        number = permutations_within(self.max_seconds, allowed, asked, self.stop_after)
+        return replace(self, n_permutations=number, asked=asked) if number < asked else self
 
     @property
     def exact(self) -> bool:

@@ -215,6 +215,11 @@ def _notes(
             f"With {options.n_permutations} permutations no p-value can be 0.05 or smaller: raise "
             "n_permutations to 999 for a test."
         )
+    if options.asked is not None:
+        notes.append(
+            f"n_permutations = {options.n_permutations}, which max_seconds = "
+            f"{options.max_seconds:g} allowed, in the place of {options.asked}."
+        )
     if found.sequence is not None:
         notes.append(found.sequence.words)
         if found.sequence.stopped:

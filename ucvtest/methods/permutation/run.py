@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ucvtest.common.runtime import Execution
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.evaluation.pace import rounds_within
 from ucvtest.kernels.permutation import Sampling, smoother_complexity, smoother_optimism
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss
@@ -31,7 +32,7 @@ from ucvtest.methods.permutation.optimism import (
 from ucvtest.methods.permutation.plan import Options
 from ucvtest.stats.sequential import Sequence, Stopping
 
-__all__ = ["Found", "as_small", "from_labelings", "in_closed_form"]
+__all__ = ["Found", "as_small", "from_labelings", "in_closed_form", "labelings_within"]
 
 TIED = 100 * np.finfo(float).eps
 """In-sample errors that differ by less are equal but for rounding, as a share of the error itself
@@ -102,6 +103,31 @@ def from_labelings(
         ties=ties,
         relabeled=found,
         sequence=sequence,
+    )
+
+
+def labelings_within(
+    sample: Sample,
+    learner: Learner,
+    loss: Loss,
+    options: Options,
+    execution: Execution,
+    relabeling: Relabeling | None = None,
+) -> int:
+    """Labelings that there is time for, besides the observed one; what is tried is no answer."""
+    evaluator = Evaluator.run_by(execution.trial, sample, learner, loss.output)
+    rng, seeds = np.random.default_rng(0), np.random.default_rng(0)
+
+    def trial(size: int) -> None:
+        tried = replace(execution, generator=rng, batch_size=None)
+        batches = _batches(sample.target, replace(options, n_permutations=size), tried, relabeling)
+        optimism(evaluator, sample, loss, options.sampling, batches, seeds, relabeling=relabeling)
+
+    seconds = options.max_seconds
+    assert seconds is not None
+    return execution.course.decided(
+        f"labelings of {learner.name} in {seconds:g} s",
+        lambda: rounds_within([trial], seconds, "fit to permuted labels") - 1,
     )
 
 

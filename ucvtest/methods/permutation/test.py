@@ -14,7 +14,7 @@ from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.labelings import Relabeling
 from ucvtest.methods.permutation.plan import Options, check_response
 from ucvtest.methods.permutation.report import result
-from ucvtest.methods.permutation.run import from_labelings, in_closed_form
+from ucvtest.methods.permutation.run import from_labelings, in_closed_form, labelings_within
 from ucvtest.results.result import TestResult
 
 __all__ = ["PermutationComplexityTest"]
@@ -136,6 +136,7 @@ class PermutationComplexityTest(HypothesisTest):
         delta: float = 0.05,
         *,
         stop_after: int | None = None,
+        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -163,6 +164,11 @@ class PermutationComplexityTest(HypothesisTest):
             = .5, 80% at .05, 12% at .01 and 0% at .001, by its design, as rare labelings cannot be
             told from rarer ones without drawing them all. It is for learners that are fitted one by
             one. The p-value is valid at every level, the estimate rough.
+        max_seconds : float, optional
+            Seconds that the fits may take, about: some are timed, and `n_permutations` becomes what
+            there is time for, if that is less. No draw has a say in it, so that the p-value
+            (count + 1)/(n_permutations + 1) stays valid; the settings of the result keep the
+            number, and the same number and `rng` without `max_seconds` repeat the result.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`; `batch_size` counts labelings.
 
@@ -175,9 +181,12 @@ class PermutationComplexityTest(HypothesisTest):
         Raises
         ------
         ValueError
-            If an argument cannot be used, or a learner fails on a labeling.
+            If an argument cannot be used, there is no time for any answer, or a learner fails on a
+            labeling.
         """
-        options = self._options(n_permutations, sampling, delta, stop_after=stop_after)
+        options = self._options(
+            n_permutations, sampling, delta, stop_after=stop_after, max_seconds=max_seconds
+        )
         return self._fit(options, rng, n_jobs, batch_size, progress)
 
     def _options(
@@ -187,6 +196,7 @@ class PermutationComplexityTest(HypothesisTest):
         delta: float = 0.05,
         *,
         stop_after: int | None = None,
+        max_seconds: float | None = None,
     ) -> Options:
         """The options of `fit`, validated."""
         return Options.of(
@@ -194,6 +204,7 @@ class PermutationComplexityTest(HypothesisTest):
             sampling,
             delta,
             stop_after,
+            max_seconds,
             sample=self._problem.sample,
             learner=self.learners[0],
             loss=self.loss,
@@ -202,6 +213,9 @@ class PermutationComplexityTest(HypothesisTest):
 
     def _answer(self, options: Options, execution: Execution) -> TestResult:
         sample, learner, loss = self._problem.sample, self.learners[0], self.loss
+        if options.max_seconds is not None:
+            parts = (sample, learner, loss, options, execution, self._relabeling)
+            options = options.within(labelings_within(*parts))
         if options.analytic:
             found = in_closed_form(sample, learner, options.sampling, execution, self._relabeling)
         else:

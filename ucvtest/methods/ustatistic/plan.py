@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from math import comb
 from typing import Any, Literal, Protocol, Self
 
-from ucvtest.common.checks import as_integer
+from ucvtest.common.checks import as_integer, check_seconds
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import disjoint_sets_of
-from ucvtest.evaluation.pace import check_seconds
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.kernels.ustatistic.variances import has_pair_effects
 from ucvtest.learners.base import Learner
@@ -265,6 +264,15 @@ class Options:
                 "uv.designs.DisjointSets, or variance='jackknife'"
             )
         return cls(given.n_pairs, chosen, variance, DEFAULT_TOL, 0, interval, given)
+
+    def fits_left(self, excess: float, n_fits: int) -> int:
+        """Fits that "auto" still needs, as far as can be seen.
+
+        Monte-Carlo errors are `excess` times those asked for, and fall with the root of the number.
+        """
+        most = max(self.max_fits - n_fits, 0)
+        needed = n_fits * (excess**2 - 1)
+        return most if not needed < most else max(round(needed), 0)
 
     def settings(self, learn_size: int, seed: int | None) -> dict[str, Any]:
         """What is needed to repeat the fit."""

@@ -1,7 +1,7 @@
 """Estimates from learning sets and their losses: drawn, enumerated, or given."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -87,6 +87,20 @@ class Found:
         return Shape.of(found.effects, *slope)
 
 
+class Drawn(NamedTuple):
+    """Learning sets of a stage, on both sides of its draws, and the seeds of their fits.
+
+    `sides` are (G, s, n), of which only the places that are `used` (G, s) hold sets; `sets` are
+    those, of the first side, of the second, and with one observation exchanged.
+    """
+
+    sides: tuple[np.ndarray, np.ndarray]
+    used: np.ndarray
+    exchanged: np.ndarray
+    sets: np.ndarray
+    seeds: np.ndarray
+
+
 class Stage(NamedTuple):
     """Draws that are summed at a time: see `Accumulator.add`."""
 
@@ -118,8 +132,15 @@ class Sampler:
 
     def losses(self, learning: np.ndarray, draw: np.ndarray) -> list[np.ndarray]:
         """The same of each learner."""
+        return self._losses(learning, draw, self._seeds(len(learning)))
+
+    def _seeds(self, number: int) -> np.ndarray:
         # Always drawn, so that the splits do not depend on which learners want a seed.
-        seeds = self.generator.integers(2**31 - 1, size=len(learning))
+        return self.generator.integers(2**31 - 1, size=number)
+
+    def _losses(
+        self, learning: np.ndarray, draw: np.ndarray, seeds: np.ndarray
+    ) -> list[np.ndarray]:
         each = self.source.each(learning, ~learning, seeds)
         if self.own is not None:
             self.own.add(each, learning, draw)
@@ -135,23 +156,50 @@ class Sampler:
         return d1[:, None], d2[:, None], l1[:, None], l2[:, None]
 
     def stage(self, n_pairs: int, n_sets: int, exchange_every: int) -> Stage:
-        """Draws with `n_sets` sets a side; one in `exchange_every`, if any, exchanges something."""
-        rng, n_draws = self.generator, -(-n_pairs // n_sets)
+        """Draws and their losses; disjoint sets as in `drawn`."""
         if not self.sizes.disjoint:
-            return Stage(self.overlapping(n_draws, self.sizes.least_overlap))
+            return Stage(self.overlapping(-(-n_pairs // n_sets), self.sizes.least_overlap))
+        return self.evaluated(self.drawn(n_pairs, n_sets, exchange_every))
+
+    def drawn(self, n_pairs: int, n_sets: int, exchange_every: int) -> Drawn:
+        """Disjoint sets, `n_sets` a side; one draw in `exchange_every`, if any, has one exchanged.
+
+        What is drawn does not depend on losses.
+        """
+        rng, n_draws = self.generator, -(-n_pairs // n_sets)
+        n, g = self.sizes.n_obs, self.sizes.learn_size
+        sides = draw_from_halves(rng, n_draws, n_sets, n, g)
         used = (np.arange(n_draws * n_sets) < n_pairs).reshape(n_draws, n_sets)
-        l1, l2 = draw_from_halves(rng, n_draws, n_sets, self.sizes.n_obs, self.sizes.learn_size)
         n_exchanged = max(1, n_draws // exchange_every) if exchange_every else 0
-        exchanged = l1[:n_exchanged, 0]
+        exchanged = sides[0][:n_exchanged, 0]
         if n_exchanged:
-            exchanged = exchange_one(rng, exchanged, l2[:n_exchanged, 0])
-        draw = np.tile(np.arange(n_pairs) // n_sets, 2)
-        sets = np.concatenate([_used(l1, used), _used(l2, used), exchanged])
-        found = self.differences(sets, draw)
+            exchanged = exchange_one(rng, exchanged, sides[1][:n_exchanged, 0])
+        sets = np.concatenate([_used(sides[0], used), _used(sides[1], used), exchanged])
+        return Drawn(sides, used, exchanged, sets, self._seeds(len(sets)))
+
+    def evaluated(self, drawn: Drawn) -> Stage:
+        """The losses of what was drawn."""
+        n_pairs = int(np.count_nonzero(drawn.used))
+        draw = np.tile(np.arange(n_pairs) // drawn.used.shape[1], 2)
+        each = self._losses(drawn.sets, draw, drawn.seeds)
+        found = each[0] - each[1] if self.source.paired else each[0]
         first, second, third = np.split(found, [n_pairs, 2 * n_pairs])
-        draws = _in_places(first, used), _in_places(second, used), l1, l2
-        exchange = (third, exchanged) if n_exchanged else None
-        return Stage(draws, weight=used * 1.0, exchanged=exchange)
+        draws = _in_places(first, drawn.used), _in_places(second, drawn.used), *drawn.sides
+        exchange = (third, drawn.exchanged) if len(drawn.exchanged) else None
+        return Stage(draws, weight=drawn.used * 1.0, exchanged=exchange)
+
+    def stages(self, sizes: Sequence[int], n_sets: int, exchange_every: int) -> Iterator[Stage]:
+        """Stages of so many pairs; one is drawn, by a thread, while the last one is evaluated."""
+        if not self.sizes.disjoint:
+            yield from (self.stage(size, n_sets, exchange_every) for size in sizes)
+            return
+        with ThreadPoolExecutor(1) as thread:
+            pending = [thread.submit(self.drawn, sizes[0], n_sets, exchange_every)]
+            for size in sizes[1:]:
+                drawn = pending.pop().result()
+                pending.append(thread.submit(self.drawn, size, n_sets, exchange_every))
+                yield self.evaluated(drawn)
+            yield self.evaluated(pending.pop().result())
 
 
 class BackgroundSums:
@@ -221,6 +269,12 @@ class Steps:
             return 0
         return 1 if self.options.variance == "asymptotic" else EXCHANGE_SHARE
 
+    def fits(self, n_pairs: int) -> int:
+        """Fits of a stage with so many pairs."""
+        n_draws = -(-n_pairs // self.sets_per_side)
+        n_exchanged = max(1, n_draws // self.exchange_every) if self.exchange_every else 0
+        return self.n_learners * (2 * n_pairs + n_exchanged)
+
     def following(self, n_pairs: int, n_fits: int) -> int:
         """Pairs in the next stage of "auto", after `n_pairs` pairs and `n_fits` fits."""
         # Checkpoints grow by about a third, so that looking often costs little.
@@ -261,8 +315,10 @@ def _drawn(sampler: Sampler, options: Options) -> Found:
     with _summing(sampler, -(-steps.fewest // n_sets)) as sums:
         if not isinstance(number, int):
             return _until_precise(sampler, options, steps, sums)
-        for size in in_parts(number, most_pairs(sampler.sizes.n_obs)):
-            sums.add(sampler.stage(size, n_sets, steps.exchange_every))
+        parts = in_parts(number, most_pairs(sampler.sizes.n_obs))
+        sampler.source.expect(sum(map(steps.fits, parts)))
+        for stage in sampler.stages(parts, n_sets, steps.exchange_every):
+            sums.add(stage)
         estimates = sums.estimates()
     return Found(estimates, options.variance, number)
 
@@ -275,6 +331,8 @@ def _until_precise(sampler: Sampler, options: Options, steps: Steps, sums: Backg
         n_pairs += size
         estimates = sums.estimates()
         converged = _precise(estimates, options.variance, options.tol)
+        excess, n_fits = _excess(estimates, options.variance, options.tol), sampler.source.n_fits
+        sampler.source.forecast(options.fits_left(0.0 if converged else excess, n_fits))
         size = steps.following(n_pairs, sampler.source.n_fits)
         if converged or size < steps.fewest:
             return Found(estimates, options.variance, n_pairs, converged)
@@ -339,6 +397,17 @@ def _precise(found: MonteCarloEstimates, name: str, tol: float) -> bool:
         return False
     se = math.sqrt(max(variance, 0.0))
     return variance < 0 or found.mc_se["estimate"] <= tol * se
+
+
+def _excess(found: MonteCarloEstimates, name: str, tol: float) -> float:
+    """The larger Monte-Carlo error as a multiple of the one that "auto" requires."""
+    variance, mc_se = found.values[name], found.mc_se[name]
+    if not abs(variance) > 0:
+        return math.inf
+    of_variance = mc_se / (min(tol, RELIABLE) * abs(variance))
+    if variance < 0:
+        return of_variance
+    return max(of_variance, found.mc_se["estimate"] / (tol * math.sqrt(variance)))
 
 
 def reliable(found: MonteCarloEstimates, name: str) -> bool:

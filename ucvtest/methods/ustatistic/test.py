@@ -11,7 +11,7 @@ from ucvtest import hooks
 from ucvtest.common.runtime import Execution, progress_bar
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing
-from ucvtest.evaluation.pace import fits_within
+from ucvtest.evaluation.pace import decided_fits
 from ucvtest.evaluation.source import LossSource
 from ucvtest.inference.report import own_diagnostics, own_tables, reuse_notes
 from ucvtest.learners.adapters.translate import Backend
@@ -355,21 +355,16 @@ class UStatisticTest(AboutLearningSets):
 
     def _answer(self, options: Options, execution: Execution) -> TestResult:
         if options.max_seconds is not None:
-            allowed = self._fits_within(options.max_seconds, execution)
+            rows = self._problem.learnt_rows(self.learn_size)
+            allowed = decided_fits(self._problem, rows, options.max_seconds, execution)
             options = replace(options, max_fits=min(options.max_fits, allowed))
         if options.n_pairs == "auto" and options.given is None:
             execution.expect(options.max_fits, at_most=True)
+            if options.max_seconds is not None:
+                execution.forecast(options.max_fits)
         source = self._source(execution)
         found = self._estimated(options, execution, source)
         return self._told(options, found, source, execution.seed)
-
-    def _fits_within(self, max_seconds: float, execution: Execution) -> int:
-        """Fits of all learners that there is time for."""
-        rows = self._problem.learnt_rows(self.learn_size)
-        return execution.course.decided(
-            f"fits of {', '.join(self._problem.learners)} from {rows} rows in {max_seconds:g} s",
-            lambda: fits_within(self._problem, rows, max_seconds, execution),
-        )
 
     def _estimated(self, options: Options, execution: Execution, source: LossSource) -> Any:
         """The estimates, however they are kept."""

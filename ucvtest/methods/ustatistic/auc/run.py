@@ -112,6 +112,11 @@ class Rankings:
         return self.sums.n_rows
 
     @property
+    def n_learners(self) -> int:
+        """Learners: one or two."""
+        return self._n_learners
+
+    @property
     def n_obs(self) -> int:
         """Observations of the sample."""
         return self._sampler.sizes.n_obs
@@ -128,6 +133,10 @@ class Rankings:
         # Coefficients of so many observations are not fitted, and need no rows.
         singles_only = isinstance(self.sums, ManyObservations)
         return max(FEWEST_ROWS, 0 if singles_only else FEWEST_FOR_EACH * self.n_obs)
+
+    def forecast(self, more: int) -> None:
+        """Say how many fits are left, as far as can be seen."""
+        self._sampler.source.forecast(more)
 
     def draw(self, n_pairs: int) -> None:
         """Draw pairs, some at a time, and fit."""
@@ -160,6 +169,7 @@ def estimated(sampler: Sampler, options: Options) -> Found:
         for rows, draw in options.given.parts(sampler.rows_of_part):
             rankings.add(options.given.design.learning[rows], draw)
     elif isinstance(options.n_pairs, int):
+        sampler.source.expect(2 * options.n_pairs * rankings.n_learners)
         rankings.draw(options.n_pairs)
     elif options.n_pairs == "exact":
         for learning in sampler.sizes.every(sampler.rows_of_part):
@@ -168,7 +178,7 @@ def estimated(sampler: Sampler, options: Options) -> Found:
         converged = until_precise(
             rankings,
             options,
-            2 if sampler.source.paired else 1,
+            rankings.n_learners,
             lambda: excess(rankings.answers(own=False)[0], options),
         )
     answer, own, why = rankings.answers(own=True)
@@ -184,6 +194,7 @@ def until_precise(
     while True:
         rankings.draw(added)
         over = excess_now()
+        rankings.forecast(options.fits_left(over, 2 * n_pairs * n_learners))
         if over <= 1 or n_pairs >= most:
             return over <= 1
         # Few different numbers, as those of rows are compiled for.
