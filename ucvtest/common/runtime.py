@@ -106,6 +106,8 @@ class Course:
         """Fits that there will be, or at most; None where that is not known."""
         self.at_most = False
         """Whether there may be fewer."""
+        self.judged = False
+        """Whether the first fits have shown if they will take long."""
         self.announced = False
         """Whether it was said that they will take long."""
 

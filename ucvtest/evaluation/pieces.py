@@ -66,12 +66,13 @@ class PieceByPiece:
         course = self._execution.course
         # The first piece imports and starts workers, which says little of the others.
         known = self._n_pieces > 1 or seconds >= LONG_SECONDS
-        if course.announced or course.total is None or not known:
+        if course.judged or course.total is None or not known:
             return
         left = course.total - course.n_fits
-        course.announced = True
+        course.judged = True
         if left * pace < LONG_SECONDS:
             return
+        course.announced = True
         most = "at most " if course.at_most else ""
         warn_caller(
             f"{most}{left} fits are left, {_in_words(pace)} each with {self._batch.learner.name}: "

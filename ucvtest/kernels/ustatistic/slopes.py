@@ -14,7 +14,7 @@ c = (n - 1 - m)/(n - 2), exactly,
 
 import numpy as np
 
-__all__ = ["complete_slope", "crossed_slope", "slope", "slopes_of_differences"]
+__all__ = ["complete_slope", "crossed_slope", "products_by_row", "slope", "slopes_of_differences"]
 
 
 def slope(n: int, m: int, first: np.ndarray, second: np.ndarray, third: np.ndarray) -> np.ndarray:
@@ -35,17 +35,29 @@ def complete_slope(n: int, m: int, b: np.ndarray, tau: np.ndarray) -> float:
     return float(crossed_slope(n, m, *alike, keep=np.ones((1, 3)), count=np.ones(3))[0])
 
 
+def products_by_row(tau: np.ndarray) -> np.ndarray:
+    """Products tau_ik tau_ik of all pairs of groups, summed over k: (n, K, K) from (K, n, n)."""
+    # Row by row: large products would wake BLAS's other threads.
+    return tau.transpose(1, 0, 2) @ tau.transpose(1, 2, 0)
+
+
 def crossed_slope(
-    n: int, m: int, b: np.ndarray, tau: np.ndarray, keep: np.ndarray, count: np.ndarray
+    n: int,
+    m: int,
+    b: np.ndarray,
+    tau: np.ndarray,
+    keep: np.ndarray,
+    count: np.ndarray,
+    squares: np.ndarray | None = None,
 ) -> np.ndarray:
     """The slope from sums of b (K, n) and tau (K, n, n) over the draws of each group; (V,).
 
     Products are of different groups only, as their own noise would take part in the others;
-    keep and count (V, K) as in `crossed_product`. NaN with fewer than three groups.
+    keep and count (V, K) as in `crossed_product`; `squares` are `products_by_row`, where they are
+    known. NaN with fewer than three groups.
     """
-    # Row by row: large products would wake BLAS's other threads.
+    squares = products_by_row(tau) if squares is None else squares
     rows = tau.transpose(1, 0, 2)
-    squares = rows @ rows.transpose(0, 2, 1)
     threes = np.einsum("ai,ibc->abc", b, _left_out(n, m, b, rows, squares))
     number = np.arange(len(b))
     # Only a, b, c all different.

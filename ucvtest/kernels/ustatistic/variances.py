@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ucvtest.kernels.ustatistic.additive import Fits
-from ucvtest.kernels.ustatistic.slopes import crossed_slope
+from ucvtest.kernels.ustatistic.slopes import crossed_slope, products_by_row
 
 __all__ = [
     "Block",
@@ -125,8 +125,11 @@ class Sums:
         }
         if "joint" in self.totals:
             tau = self.pair_effects()
-            second = np.maximum(pair_effects_factor(n, m) * squared(tau) / 2, 0.0)
-            out["slope"] = crossed_slope(n, m, self.totals["b"], tau, keep, self.totals["count"])
+            products = products_by_row(tau)
+            second = _crossed(products.sum(axis=0), keep, count)
+            second = np.maximum(pair_effects_factor(n, m) * second / 2, 0.0)
+            b, counts = self.totals["b"], self.totals["count"]
+            out["slope"] = crossed_slope(n, m, b, tau, keep, counts, products)
             each = list(zip(out["jackknife"], second, strict=True))
             out["geometric"] = np.array([geometric(j, m2) for j, m2 in each])
             out["midpoint"] = np.array([midpoint(j, m2) for j, m2 in each])
@@ -242,9 +245,12 @@ def crossed_product(vectors: np.ndarray, keep: np.ndarray, count: np.ndarray) ->
     one estimate for each row of these, (V,). The square of a mean would add the mean's own
     Monte-Carlo variance.
     """
-    # Row by row: large products would wake BLAS's other threads.
     rows = vectors[:, None] if vectors.ndim == 2 else vectors
-    gram = (rows.transpose(1, 0, 2) @ rows.transpose(1, 2, 0)).sum(axis=0)
+    return _crossed(products_by_row(rows).sum(axis=0), keep, count)
+
+
+def _crossed(gram: np.ndarray, keep: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """The same from the products of all groups, (K, K)."""
     products = ((keep @ gram) * keep).sum(axis=1) - keep @ np.diag(gram)
     pairs = count.sum(axis=1) ** 2 - (count**2).sum(axis=1)
     return products / np.where(pairs == 0, np.nan, pairs)

@@ -1,6 +1,7 @@
 """Learning sets a few at a time within one jitted call, and the labels that scores predict."""
 
 from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 

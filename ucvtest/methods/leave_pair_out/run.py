@@ -61,7 +61,7 @@ def run(
     if permuted:
         if not execution.course.announced:
             announce(errors, labels, options, seconds, learner)
-            execution.course.announced = True
+            execution.course.judged = True
             # To announce it may have taken another labeling.
             execution.expect(more * sizes.n_fits, at_most=at_most)
         null, sequence = _permutations(errors, labels, n_errors, options, execution)

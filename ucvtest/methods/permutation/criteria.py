@@ -125,19 +125,15 @@ class Task:
         share = (allowed - 1 - self.n_folds * ("kfold" in self.criteria)) / wanted
         if share >= 1:
             return self
-        numbers = {"n_permutations": int(share * self.n_permutations) if n_kinds else 1}
-        numbers["n_left_out"] = int(share * left_out) if left_out else 1
-        if min(numbers.values()) < 1:
+        n_permutations = int(share * self.n_permutations) if n_kinds else self.n_permutations
+        n_left_out = int(share * left_out) if left_out else self.n_left_out
+        if min(n_permutations, n_left_out) < 1:
             raise ValueError(
                 f"max_seconds={max_seconds:g} allows about {allowed} fits of each learner, too few "
                 f"for the criteria {', '.join(self.criteria)}: name fewer in criteria, such as "
                 "criteria=['permutation'], use quicker learners, n_jobs, or more seconds"
             )
-        if not n_kinds:
-            del numbers["n_permutations"]
-        if not left_out:
-            del numbers["n_left_out"]
-        return replace(self, **numbers)
+        return replace(self, n_permutations=n_permutations, n_left_out=n_left_out)
 
     def _trial(self, learner: Learner, execution: Execution) -> Callable[[int], object]:
         """Fits to all observations, whatever is learnt or left out: these take longest."""

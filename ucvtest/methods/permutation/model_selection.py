@@ -372,9 +372,9 @@ def select_model(
     execution = Execution.of(rng, n_jobs, batch_size)
     check_seconds(max_seconds)
     asked = task
-    if max_seconds is not None:
-        task = task.within(max_seconds, execution)
     with hooks.fitting(problem), progress_bar(progress, "select_model", "fit") as bar:
+        if max_seconds is not None:
+            task = task.within(max_seconds, execution)
         columns, n_fits = _columns(task, replace(execution, bar=bar))
     if np.isnan(columns[criterion]).all():
         raise ValueError(
@@ -382,7 +382,7 @@ def select_model(
             "kernel_ridge or smoother with loss='squared', or another criterion"
         )
     places, axis = _axis(given, columns)
-    settings = {
+    settings: dict[str, Any] = {
         "criterion": criterion,
         "criteria": list(task.criteria),
         "complexity": axis,
@@ -394,12 +394,9 @@ def select_model(
         "rng": execution.seed,
     }
     if max_seconds is not None:
-        settings["max_seconds"] = max_seconds
-        settings["reduced"] = [
-            name
-            for name in ("n_permutations", "n_left_out")
-            if getattr(task, name) < getattr(asked, name)
-        ]
+        drawn = ("n_permutations", "n_left_out")
+        fewer = [each for each in drawn if getattr(task, each) < getattr(asked, each)]
+        settings |= {"max_seconds": max_seconds} | ({"reduced": fewer} if fewer else {})
     settings |= {"n_dropped": n_dropped} if n_dropped else {}
     if task.clusters is not None:
         settings |= {"group_weight": group_weight, "n_groups": task.clusters.n_groups}
