@@ -1,6 +1,7 @@
 """Fits that take their time, a few at a time: shown, announced and kept as they are finished."""
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,6 +10,9 @@ from ucvtest.common.runtime import Execution
 from ucvtest.evaluation.fits import Fits
 from ucvtest.evaluation.workers import SplitBatch
 from ucvtest.learners.base import Predictions
+
+if TYPE_CHECKING:
+    from joblib import Parallel
 
 __all__ = ["PieceByPiece"]
 
@@ -43,13 +47,28 @@ class PieceByPiece:
         if kept is not None:
             missing = kept.fill(values, self._batch.learner, self._batch.output, fits)
             execution.fitted(len(fits) - len(missing))
+        if len(missing):
+            with self._batch.workers() as workers:
+                self._fit(values, fits, missing, device, workers)
+        return Predictions(values, Counter())
+
+    def _fit(
+        self,
+        values: np.ndarray,
+        fits: Fits,
+        missing: np.ndarray,
+        device: int,
+        workers: "Parallel",
+    ) -> None:
+        """Do the fits that are missing, piece by piece, and write what they predict."""
+        execution, kept = self._execution, self._execution.course.kept
         self._piece = max(self._piece, self._batch.n_workers)
         start = 0
         while start < len(missing):
             rows = missing[start : start + self._piece]
             part = fits.rows(rows)
             before = execution.course.clock()
-            values[rows] = self._batch.predict(part, device).values
+            values[rows] = self._batch.predict(part, device, workers).values
             seconds = execution.course.clock() - before
             if kept is not None:
                 kept.add(values[rows], self._batch.learner, self._batch.output, part)
@@ -59,7 +78,6 @@ class PieceByPiece:
             self._announce(seconds / len(rows), seconds)
             if seconds < PIECE_SECONDS:
                 self._piece *= 2
-        return Predictions(values, Counter())
 
     def _announce(self, pace: float, seconds: float) -> None:
         """Say once how long all fits will take, if that is long; `pace`: seconds for one."""

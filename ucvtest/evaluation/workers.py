@@ -98,20 +98,21 @@ class SplitBatch:
         """The shape of all predictions: (R, n), or (R, n, C)."""
         return _shape(self._sample, self._output, testing)
 
-    def predict(self, fits: Fits, device: int) -> Predictions:
-        """See `Batch`."""
+    def predict(self, fits: Fits, device: int, workers: "Parallel | None" = None) -> Predictions:
+        """See `Batch`; workers that are there already need not be called together."""
         from joblib import delayed
 
         fit = delayed(_fit_splits)
         # The limit is set here for threads, which share it, and again in every worker process.
         with _ONE_BLAS_THREAD:
-            parts = self._workers()(
+            parts = (workers or self.workers())(
                 fit(self._learner, self._sample, self._output, fits.rows(task), os.getpid())
                 for task in self._tasks(len(fits))
             )
         return Predictions(np.concatenate(parts), Counter())
 
-    def _workers(self) -> "Parallel":
+    def workers(self) -> "Parallel":
+        """Who fits; as a context, for several calls: Ray starts processes for each context."""
         from joblib import Parallel
 
         if self._learner.calling_thread_only:
