@@ -14,7 +14,7 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.base import Learner
 
-__all__ = ["check_fits", "decided_fits", "fits_within", "rounds_within"]
+__all__ = ["check_fits", "decided_fits", "fits_within", "rounds_within", "warm_up"]
 
 TRIED, MOST_TRIED = 0.03, 1024
 """Share of the seconds that the fits of a trial take at least, and the most fits of a trial."""
@@ -51,10 +51,17 @@ def fits_within(
             learning = rng.permuted(np.tile(member, (size, 1)), axis=1)
             evaluator.predict_all(learning, ~learning, np.arange(size))
 
+        if evaluator.jitted:
+            warm_up(fit)
         return fit
 
     trials = map(trial, problem.learners.values())
     return len(problem.learners) * rounds_within(trials, max_seconds, "fit of each learner", clock)
+
+
+def warm_up(trial: Callable[[int], object]) -> None:
+    """What is compiled is compiled once for all, and says nothing of the fits to come."""
+    trial(2)
 
 
 def rounds_within(
@@ -97,7 +104,7 @@ def _seconds_of_one(
         trial(size)
         seconds = clock() - before
         tried += 1
-        # The first call imports and compiles; what takes long even so need not be tried again.
+        # The first call imports; what takes long even so need not be tried again.
         if seconds >= TRIED * max_seconds or (tried > 1 and size >= MOST_TRIED):
             return seconds / size
         size = size if tried == 1 else 2 * size

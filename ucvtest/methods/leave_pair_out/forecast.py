@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ucvtest.common.exceptions import warn_caller
-from ucvtest.evaluation.pace import rounds_within
+from ucvtest.evaluation.pace import rounds_within, warm_up
 from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL
 from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
 from ucvtest.methods.leave_pair_out.plan import Options
@@ -49,6 +49,7 @@ def labelings_within(errors: PairErrors, labels: np.ndarray, max_seconds: float)
     def trial(size: int) -> None:
         errors.count(np.tile(labels, (size, 1)), rng)
 
+    warm_up(trial)
     number = rounds_within([trial], max_seconds, "labeling")
     errors.ties = ties
     return number

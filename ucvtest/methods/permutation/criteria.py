@@ -12,7 +12,7 @@ from ucvtest.common.runtime import Execution
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.evaluation.pace import rounds_within
+from ucvtest.evaluation.pace import rounds_within, warm_up
 from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.permutation import (
     Sampling,
@@ -143,6 +143,8 @@ class Task:
             labels = np.tile(self.sample.target, (size, 1))
             return evaluator.predict_labelings(labels, np.arange(size))
 
+        if evaluator.jitted:
+            warm_up(fit)
         return fit
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.common.runtime import Execution
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.evaluation.pace import rounds_within
+from ucvtest.evaluation.pace import rounds_within, warm_up
 from ucvtest.kernels.permutation import Sampling, smoother_complexity, smoother_optimism
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss
@@ -125,10 +125,13 @@ def labelings_within(
 
     seconds = options.max_seconds
     assert seconds is not None
-    return execution.course.decided(
-        f"labelings of {learner.name} in {seconds:g} s",
-        lambda: rounds_within([trial], seconds, "fit to permuted labels") - 1,
-    )
+
+    def decide() -> int:
+        if evaluator.jitted:
+            warm_up(trial)
+        return rounds_within([trial], seconds, "fit to permuted labels") - 1
+
+    return execution.course.decided(f"labelings of {learner.name} in {seconds:g} s", decide)
 
 
 def _sequential(
