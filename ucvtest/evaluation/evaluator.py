@@ -108,13 +108,16 @@ class Evaluator:
         seeds: np.ndarray,
         learning: np.ndarray | None = None,
         testing: np.ndarray | None = None,
+        *,
+        blank: bool = True,
     ) -> Predictions:
         """Learn other responses than the sample's, permuted ones for example, and predict.
 
         Row r of the labels (P, n) is what the learner sees in fit r: codes of the sample's classes,
         or real values. A single row (1, n) of learning or test sets stands for all fits, which is
         faster: what does not depend on the labels is computed once. By default all observations
-        learn, and all are predicted.
+        learn, and all are predicted. Without `blank` entries of untested observations are
+        undefined, which saves a pass where few are tested.
         """
         labels, members = self._usable_labels(labels)
         everything = np.ones((1, self._sample.n_obs), dtype=bool)
@@ -125,7 +128,7 @@ class Evaluator:
         # A vector, so that what is common cannot be mistaken for the set of a single fit.
         learning = learning[0] if len(learning) == 1 else learning
         found = self._fit_several(learning, testing, seeds, labels, single, code)
-        return _blanked(found, tested)
+        return _blanked(found, tested) if blank else found
 
     def _usable_labels(self, labels: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         """The labels as numbers, and where each class is; one class for a real response."""

@@ -190,7 +190,8 @@ class _OfFits(ClusterErrors):
         for number in range(n_labelings):
             labels = np.repeat(labelings[number : number + 1].astype(float), n_pairs, axis=0)
             seeds = rng.integers(2**31 - 1, size=n_pairs)
-            scores = self._evaluator.predict_labelings(labels, seeds, ~self._testing, self._testing)
+            sets = ~self._testing, self._testing
+            scores = self._evaluator.predict_labelings(labels, seeds, *sets, blank=False)
             self.ties.update(scores.ties)
             pair, row = np.nonzero(self._testing)
             other = _other(self._index[row], self._pairs[pair])

@@ -140,7 +140,7 @@ class _RefittedErrors(PairErrors):
             testing = np.zeros((len(fits), labelings.shape[1]), dtype=bool)
             testing[fits, one] = testing[fits, other] = True
             found = self._evaluator.predict_labelings(
-                labelings[of].astype(float), seeds[part], ~testing, testing
+                labelings[of].astype(float), seeds[part], ~testing, testing, blank=False
             )
             self.ties.update(found.ties)
             positive, negative = found.values[fits, one], found.values[fits, other]
