@@ -80,7 +80,9 @@ def test_the_smallest_sample_that_rejects_whatever_the_learner() -> None:
 
 def test_published_standard_errors_are_those_that_the_script_compares_with() -> None:
     text = (DOCS / "validation" / "reproductions" / "influence.md").read_text(encoding="utf-8")
-    sections = re.findall(r"^## Tables? \d and \d: (\d+) in a class$(.*?)(?=^## )", text, re.M | re.S)
+    sections = re.findall(
+        r"^## Tables? \d and \d: (\d+) in a class$(.*?)(?=^## )", text, re.M | re.S
+    )
     assert [n for n, _ in sections][:2] == ["20", "10"]
     for n, section in sections:
         published = PUBLISHED[int(n)]

@@ -221,6 +221,7 @@ class DeLongTest(ResamplingTest):
         self,
         interval: IntervalName = "auto",
         *,
+        max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         batch_size: int | None = None,
@@ -235,6 +236,9 @@ class DeLongTest(ResamplingTest):
             published; "logit", for the AUC of one learner, the same on the logit scale. "auto"
             takes "logit" for one learner, and for each of two in the table, but "wald" for their
             difference. The p-value belongs to the interval.
+        max_seconds : float, optional
+            Refuse a design that takes longer, about, before the first fit: some are timed. The
+            number of fits is that of the design and never cut short.
         rng, n_jobs, batch_size, progress
             See `HypothesisTest.fit`.
 
@@ -245,9 +249,10 @@ class DeLongTest(ResamplingTest):
         Raises
         ------
         ValueError
-            If an argument cannot be used, or a learner fails on a split.
+            If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
+            split.
         """
-        return self._fit(self._options(interval), rng, n_jobs, batch_size, progress)
+        return self._fit(self._options(interval), rng, n_jobs, batch_size, progress, max_seconds)
 
     def _options(self, interval: IntervalName = "auto") -> IntervalName:
         """The option of `fit`, validated."""
