@@ -227,9 +227,11 @@ def table(rows: list[dict]) -> pd.DataFrame:
             part = {
                 name.split(": ")[1]: cell[name] for name in cell if name.startswith(f"{number}: ")
             }
+            # Rows that were kept from before have no stabilised sets.
+            both = cell[f"{number}: contradicted"].notna()
             has, straight, holm = (
-                np.array(part[f"has best{which}"].dropna().tolist(), dtype=float)
-                for which in ("", ", symmetric", ", Holm")
+                np.array(part[f"has best{which}"][rows].tolist(), dtype=float)
+                for which, rows in (("", both), (", symmetric", both), (", Holm", slice(None)))
             )
             lines.append(
                 {
@@ -251,7 +253,7 @@ def table(rows: list[dict]) -> pd.DataFrame:
                     "contradicted": part["contradicted"].mean(),
                     "sets": len(has),
                     "symmetric: best in set": straight.mean(axis=0).min(),
-                    "symmetric: size": part["size, symmetric"].mean(),
+                    "symmetric: size": part["size, symmetric"][both].mean(),
                     "symmetric: contradicted": part["contradicted, symmetric"].mean(),
                     "Holm: best in set": holm.mean(axis=0).min(),
                     "Holm: size": part["size, Holm"].mean(),
