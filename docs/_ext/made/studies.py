@@ -30,6 +30,8 @@ def write(parts: Folder, root: Path) -> None:
         parts.text(f"study_{name}.md", _table(pd.read_csv(root / "examples" / f"{name}.csv")))
     of_groups = pd.read_csv(root / "examples" / "reproduce_groups.csv")
     parts.text("study_groups_in_short.md", _groups_in_short(of_groups))
+    of_problems = pd.read_csv(root / "examples" / "planning_problems.csv")
+    parts.text("study_planning_in_short.md", _planning_in_short(of_problems))
     parts.text("problems.md", _problems())
     parts.text("learners.md", _learners())
     parts.text("losses.md", _losses())
@@ -59,6 +61,19 @@ def _groups_in_short(cells: pd.DataFrame) -> str:
         )
     head = ["loss", "test", "learners", "20 clusters", "40", "100", "all"]
     head += ["without groups", "largest optimism", "no answer", "samples"]
+    return markdown_table(head, rows)
+
+
+def _planning_in_short(problems: pd.DataFrame) -> str:
+    """How many problems have a median as it should be, and how many pilots are near."""
+    parts = [*problems.groupby("use", sort=False), ("all", problems)]
+    rows = []
+    for use, part in parts:
+        right = part["se"].between(0.9, 1.15).sum()
+        error = (part["se_within_mc"] ** 2).sum() ** 0.5 / len(part)
+        within = f"{part['se_within'].mean():.1%} ± {100 * error:.1f}"
+        rows.append([str(use), str(len(part)), str(right), within])
+    head = ["problems", "number", "median ratio within .9 and 1.15", "pilots within 30%"]
     return markdown_table(head, rows)
 
 
