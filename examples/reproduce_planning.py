@@ -147,7 +147,7 @@ def main() -> None:
         tables |= {"planning": found, "planning_equivalence": sizes_at_bounds(folder)}
         print(tables["planning_equivalence"].round(4).to_string(index=False))
     for name, made in tables.items() if not options.quick else ():
-        made.round(4).to_csv(COMMITTED.with_name(f"{name}.csv"), index=False)
+        made.to_csv(COMMITTED.with_name(f"{name}.csv"), index=False, float_format="%.5g")
 
 
 if __name__ == "__main__":
