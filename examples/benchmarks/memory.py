@@ -5,9 +5,9 @@ defaults but the number of fits or permutations where a test has one; what is to
 resident set of the process, and by how much it is above that of a process that imports the package
 and computes as much with 40 observations. Tests may refuse a size: then the table has the
 reason. Seconds of the committed table are upper bounds: others used the machine's two cores as well
-(load 13 to 17 for most rows), and the rows come from several runs of this script. Cells that were
-not finished there are not in it: leave-pair-out fits with 99 permutations or with n = 2000, and
-UStatisticTest's AUC with 2000.
+(load 9 to 17), and the rows come from several runs of this script; a million leave-pair-out fits
+with n = 2000 were given more than its limit. Not in the table are 99 permutations of these, a
+hundred million fits.
 
     python examples/benchmarks/memory.py --quick
     python examples/benchmarks/memory.py --write      # examples/benchmarks/memory.csv, 20 minutes

@@ -108,7 +108,7 @@ class UStatisticTest(AboutLearningSets):
     fewer than 8 observations of a class they are rough. Whether an AUC exceeds 1/2 is better
     answered by permutation tests such as `LeavePairOutTest`. Cost: two fits of each learner for
     each pair, and O(n^2) operations for each fit, which is what takes the time from some hundred
-    observations on (minutes with 1000; `max_fits` bounds it). With more than 2000 nothing is kept
+    observations on (minutes with 1000; `max_fits` bounds it). With more than 1000 nothing is kept
     of pairs of observations, and a fit costs a sort: the variance is the jackknife then.
 
     Intervals of one learner are not symmetric (`fit(interval=)`):
@@ -319,7 +319,7 @@ class UStatisticTest(AboutLearningSets):
             it. "auto" is "midpoint" for the zero-one loss where g <= n/2 and 12 <= n <= 2000,
             else "jackknife". "clipped", "unbiased" and "asymptotic" need n >= 2g + 2, and many
             times the fits. Of the AUC there are all but "asymptotic", and "auto" is "midpoint"
-            where at most half of each class is learnt from and n <= 2000, else "jackknife".
+            where at most half of each class is learnt from and n <= 1000, else "jackknife".
         tol : float
             Relative Monte-Carlo error at which "auto" stops.
         max_fits : int, optional

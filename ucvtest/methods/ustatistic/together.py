@@ -14,12 +14,12 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.source import FittedLosses, GivenLosses, SeveralLosses
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
-from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.kernels.ustatistic.several import Differences, Several, SeveralSums
 from ucvtest.kernels.ustatistic.variances import first_order_factor
 from ucvtest.learners.jitted.paths import on_paths
 from ucvtest.losses.table import Losses
+from ucvtest.methods.ustatistic.auc import plan as auc_plan
 from ucvtest.methods.ustatistic.auc import run as auc_run
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
 from ucvtest.methods.ustatistic.interval import Interval
@@ -107,9 +107,10 @@ class Jointly:
                 "with rows of both: use 'holm'"
             )
         if one._classes is not None and one._classes.singles_only:
+            most = auc_plan.MAX_OBS_PAIR_EFFECTS
             raise ValueError(
-                f"correction='simultaneous' with loss='auc' needs n <= {MAX_OBS_PAIR_EFFECTS}, got "
-                f"n = {one.n_obs}: use 'holm'"
+                f"correction='simultaneous' with loss='auc' needs n <= {most}, "
+                f"got n = {one.n_obs}: use 'holm'"
             )
         if any(each.contrast == "ratio" for each in tests.values()):
             raise ValueError("correction='simultaneous' is not for ratios: use 'holm'")

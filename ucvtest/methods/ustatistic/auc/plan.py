@@ -11,10 +11,13 @@ from ucvtest.designs.draws import class_shares
 from ucvtest.designs.within_classes import WithinClasses
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, VARIANCES, default_variance
-from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.methods.ustatistic.splits import GivenSplits
 
-__all__ = ["AnySizes", "ClassSizes", "asked_sizes"]
+__all__ = ["MAX_OBS_PAIR_EFFECTS", "AnySizes", "ClassSizes", "asked_sizes"]
+
+MAX_OBS_PAIR_EFFECTS = 1000
+"""Most observations for which effects of pairs are kept: ten blocks of n x n sums for each learner,
+several times over, are 1.9 GB with 1000 observations and two learners (more than 6 with 2000)."""
 
 FEWEST_IN_BLOCK = 10
 """Learning sets of each block that a jackknife without a fit takes at least."""
