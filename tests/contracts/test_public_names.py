@@ -69,6 +69,7 @@ ADDED = {
     "LeavePairOutTest.fit": ("stop_after", "max_seconds"),
     "FoldCovarianceTest.fit": ("max_seconds",),
     **{f"{name}.fit": ("max_seconds",) for name in OF_ONE_DESIGN},
+    "DeLongTest.fit": ("interval", "max_seconds"),
     "InfluenceFunctionTest.fit": ("max_fits", "max_seconds"),
     "PermutationComplexityTest.fit": ("stop_after", "max_seconds"),
     "TestResult": (

@@ -219,8 +219,8 @@ class DeLongTest(ResamplingTest):
 
     def fit(
         self,
-        interval: IntervalName = "auto",
         *,
+        interval: IntervalName = "auto",
         max_seconds: float | None = None,
         rng: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
