@@ -124,7 +124,8 @@ def test_what_other_commands_printed_is_what_they_print(
 
 
 def test_printed_texts_are_shown_and_their_scripts_exist() -> None:
-    pages = "".join(path.read_text(encoding="utf-8") for path in DOCS.glob("validation/**/*.md"))
+    paths = [path for room in ("methods", "validation") for path in (DOCS / room).rglob("*.md")]
+    pages = "".join(path.read_text(encoding="utf-8") for path in paths)
     for path in sorted(print_again.FOLDER.glob("*.txt")):
         assert (ROOT / print_again.command_of(path)[0]).exists()
         assert f"printed/{path.name}" in pages
