@@ -222,6 +222,11 @@ def papers_data_sets(tables: list[pd.DataFrame], n_sets: int) -> tuple[float, fl
     return float(found[0]), float(found[1]), float(found[2])
 
 
+def few(count: float) -> str:
+    """How many data sets, unless they cannot be told from infinitely many."""
+    return f"{count:.0f}" if count < 1e6 else "very many"
+
+
 def print_table(
     numbers: Iterable[int], n: int, table: pd.DataFrame, n_sets: int, papers: float
 ) -> None:
@@ -244,7 +249,7 @@ def print_table(
     for start in range(0, len(order), 3):
         print(wide.loc[list(ROWS.values()), order[start : start + 3]].to_string())
         print()
-    print(f"differences from the paper, if it has {papers:.0f} data sets:")
+    print(f"differences from the paper, if it has {few(papers)} data sets:")
     for row in ("estimate", "sd", "influence", "adhoc_monte_carlo", *AD_HOC):
         part = table[table["row"] == row]
         difference = (part["ucvtest"] - part["paper"]).abs()
@@ -372,8 +377,8 @@ def main() -> None:
     if made:
         papers, low, high = papers_data_sets(made, n_sets)
         print(
-            f"{n_sets} data sets here; the paper has about {papers:.0f} ({low:.0f} to {high:.0f}), "
-            f"by the scatter of its {sum(map(len, parts.values()))} mean AUCs"
+            f"{n_sets} data sets here; the paper has about {few(papers)} "
+            f"({few(low)} to {few(high)}), by the scatter of its {sum(map(len, parts.values()))} mean AUCs"
         )
     for table, (n, part) in zip(made, parts.items(), strict=True):
         numbers = [number for number in tables if SIZES.get(number) == n]
