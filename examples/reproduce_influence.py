@@ -376,9 +376,10 @@ def main() -> None:
     papers = np.nan
     if made:
         papers, low, high = papers_data_sets(made, n_sets)
+        n_columns = sum(map(len, parts.values()))
         print(
             f"{n_sets} data sets here; the paper has about {few(papers)} "
-            f"({few(low)} to {few(high)}), by the scatter of its {sum(map(len, parts.values()))} mean AUCs"
+            f"({few(low)} to {few(high)}), by the scatter of its {n_columns} mean AUCs"
         )
     for table, (n, part) in zip(made, parts.items(), strict=True):
         numbers = [number for number in tables if SIZES.get(number) == n]
