@@ -5,6 +5,7 @@ import math
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import (
     RepeatedStratifiedKFold,
@@ -797,7 +798,9 @@ class TestPublished:
 
     @pytest.mark.parametrize(("learner", "p", "k"), [("lda", 2, 5), ("qda", 4, 2)])
     def test_influence_standard_deviation(self, learner, p, k):
-        frame = reproduce_influence.simulate_column(20, learner, p, k, 25, 1000, 20)
+        column_of = (20, learner, p, k, 1000, 20)
+        rows = [reproduce_influence.simulate(*column_of, number) for number in range(25)]
+        frame = pd.DataFrame(rows)
         column = reproduce_influence.columns(20).index((learner, p, k))
         published = {
             name: int(reproduce_influence.PUBLISHED[20][name].split()[column]) / 10_000
