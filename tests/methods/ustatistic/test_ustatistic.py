@@ -894,16 +894,16 @@ class TestConveniences:
 def drawn_by(test, n_pairs, monkeypatch):
     """The result of a test's own fit, and its design and losses as `uv.Losses`."""
     stages = []
-    draw = Sampler.stage
+    evaluate = Sampler.evaluated
 
     def watched(self, *arguments):
-        stage = draw(self, *arguments)
+        stage = evaluate(self, *arguments)
         stages.append(stage.draws)
         # Without the third sets, which only the asymptotic variance needs.
         return stage._replace(exchanged=None)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Sampler, "stage", watched)
+        patch.setattr(Sampler, "evaluated", watched)
         result = test.fit(n_pairs, rng=0)
     ((d1, d2, l1, l2),) = stages
     n = test.sample.n_obs
