@@ -129,7 +129,8 @@ def test_ctrl_c_interrupts_a_fit_and_the_session_survives(r: RSession, call: str
     *outcome, seconds = r.wait_for(r.END).split()
     assert outcome == ["interrupt", "condition"]
     assert float(seconds) < 10
-    assert r("cat(class(ustat_test(x, y, 'lda', n_pairs = 300)))") == "ucvtest htest"
+    # How long all fits would have taken may be said only now.
+    assert r("cat(class(ustat_test(x, y, 'lda', n_pairs = 300)))").endswith("ucvtest htest")
 
 
 def test_an_interrupt_that_nobody_catches_ends_the_call_only(r: RSession) -> None:
