@@ -39,7 +39,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DRAWS = 20
 """How often four problems are held out to judge the advice, beside half of them once."""
 
-QUICK_SAMPLES = 4
+QUICK_SAMPLES = 2
 
 
 def run_samples(

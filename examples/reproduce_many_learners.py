@@ -265,7 +265,7 @@ def table(rows: list[dict]) -> pd.DataFrame:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="4 data sets of 60")
+    parser.add_argument("--quick", action="store_true", help="2 data sets of 60")
     parser.add_argument("--data-sets", type=int, default=500)
     parser.add_argument("--rows", type=Path, default=Path("many_learners.jsonl"))
     parser.add_argument("--table", type=Path, help="where the table is written as CSV")
@@ -275,7 +275,7 @@ def main() -> None:
     if quick:
         path = path.with_suffix(".quick.jsonl")
         path.unlink(missing_ok=True)
-    n_sets, sizes = (4, (60,)) if quick else (arguments.data_sets, SIZES)
+    n_sets, sizes = (2, (60,)) if quick else (arguments.data_sets, SIZES)
     found = table(list(simulated(path, n_sets, sizes, 1 if quick else 12)))
     print(found.to_string(index=False))
     if arguments.table:

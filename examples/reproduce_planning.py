@@ -104,7 +104,7 @@ def sizes_at_bounds(folder: Path) -> pd.DataFrame:
 
 
 FULL = {"truth": 250, "pilots": 40, "equivalence": 1000, "reported": 30, "others": 40}
-QUICK = {"truth": 40, "pilots": 4, "equivalence": 10, "reported": 6, "others": 2}
+QUICK = {"truth": 20, "pilots": 2, "equivalence": 4, "reported": 3, "others": 2}
 
 
 def main() -> None:
