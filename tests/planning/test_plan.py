@@ -89,6 +89,17 @@ def test_delong_goes_by_its_variance():
     assert found["power"][1] == pytest.approx(expected, rel=1e-8)
 
 
+def test_the_plan_of_one_auc_is_about_the_interval_that_the_test_gives():
+    rng = np.random.default_rng(3)
+    y = np.arange(40) % 2
+    losses = uv.Losses.from_predictions(y, {"rule": 1.5 * y + rng.normal(size=40)}, loss="auc")
+    test = uv.DeLongTest.from_losses(losses)
+    low, high = test.fit().conf_int()
+    assert uv.plan(losses, width=0.2, n=40).frame["width"][0] == pytest.approx(high - low)
+    published = test.fit(interval="wald").conf_int()
+    assert high - low != pytest.approx(published[1] - published[0], rel=1e-3)
+
+
 def test_beleites_et_al_need_75_to_100_for_one_classifier_and_hundreds_to_show_superiority():
     y, rule = rates(10)
     one = uv.plan(uv.Losses.from_predictions(y, {"rule": rule}), width=0.13)

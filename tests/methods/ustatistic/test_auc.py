@@ -15,6 +15,7 @@ from tests.oracles import auc_ustatistic as oracle
 from ucvtest.common.runtime import Execution
 from ucvtest.evaluation.source import FittedLosses
 from ucvtest.kernels import auc_ustatistic
+from ucvtest.kernels.auc_ustatistic.placed import LearningSets
 from ucvtest.methods.ustatistic.auc.run import Sampler
 
 CASES = [  # n1, n0, g1, g0
@@ -212,6 +213,19 @@ def test_auto_stops_by_its_monte_carlo_error(data):
     assert stopped.n_fits == 1500
     assert not stopped.diagnostics["converged"]
     assert any("Stopped at max_fits = 1500" in note for note in stopped.notes)
+
+
+def test_later_draws_are_ranked_by_the_code_of_the_first(data, monkeypatch):
+    depths, calls = [], LearningSets.calls
+
+    def watched(self, depth):
+        depths.append((len(self.draw), depth))
+        return calls(self, depth)
+
+    monkeypatch.setattr(LearningSets, "calls", watched)
+    uv.UStatisticTest(*data, "lda", "gaussian_nb", loss="auc").fit(rng=0)
+    assert len({rows for rows, _ in depths}) > 1
+    assert len({depth for _, depth in depths}) == 1
 
 
 def test_batches_and_workers_change_nothing(data):
