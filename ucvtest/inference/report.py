@@ -14,6 +14,7 @@ from ucvtest.stats.own_values import OwnValues
 __all__ = [
     "INDEPENDENCE",
     "about_clusters",
+    "budget_notes",
     "few_clusters",
     "in_clusters",
     "is_reuse_note",
@@ -75,6 +76,16 @@ def one_class_and_tie_notes(counts: Mapping[str, int]) -> list[str]:
 def sample_notes(sample: Sample | None) -> list[str]:
     """Notes on rows that repeat and columns that number them; none where losses were given."""
     return [] if sample is None else [remark.text for remark in sample.remarks]
+
+
+def budget_notes(n_permutations: Any, asked: int | None, max_seconds: float | None) -> list[str]:
+    """The note that seconds allowed fewer permutations than were asked for, where they did."""
+    if asked is None:
+        return []
+    return [
+        f"n_permutations = {n_permutations}, which max_seconds = {max_seconds:g} allowed, in the "
+        f"place of {asked}."
+    ]
 
 
 def reuse_notes(observed: LossDifference | None) -> list[str]:

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.special import chdtrc
 
 from ucvtest.stats.logit import LogitT
-from ucvtest.stats.wald import wald_interval
+from ucvtest.stats.wald import reference_of, wald_interval
 
 __all__ = [
     "AreaUnderCurve",
@@ -283,5 +283,4 @@ def _interval(part: AreaUnderCurve, error: float, by_logit: bool) -> tuple[float
     """The 95% interval of one AUC, on the logit scale or its own."""
     if by_logit and error > 0:
         return LogitT(part.mean, error, part.df).interval("two-sided", 0.05)
-    reference = "normal" if math.isnan(part.df) else "t"
-    return wald_interval(part.mean, error, reference, part.df, "two-sided", 0.05)
+    return wald_interval(part.mean, error, reference_of(part.df), part.df, "two-sided", 0.05)

@@ -12,6 +12,7 @@ __all__ = [
     "ReferenceDistribution",
     "TransformedT",
     "reference_distribution",
+    "reference_of",
     "wald_interval",
     "wald_pvalue",
 ]
@@ -51,6 +52,11 @@ def reference_distribution(reference: str, df: float) -> ReferenceDistribution |
     return None
 
 
+def reference_of(df: float) -> str:
+    """The reference by name: Student's t, or without degrees of freedom (NaN) the normal."""
+    return "normal" if math.isnan(df) else "t"
+
+
 def wald_pvalue(statistic: float, reference: str, df: float, alternative: Alternative) -> float:
     """p-value of a studentised statistic; NaN without a statistic or a reference."""
     distribution = reference_distribution(reference, df)
@@ -74,7 +80,7 @@ class TransformedT:
     @property
     def reference(self) -> str:
         """The distribution by name, as in results."""
-        return "normal" if math.isnan(self.df) else "t"
+        return reference_of(self.df)
 
     @property
     def statistic(self) -> float:

@@ -31,6 +31,7 @@ from ucvtest.stats.placements import (
     equality,
     placements,
 )
+from ucvtest.stats.wald import reference_of
 
 __all__ = ["DeLongTest"]
 
@@ -290,7 +291,7 @@ class DeLongTest(ResamplingTest):
             method="DeLong test of the AUC" + tested.by_clusters,
             estimand=self._in_words(observed, "conditional") + _pooled(n_folds),
             estimator=partial(_estimator, parts),
-            reference="normal" if math.isnan(df) else "t",
+            reference=reference_of(df),
             df=df,
             logit=logit,
             settings={"interval": interval},

@@ -15,6 +15,7 @@ from ucvtest.methods.influence.resamples import Folds
 from ucvtest.methods.influence.run import MIN_REPEATS, Found
 from ucvtest.stats.monte_carlo import mean_error
 from ucvtest.stats.own_values import OwnValues
+from ucvtest.stats.wald import reference_of
 
 __all__ = ["JACKKNIFES", "Studied", "mc_se_of_estimate", "own_values", "study_variances"]
 
@@ -65,7 +66,7 @@ def study_variances(
             found.influence.estimate,
             one.variance,
             mc_se=mc_se_of_estimate(scheme, found),
-            reference="normal" if math.isnan(one.df) else "t",
+            reference=reference_of(one.df),
             df=one.df,
             status=_status(layout, scheme, found, name, one),
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 from ucvtest.codes.critical_values import supremum_critical_value, supremum_pvalue
 from ucvtest.codes.null_distributions import NullDistribution
-from ucvtest.inference.report import INDEPENDENCE, reuse_notes
+from ucvtest.inference.report import INDEPENDENCE, budget_notes, reuse_notes
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.leave_pair_out.plan import Options, PValue, Sizes
 from ucvtest.methods.leave_pair_out.run import Found
@@ -140,11 +140,7 @@ def _notes(
         "half each.",
         _NULL_IN_WORDS[options.pvalue],
     ]
-    if options.asked is not None:
-        notes.append(
-            f"n_permutations = {options.n_permutations}, which max_seconds = "
-            f"{options.max_seconds:g} allowed, in the place of {options.asked}."
-        )
+    notes += budget_notes(options.n_permutations, options.asked, options.max_seconds)
     null = found.nulls.get(worst)
     if found.sequence is not None:
         error = found.sequence.error

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.data.sample import Sample
-from ucvtest.inference.report import INDEPENDENCE, tie_notes
+from ucvtest.inference.report import INDEPENDENCE, budget_notes, tie_notes
 from ucvtest.kernels.permutation import Sampling, complexity_bound, error_bound
 from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.labelings import Relabeling
@@ -215,11 +215,7 @@ def _notes(
             f"With {options.n_permutations} permutations no p-value can be 0.05 or smaller: raise "
             "n_permutations to 999 for a test."
         )
-    if options.asked is not None:
-        notes.append(
-            f"n_permutations = {options.n_permutations}, which max_seconds = "
-            f"{options.max_seconds:g} allowed, in the place of {options.asked}."
-        )
+    notes += budget_notes(options.n_permutations, options.asked, options.max_seconds)
     if found.sequence is not None:
         notes.append(found.sequence.words)
         if found.sequence.stopped:

@@ -170,7 +170,7 @@ class Sampler:
         n, g = self.sizes.n_obs, self.sizes.learn_size
         sides = draw_from_halves(rng, n_draws, n_sets, n, g)
         used = (np.arange(n_draws * n_sets) < n_pairs).reshape(n_draws, n_sets)
-        n_exchanged = max(1, n_draws // exchange_every) if exchange_every else 0
+        n_exchanged = _exchanges(n_draws, exchange_every)
         exchanged = sides[0][:n_exchanged, 0]
         if n_exchanged:
             exchanged = exchange_one(rng, exchanged, sides[1][:n_exchanged, 0])
@@ -272,8 +272,7 @@ class Steps:
     def fits(self, n_pairs: int) -> int:
         """Fits of a stage with so many pairs."""
         n_draws = -(-n_pairs // self.sets_per_side)
-        n_exchanged = max(1, n_draws // self.exchange_every) if self.exchange_every else 0
-        return self.n_learners * (2 * n_pairs + n_exchanged)
+        return self.n_learners * (2 * n_pairs + _exchanges(n_draws, self.exchange_every))
 
     def following(self, n_pairs: int, n_fits: int) -> int:
         """Pairs in the next stage of "auto", after `n_pairs` pairs and `n_fits` fits."""
@@ -330,10 +329,9 @@ def _until_precise(sampler: Sampler, options: Options, steps: Steps, sums: Backg
         sums.add(sampler.stage(size, steps.sets_per_side, steps.exchange_every))
         n_pairs += size
         estimates = sums.estimates()
-        converged = _precise(estimates, options.variance, options.tol)
-        excess, n_fits = _excess(estimates, options.variance, options.tol), sampler.source.n_fits
-        sampler.source.forecast(options.fits_left(0.0 if converged else excess, n_fits))
-        size = steps.following(n_pairs, sampler.source.n_fits)
+        over, n_fits = _excess(estimates, options.variance, options.tol), sampler.source.n_fits
+        sampler.source.forecast(options.fits_left(over, n_fits))
+        size, converged = steps.following(n_pairs, n_fits), over <= 1
         if converged or size < steps.fewest:
             return Found(estimates, options.variance, n_pairs, converged)
 
@@ -388,26 +386,24 @@ def complete_sums(sampler: Sampler) -> CompleteSums:
     )
 
 
-def _precise(found: MonteCarloEstimates, name: str, tol: float) -> bool:
-    """Whether a variance and the estimate are as precise as "auto" requires."""
-    variance, mc_se = found.values[name], found.mc_se[name]
-    if only_rounding(found, name):
-        return True
-    if not mc_se <= min(tol, RELIABLE) * abs(variance):
-        return False
-    se = math.sqrt(max(variance, 0.0))
-    return variance < 0 or found.mc_se["estimate"] <= tol * se
+def _exchanges(n_draws: int, every: int) -> int:
+    """Draws of which one set is fitted again with an observation exchanged."""
+    return max(1, n_draws // every) if every else 0
 
 
 def _excess(found: MonteCarloEstimates, name: str, tol: float) -> float:
-    """The larger Monte-Carlo error as a multiple of the one that "auto" requires."""
+    """The larger Monte-Carlo error as a multiple of the one that "auto" requires.
+
+    NaN where it is not known.
+    """
+    if only_rounding(found, name):
+        return 0.0
     variance, mc_se = found.values[name], found.mc_se[name]
-    if not abs(variance) > 0:
-        return math.inf
     of_variance = mc_se / (min(tol, RELIABLE) * abs(variance))
     if variance < 0:
         return of_variance
-    return max(of_variance, found.mc_se["estimate"] / (tol * math.sqrt(variance)))
+    of_estimate = found.mc_se["estimate"] / (tol * math.sqrt(variance))
+    return float(np.maximum(of_variance, of_estimate))
 
 
 def reliable(found: MonteCarloEstimates, name: str) -> bool:
