@@ -13,6 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.compiling import compile_quickly
+
+compile_quickly()
+
 ROOT = Path(__file__).resolve().parents[1]
 
 

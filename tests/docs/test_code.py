@@ -1,6 +1,5 @@
 """The code in README and pages runs as it stands there, block after block of a page."""
 
-import os
 import re
 import shlex
 import subprocess
@@ -13,6 +12,7 @@ import sklearn.datasets  # noqa: F401  (its first import moves the global random
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from tests.support.compiling import environment_of_users
 from tests.support.paths import ROOT
 from ucvtest.cli import app
 
@@ -85,7 +85,7 @@ def test_python_with_mlflow_runs(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,
-        env=os.environ | store,
+        env=environment_of_users() | store,
         capture_output=True,
         text=True,
     )

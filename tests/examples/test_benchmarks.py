@@ -1,12 +1,12 @@
 """What the page on speed says is what a script writes, and a process's first test is quick."""
 
-import os
 import resource
 import subprocess
 import sys
 
 import pytest
 
+from tests.support.compiling import environment_of_users
 from tests.support.paths import ROOT
 
 REPORT = ROOT / "examples" / "benchmarks" / "report.py"
@@ -19,9 +19,8 @@ lengthen that of the imports too, or the machine is slower, as much more is allo
 
 
 def run(*command: str, **environment: str) -> str:
-    finished = subprocess.run(
-        command, capture_output=True, text=True, env=environment | os.environ, check=False
-    )
+    environment |= environment_of_users()
+    finished = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert finished.returncode == 0, finished.stdout + finished.stderr
     return finished.stdout
 
@@ -40,7 +39,7 @@ def test_the_report_measures() -> None:
 def processor_seconds(code: str) -> float:
     """Of a Python process without a cache of compilations."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    environment = os.environ | {"JAX_ENABLE_COMPILATION_CACHE": "false"}
+    environment = environment_of_users() | {"JAX_ENABLE_COMPILATION_CACHE": "false"}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime

@@ -1,12 +1,12 @@
 """Every example runs as it stands, in a folder of its own."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.compiling import environment_of_users
 from tests.support.paths import ROOT
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -18,7 +18,7 @@ def test_example_runs(example: Path, tmp_path: Path) -> None:
     finished = subprocess.run(
         [sys.executable, str(example), "--quick"],
         cwd=tmp_path,
-        env=environment | os.environ,
+        env=environment | environment_of_users(),
         capture_output=True,
         text=True,
     )

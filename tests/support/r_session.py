@@ -1,6 +1,5 @@
 """R for tests: an environment in which it finds the package, and one running session."""
 
-import os
 import subprocess
 import sys
 import threading
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.support.compiling import environment_of_users
 from tests.support.paths import ROOT
 
 PACKAGE = ROOT / "r_bridge" / "ucvtest"
@@ -26,7 +26,8 @@ digits <- function(result) cat(sprintf("%.17g", c(
 
 
 def clean_environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("R_")}
+    given = environment_of_users()
+    kept = {name: value for name, value in given.items() if not name.startswith("R_")}
     return kept | {"UCVTEST_PYTHON": sys.executable, "LANGUAGE": "en", "LC_ALL": "C.UTF-8"}
 
 

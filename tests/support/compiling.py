@@ -1,0 +1,21 @@
+"""How JAX compiles in tests: quickly here, as for users in commands that tests start."""
+
+import os
+
+QUICKLY = "--xla_backend_optimization_level=0"
+
+
+def compile_quickly() -> None:
+    """Spend no time on fast code, which small problems do not repay, unless told otherwise.
+
+    It has to be called before JAX is used.
+    """
+    os.environ.setdefault("XLA_FLAGS", QUICKLY)
+
+
+def environment_of_users() -> dict[str, str]:
+    """That of this process, without what speeds up tests alone."""
+    kept = dict(os.environ)
+    if kept.get("XLA_FLAGS") == QUICKLY:
+        del kept["XLA_FLAGS"]
+    return kept
