@@ -42,14 +42,13 @@ docs: setup $(STATE)/docs ## Build the documentation into docs/_build/html, and 
 	$(BIN)/python docs/check_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-reproduce: setup ## Print again what the pages of reproductions show (half an hour of a processor)
+reproduce: setup ## Print again what the pages of reproductions show (two hours of a processor)
 	$(BIN)/python docs/print_again.py --all
 	git --no-pager diff --stat docs/validation/printed
 
 reproduce-full: setup ## Everything at the papers' own sizes, and the tests marked slow (days)
 	$(BIN)/pytest -m slow -s
 	$(BIN)/python examples/calibration.py
-	$(BIN)/python examples/reproduce_influence.py --data-sets 1000
 	$(BIN)/python examples/reproduce_fold_covariance.py --replications 100000 --experiment 1
 	$(BIN)/python examples/reproduce_polynomials.py --n-jobs 2
 	# 1000 splits of trees take days; the pages have those of an hour.
