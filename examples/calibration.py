@@ -10,7 +10,7 @@ Rows of a run whose samples were not kept may lie in the folder too (`earlier.cs
 to as many samples or more. `--check` holds the packaged table against what is promised of it.
 
 The seconds of every part are noted in the folder, and their sum stands in `calibration.json`: what
-the packaged table is made of took some 3.5 hours of the processor, half of that on two cores,
+the packaged table is made of took some 5 hours of the processor, half of that on two cores,
 without those earlier rows. The parts that it lacks, as `--report` lists them, would take some three
 hours more.
 """
