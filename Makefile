@@ -42,7 +42,7 @@ docs: setup $(STATE)/docs ## Build the documentation into docs/_build/html, and 
 	$(BIN)/python docs/check_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-reproduce: setup ## Print again what the pages of reproductions show (two hours of a processor)
+reproduce: setup ## Print again what the pages of reproductions show (two to three hours)
 	$(BIN)/python docs/print_again.py --all
 	git --no-pager diff --stat docs/validation/printed
 
@@ -51,7 +51,7 @@ reproduce-full: setup ## Everything at the papers' own sizes, and the tests mark
 	$(BIN)/python examples/calibration.py
 	$(BIN)/python examples/reproduce_fold_covariance.py --replications 100000 --experiment 1
 	$(BIN)/python examples/reproduce_polynomials.py --n-jobs 2
-	# 1000 splits of trees take days; the pages have those of an hour.
+	# 1000 splits of trees take days; the pages have 20.
 	$(BIN)/python examples/reproduce_permutation.py --permutations 1000 --n-jobs 2
 
 benchmarks: setup ## Measure how fast it is, and write it into docs/validation/speed.md (ten minutes)

@@ -9,9 +9,9 @@ says what is not.
 Rows of a run whose samples were not kept may lie in the folder too (`earlier.csv`); they give way
 to as many samples or more. `--check` holds the packaged table against what is promised of it.
 
-The seconds of every part are noted in the folder, and their sum stands in `calibration.json`: what
-the packaged table is made of took some 5 hours of the processor, half of that on two cores,
-without those earlier rows. The parts that it lacks, as `--report` lists them, would take some three
+The seconds of every part are noted in the folder, and their sum stands in `calibration.json`: 1.5
+hours of the processor for the samples that were renewed last. The folder that the other rows are
+from had noted 3.5. The parts that the table lacks, as `--report` lists them, would take some three
 hours more.
 """
 
