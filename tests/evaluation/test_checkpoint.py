@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import re
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 import ucvtest as uv
+from tests.support.clock import Clock as FitClock
 from tests.support.samples import breast_cancer
 from ucvtest.common.exceptions import UcvtestWarning
 from ucvtest.common.fingerprint import fingerprint
@@ -322,6 +324,21 @@ def test_what_takes_long_is_announced_with_the_time_and_the_remedies():
 @pytest.mark.parametrize(("seconds", "total"), [(1e-3, 300), (10.0, None), (2.0, 30)])
 def test_what_does_not_or_cannot_be_known_to_is_not(seconds, total):
     fitted(seconds, total, 30)
+
+
+@pytest.mark.parametrize(("seconds", "most_pieces"), [(0.01, 5), (0.1, 5), (1.0, 16), (6.0, 120)])
+def test_few_small_pieces_and_none_that_takes_long(seconds, most_pieces):
+    clock, found = FitClock(), []
+    course = Course(clock=clock)
+    execution = Execution(np.random.default_rng(0), 0, 1, course=course)
+    evaluator = Evaluator.run_by(execution, SAMPLE, as_learner(clock.learner(seconds)), "label")
+    learning = np.random.default_rng(0).permuted(np.tile(np.arange(40) < 30, (120, 1)), axis=1)
+    with patch.object(Execution, "fitted", lambda execution, number: found.append(number)):
+        evaluator.predict(learning, ~learning, np.arange(120))
+    assert sum(found) == 120
+    assert len(found) <= most_pieces
+    assert seconds * max(found) <= max(seconds, 3 * pieces.PIECE_SECONDS)
+    assert found[0] == 1
 
 
 def test_progress_without_a_terminal_comes_in_lines(capsys):

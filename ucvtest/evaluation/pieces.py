@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["PieceByPiece"]
 
 PIECE_SECONDS = 5.0
-"""Seconds from which on pieces become no larger: what an interrupt loses at most is twice that,
-and workers wait for each other at the end of a piece."""
+"""Seconds from which on pieces become no larger: what an interrupt loses at most is twice that, in
+the last piece three times, and workers wait for each other at the end of a piece."""
 
 LONG_SECONDS = 60.0
 """Seconds from which on a user is told how long it will take."""
@@ -65,7 +65,9 @@ class PieceByPiece:
         self._piece = max(self._piece, self._batch.n_workers)
         start = 0
         while start < len(missing):
-            rows = missing[start : start + self._piece]
+            left = len(missing) - start
+            size = -(-left // max(1, round(left / self._piece)))
+            rows = missing[start : start + size]
             part = fits.rows(rows)
             before = execution.course.clock()
             values[rows] = self._batch.predict(part, device, workers).values
@@ -76,8 +78,9 @@ class PieceByPiece:
             start += len(rows)
             self._n_pieces += 1
             self._announce(seconds / len(rows), seconds)
+            # Workers idle at the end of each piece: few small ones.
             if seconds < PIECE_SECONDS:
-                self._piece *= 2
+                self._piece *= 2 if seconds > PIECE_SECONDS / 4 else 4
 
     def _announce(self, pace: float, seconds: float) -> None:
         """Say once how long all fits will take, if that is long; `pace`: seconds for one."""

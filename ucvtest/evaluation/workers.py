@@ -117,7 +117,7 @@ class SplitBatch:
 
         if self._learner.calling_thread_only:
             return Parallel(n_jobs=1, backend="sequential")
-        return Parallel(n_jobs=self._n_jobs)
+        return Parallel(n_jobs=self._n_jobs, pre_dispatch="all")
 
     def _tasks(self, n_splits: int) -> list[np.ndarray]:
         from joblib import effective_n_jobs
