@@ -11,6 +11,8 @@ export MPLBACKEND ?= Agg
 # Compilations are shared by the processes of a test run, and with the next run.
 export JAX_COMPILATION_CACHE_DIR ?= $(abspath $(VENV))/jax-cache
 export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS ?= 0.1
+# One process of tests more than cores: tests of servers and of R wait for a fifth of their time.
+export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr $$(nproc) + 1)
 # Lets the R package find its Python wherever R is started from.
 export UCVTEST_PYTHON ?= $(abspath $(BIN)/python)
 

@@ -8,7 +8,7 @@ mean standard error that the test reports, and how often it rejects. A second pa
 What was simulated is kept in a folder, so that the run goes on where it was stopped.
 
     python examples/reproduce_planning.py            # about 15 minutes of a processor
-    python examples/reproduce_planning.py --quick    # a minute, for a look
+    python examples/reproduce_planning.py --quick    # one problem, for a look
     python examples/reproduce_planning.py --table    # from what was simulated before
     python examples/reproduce_planning.py --why      # what pilots see, AUCs, groups and ratios
 """
@@ -120,7 +120,7 @@ def main() -> None:
     sizes = QUICK if options.quick else FULL
     folder, names = options.folder / ("quick" if options.quick else "full"), list(PROBLEMS)
     if options.quick:
-        names = ["medium", "one learner"]
+        names = ["medium"]
     if options.why:
         found = pd.read_csv(COMMITTED)
         largest = found[found["n"] == TARGETS[-1]].set_index(["problem", "pilot"])
