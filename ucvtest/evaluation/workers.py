@@ -120,10 +120,7 @@ class SplitBatch:
         return Parallel(n_jobs=self._n_jobs, pre_dispatch="all")
 
     def _tasks(self, n_splits: int) -> list[np.ndarray]:
-        from joblib import effective_n_jobs
-
-        n_jobs = effective_n_jobs(self._n_jobs)
-        n_tasks = 1 if n_jobs == 1 else n_jobs * TASKS_PER_JOB
+        n_tasks = 1 if self.n_workers == 1 else self.n_workers * TASKS_PER_JOB
         n_tasks = max(n_tasks, n_splits // SPLITS_PER_TASK)
         return np.array_split(np.arange(n_splits), min(n_tasks, n_splits))
 
