@@ -24,13 +24,14 @@ SET_ON = frozenset(
 """The problems that the limits are set on; what advice is worth is counted on all others, to which
 those belong that were written down before the first run. Named before either half was looked at."""
 
-CANDIDATES = tuple(Limits(lowest=lowest) for lowest in (0.86, 0.88, 0.90, 0.92))
-"""Limits to choose from, the loosest first."""
+LEAST_MEAN, LEAST = 0.93, 0.88
+"""What advice has to hold on problems that it was not derived from."""
+
+CANDIDATES = tuple(Limits(lowest=lowest) for lowest in (LEAST, 0.90, 0.92))
+"""Limits to choose from, the loosest first: none asks for less than is promised."""
 
 LEAVE_OUT = 4
 BUDGETS = (30, 1000, 100_000)
-LEAST_MEAN, LEAST = 0.93, 0.88
-"""What advice has to hold on problems that it was not derived from."""
 
 
 def kind_of(loss: str) -> str:
