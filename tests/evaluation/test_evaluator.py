@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.evaluation.workers import _ONE_BLAS_THREAD
+from ucvtest.evaluation.workers import _ONE_BLAS_THREAD, _tasks
 from ucvtest.learners.adapters.coerce import as_learner
 
 JITTED = ["lda", "qda", "nearest_centroid", "knn:4", "ridge:1.0", "majority"]
@@ -242,6 +242,21 @@ def test_an_interrupt_is_not_taken_for_a_failure():
 
     with pytest.raises(KeyboardInterrupt):
         evaluate(sample, rule, "label", learning_sets(sample, 50, 2))
+
+
+@pytest.mark.parametrize(
+    ("n_splits", "n_workers", "sizes"),
+    [
+        (20, 2, [5, 4, 3, 2, 2, 1, 1, 1, 1]),
+        (3, 8, [1, 1, 1]),
+        (300, 1, [256, 44]),
+        (0, 2, []),
+    ],
+)
+def test_workers_get_few_large_tasks_and_single_splits_at_the_end(n_splits, n_workers, sizes):
+    tasks = list(_tasks(n_splits, n_workers))
+    assert [len(task) for task in tasks] == sizes
+    assert [split for task in tasks for split in task] == list(range(n_splits))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

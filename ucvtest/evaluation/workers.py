@@ -24,12 +24,8 @@ __all__ = ["BY_CLASS", "SplitBatch"]
 BY_CLASS = ("probability", "score")
 """Outputs with a column for each of more than two classes."""
 
-TASKS_PER_JOB = 8
-"""Tasks for each worker: enough to even out slow ones, few enough for the sample to travel
-seldom."""
-
 SPLITS_PER_TASK = 256
-"""About the most splits of one task, so that an interrupt or an error does not wait for long."""
+"""The most splits of one task, so that an interrupt or an error does not wait for long."""
 
 
 class _OneBlasThread:
@@ -107,7 +103,7 @@ class SplitBatch:
         with _ONE_BLAS_THREAD:
             parts = (workers or self.workers())(
                 fit(self._learner, self._sample, self._output, fits.rows(task), os.getpid())
-                for task in self._tasks(len(fits))
+                for task in _tasks(len(fits), self.n_workers)
             )
         return Predictions(np.concatenate(parts), Counter())
 
@@ -119,10 +115,20 @@ class SplitBatch:
             return Parallel(n_jobs=1, backend="sequential")
         return Parallel(n_jobs=self._n_jobs, pre_dispatch="all")
 
-    def _tasks(self, n_splits: int) -> list[np.ndarray]:
-        n_tasks = 1 if self.n_workers == 1 else self.n_workers * TASKS_PER_JOB
-        n_tasks = max(n_tasks, n_splits // SPLITS_PER_TASK)
-        return np.array_split(np.arange(n_splits), min(n_tasks, n_splits))
+
+def _tasks(n_splits: int, n_workers: int) -> Iterator[np.ndarray]:
+    """What the workers are given one after the other: half of what is left among all of them.
+
+    Few large tasks, because the sample travels with each; single splits at the end, where a worker
+    that has nothing left to do waits for the others.
+    """
+    start = 0
+    while start < n_splits:
+        left = n_splits - start
+        size = left if n_workers == 1 else -(-left // (2 * n_workers))
+        size = min(size, SPLITS_PER_TASK)
+        yield np.arange(start, start + size)
+        start += size
 
 
 def _fit_splits(
