@@ -1,6 +1,6 @@
 """Kernels that take a cluster for each row, against enumeration over G = 6 and 7 clusters."""
 
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -42,7 +42,9 @@ class TestFromScores:
         options = {"exact": True, "group_weight": weight, "groups": names}
         found = auc_ustatistic.from_scores(scores, learnt, y, **options)
         assert found["auc"] == pytest.approx(theta, abs=1e-12)
-        jackknife = oracle.auc_jackknife(psi, pairs, theta, [range(n_clusters)])
+        samples = [range(n_clusters)]
+        linear = oracle.auc_linear_part(psi, pairs, theta, samples)
+        jackknife = oracle.auc_jackknife(linear, samples)
         assert found["variance"] == pytest.approx(jackknife, abs=1e-12)
         assert found["u"].shape == (n_clusters,)
         assert (found["u"] ** 2).sum() / n_clusters / (n_clusters - 1) == pytest.approx(jackknife)
@@ -69,9 +71,52 @@ class TestFromScores:
             table, learnt, y, exact=True, group_weight=weight, groups=names
         )
         assert found["auc"] == pytest.approx(theta, abs=1e-12)
-        jackknife = oracle.auc_jackknife(psi, pairs, theta, sides)
+        linear = oracle.auc_linear_part(psi, pairs, theta, sides)
+        jackknife = oracle.auc_jackknife(linear, sides)
         assert found["jackknife"] == pytest.approx(jackknife, abs=1e-12)
         assert (len(found["u1"]), len(found["u0"])) == tuple(map(len, sides))
+
+    @each_weight
+    @pytest.mark.parametrize("positive", [None, 1])
+    @each_number
+    def test_three_classes(self, n_clusters, positive, weight):
+        _, index, names = rows_of(n_clusters)
+        y = np.random.default_rng(5).integers(0, 3, size=len(index))
+        samples = [range(n_clusters)]
+        sets = list(combinations(range(n_clusters), 2))
+        learnt = np.array([np.isin(index, each) for each in sets])
+        table = np.round(np.random.default_rng(6).normal(size=(*learnt.shape, 3)), 1)
+        asked = [(c, c, d) for c, d in permutations(range(3), 2)]
+        if positive is not None:
+            asked = [(positive, positive, [0, 2])]
+        thetas, linear = [], []
+        for score, above, below in asked:
+            # 2 is neither ranked above others nor below them.
+            labels = np.where(y == above, 1, np.where(np.isin(y, below), 0, 2))
+            psi, pairs, theta = oracle.auc_kernel(
+                lambda rows, score=score: table[(learnt == rows).all(axis=1)][0, :, score],
+                index,
+                labels,
+                sets,
+                weight,
+            )
+            thetas.append(theta)
+            linear.append(oracle.auc_linear_part(psi, pairs, theta, samples))
+        h = {key: np.mean([each[key] for each in linear]) for key in linear[0]}
+        scores = np.where(learnt[:, :, None], np.nan, table)
+        found = auc_ustatistic.from_scores(
+            scores,
+            learnt,
+            y,
+            exact=True,
+            pos_label=positive,
+            group_weight=weight,
+            groups=names,
+        )
+        assert found["auc"] == pytest.approx(np.mean(thetas), abs=1e-12)
+        assert found["variance"] == pytest.approx(oracle.auc_jackknife(h, samples), abs=1e-12)
+        assert found["df"] == n_clusters - 1
+        assert found["u"].shape == (n_clusters,)
 
     def test_refusals(self):
         y, index, names = rows_of(6)
@@ -80,8 +125,11 @@ class TestFromScores:
         scores = np.zeros(learnt.shape)
         with pytest.raises(ValueError, match="learnt leaves 2 of 6 groups, and 3 at least must"):
             auc_ustatistic.from_scores(scores, learnt, y, exact=True, groups=names)
-        with pytest.raises(ValueError, match="groups are for scores of two classes"):
-            auc_ustatistic.from_scores(np.stack([scores] * 2, axis=2), learnt, y, groups=names)
+        several = np.stack([scores] * 3, axis=2)
+        with pytest.raises(ValueError, match="class 2 is in one group only"):
+            auc_ustatistic.from_scores(
+                several, learnt, np.where(index == 5, 2, y), exact=True, groups=names
+            )
 
 
 @each_weight

@@ -81,11 +81,10 @@ def auc_kernel(score, index, y, sets, weight):
     return psi, pairs, theta
 
 
-def auc_jackknife(psi, pairs, theta, samples):
-    """The delete-one jackknife of the linear part of theta, clusters left out in turn.
+def auc_linear_part(psi, pairs, theta, samples):
+    """h = theta + (psi - theta C)/mean C of every learning set and unordered pair of others.
 
-    `samples` are the clusters of the one sample, or the positive and the negative ones. The kernel
-    h = theta + (psi - theta C)/mean C is averaged over learning sets and unordered pairs.
+    `samples` are the clusters of the one sample, or the positive and the negative ones.
     """
     n_clusters = sum(map(len, samples))
     learnt_sets = sorted({learnt for learnt, _, _ in psi})
@@ -100,7 +99,11 @@ def auc_jackknife(psi, pairs, theta, samples):
                 sum(part.get(key, 0.0) for key in both) for part in (psi, pairs)
             ]
     mean_count = np.mean([c for _, c in ordered.values()])
-    h = {key: theta + (p - theta * c) / mean_count for key, (p, c) in ordered.items()}
+    return {key: theta + (p - theta * c) / mean_count for key, (p, c) in ordered.items()}
+
+
+def auc_jackknife(h, samples):
+    """The delete-one jackknife of the linear part of theta, clusters left out in turn."""
     total = 0.0
     for members in samples:
         without = np.array(

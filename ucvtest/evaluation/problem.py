@@ -207,12 +207,10 @@ def check_two_classes(sample: Sample, argument: str = "loss", instead: str = "ze
     """Refuse the AUC where there are not two classes."""
     if sample.n_classes == 2:
         return
-    needed = f"{argument}='auc' needs two classes, y has {sample.n_classes}: merge classes,"
-    if sample.groups is not None:
-        raise ValueError(f"{needed} or use {argument}={instead!r}")
     raise ValueError(
-        f"{needed} use {argument}={instead!r}, or UStatisticTest, which estimates Hand and Till's "
-        "AUC of several classes"
+        f"{argument}='auc' needs two classes, y has {sample.n_classes}: merge classes, use "
+        f"{argument}={instead!r}, or UStatisticTest, which estimates Hand and Till's AUC of "
+        "several classes"
     )
 
 

@@ -58,6 +58,22 @@ def test_scores_and_probabilities_are_those_of_the_positive_class(estimator):
         np.testing.assert_allclose(first + second, total, atol=1e-12)
 
 
+@pytest.mark.parametrize("n_known", [2, 3])
+@pytest.mark.parametrize("estimator", [LogisticRegression(max_iter=1000), LinearSVC()])
+def test_classes_that_were_not_learnt_have_the_lowest_score(estimator, n_known):
+    sample = iris()
+    learning = sample.codes < n_known
+    learner = SklearnLearner(estimator)
+    rows = np.arange(150)
+    found = learner.fit_predict(sample, rows[learning], rows, "score", 0)
+    labels = learner.fit_predict(sample, rows[learning], rows, "label", 0)
+    assert found.shape == (150, 3)
+    np.testing.assert_array_equal(found.argmax(axis=1), labels)
+    if n_known == 2:
+        lowest = 0.0 if hasattr(estimator, "predict_proba") else -np.inf
+        assert set(found[:, 2]) == {lowest}
+
+
 def test_a_regressor_is_cut_at_one_half():
     sample = coded(breast_cancer())
     learning, testing = split(sample)

@@ -1,6 +1,6 @@
 """`UStatisticTest` on clusters, against enumeration of all sets of clusters."""
 
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -123,7 +123,8 @@ def test_aucs_of_mixed_clusters_are_those_of_enumeration(n_clusters, weight):
     sets = list(combinations(range(n_clusters), G))
     psi, pairs, theta = oracle.auc_kernel(score_of(X, y), index, y, sets, weight)
     assert result.estimate == pytest.approx(theta, abs=1e-12)
-    jackknife = oracle.auc_jackknife(psi, pairs, theta, [range(n_clusters)])
+    samples = [range(n_clusters)]
+    jackknife = oracle.auc_jackknife(oracle.auc_linear_part(psi, pairs, theta, samples), samples)
     assert result.variance == pytest.approx(jackknife, abs=1e-12)
     assert result.df == n_clusters - 1
 
@@ -144,9 +145,78 @@ def test_aucs_of_clusters_of_one_class_are_those_of_enumeration(weight):
     psi, pairs, theta = oracle.auc_kernel(score_of(X, y), index, y, sets, weight)
     assert result.estimate == pytest.approx(theta, abs=1e-12)
     samples = [np.flatnonzero(own == c).tolist() for c in (1, 0)]
-    assert result.variance == pytest.approx(
-        oracle.auc_jackknife(psi, pairs, theta, samples), abs=1e-12
+    linear = oracle.auc_linear_part(psi, pairs, theta, samples)
+    assert result.variance == pytest.approx(oracle.auc_jackknife(linear, samples), abs=1e-12)
+
+
+def squared_distances(X, y, X_new):
+    """Of each row to the means of three classes, negative: an unknown one is the farthest."""
+    found = np.full((len(X_new), 3), -np.inf)
+    for label in np.unique(y):
+        found[:, label] = -((X_new - X[y == label].mean(axis=0)) ** 2).sum(axis=1)
+    return found
+
+
+@pytest.mark.parametrize("weight", ["group", "row"])
+@pytest.mark.parametrize("positive", [None, 1])
+@pytest.mark.parametrize("n_clusters", SIZES)
+def test_aucs_of_three_classes_are_those_of_enumeration(n_clusters, positive, weight):
+    X, _, names, index = sample(n_clusters)
+    y = np.random.default_rng(2).integers(0, 3, size=len(index))
+    test = uv.UStatisticTest(
+        X,
+        y,
+        squared_distances,
+        loss="auc",
+        learn_size=G,
+        null_value=0.5,
+        pos_label=positive,
+        groups=names,
+        group_weight=weight,
     )
+    result = test.fit("exact")
+    samples = [range(n_clusters)]
+    sets = list(combinations(range(n_clusters), G))
+    asked = [(c, [d]) for c, d in permutations(range(3), 2)]
+    if positive is not None:
+        asked = [(positive, [0, 2])]
+    thetas, linear = [], []
+    for above, below in asked:
+
+        def score(learnt, above=above):
+            if len(np.unique(y[learnt])) == 1:  # predicted without a fit
+                return np.zeros(len(y))
+            return squared_distances(X[learnt], y[learnt], X)[:, above]
+
+        labels = np.where(y == above, 1, np.where(np.isin(y, below), 0, 2))
+        psi, pairs, theta = oracle.auc_kernel(score, index, labels, sets, weight)
+        thetas.append(theta)
+        linear.append(oracle.auc_linear_part(psi, pairs, theta, samples))
+    h = {key: np.mean([each[key] for each in linear]) for key in linear[0]}
+    assert result.estimate == pytest.approx(np.mean(thetas), abs=1e-12)
+    assert result.variance == pytest.approx(oracle.auc_jackknife(h, samples), abs=1e-12)
+    assert result.df == n_clusters - 1
+    about = "class 1 against the rest" if positive is not None else "3 classes (Hand and Till)"
+    assert f"AUC of {about} at learning-set size 2" in result.estimand
+    assert result.settings["pos_label"] == positive
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_aucs_of_three_classes_and_two_learners(own):
+    """Random learning sets, some without a class; clusters of one class each are one sample too."""
+    rng = np.random.default_rng(4)
+    index = np.repeat(np.arange(14), rng.integers(1, 4, size=14))
+    y = index % 3 if own else rng.integers(0, 3, size=len(index))
+    X = rng.normal(size=(len(index), 2)) + np.eye(3)[y, :2]
+    test = uv.UStatisticTest(X, y, "lda", "knn:3", loss="auc", learn_size=4, groups=index)
+    exact, drawn = test.fit("exact"), test.fit(3000, rng=0)
+    assert drawn.df == pytest.approx(13)
+    error = 5 * drawn.diagnostics["mc_se_estimate"]
+    assert drawn.estimate == pytest.approx(exact.estimate, abs=error)
+    error = 5 * drawn.diagnostics["mc_se_variance"]
+    assert drawn.variance == pytest.approx(exact.variance, abs=error)
+    first, second = exact.tables["Learners"]["estimate"]
+    assert first - second == pytest.approx(exact.estimate, abs=1e-12)
 
 
 def test_clusters_of_one_row_rank_as_rows_do():

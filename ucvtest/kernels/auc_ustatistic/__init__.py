@@ -7,8 +7,8 @@ import numpy as np
 
 from ucvtest.common.checks import is_integer
 from ucvtest.data.class_sizes import Shape
-from ucvtest.data.groups import Clusters, GroupWeight, as_groups, check_group_weight, clusters_of
-from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters
+from ucvtest.data.groups import GroupWeight, as_groups, check_group_weight, clusters_of
+from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters, Ranking
 from ucvtest.kernels.auc_ustatistic.given import GivenRows
 from ucvtest.kernels.auc_ustatistic.given_clusters import GivenClusters
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
@@ -60,9 +60,9 @@ def from_scores(
     group_weight : {"group", "row"}
         Whether the rows of a class in a cluster share one weight, or every row counts the same.
     groups : array-like, shape (n,), optional
-        The cluster of each row, the unit of resampling: labels of any type, for scores of two
-        classes. Learning sets are then sets of whole clusters, with g1 of those of positives and
-        g0 of those of negatives; where some clusters hold both, with g of all, and three at least
+        The cluster of each row, the unit of resampling: labels of any type. Learning sets are then
+        sets of whole clusters, with g1 of those of positives and g0 of those of negatives; where
+        some clusters hold both, and with scores of C classes, with g of all, and three at least
         are left.
 
     Returns
@@ -84,16 +84,16 @@ def from_scores(
         variance; or why variance and df are NaN. With scores of C classes a tuple u of the
         influence values of each class stands in the place of u1 and u0, and there are neither
         unbiased nor clipped. With `groups` influence values, df and pairs are those of clusters,
-        and there is no unbiased variance; where some hold both classes, variance is the jackknife,
-        and one array u of all clusters stands in the place of u1 and u0.
+        and there is no unbiased variance; where some hold both classes, and with scores of C
+        classes, variance is the jackknife, and there is one array u of all clusters.
 
     Raises
     ------
     ValueError
         If a learning set divides a group, `exact` is neither True nor False, shapes differ, a
-        class is absent, learning sets change in size or leave fewer than two observations of a
-        class, some observation is never tested, a tested score is NaN, there are too few rows, or
-        `pos_label` is none of the C classes.
+        class is absent, or is one of C and in one cluster only, learning sets change in size or
+        leave fewer than two observations of a class, some observation is never tested, a tested
+        score is NaN, there are too few rows, or `pos_label` is none of the C classes.
 
     Notes
     -----
@@ -107,8 +107,8 @@ def from_scores(
     Scores of a fixed rule, which learnt from none of these observations, are one row with `learnt`
     all zero and `exact`: J is then the variance of DeLong, DeLong and Clarke-Pearson (1988).
 
-    Clusters that hold both classes are one sample: pairs of rows of different clusters give a share
-    of weights, of which J takes the linear part.
+    Clusters that hold both classes are one sample, as those of C classes are always: pairs of rows
+    of different clusters give a share of weights, of which J takes the linear part.
 
     Hand and Till's AUC of C classes is the mean over all pairs of classes c and d of the AUC of c
     above d by the score of c and that of d above c by the score of d. Scores of a class must be
@@ -150,11 +150,20 @@ def from_scores(
         )
     check_group_weight(group_weight, grouped=groups is not None)
     given = {"scores": scores} if other is None else {"scores": scores, "other": other}
-    clusters = _clusters(groups, group_weight, learnt, several=several)
+    width = np.shape(learnt)[-1] if np.ndim(learnt) else 0
+    clusters = clusters_of(as_groups(groups, width), group_weight)
     if clusters is not None:
-        given_rows = GivenClusters.checked(learnt, y, cluster, clusters, exact=bool(exact))
-        ranked = given_rows.sums(exact=bool(exact))
-        shown = [given_rows.rows.scores(name, values) for name, values in given.items()]
+        given_rows = GivenClusters.checked(
+            learnt, y, cluster, clusters, several=several, exact=bool(exact)
+        )
+        rows = given_rows.rows
+        read = rows.class_scores if several else rows.scores
+        shown = [read(name, values) for name, values in given.items()]
+        rankings = None
+        if several:
+            positive = _positive(len(rows.order), pos_label)
+            rankings = Ranking.of_classes(clusters, rows.codes, positive)
+        ranked = given_rows.sums(rankings, exact=bool(exact))
         given_rows.add_to(ranked, shown)
         return _known(ranked, given_rows.units.shape, len(shown))
     rows = GivenRows.checked(learnt, y, cluster, several=several, exact=bool(exact))
@@ -168,17 +177,6 @@ def from_scores(
         sums = TwoClasses(rows.members, exact=bool(exact))
     sums.add(shown, rows.learnt, rows.draw)
     return _known(sums, rows.shape, len(shown))
-
-
-def _clusters(groups: Any, weight: GroupWeight, learnt: Any, *, several: bool) -> Clusters | None:
-    """The clusters that a user names; None for clusters of one row."""
-    found = clusters_of(as_groups(groups, np.shape(learnt)[-1] if np.ndim(learnt) else 0), weight)
-    if found is not None and several:
-        raise ValueError(
-            "groups are for scores of two classes, of shape (M, n): leave them out, or give the "
-            "scores of one class against the others"
-        )
-    return found
 
 
 def _known(
@@ -213,10 +211,16 @@ def _known(
 def _weights(shape: Shape, pos_label: Any) -> np.ndarray:
     """How much each pair of classes counts."""
     n_classes = len(shape.sizes)
+    positive = _positive(n_classes, pos_label)
+    return hand_till(n_classes) if positive is None else one_against_rest(shape.sizes, positive)
+
+
+def _positive(n_classes: int, pos_label: Any) -> int | None:
+    """The class that is told from the rest, if one is."""
     if pos_label is None:
-        return hand_till(n_classes)
+        return None
     if not is_integer(pos_label) or not 0 <= pos_label < n_classes:
         raise ValueError(
             f"pos_label={pos_label!r:.60} is none of the classes 0 to {n_classes - 1} in y"
         )
-    return one_against_rest(shape.sizes, int(pos_label))
+    return int(pos_label)

@@ -14,6 +14,9 @@ degree m = g + 2, from which the delete-one jackknife J = n(n - 1)/(n - m)^2 sum
     b_i = g(n - g)/(n(n - 1)) eta_i + 2/n (mean of h over the pairs with i - theta),
 
 eta the coefficients of the mean of h on the learning set.
+
+More than two classes are always one sample. Hand and Till's AUC is the mean of theta_cd over pairs
+of classes c != d, each by the score of class c; kernels of linear parts are averaged like it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,10 +33,11 @@ from ucvtest.kernels.auc_ustatistic.jitted import (
     mixed_rank_sums,
 )
 from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed
+from ucvtest.kernels.auc_ustatistic.several_classes import hand_till
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated
 
-__all__ = ["MixedClusters", "RowWeights", "SingleLabelClusters"]
+__all__ = ["MixedClusters", "Ranking", "RowWeights", "SingleLabelClusters"]
 
 ROWS_OF_CALL = 256
 """Learning sets of mixed clusters in one jitted call."""
@@ -56,10 +60,12 @@ class RowWeights:
     weights: tuple[np.ndarray, np.ndarray]
 
     @classmethod
-    def of(cls, clusters: Clusters, positive: np.ndarray) -> Self:
-        """From the class of each row."""
+    def of(
+        cls, clusters: Clusters, positive: np.ndarray, negative: np.ndarray | None = None
+    ) -> Self:
+        """From the class of each row; negative are all that are not positive, or those named."""
         index, rows, weights = clusters.groups.index, [], []
-        for members in (positive, ~positive):
+        for members in (positive, ~positive if negative is None else negative):
             each = np.flatnonzero(members)
             matrix = (index[each][:, None] == np.arange(clusters.n_groups)).astype(float)
             if clusters.weight == "group":
@@ -157,18 +163,57 @@ class SingleLabelClusters(TwoClasses):
         return "every cluster was ranked equally well"
 
 
-class MixedClusters:
-    """Sums over the rankings of clusters with rows of both classes; see the head of the module."""
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Rows that are to be ranked above others: by which score, and how much that counts.
 
-    def __init__(self, weights: RowWeights, learn_size: int, *, exact: bool = False) -> None:
-        self._weights, self._exact = weights, exact
-        n_groups = weights.weights[0].shape[1]
-        self.shape = Shape((n_groups,), (learn_size,))
-        totals = [part.sum(axis=0) for part in weights.weights]
-        count = np.outer(*totals)
+    `score` is the place among the scores for each class; None where rows have one score.
+    """
+
+    weights: RowWeights
+    score: int | None = None
+    share: float = 1.0
+
+    @classmethod
+    def of_classes(
+        cls, clusters: Clusters, codes: np.ndarray, positive: int | None
+    ) -> tuple[Self, ...]:
+        """Of one of several classes against all others, or of all pairs of classes."""
+        if positive is not None:
+            return (cls(RowWeights.of(clusters, codes == positive), positive),)
+        shares = hand_till(int(codes.max()) + 1)
+        return tuple(
+            cls(RowWeights.of(clusters, codes == c, codes == d), c, shares[c, d])
+            for c, d in np.argwhere(shares).tolist()
+        )
+
+    def of_rows(self, scores: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Scores of each learner by class; `scores` are (M, n), or (M, n, C)."""
+        if self.score is not None:
+            scores = [each[:, :, self.score] for each in scores]
+        return self.weights.of_rows(scores)
+
+    def counts(self) -> np.ndarray:
+        """C(k, l) + C(l, k) of different clusters, (G, G)."""
+        count = np.outer(*(part.sum(axis=0) for part in self.weights.weights))
         count = count + count.T
         np.fill_diagonal(count, 0.0)
-        self._count, self._mean_count = count, count.sum() / (n_groups * (n_groups - 1))
+        return count
+
+
+class MixedClusters:
+    """Sums over the rankings of clusters with rows of several classes; see the module's head."""
+
+    def __init__(
+        self, rankings: Sequence[Ranking], learn_size: int, *, exact: bool = False
+    ) -> None:
+        self._rankings, self._exact = rankings, exact
+        counts = [each.counts() for each in rankings]
+        n_groups = len(counts[0])
+        self.shape = Shape((n_groups,), (learn_size,))
+        # Of mean 1 over the pairs of clusters.
+        self._scales = [each.sum() / (n_groups * (n_groups - 1)) for each in counts]
+        self._counts = [each / scale for each, scale in zip(counts, self._scales, strict=True)]
         self._rows: list[tuple[np.ndarray, ...]] = []
         self._found: _FirstOrder | None = None
 
@@ -192,28 +237,43 @@ class MixedClusters:
         return "every cluster was ranked equally well"
 
     def add(self, scores: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
-        """Rank the scores (M, n) of the rows; learning sets (M, G) are of clusters."""
+        """Rank the scores of the rows; learning sets (M, G) are of clusters."""
         self._found = None
-        rows, n_rows = self._weights.of_rows(scores), len(learning)
-        placed, counted = [], []
-        for start in range(0, n_rows, ROWS_OF_CALL):
+        placed, totals = np.zeros((len(scores), *learning.shape)), []
+        for ranking, scale in zip(self._rankings, self._scales, strict=True):
+            of_pairs = self._placed(ranking, scores, learning) / scale
+            totals.append(of_pairs.sum(axis=(1, 2)))
+            placed += ranking.share * of_pairs
+        self._rows.append((placed, np.array(totals), learning, draw))
+
+    @staticmethod
+    def _placed(ranking: Ranking, scores: Sequence[np.ndarray], learning: np.ndarray) -> np.ndarray:
+        """Of each learner, row and tested cluster the sums of psi over the others, (D, M, G)."""
+        rows, found = ranking.of_rows(scores), []
+        for start in range(0, len(learning), ROWS_OF_CALL):
             # Always calls of one shape: others would be compiled anew.
-            part = np.minimum(np.arange(start, start + ROWS_OF_CALL), n_rows - 1)
-            one, other = mixed_rank_sums(
-                tuple(np.stack([each[c][part] for each in rows]) for c in (0, 1)),
-                learning[part],
-                self._weights.weights,
-                self._count,
-            )
-            placed.append(one[:, : n_rows - start])
-            counted.append(other[: n_rows - start])
-        found = np.concatenate(placed, axis=1), np.concatenate(counted), learning, draw
-        self._rows.append(found)
+            part = np.minimum(np.arange(start, start + ROWS_OF_CALL), len(learning) - 1)
+            scored = tuple(np.stack([each[c][part] for each in rows]) for c in (0, 1))
+            of_part = mixed_rank_sums(scored, learning[part], ranking.weights.weights)
+            found.append(of_part[:, : len(learning) - start])
+        return np.concatenate(found, axis=1)
+
+    def _thetas(self) -> np.ndarray:
+        """The share of pairs in the right order, by ranking and learner (P, D)."""
+        totals = sum(total for _, total, _, _ in self._rows)
+        tested = (~np.concatenate([learning for _, _, learning, _ in self._rows])).astype(float)
+        together = tested.T @ tested
+        counted = np.array([(each * together).sum() for each in self._counts])
+        found: np.ndarray = totals / counted[:, None]
+        return found
+
+    def _of_learners(self, thetas: np.ndarray) -> np.ndarray:
+        """theta of each learner (D,), averaged over the rankings."""
+        return np.array([each.share for each in self._rankings]) @ thetas
 
     def mean(self, contrast: Sequence[float]) -> float:
-        """The share of pairs in the right order, or a linear combination of those of learners."""
-        placed = sum(each.sum(axis=(1, 2)) for each, _, _, _ in self._rows)
-        return float(np.dot(contrast, placed)) / sum(each.sum() for _, each, _, _ in self._rows)
+        """theta, or a linear combination of those of learners."""
+        return float(np.dot(contrast, self._of_learners(self._thetas())))
 
     def answer(self, contrast: Sequence[float]) -> Answer:
         """The estimate with its jackknife variance for a linear combination of the learners."""
@@ -240,16 +300,19 @@ class MixedClusters:
         return estimated(float(weights @ found.auc(blocks)), squares, error)
 
     def _first_order(self) -> "_FirstOrder":
-        parts = zip(*self._rows, strict=True)
-        placed, count, learning, draw = (
-            np.concatenate(each, axis=axis) for each, axis in zip(parts, (1, 0, 0, 0), strict=True)
+        placed, learning, draw = (
+            np.concatenate([row[place] for row in self._rows], axis=axis)
+            for place, axis in ((0, 1), (2, 0), (3, 0))
         )
         (n,), (g,) = self.shape.sizes, self.shape.learn_sizes
-        theta = placed.sum(axis=(1, 2)) / count.sum()
-        tested = ~learning
+        thetas, tested = self._thetas(), (~learning).astype(float)
+        shares = [each.share for each in self._rankings]
         # Mean of h over the tested pairs with a cluster; theta where it is learnt from.
-        moved = (placed - theta[:, None, None] * count) / (self._mean_count * (n - g - 1))
-        return _FirstOrder(theta, moved * tested, learning, draw)
+        moved = np.empty(placed.shape)
+        for learner, of_learner in enumerate(thetas.T):
+            expected = np.einsum("p,p,pkl->kl", shares, of_learner, self._counts)
+            moved[learner] = (placed[learner] - (tested @ expected) * tested) / (n - g - 1)
+        return _FirstOrder(self._of_learners(thetas), moved, learning, draw)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 from ucvtest.data.groups import Clusters
 from ucvtest.kernels.auc_ustatistic.clusters import (
     MixedClusters,
+    Ranking,
     RowWeights,
     SingleLabelClusters,
 )
@@ -30,11 +31,26 @@ class GivenClusters:
     units: GivenRows
 
     @classmethod
-    def checked(cls, learnt: Any, y: Any, cluster: Any, clusters: Clusters, *, exact: bool) -> Self:
+    def checked(
+        cls,
+        learnt: Any,
+        y: Any,
+        cluster: Any,
+        clusters: Clusters,
+        *,
+        several: bool,
+        exact: bool,
+    ) -> Self:
         """Refuse what no variance can be had from, and learning sets that divide a cluster."""
-        rows = GivenRows.read(learnt, y, cluster, several=False)
+        rows = GivenRows.read(learnt, y, cluster, several=several)
         groups = clusters.groups
-        own = groups.classes(rows.codes)
+        for code in rows.order if several else ():
+            if len(np.unique(groups.index[rows.codes == code])) == 1:
+                raise ValueError(
+                    f"class {code} is in one group only, which is either learnt from or tested: "
+                    "merge it with another class, or leave it out"
+                )
+        own = None if several else groups.classes(rows.codes)
         units = GivenRows(
             groups.common("learnt", rows.learnt),
             rows.draw,
@@ -49,14 +65,17 @@ class GivenClusters:
 
     @property
     def mixed(self) -> bool:
-        """Whether some clusters hold both labels, so that all are one sample."""
+        """Whether all clusters are one sample: some hold both labels, or there are more labels."""
         return len(self.units.order) == 1
 
-    def sums(self, *, exact: bool) -> MixedClusters | SingleLabelClusters:
-        """What adds up the rankings."""
+    def sums(
+        self, rankings: Sequence[Ranking] | None, *, exact: bool
+    ) -> MixedClusters | SingleLabelClusters:
+        """What adds up the rankings, which several classes have, or those of two classes."""
         weights = RowWeights.of(self.clusters, self.rows.codes == 1)
         if self.mixed:
-            return MixedClusters(weights, self.units.shape.learn_sizes[0], exact=exact)
+            asked = rankings or [Ranking(weights)]
+            return MixedClusters(asked, self.units.shape.learn_sizes[0], exact=exact)
         return SingleLabelClusters(self.units.members, weights, exact=exact)
 
     def add_to(self, sums: Any, scores: Sequence[np.ndarray]) -> None:

@@ -118,12 +118,10 @@ def cluster_rank_sums(
 
 @in_float64
 @jit
-def mixed_rank_sums(
-    scores: Pair, learnt: jax.Array, weights: Pair, count: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """Of each row and tested cluster the sums of psi over the others (D, B, G), and of C (B, G).
+def mixed_rank_sums(scores: Pair, learnt: jax.Array, weights: Pair) -> jax.Array:
+    """Of each row and tested cluster the sums of psi over the others (D, B, G).
 
-    `scores` (D, B, N_c), `weights` (N_c, G); `learnt` (B, G) and `count` (G, G) are of clusters.
+    `scores` (D, B, N_c), `weights` (N_c, G); `learnt` (B, G) is of clusters.
     """
     first, second = weights
     # Rows of one cluster are no pair.
@@ -140,7 +138,7 @@ def mixed_rank_sums(
     tested = (~learnt).astype(float)
     moved = (jnp.moveaxis(jnp.where(jnp.isnan(each), 0.0, each), 1, 0) for each in scores)
     _, placed = jax.lax.scan(of_row, None, (*moved, tested))
-    return jnp.moveaxis(placed, 0, 1), (tested @ count) * tested
+    return jnp.moveaxis(placed, 0, 1)
 
 
 @in_float64

@@ -229,24 +229,33 @@ class CallableLearner(SplitLearner):
 
 
 def _class_scores(fitted: Any, features: Any, sample: Sample) -> np.ndarray:
-    """One score for each class of the sample, in its order, (n, C)."""
-    method = "predict_proba" if hasattr(fitted, "predict_proba") else "decision_function"
-    scores = as_numbers(PREDICTIONS, getattr(fitted, method)(features))
-    known = list(np.asarray(fitted.classes_))
-    if scores.shape[1:] != (len(known),) or len(known) < sample.n_classes:
-        raise ValueError(
-            f"{method} returned shape {scores.shape} after learning {len(known)} classes, and one "
-            f"column for each of {sample.n_classes} is needed"
-        )
-    return scores[:, [known.index(label) for label in np.asarray(sample.classes)]]
+    """One score for each class of the sample, in its order, (n, C); the lowest if not learnt."""
+    if hasattr(fitted, "predict_proba"):
+        return _class_probabilities(fitted, features, sample)
+    scores = as_numbers(PREDICTIONS, fitted.decision_function(features))
+    if scores.ndim == 1 and len(fitted.classes_) == 2:
+        scores = np.column_stack([-scores, scores])
+    return _by_class("decision_function", scores, fitted, sample, -np.inf)
 
 
 def _class_probabilities(fitted: Any, features: Any, sample: Sample) -> np.ndarray:
     """The probability of each class of the sample, in its order, (n, C); 0 of those not learnt."""
-    known = list(np.asarray(fitted.classes_))
     returned = as_numbers(PREDICTIONS, fitted.predict_proba(features))
-    found = np.zeros((len(returned), sample.n_classes))
-    found[:, [list(np.asarray(sample.classes)).index(label) for label in known]] = returned
+    return _by_class("predict_proba", returned, fitted, sample, 0.0)
+
+
+def _by_class(
+    method: str, returned: np.ndarray, fitted: Any, sample: Sample, not_learnt: float
+) -> np.ndarray:
+    """Columns in the order of the sample's classes; learning sets may lack some of these."""
+    known, labels = np.asarray(fitted.classes_), np.asarray(sample.classes).tolist()
+    if returned.shape[1:] != known.shape:
+        raise ValueError(
+            f"{method} returned shape {returned.shape} after learning {len(known)} classes, and "
+            "one column for each of them is needed"
+        )
+    found = np.full((len(returned), len(labels)), not_learnt)
+    found[:, [labels.index(label) for label in known.tolist()]] = returned
     return found
 
 

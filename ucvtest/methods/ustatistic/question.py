@@ -10,7 +10,7 @@ from ucvtest.losses.loss import Loss
 from ucvtest.losses.means import AUC
 from ucvtest.methods.ustatistic import ratio
 from ucvtest.methods.ustatistic.auc import run as auc_run
-from ucvtest.methods.ustatistic.auc.cluster_plan import cluster_sizes
+from ucvtest.methods.ustatistic.auc.cluster_plan import SeveralMixedSizes, cluster_sizes
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
 from ucvtest.methods.ustatistic.auc.several_plan import SeveralSizes
 from ucvtest.methods.ustatistic.interval import Interval, IntervalName, knows_slope
@@ -45,7 +45,7 @@ class AboutLearningSets(FromLosses):
         if about_auc:
             sample, clusters = self._problem.sample, self.clusters
             if clusters is not None:
-                self._classes = cluster_sizes(sample, clusters, learn_size)
+                self._classes = cluster_sizes(sample, clusters, learn_size, against_rest=named)
             elif sample.n_classes > 2:
                 self._classes = SeveralSizes.checked(sample, learn_size, against_rest=named)
             else:
@@ -130,7 +130,7 @@ class AboutLearningSets(FromLosses):
 
     def _settings(self) -> dict[str, Any]:
         known = super()._settings()
-        if isinstance(self._classes, SeveralSizes):
+        if isinstance(self._classes, (SeveralSizes, SeveralMixedSizes)):
             # Without a class that is told from the rest there is no positive one.
             known["pos_label"] = self._classes.positive
         return known

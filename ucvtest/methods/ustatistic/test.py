@@ -154,11 +154,14 @@ class UStatisticTest(AboutLearningSets):
     for d. With `pos_label` it is the probability that the score of this class is higher for it than
     for another class, these in their shares of the sample. Learning sets are drawn within all
     classes; "jackknife" is the default variance, "midpoint" exists as above; at most 1000
-    observations. Learners with a score for each class: "lda", "qda" and "gaussian_nb" (log-odds
-    against all other classes), "nearest_centroid" (by how much the nearest other mean is farther
-    off), "knn" and "majority" (shares), all jitted; scikit-learn classifiers by `predict_proba`, or
-    where there is none by `decision_function`; functions that return (n_test, C), columns in the
-    order of ``np.unique(y)``. Others are refused.
+    observations. With `groups` learning sets are random clusters, also where each is of one class,
+    `learn_size` is their number, and there is the jackknife alone; a class that a learning set
+    lacks has its lowest score everywhere, so that nothing is told from it. Learners with a score
+    for each class: "lda", "qda" and "gaussian_nb" (log-odds against all other classes),
+    "nearest_centroid" (by how much the nearest other mean is farther off), "knn" and "majority"
+    (shares), all jitted; scikit-learn classifiers by `predict_proba`, or where there is none by
+    `decision_function`; functions that return (n_test, C), columns in the order of
+    ``np.unique(y)``. Others are refused.
 
     `from_losses` admits the loss of every observation under random splits of one size, each
     learning set tested on all others (`uv.designs.RandomSplits`, also stratified: the estimand then

@@ -5,12 +5,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.data.sample import Sample
-from ucvtest.kernels.auc_ustatistic.clusters import RowWeights
+from ucvtest.kernels.auc_ustatistic.clusters import Ranking, RowWeights
 from ucvtest.methods.ustatistic.auc.plan import AnySizes, ClassSizes, asked_sizes
+from ucvtest.methods.ustatistic.auc.several_plan import in_words
 
-__all__ = ["ClusterSizes", "MixedSizes", "SingleLabelSizes", "cluster_sizes"]
+__all__ = ["ClusterSizes", "MixedSizes", "SeveralMixedSizes", "SingleLabelSizes", "cluster_sizes"]
 
 LEAST_MIXED = 6
 """Clusters of which learning sets leave three."""
@@ -33,6 +35,10 @@ class SingleLabelSizes(ClassSizes):
         weights = RowWeights.of(clusters, sample.target == 1)
         return cls.of(members[::-1], sizes[::-1], weights=weights)
 
+    def of_rows(self, learning: np.ndarray) -> np.ndarray:
+        """See `AnySizes`."""
+        return learning[:, self.weights.index]
+
     @property
     def about(self) -> str:
         """What the variances are for."""
@@ -48,33 +54,20 @@ class SingleLabelSizes(ClassSizes):
 class MixedSizes(AnySizes):
     """Clusters with rows of both classes."""
 
-    weights: RowWeights = field(kw_only=True)
+    rankings: tuple[Ranking, ...] = field(kw_only=True)
 
     known_variances: ClassVar[tuple[str, ...]] = ("jackknife",)
 
     @classmethod
     def of_clusters(cls, sample: Sample, clusters: Clusters, size: Any) -> Self:
         """The sizes that a user asks for."""
-        n = clusters.n_groups
-        if n < LEAST_MIXED:
-            raise ValueError(
-                f"groups names {n} groups: at least {LEAST_MIXED} are needed for loss='auc' where "
-                "groups have rows of both classes"
-            )
-        default = n // 2 - 1
-        asked = default if size is None else size
-        if isinstance(asked, bool) or not isinstance(asked, (int, np.integer)):
-            raise ValueError(
-                f"learn_size must be a number of groups where these have rows of both classes, got "
-                f"{size!r:.60}: use {default}, or leave it out"
-            )
-        if not 1 <= asked <= n - 3:
-            raise ValueError(
-                f"learn_size must lie between 1 and {n - 3} of {n} groups, got {asked}: use "
-                f"{default}, or leave it out"
-            )
+        units = _one_sample(clusters, size, "groups have rows of both classes")
         weights = RowWeights.of(clusters, sample.target == 1)
-        return cls.of((np.arange(n),), (int(asked),), weights=weights)
+        return cls.of(*units, rankings=(Ranking(weights),))
+
+    def of_rows(self, learning: np.ndarray) -> np.ndarray:
+        """See `AnySizes`."""
+        return learning[:, self.rankings[0].weights.index]
 
     @property
     def about(self) -> str:
@@ -97,16 +90,75 @@ class MixedSizes(AnySizes):
         return f"{subject} at learning-set size {self.learn_sizes[0]}"
 
 
+@dataclass(frozen=True, eq=False)
+class SeveralMixedSizes(MixedSizes):
+    """Clusters with rows of more than two classes.
+
+    `positive` is the label of the last, where that is told from the rest; None for Hand and Till's
+    AUC of all pairs.
+    """
+
+    n_classes: int = field(kw_only=True)
+    positive: Any = None
+
+    @classmethod
+    def checked(cls, sample: Sample, clusters: Clusters, size: Any, *, against_rest: bool) -> Self:
+        """The sizes that a user asks for."""
+        assert sample.codes is not None
+        units = _one_sample(clusters, size, f"there are {sample.n_classes} classes")
+        labels, last = np.asarray(sample.classes).tolist(), sample.n_classes - 1
+        rankings = Ranking.of_classes(clusters, sample.codes, last if against_rest else None)
+        positive = labels[-1] if against_rest else None
+        return cls.of(*units, rankings=rankings, n_classes=sample.n_classes, positive=positive)
+
+    @property
+    def about(self) -> str:
+        """What the variances are for."""
+        return f"loss='auc' of {self.n_classes} classes with groups"
+
+    @property
+    def n_scores(self) -> int:
+        """Scores that a rule gives each observation."""
+        return self.n_classes
+
+    def estimand(self, *, paired: bool) -> str:
+        """What is estimated, in words."""
+        about = in_words(self.n_classes, self.positive, paired=paired)
+        return f"{about} at learning-set size {self.learn_sizes[0]}"
+
+
+def _one_sample(clusters: Clusters, size: Any, where: str) -> tuple[tuple[np.ndarray], tuple[int]]:
+    """All clusters, and how many are learnt from: as the user asks for, or about half."""
+    n = clusters.n_groups
+    if n < LEAST_MIXED:
+        raise ValueError(
+            f"groups names {n} groups: at least {LEAST_MIXED} are needed for loss='auc' where "
+            f"{where}"
+        )
+    default = n // 2 - 1
+    asked = default if size is None else size
+    if not is_integer(asked):
+        raise ValueError(
+            f"learn_size must be a number of groups where {where}, got {size!r:.60}: use "
+            f"{default}, or leave it out"
+        )
+    if not 1 <= asked <= n - 3:
+        raise ValueError(
+            f"learn_size must lie between 1 and {n - 3} of {n} groups, got {asked}: use "
+            f"{default}, or leave it out"
+        )
+    return (np.arange(n),), (int(asked),)
+
+
 ClusterSizes = SingleLabelSizes | MixedSizes
 
 
-def cluster_sizes(sample: Sample, clusters: Clusters, learn_size: Any) -> ClusterSizes:
+def cluster_sizes(
+    sample: Sample, clusters: Clusters, learn_size: Any, *, against_rest: bool
+) -> ClusterSizes:
     """The sizes for clusters of one class each, or for others."""
-    if sample.n_classes != 2:
-        raise ValueError(
-            f"the AUC of {sample.n_classes} classes does not allow for groups: merge classes into "
-            "two, or use loss='zero_one'"
-        )
+    if sample.n_classes > 2:
+        return SeveralMixedSizes.checked(sample, clusters, learn_size, against_rest=against_rest)
     assert sample.codes is not None
     own = clusters.groups.classes(sample.codes)
     if own is None:

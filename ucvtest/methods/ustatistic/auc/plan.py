@@ -47,6 +47,10 @@ class AnySizes(WithinClasses):
         """Scores that a rule gives each observation."""
         return 1
 
+    def of_rows(self, learning: np.ndarray) -> np.ndarray:
+        """The learning sets (R, n) of rows, where units are clusters of them."""
+        return learning
+
     @property
     def asked(self) -> tuple[int, ...]:
         """How many of each class are learnt from, in the order that `learn_size` has."""

@@ -77,9 +77,7 @@ class Sampler:
     def scores(self, learning: np.ndarray) -> list[np.ndarray]:
         """The scores of each learner, (R, n), or (R, n, C), undefined where it learnt."""
         seeds = self.generator.integers(2**31 - 1, size=len(learning))
-        weights = getattr(self.sizes, "weights", None)
-        if weights is not None:
-            learning = learning[:, weights.index]
+        learning = self.sizes.of_rows(learning)
         return self.source.each(learning, ~learning, seeds)
 
 
@@ -96,7 +94,7 @@ class Rankings:
         if isinstance(sizes, SeveralSizes):
             self.sums = SeveralClasses(sizes.classes, self._n_learners, exact=exact)
         elif isinstance(sizes, MixedSizes):
-            self.sums = MixedClusters(sizes.weights, sizes.learn_sizes[0], exact=exact)
+            self.sums = MixedClusters(sizes.rankings, sizes.learn_sizes[0], exact=exact)
         elif isinstance(sizes, SingleLabelSizes):
             self.sums = SingleLabelClusters(
                 sizes.members, sizes.weights, exact=exact, rows_at_a_time=rows

@@ -10,7 +10,7 @@ from ucvtest.data.sample import Sample
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
 from ucvtest.methods.ustatistic.auc.plan import AnySizes, asked_sizes
 
-__all__ = ["SeveralSizes"]
+__all__ = ["SeveralSizes", "in_words"]
 
 MOST_OBS = 1000
 """Sums over all pairs of observations are kept, three for each of ten blocks of rows."""
@@ -71,12 +71,19 @@ class SeveralSizes(AnySizes):
 
     def estimand(self, *, paired: bool) -> str:
         """What is estimated, in words."""
-        s = "s" if paired else ""
-        about = (
-            f"AUC{s} of class {self.positive!r} against the rest"
-            if self.positive is not None
-            else f"AUC{s} of {len(self.sizes)} classes (Hand and Till)"
-        )
-        subject = f"difference of unconditional {about}" if paired else f"unconditional {about}"
         listed = ", ".join(map(str, self.learn_sizes))
-        return f"{subject} at learning-set size {sum(self.learn_sizes)} ({listed} of each class)"
+        return (
+            f"{in_words(len(self.sizes), self.positive, paired=paired)} at learning-set size "
+            f"{sum(self.learn_sizes)} ({listed} of each class)"
+        )
+
+
+def in_words(n_classes: int, positive: Any, *, paired: bool) -> str:
+    """The AUC of several classes, or of the positive one against the rest."""
+    s = "s" if paired else ""
+    about = (
+        f"AUC{s} of class {positive!r} against the rest"
+        if positive is not None
+        else f"AUC{s} of {n_classes} classes (Hand and Till)"
+    )
+    return f"difference of unconditional {about}" if paired else f"unconditional {about}"
