@@ -259,27 +259,28 @@ def summarised(rows: pd.DataFrame, numbers: Sequence[int]) -> dict[str, str]:
 
 
 def in_words(frame: pd.DataFrame) -> dict[str, str]:
+    """The mean of each column with its standard error."""
     error = frame.std() / np.sqrt(max(len(frame), 1))
     return {name: f"{frame[name].mean():.3f} +- {error[name]:.3f}" for name in frame}
 
 
 def tied(rows: pd.DataFrame, numbers: Sequence[int]) -> dict[str, str]:
-    """Regret of leave-one-out with few fits, by which of the models is taken that are level.
+    """Regret of leave-one-out with few fits, by which of the tied models is taken.
 
     With ten fits its values are tenths, and many models have the least of them.
     """
     errors = rows[[f"error {number}" for number in numbers]].to_numpy()
     criterion = rows[[f"LOO-CV few {number}" for number in numbers]].to_numpy()
-    level = criterion == criterion.min(axis=1, keepdims=True)
+    least_of_all = criterion == criterion.min(axis=1, keepdims=True)
     row, least = np.arange(len(errors)), errors.min(axis=1)
     taken = {
-        "the simplest": errors[row, level.argmax(axis=1)],
-        "any of them": (errors * level).sum(axis=1) / level.sum(axis=1),
-        "the most complex": errors[row, level.shape[1] - 1 - level[:, ::-1].argmax(axis=1)],
+        "the simplest": errors[row, least_of_all.argmax(axis=1)],
+        "any of them": (errors * least_of_all).sum(axis=1) / least_of_all.sum(axis=1),
+        "the most complex": errors[row, errors.shape[1] - 1 - least_of_all[:, ::-1].argmax(axis=1)],
     }
     kept = least > 0
     frame = pd.DataFrame(taken)[kept].div(least[kept], axis=0) - 1
-    return {"level": f"{level.sum(axis=1).mean():.1f}"} | in_words(frame)
+    return {"tied": f"{least_of_all.sum(axis=1).mean():.1f}"} | in_words(frame)
 
 
 def real_data() -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -344,7 +345,7 @@ def classification_tables(
     order = ["data", "fits", *few]
     print(pd.DataFrame(rows).reindex(columns=order).fillna("").to_string(index=False))
     print("fits: of leave-one-out, of permutations; M.Mass and Diffusion are not among the data")
-    print(f"LOO-CV with {FEW} fits, by which of the models is taken that are level with each other")
+    print(f"LOO-CV with {FEW} fits, by which of the tied models is taken")
     print(pd.DataFrame(of_ties).to_string(index=False))
     print(f"{time.perf_counter() - start:.0f} s", flush=True)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from calibrating.problems import Problem
 
-GROUPS = ("own_fits", "losses", "further", "auc", "ustatistic")
+GROUPS = ("own_fits", "losses", "fold_covariance", "further", "auc", "ustatistic")
 """What is run, and kept on file, together: tests that share fits, or do their own."""
 
 CHUNK = 20

@@ -32,7 +32,6 @@ TARGETS = {"difference": (0, 1), "error": (0, None), "ratio": (0, 1)}
 as a share of the second's."""
 
 EVERY = {
-    "fold_covariance": (2, 2),
     "nested": (1, 8),
     "ustatistic": (1, 4),
     "ustatistic_stabilised": (3, 0),
@@ -196,6 +195,8 @@ def group_of(procedure: Procedure) -> str:
         return "further"
     if procedure.name in OF_USTATISTIC:
         return "ustatistic"
+    if procedure.name == "fold_covariance":
+        return "fold_covariance"  # few fits, so that it need not wait for others of its own
     return "own_fits" if procedure.design is None else "losses"
 
 

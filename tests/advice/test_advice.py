@@ -31,7 +31,7 @@ from calibrating.advised import (
     verdict,
 )
 
-PROBLEMS = ("a", "b", "c", "d")
+PROBLEMS = ("a", "b", "c", "d", "e")
 
 
 def make_table(coverage, *, sizes=(40, 100), widths=None, missing=None, loss="zero_one", size=0.05):
@@ -107,6 +107,25 @@ def test_without_a_promise_the_best_in_its_worst_problem():
         {"corrected_t": [0.95, 0.95, 0.95, 0.80], "nested": [0.85] * 4}, widths={"nested": 0.5}
     )
     assert advise_from(table, 60, 10_000).test == "NestedCrossValidationTest"
+
+
+@pytest.mark.parametrize(("n_problems", "promised"), [(4, True), (3, False)])
+def test_tests_that_were_spared_problems_are_not_promised(n_problems, promised):
+    coverage = {"corrected_t": [0.95] * 5, "nested": [0.95] * n_problems}
+    advice = advise_from(make_table(coverage, widths={"nested": 0.5}), 60, 10_000)
+    assert (advice.test == "NestedCrossValidationTest") is promised
+    assert advice.promises
+    coverage = {"nested": [0.95] * n_problems, "five_by_two_t": [0.8] * 5}
+    advice = advise_from(make_table(coverage), 60, 10_000)
+    assert (advice.test == "NestedCrossValidationTest") is promised
+    assert advice.promises is promised
+
+
+def test_says_how_many_problems_a_test_was_spared():
+    table = make_table({"corrected_t": [0.95] * 3, "nested": [0.95] * 5})
+    advice = advise_from(table, 60, 100)
+    assert not advice.promises
+    assert any("40% of the problems of this kind" in reason for reason in advice.reasons)
 
 
 @pytest.mark.parametrize(("n", "promised"), [(39, False), (40, True), (100, True), (101, False)])

@@ -180,11 +180,12 @@ def advise(
     AUC, or any other), and the tests that are valid, about what was asked, within `n_fits`.
     Those with nominal 95% intervals that cover at least 94% on average over problems and 90% in
     the worst at these sizes, and 95% and 90% at all sizes of the table together, with at most a
-    quarter of samples without an answer in each problem and at most 7.5% of true nulls rejected,
-    can be promised; of these the one with the narrowest intervals is recommended. Where there is
-    none, the one whose worst problem is best is, without promise; nor is there one outside of
-    the sample sizes studied (40 to 500). The limits of coverage were set on half of the problems
-    and judged on the other half (`python examples/calibration.py --check` prints both).
+    quarter of samples without an answer in each problem, at most 7.5% of true nulls rejected, and
+    studied on three quarters of these problems at least, can be promised; of these the one with
+    the narrowest intervals is recommended. Where there is none, the one whose worst problem is
+    best is, without promise; nor is there one outside of the sample sizes studied (40 to 500). The
+    limits of coverage were set on half of the problems and judged on the other half
+    (`python examples/calibration.py --check` prints both).
 
     Narrow means narrow for its own estimand: a test may be about smaller learning sets than
     another, which the reasons say.
@@ -300,7 +301,8 @@ def _evidence(
     for cell in table[kept].itertuples(index=False):
         by_name.setdefault(str(cell.procedure), []).append(cell)
     widths = {(cell.problem, cell.n_obs): cell.width for cell in by_name.get(REFERENCE[auc], [])}
-    found = []
+    found: list[Evidence] = []
+    problems: set[str] = set()
     for name, cells in by_name.items():
         procedure = PROCEDURES[name]
         near = [cell for cell in cells if cell.n_obs in sizes]
@@ -309,7 +311,8 @@ def _evidence(
         if suits and studied:
             one = _summary(procedure, near, _coverage(cells), widths, n)
             found.append(replace(one, both_sides=studied == set(sizes)))
-    return found
+            problems |= set(_coverage(near))
+    return [replace(one, unstudied=1 - one.n_problems / len(problems)) for one in found]
 
 
 def _coverage(cells: list[Any]) -> dict[str, float]:
@@ -377,10 +380,14 @@ def _relative_width(cells: list[Any], widths: Mapping[tuple[str, int], float]) -
 
 
 def _rank(each: Evidence, limits: Limits) -> tuple[Any, ...]:
-    """Promised ones first, the narrowest first; of the others the best in its worst problem."""
+    """Promised ones first, the narrowest first; of the others the best in its worst problem.
+
+    Behind them come those that were not studied on too many problems.
+    """
     if each.meets(limits):
         return (0, each.width, each.n_fits)
-    return (1, -min(each.lowest_coverage, each.lowest_all_sizes), each.n_fits)
+    few = each.unstudied > limits.unstudied
+    return (2 if few else 1, -min(each.lowest_coverage, each.lowest_all_sizes), each.n_fits)
 
 
 def _reasons(
@@ -428,6 +435,10 @@ def _doubts(best: Evidence, outside: bool, limits: Limits) -> list[str]:
         doubts.append("It was studied on one side of this sample size only.")
     if best.n_problems < FEWEST_PROBLEMS:
         doubts.append(f"Only {best.n_problems} problems of this kind were studied.")
+    if best.unstudied > limits.unstudied:
+        doubts.append(
+            f"{best.unstudied:.0%} of the problems of this kind were studied without this test."
+        )
     if best.n_samples < FEWEST_SAMPLES:
         doubts.append(f"Only {best.n_samples} samples are behind it.")
     mean, lowest = best.all_sizes, best.lowest_all_sizes

@@ -38,6 +38,9 @@ class Limits:
         their predictions leave a test nothing to say, which is no harm if it is said.
     size : float
         Most true nulls that may be rejected at the 5% level.
+    unstudied : float
+        Largest share of the problems of this kind and size that a test may lack: one that was
+        spared the hard problems looks better than others.
     """
 
     mean: float = 0.94
@@ -45,6 +48,7 @@ class Limits:
     all_sizes: float = 0.95
     missing: float = 0.25
     size: float = 0.075
+    unstudied: float = 0.25
 
 
 LIMITS = Limits()
@@ -86,6 +90,9 @@ class Evidence:
     both_sides : bool
         Whether it was studied with fewer and with more observations than were asked about, or with
         as many.
+    unstudied : float
+        Share of the problems with this kind of loss and about this size on which other tests were
+        studied and this one was not.
     """
 
     procedure: str
@@ -102,6 +109,7 @@ class Evidence:
     size: float
     width: float
     both_sides: bool = True
+    unstudied: float = 0.0
 
     def meets(self, limits: Limits) -> bool:
         """Whether it is good enough in every problem to be promised for another one."""
@@ -114,6 +122,7 @@ class Evidence:
             and min(self.lowest_coverage, self.lowest_all_sizes) >= limits.lowest
             and self.missing <= limits.missing
             and not self.size > limits.size
+            and self.unstudied <= limits.unstudied
         )
 
     @property
