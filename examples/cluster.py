@@ -44,7 +44,7 @@ LOOKING_SELDOM = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
 }
-"""What Dask's processes do beside the fits, on the same cores."""
+"""Less of what Dask's processes do while they fit, on the same cores."""
 
 
 def evaluated(n_obs: int, n_trees: int, n_folds: int, n_repeats: int) -> tuple[np.ndarray, float]:
@@ -88,14 +88,14 @@ def main() -> None:
     arguments = parser.parse_args()
     size = SMALL if arguments.quick else (300, 100, 10, 12)
     ratios = []
-    for more in reversed(range(arguments.rounds)):
+    for left in reversed(range(arguments.rounds)):
         alone, seconds = evaluated(*size)
         print(f"one process: {seconds:.1f} s")
         with two_workers() as client:
             found, spent = evaluated(*size)
             report("two workers", found, alone, spent, seconds)
             ratios.append(seconds / spent)
-            if not more:
+            if left == 0:
                 timer = kill_a_worker(client, 0.2 if arguments.quick else 2.0)
                 found, spent = evaluated(*size)
                 timer.join()

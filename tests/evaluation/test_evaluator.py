@@ -259,6 +259,22 @@ def test_workers_get_few_large_tasks_and_single_splits_at_the_end(n_splits, n_wo
     assert [split for task in tasks for split in task] == list(range(n_splits))
 
 
+def test_fits_are_shared_out_in_such_tasks(monkeypatch):
+    sizes, original = [], joblib.Parallel.__call__
+
+    def spy(self, tasks):
+        tasks = list(tasks)
+        sizes.append([len(arguments[3]) for _, arguments, _ in tasks])
+        return original(self, tasks)
+
+    monkeypatch.setattr(joblib.Parallel, "__call__", spy)
+    sample = breast_cancer()
+    with joblib.parallel_config(backend="threading"):
+        evaluate(sample, failing(None), "label", learning_sets(sample, 30, 60), n_jobs=2)
+    assert sizes == [[len(task) for task in _tasks(sum(each), 2)] for each in sizes]
+    assert max(map(len, sizes)) > 2
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_every_worker_has_one_blas_thread(n_jobs):
     sample = breast_cancer()

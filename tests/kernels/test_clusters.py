@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from tests.oracles import clusters as oracle
+from ucvtest.data.groups import Clusters, Groups
 from ucvtest.kernels import auc_ustatistic, leave_pair_out, permutation
+from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters, Rankings
 from ucvtest.stats.exchangeable import Exchangeable
 
 SIZES = {6: [1, 4, 2, 3, 1, 2], 7: [2, 1, 3, 1, 1, 4, 2]}
@@ -118,6 +120,91 @@ class TestFromScores:
         assert found["df"] == n_clusters - 1
         assert found["u"].shape == (n_clusters,)
 
+    @pytest.mark.parametrize("positive", [None, 1])
+    def test_clusters_of_one_of_three_labels_are_one_sample(self, positive):
+        own = np.array([1, 0, 2, 0, 1, 2, 0])
+        _, index, names = rows_of(7)
+        learnt, scores = self.drawn_by(index, 7)
+        found = auc_ustatistic.from_scores(
+            scores, learnt, own[index], pos_label=positive, groups=names
+        )
+        assert found["u"].shape == (7,)
+        assert found["df"] == pytest.approx(6)
+
+    @staticmethod
+    def drawn_by(index, n_clusters, seed=0, n_rows=300):
+        """Random learning sets of two clusters, and scores of three classes."""
+        rng = np.random.default_rng(seed)
+        sets = rng.permuted(np.tile(np.arange(n_clusters) < 2, (n_rows, 1)), axis=1)
+        return sets[:, index], rng.normal(size=(n_rows, len(index), 3))
+
+    @each_weight
+    def test_differences_and_parts_of_three_classes(self, weight):
+        _, index, names = rows_of(7)
+        y = np.random.default_rng(5).integers(0, 3, size=len(index))
+        learnt, scores = self.drawn_by(index, 7)
+        other = scores + np.random.default_rng(1).normal(size=scores.shape)
+        other[:, y == 1, 1] += 1
+        arguments = {"group_weight": weight, "groups": names}
+        first = auc_ustatistic.from_scores(scores, learnt, y, **arguments)
+        second = auc_ustatistic.from_scores(other, learnt, y, **arguments)
+        both = auc_ustatistic.from_scores(scores, learnt, y, other, **arguments)
+        assert both["auc"] == pytest.approx(first["auc"] - second["auc"])
+        np.testing.assert_allclose(both["u"], first["u"] - second["u"], atol=1e-12)
+        clusters = Clusters(Groups(np.arange(7), index), weight)
+        sets = np.array([learnt[:, index == each].all(axis=1) for each in range(7)]).T
+        whole, parts = (MixedClusters(Rankings.of_several(clusters, y, None), 2) for _ in range(2))
+        whole.add([scores], sets, np.arange(300))
+        for rows in (slice(0, 70), slice(70, 300)):
+            parts.add([scores[rows]], sets[rows], np.arange(300)[rows])
+        assert parts.mean((1,)) == pytest.approx(whole.mean((1,)))
+        assert parts.answer((1,)).jackknife == pytest.approx(whole.answer((1,)).jackknife)
+        assert whole.answer((1,)).auc == pytest.approx(first["auc"])
+
+    @each_weight
+    @pytest.mark.parametrize("several", [False, True])
+    def test_rules_that_have_learnt(self, several, weight):
+        """One row that learns from nothing: the jackknife of a U-statistic of two clusters."""
+        y, index, names = rows_of(6)
+        table = np.round(np.random.default_rng(4).normal(size=(len(y), 3)), 1)
+        samples = [range(6)]
+        asked = [(1, [0])]
+        if several:
+            y = np.random.default_rng(5).integers(0, 3, size=len(index))
+            asked = [(c, [d]) for c, d in permutations(range(3), 2)]
+        linear, thetas = [], []
+        for above, below in asked:
+            labels = np.where(y == above, 1, np.where(np.isin(y, below), 0, 2))
+            kernel = oracle.auc_kernel(
+                lambda rows, above=above: table[:, above], index, labels, [()], weight
+            )
+            thetas.append(kernel[2])
+            linear.append(oracle.auc_linear_part(*kernel, samples))
+        h = {key: np.mean([each[key] for each in linear]) for key in linear[0]}
+        found = auc_ustatistic.from_scores(
+            table[None] if several else table[None, :, 1],
+            np.zeros((1, len(y))),
+            y,
+            exact=True,
+            group_weight=weight,
+            groups=names,
+        )
+        assert found["auc"] == pytest.approx(np.mean(thetas), abs=1e-12)
+        assert found["variance"] == pytest.approx(oracle.auc_jackknife(h, samples), abs=1e-12)
+
+    def test_classes_that_are_never_tested_together(self):
+        index = np.repeat(np.arange(8), 2)
+        y = np.where(index < 2, np.tile([1, 2], 8), 0)
+        sets = np.tile(np.isin(np.arange(8), (0, 2)), (80, 1))
+        # Either of the two clusters that hold classes 1 and 2 is always learnt from.
+        sets[1::2] = np.isin(np.arange(8), (1, 3))
+        scores = np.random.default_rng(0).normal(size=(80, 16, 3))
+        found = auc_ustatistic.from_scores(scores, sets[:, index], y, groups=index)
+        assert np.isnan(found["auc"])
+        assert found["status"].startswith(
+            "too few resamples: some two classes were tested together"
+        )
+
     def test_refusals(self):
         y, index, names = rows_of(6)
         sets = list(combinations(range(6), 4))
@@ -126,7 +213,7 @@ class TestFromScores:
         with pytest.raises(ValueError, match="learnt leaves 2 of 6 groups, and 3 at least must"):
             auc_ustatistic.from_scores(scores, learnt, y, exact=True, groups=names)
         several = np.stack([scores] * 3, axis=2)
-        with pytest.raises(ValueError, match="class 2 is in one group only"):
+        with pytest.raises(ValueError, match="class 2 of y is in one of the groups only"):
             auc_ustatistic.from_scores(
                 several, learnt, np.where(index == 5, 2, y), exact=True, groups=names
             )

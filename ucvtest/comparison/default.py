@@ -95,7 +95,7 @@ def recommended(
     if auc and problem.sample.n_classes > 2:
         _refuse_budget(affordable, "the AUC of several classes")
         # Enough for its variance, however slow the learners are.
-        fits = max(_affordable(problem), n_learners * FITS_FOR_EACH * problem.sample.n_obs)
+        fits = max(_affordable(problem), n_learners * FITS_FOR_EACH * problem.n_units)
         spec = TestSpec(class_named("UStatisticTest"), fit={"max_fits": fits})
         return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes")
     # Losses of one's own have tails like those that the study calls other than zero-one.

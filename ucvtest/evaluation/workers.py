@@ -117,7 +117,7 @@ class SplitBatch:
 
 
 def _tasks(n_splits: int, n_workers: int) -> Iterator[np.ndarray]:
-    """What the workers are given one after the other: half of what is left among all of them.
+    """What the workers are given in turn: each task is half of an equal share of what is left.
 
     Few large tasks, because the sample travels with each; single splits at the end, where a worker
     that has nothing left to do waits for the others.

@@ -8,8 +8,10 @@ import pytest
 import ucvtest as uv
 from tests.oracles import clusters as oracle
 from ucvtest.data.groups import Clusters, Groups
-from ucvtest.kernels.auc_ustatistic.clusters import RowWeights, SingleLabelClusters
+from ucvtest.kernels.auc_ustatistic.clusters import Rankings, RowWeights, SingleLabelClusters
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.methods.ustatistic.auc.cluster_plan import MixedSizes
+from ucvtest.methods.ustatistic.auc.run import Sampler
 
 SIZES = {6: [1, 4, 2, 3, 1, 2], 7: [2, 1, 3, 1, 1, 4, 2]}
 G = 2
@@ -219,6 +221,24 @@ def test_aucs_of_three_classes_and_two_learners(own):
     assert first - second == pytest.approx(exact.estimate, abs=1e-12)
 
 
+def test_groups_with_a_class_are_counted_in_notes():
+    index = np.repeat(np.arange(12), 2)
+    y = np.where(index < 5, np.tile([1, 2], 12), 0)
+    X = np.random.default_rng(0).normal(size=(24, 2))
+    test = uv.UStatisticTest(X, y, "lda", loss="auc", null_value=0.5, learn_size=8, groups=index)
+    notes = test.fit(200, rng=0).notes
+    assert any(note.startswith("One of the classes is in 5 groups: with fewer") for note in notes)
+    assert any("more than half of the groups: the variance" in note for note in notes)
+
+
+def test_scores_of_many_rows_are_few_at_a_time():
+    clusters = Clusters(Groups(np.arange(20), np.repeat(np.arange(20), 1000)), "row")
+    positive = np.arange(20_000) % 2 == 0
+    sizes = MixedSizes.of((np.arange(20),), (9,), rankings=Rankings.of_two(clusters, positive))
+    rows = Sampler(sizes, None, np.random.default_rng(0)).rows_of_part
+    assert rows * 20_000 * 8 <= 2e8
+
+
 def test_clusters_of_one_row_rank_as_rows_do():
     # The code of clusters, which such groups do not reach otherwise.
     rng = np.random.default_rng(3)
@@ -229,7 +249,7 @@ def test_clusters_of_one_row_rank_as_rows_do():
     members = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
     clusters = Clusters(Groups(np.arange(20), np.arange(20)), "group")
     rows = TwoClasses(members)
-    ours = SingleLabelClusters(members, RowWeights.of(clusters, y == 1))
+    ours = SingleLabelClusters(members, RowWeights.of(clusters, (y == 1, y == 0)))
     for sums in (rows, ours):
         sums.add([scores], learnt, np.arange(400))
     expected, found = rows.answer((1,)), ours.answer((1,))

@@ -8,7 +8,7 @@ import numpy as np
 from ucvtest.common.checks import is_integer
 from ucvtest.data.class_sizes import Shape
 from ucvtest.data.groups import GroupWeight, as_groups, check_group_weight, clusters_of
-from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters, Ranking
+from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters
 from ucvtest.kernels.auc_ustatistic.given import GivenRows
 from ucvtest.kernels.auc_ustatistic.given_clusters import GivenClusters
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
@@ -58,7 +58,8 @@ def from_scores(
         With scores of C classes, the class whose AUC against all others together is wanted, these
         in their shares of the sample, in place of Hand and Till's of all pairs.
     group_weight : {"group", "row"}
-        Whether the rows of a class in a cluster share one weight, or every row counts the same.
+        Whether the rows of a class in a cluster share one weight (of all others together where
+        `pos_label` is told from them), or every row counts the same.
     groups : array-like, shape (n,), optional
         The cluster of each row, the unit of resampling: labels of any type. Learning sets are then
         sets of whole clusters, with g1 of those of positives and g0 of those of negatives; where
@@ -91,7 +92,7 @@ def from_scores(
     ------
     ValueError
         If a learning set divides a group, `exact` is neither True nor False, shapes differ, a
-        class is absent, or is one of C and in one cluster only, learning sets change in size or
+        class is absent, one of C classes is in a single cluster, learning sets change in size or
         leave fewer than two observations of a class, some observation is never tested, a tested
         score is NaN, there are too few rows, or `pos_label` is none of the C classes.
 
@@ -116,7 +117,9 @@ def from_scores(
     AUC of s.
 
     Memory beside the arguments: three bytes an entry (five with `other`), and sums over pairs of
-    observations for ten blocks of rows. Cost O(M n^2).
+    observations for ten blocks of rows; of clusters that are one sample, eight bytes for each
+    learning set and cluster, and for each row and cluster. Cost O(M n^2), of Hand and Till's AUC
+    of clusters O(C M n^2).
 
     References
     ----------
@@ -159,11 +162,8 @@ def from_scores(
         rows = given_rows.rows
         read = rows.class_scores if several else rows.scores
         shown = [read(name, values) for name, values in given.items()]
-        rankings = None
-        if several:
-            positive = _positive(len(rows.order), pos_label)
-            rankings = Ranking.of_classes(clusters, rows.codes, positive)
-        ranked = given_rows.sums(rankings, exact=bool(exact))
+        positive = _positive(len(rows.order), pos_label) if several else None
+        ranked = given_rows.sums(positive, exact=bool(exact))
         given_rows.add_to(ranked, shown)
         return _known(ranked, given_rows.units.shape, len(shown))
     rows = GivenRows.checked(learnt, y, cluster, several=several, exact=bool(exact))

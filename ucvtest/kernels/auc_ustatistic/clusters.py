@@ -21,6 +21,7 @@ of classes c != d, each by the score of class c; kernels of linear parts are ave
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -37,7 +38,7 @@ from ucvtest.kernels.auc_ustatistic.several_classes import hand_till
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated
 
-__all__ = ["MixedClusters", "Ranking", "RowWeights", "SingleLabelClusters"]
+__all__ = ["MixedClusters", "Rankings", "RowWeights", "SingleLabelClusters"]
 
 ROWS_OF_CALL = 256
 """Learning sets of mixed clusters in one jitted call."""
@@ -48,38 +49,43 @@ ROWS_OF_SHAPE = 16
 
 @dataclass(frozen=True, eq=False)
 class RowWeights:
-    """Positive and negative rows, and what each of them weighs in each cluster: (N_c, G).
+    """The rows of each class, and what each of them weighs in each cluster: (N_c, G).
 
-    `index` (n,) is the cluster of each row. Each class is filled up by rows that weigh nothing.
-
-    With the weight "group" the rows of one class in a cluster share the weight 1.
+    `index` (n,) is the cluster of each row; of two classes the positive one is the first. Each
+    class is filled up by rows that weigh nothing. With the weight "group" the rows of one class in
+    a cluster share the weight 1.
     """
 
     index: np.ndarray
-    rows: tuple[np.ndarray, np.ndarray]
-    weights: tuple[np.ndarray, np.ndarray]
+    rows: tuple[np.ndarray, ...]
+    weights: tuple[np.ndarray, ...]
 
     @classmethod
-    def of(
-        cls, clusters: Clusters, positive: np.ndarray, negative: np.ndarray | None = None
-    ) -> Self:
-        """From the class of each row; negative are all that are not positive, or those named."""
+    def of(cls, clusters: Clusters, classes: Sequence[np.ndarray]) -> Self:
+        """From the indicators (n,) of each class."""
         index, rows, weights = clusters.groups.index, [], []
-        for members in (positive, ~positive if negative is None else negative):
+        for members in classes:
             each = np.flatnonzero(members)
             matrix = (index[each][:, None] == np.arange(clusters.n_groups)).astype(float)
             if clusters.weight == "group":
                 matrix /= np.maximum(matrix.sum(axis=0), 1.0)
-            filling = -len(each) % ROWS_OF_SHAPE
+            filling = _filled_up(len(each), few_shapes=len(classes) > 2) - len(each)
             rows.append(np.pad(each, (0, filling), mode="edge"))
             weights.append(np.pad(matrix, ((0, filling), (0, 0))))
-        return cls(index, (rows[0], rows[1]), (weights[0], weights[1]))
+        return cls(index, tuple(rows), tuple(weights))
 
-    def of_rows(self, scores: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Scores (M, n) of each learner, by class."""
-        first, second = self.rows
-        values = [each.astype(float, copy=False) for each in scores]
-        return [(each[:, first], each[:, second]) for each in values]
+    @property
+    def totals(self) -> np.ndarray:
+        """What the rows of each class weigh together in each cluster, (C, G)."""
+        return np.array([part.sum(axis=0) for part in self.weights])
+
+
+def _filled_up(n_rows: int, *, few_shapes: bool) -> int:
+    """Rows with those that weigh nothing; many pairs of classes have few shapes to compile."""
+    multiple = -(-n_rows // ROWS_OF_SHAPE)
+    if few_shapes:
+        multiple = 1 << (multiple - 1).bit_length()
+    return ROWS_OF_SHAPE * multiple
 
 
 class SingleLabelClusters(TwoClasses):
@@ -111,7 +117,10 @@ class SingleLabelClusters(TwoClasses):
     def add(self, scores: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
         """Rank the scores (M, n) of the rows; learning sets (M, G) are of clusters."""
         self._effects = None
-        self.rank(LearningSets(self._by_class(learning), draw), self._weights.of_rows(scores))
+        first, second = self._weights.rows
+        values = [each.astype(float, copy=False) for each in scores]
+        by_class = [(each[:, first], each[:, second]) for each in values]
+        self.rank(LearningSets(self._by_class(learning), draw), by_class)
         if self._rows_at_a_time is not None and self.n_waiting >= self._rows_at_a_time:
             self.settle()
 
@@ -163,57 +172,87 @@ class SingleLabelClusters(TwoClasses):
         return "every cluster was ranked equally well"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Ranking:
-    """Rows that are to be ranked above others: by which score, and how much that counts.
+    """A class whose rows are to be ranked above those of another, and how much that counts.
 
     `score` is the place among the scores for each class; None where rows have one score.
     """
 
-    weights: RowWeights
+    above: int
+    below: int
     score: int | None = None
     share: float = 1.0
 
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """What AUCs of clusters are made of: the rows of the classes, and which are ranked."""
+
+    weights: RowWeights
+    rankings: tuple[Ranking, ...]
+
     @classmethod
-    def of_classes(
-        cls, clusters: Clusters, codes: np.ndarray, positive: int | None
-    ) -> tuple[Self, ...]:
-        """Of one of several classes against all others, or of all pairs of classes."""
+    def of_two(cls, clusters: Clusters, positive: np.ndarray) -> Self:
+        """Of positive rows above all others."""
+        return cls(RowWeights.of(clusters, (positive, ~positive)), (Ranking(0, 1),))
+
+    @classmethod
+    def of_several(cls, clusters: Clusters, codes: np.ndarray, positive: int | None) -> Self:
+        """Of one of several classes above all others, or of all pairs of classes."""
         if positive is not None:
-            return (cls(RowWeights.of(clusters, codes == positive), positive),)
+            of_one = codes == positive
+            return cls(RowWeights.of(clusters, (of_one, ~of_one)), (Ranking(0, 1, positive),))
         shares = hand_till(int(codes.max()) + 1)
-        return tuple(
-            cls(RowWeights.of(clusters, codes == c, codes == d), c, shares[c, d])
-            for c, d in np.argwhere(shares).tolist()
-        )
+        weights = RowWeights.of(clusters, [codes == code for code in range(len(shares))])
+        pairs = np.argwhere(shares).tolist()
+        return cls(weights, tuple(Ranking(c, d, c, shares[c, d]) for c, d in pairs))
 
-    def of_rows(self, scores: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Scores of each learner by class; `scores` are (M, n), or (M, n, C)."""
-        if self.score is not None:
-            scores = [each[:, :, self.score] for each in scores]
-        return self.weights.of_rows(scores)
+    @cached_property
+    def of_pairs(self) -> np.ndarray:
+        """The mean of C(k, l) + C(l, k) over pairs of different clusters, by ranking (P,)."""
+        totals = self.weights.totals
+        n_groups = totals.shape[1]
+        sums = totals.sum(axis=1)
+        both = 2 * (np.outer(sums, sums) - np.einsum("cg,dg->cd", totals, totals))
+        return self._by_ranking(both) / (n_groups * (n_groups - 1))
 
-    def counts(self) -> np.ndarray:
-        """C(k, l) + C(l, k) of different clusters, (G, G)."""
-        count = np.outer(*(part.sum(axis=0) for part in self.weights.weights))
-        count = count + count.T
-        np.fill_diagonal(count, 0.0)
-        return count
+    def tested(self, learning: np.ndarray) -> np.ndarray:
+        """C(k, l) + C(l, k) summed over all pairs of clusters and all learning sets, (P,)."""
+        shown, totals = (~learning).astype(float), self.weights.totals
+        sums = np.einsum("mg,cg->mc", shown, totals)
+        own = np.einsum("g,cg,dg->cd", shown.sum(axis=0), totals, totals)
+        return self._by_ranking(2 * (np.einsum("mc,md->cd", sums, sums) - own))
+
+    def expected(self, learning: np.ndarray, factors: np.ndarray) -> np.ndarray:
+        """Sum over l of C(k, l) + C(l, k), with a factor (P,) for each ranking, by set (M, G)."""
+        shown, totals = (~learning).astype(float), self.weights.totals
+        weights = np.zeros((len(totals), len(totals)))
+        for ranking, factor in zip(self.rankings, factors, strict=True):
+            weights[ranking.above, ranking.below] += factor
+            weights[ranking.below, ranking.above] += factor
+        # By classes, not by pairs of clusters, and without BLAS: its threads are in JAX's way.
+        others = np.einsum("cd,dg->cg", weights, totals)
+        sums = np.einsum("mg,cg->mc", shown, totals)
+        own = (others * totals).sum(axis=0)
+        found: np.ndarray = (np.einsum("mc,cg->mg", sums, others) - own) * shown
+        return found
+
+    def _by_ranking(self, values: np.ndarray) -> np.ndarray:
+        return np.array([values[each.above, each.below] for each in self.rankings])
+
+    @property
+    def shares(self) -> np.ndarray:
+        """How much each ranking counts, (P,)."""
+        return np.array([each.share for each in self.rankings])
 
 
 class MixedClusters:
     """Sums over the rankings of clusters with rows of several classes; see the module's head."""
 
-    def __init__(
-        self, rankings: Sequence[Ranking], learn_size: int, *, exact: bool = False
-    ) -> None:
+    def __init__(self, rankings: Rankings, learn_size: int, *, exact: bool = False) -> None:
         self._rankings, self._exact = rankings, exact
-        counts = [each.counts() for each in rankings]
-        n_groups = len(counts[0])
-        self.shape = Shape((n_groups,), (learn_size,))
-        # Of mean 1 over the pairs of clusters.
-        self._scales = [each.sum() / (n_groups * (n_groups - 1)) for each in counts]
-        self._counts = [each / scale for each, scale in zip(counts, self._scales, strict=True)]
+        self.shape = Shape((rankings.weights.totals.shape[1],), (learn_size,))
         self._rows: list[tuple[np.ndarray, ...]] = []
         self._found: _FirstOrder | None = None
 
@@ -237,43 +276,52 @@ class MixedClusters:
         return "every cluster was ranked equally well"
 
     def add(self, scores: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
-        """Rank the scores of the rows; learning sets (M, G) are of clusters."""
+        """Rank the scores (M, n), or (M, n, C), of rows; learning sets (M, G) are of clusters."""
         self._found = None
         placed, totals = np.zeros((len(scores), *learning.shape)), []
-        for ranking, scale in zip(self._rankings, self._scales, strict=True):
-            of_pairs = self._placed(ranking, scores, learning) / scale
+        for ranking, count in zip(self._rankings.rankings, self._rankings.of_pairs, strict=True):
+            of_pairs = self._placed(ranking, scores, learning) / count
             totals.append(of_pairs.sum(axis=(1, 2)))
             placed += ranking.share * of_pairs
         self._rows.append((placed, np.array(totals), learning, draw))
 
-    @staticmethod
-    def _placed(ranking: Ranking, scores: Sequence[np.ndarray], learning: np.ndarray) -> np.ndarray:
+    def _placed(
+        self, ranking: Ranking, scores: Sequence[np.ndarray], learning: np.ndarray
+    ) -> np.ndarray:
         """Of each learner, row and tested cluster the sums of psi over the others, (D, M, G)."""
-        rows, found = ranking.of_rows(scores), []
+        place, weights, found = ranking.score, self._rankings.weights, []
+        asked = scores if place is None else [each[:, :, place] for each in scores]
+        both = (ranking.above, ranking.below)
+        of_rows = tuple(weights.weights[each] for each in both)
         for start in range(0, len(learning), ROWS_OF_CALL):
             # Always calls of one shape: others would be compiled anew.
             part = np.minimum(np.arange(start, start + ROWS_OF_CALL), len(learning) - 1)
-            scored = tuple(np.stack([each[c][part] for each in rows]) for c in (0, 1))
-            of_part = mixed_rank_sums(scored, learning[part], ranking.weights.weights)
+            shown = [each[part].astype(float, copy=False) for each in asked]
+            scored = tuple(
+                np.stack([values[:, weights.rows[each]] for values in shown]) for each in both
+            )
+            of_part = mixed_rank_sums(scored, learning[part], of_rows)
             found.append(of_part[:, : len(learning) - start])
         return np.concatenate(found, axis=1)
 
     def _thetas(self) -> np.ndarray:
         """The share of pairs in the right order, by ranking and learner (P, D)."""
         totals = sum(total for _, total, _, _ in self._rows)
-        tested = (~np.concatenate([learning for _, _, learning, _ in self._rows])).astype(float)
-        together = tested.T @ tested
-        counted = np.array([(each * together).sum() for each in self._counts])
+        tested = sum(self._rankings.tested(learning) for _, _, learning, _ in self._rows)
+        # Nothing is known of two classes that were never tested together.
+        counted = np.where(tested > 0.5 * self._least, tested, np.nan) / self._rankings.of_pairs
         found: np.ndarray = totals / counted[:, None]
         return found
 
-    def _of_learners(self, thetas: np.ndarray) -> np.ndarray:
-        """theta of each learner (D,), averaged over the rankings."""
-        return np.array([each.share for each in self._rankings]) @ thetas
+    @property
+    def _least(self) -> float:
+        """What any two rows of different clusters weigh together, at least."""
+        weights = [part[part > 0].min() for part in self._rankings.weights.weights]
+        return float(min(weights) ** 2)
 
     def mean(self, contrast: Sequence[float]) -> float:
         """theta, or a linear combination of those of learners."""
-        return float(np.dot(contrast, self._of_learners(self._thetas())))
+        return float(np.dot(contrast, self._rankings.shares @ self._thetas()))
 
     def answer(self, contrast: Sequence[float]) -> Answer:
         """The estimate with its jackknife variance for a linear combination of the learners."""
@@ -305,14 +353,14 @@ class MixedClusters:
             for place, axis in ((0, 1), (2, 0), (3, 0))
         )
         (n,), (g,) = self.shape.sizes, self.shape.learn_sizes
-        thetas, tested = self._thetas(), (~learning).astype(float)
-        shares = [each.share for each in self._rankings]
+        thetas, shares = self._thetas(), self._rankings.shares
         # Mean of h over the tested pairs with a cluster; theta where it is learnt from.
         moved = np.empty(placed.shape)
         for learner, of_learner in enumerate(thetas.T):
-            expected = np.einsum("p,p,pkl->kl", shares, of_learner, self._counts)
-            moved[learner] = (placed[learner] - (tested @ expected) * tested) / (n - g - 1)
-        return _FirstOrder(self._of_learners(thetas), moved, learning, draw)
+            factors = shares * of_learner / self._rankings.of_pairs
+            expected = self._rankings.expected(learning, factors)
+            moved[learner] = (placed[learner] - expected) / (n - g - 1)
+        return _FirstOrder(shares @ thetas, moved, learning, draw)
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,7 +395,8 @@ class _FirstOrder:
         mean = learnt.mean(axis=0)
         response = np.einsum("dm,mi->di", phi, learnt - mean) / len(learnt)
         if exact:
-            eta = response * (n * (n - 1) / (g * (n - g)))
+            # A rule that has learnt before learns from none of them, and has no coefficients.
+            eta = response * (n * (n - 1) / max(g * (n - g), 1))
         else:
             centred = learnt - mean
             gram = np.einsum("mi,mj->ij", centred, centred, optimize=True) / len(learnt)

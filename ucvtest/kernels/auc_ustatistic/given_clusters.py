@@ -9,15 +9,15 @@ import numpy as np
 from ucvtest.data.groups import Clusters
 from ucvtest.kernels.auc_ustatistic.clusters import (
     MixedClusters,
-    Ranking,
+    Rankings,
     RowWeights,
     SingleLabelClusters,
 )
 from ucvtest.kernels.auc_ustatistic.given import GivenRows
 
-__all__ = ["LEAST_MIXED", "GivenClusters"]
+__all__ = ["GivenClusters"]
 
-LEAST_MIXED = 3
+LEAST_TESTED = 3
 """Clusters that learning sets leave at least, where some hold both labels: without one of them
 there is a pair still."""
 
@@ -29,6 +29,8 @@ class GivenClusters:
     clusters: Clusters
     rows: GivenRows
     units: GivenRows
+    several: bool
+    """Whether there is a score for each class."""
 
     @classmethod
     def checked(
@@ -47,8 +49,8 @@ class GivenClusters:
         for code in rows.order if several else ():
             if len(np.unique(groups.index[rows.codes == code])) == 1:
                 raise ValueError(
-                    f"class {code} is in one group only, which is either learnt from or tested: "
-                    "merge it with another class, or leave it out"
+                    f"class {code} of y is in one of the groups only, which is either learnt from "
+                    "or tested: merge it with another class, or leave it out"
                 )
         own = None if several else groups.classes(rows.codes)
         units = GivenRows(
@@ -59,25 +61,28 @@ class GivenClusters:
         )
         mixed = own is None
         units.check(
-            exact=exact, unit="group", of_class=not mixed, least=LEAST_MIXED if mixed else 2
+            exact=exact, unit="group", of_class=not mixed, least=LEAST_TESTED if mixed else 2
         )
-        return cls(clusters, rows, units)
+        return cls(clusters, rows, units, several)
 
     @property
     def mixed(self) -> bool:
         """Whether all clusters are one sample: some hold both labels, or there are more labels."""
         return len(self.units.order) == 1
 
-    def sums(
-        self, rankings: Sequence[Ranking] | None, *, exact: bool
-    ) -> MixedClusters | SingleLabelClusters:
-        """What adds up the rankings, which several classes have, or those of two classes."""
-        weights = RowWeights.of(self.clusters, self.rows.codes == 1)
-        if self.mixed:
-            asked = rankings or [Ranking(weights)]
-            return MixedClusters(asked, self.units.shape.learn_sizes[0], exact=exact)
-        return SingleLabelClusters(self.units.members, weights, exact=exact)
+    def sums(self, positive: int | None, *, exact: bool) -> MixedClusters | SingleLabelClusters:
+        """What adds up the rankings; `positive` is the one of several classes that is asked for."""
+        codes = self.rows.codes
+        if not self.mixed:
+            weights = RowWeights.of(self.clusters, (codes == 1, codes == 0))
+            return SingleLabelClusters(self.units.members, weights, exact=exact)
+        rankings = (
+            Rankings.of_several(self.clusters, codes, positive)
+            if self.several
+            else Rankings.of_two(self.clusters, codes == 1)
+        )
+        return MixedClusters(rankings, self.units.shape.learn_sizes[0], exact=exact)
 
     def add_to(self, sums: Any, scores: Sequence[np.ndarray]) -> None:
-        """Rank the scores (M, n) of each learner."""
+        """Rank the scores (M, n), or (M, n, C), of each learner."""
         sums.add(scores, self.units.learnt, self.rows.draw)

@@ -27,6 +27,11 @@ def status(sums: _Ranked, found: Answer) -> str:
     """Why there is no variance, if there is none; of one learner, or the difference of two."""
     if not math.isnan(found.values["jackknife"]):
         return "ok"
+    if math.isnan(found.auc):
+        return (
+            "too few resamples: some two classes were tested together in no learning set; give "
+            "more learning sets, or smaller ones"
+        )
     if sums.n_learners == 1:
         why = sums.why_flat()
     elif sums.alike:

@@ -48,7 +48,8 @@ class UStatisticTest(AboutLearningSets):
     this size and a test set (leave-p-out), the unbiased estimate with the smallest
     variance. With ``loss="auc"``: the expected AUC (difference), the probability that a new
     positive is scored above a new negative, ties counted half; the mean is over all learning sets
-    within the classes and all pairs that they leave to be tested.
+    within the classes (of `groups` with rows of several classes: over all sets of groups) and all
+    pairs that they leave to be tested.
 
     Parameters
     ----------
@@ -65,7 +66,8 @@ class UStatisticTest(AboutLearningSets):
         for which every variance exists. With ``loss="auc"`` as many of each class are in every
         learning set: a pair says how many, negatives first; a number is shared out in proportion
         to the classes; by default floor(n_c/2) - 1 of class c. Of more than two classes a tuple
-        says how many of each, in ascending order with `pos_label` last.
+        says how many of each, in ascending order with `pos_label` last. Of `groups` with rows of
+        several classes it is a number of groups.
     contrast : {"difference", "ratio"}
         How two learners are compared: "ratio" is the expected loss of the first over that of the
         second, for losses that are never negative (squared, absolute, log, or with such bounds;
@@ -155,8 +157,9 @@ class UStatisticTest(AboutLearningSets):
     for another class, these in their shares of the sample. Learning sets are drawn within all
     classes; "jackknife" is the default variance, "midpoint" exists as above; at most 1000
     observations. With `groups` learning sets are random clusters, also where each is of one class,
-    `learn_size` is their number, and there is the jackknife alone; a class that a learning set
-    lacks has its lowest score everywhere, so that nothing is told from it. Learners with a score
+    and there is the jackknife alone; the share of a class is that of its clusters, unless
+    ``group_weight="row"``. A class that a learning set lacks has its lowest score everywhere, so
+    it ranks no row above another (functions have to see to that themselves). Learners with a score
     for each class: "lda", "qda" and "gaussian_nb" (log-odds against all other classes),
     "nearest_centroid" (by how much the nearest other mean is farther off), "knn" and "majority"
     (shares), all jitted; scikit-learn classifiers by `predict_proba`, or where there is none by
@@ -316,7 +319,7 @@ class UStatisticTest(AboutLearningSets):
             error of the variance is below `tol` times the variance, and that of the
             estimate below `tol` times its standard error; for the AUC at least
             max(600, 10 n) fits of each learner. "exact" learns from all C(n, g) learning
-            sets (for the AUC, those within the classes).
+            sets (for the AUC, those within the classes, or of groups).
         variance : {"auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic"}
             The variance estimate to studentise with; those that are precise are reported beside
             it. "auto" is "midpoint" for the zero-one loss where g <= n/2 and 12 <= n <= 2000,

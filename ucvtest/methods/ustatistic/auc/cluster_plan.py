@@ -8,13 +8,13 @@ import numpy as np
 from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.data.sample import Sample
-from ucvtest.kernels.auc_ustatistic.clusters import Ranking, RowWeights
+from ucvtest.kernels.auc_ustatistic.clusters import Rankings, RowWeights
 from ucvtest.methods.ustatistic.auc.plan import AnySizes, ClassSizes, asked_sizes
 from ucvtest.methods.ustatistic.auc.several_plan import in_words
 
 __all__ = ["ClusterSizes", "MixedSizes", "SeveralMixedSizes", "SingleLabelSizes", "cluster_sizes"]
 
-LEAST_MIXED = 6
+LEAST_GROUPS = 6
 """Clusters of which learning sets leave three."""
 
 
@@ -32,12 +32,23 @@ class SingleLabelSizes(ClassSizes):
         groups = clusters.groups
         units = replace(sample, response=sample.response[groups.first], codes=own, groups=None)
         members, sizes = asked_sizes(units, size, units_of(clusters))
-        weights = RowWeights.of(clusters, sample.target == 1)
+        positive = sample.target == 1
+        weights = RowWeights.of(clusters, (positive, ~positive))
         return cls.of(members[::-1], sizes[::-1], weights=weights)
 
     def of_rows(self, learning: np.ndarray) -> np.ndarray:
         """See `AnySizes`."""
         return learning[:, self.weights.index]
+
+    @property
+    def n_scored(self) -> int:
+        """See `AnySizes`."""
+        return len(self.weights.index)
+
+    @property
+    def smallest(self) -> tuple[int, str]:
+        """See `AnySizes`."""
+        return min(self.sizes), f"The smaller class has {min(self.sizes)} groups"
 
     @property
     def about(self) -> str:
@@ -54,7 +65,7 @@ class SingleLabelSizes(ClassSizes):
 class MixedSizes(AnySizes):
     """Clusters with rows of both classes."""
 
-    rankings: tuple[Ranking, ...] = field(kw_only=True)
+    rankings: Rankings = field(kw_only=True)
 
     known_variances: ClassVar[tuple[str, ...]] = ("jackknife",)
 
@@ -62,22 +73,27 @@ class MixedSizes(AnySizes):
     def of_clusters(cls, sample: Sample, clusters: Clusters, size: Any) -> Self:
         """The sizes that a user asks for."""
         units = _one_sample(clusters, size, "groups have rows of both classes")
-        weights = RowWeights.of(clusters, sample.target == 1)
-        return cls.of(*units, rankings=(Ranking(weights),))
+        return cls.of(*units, rankings=Rankings.of_two(clusters, sample.target == 1))
 
     def of_rows(self, learning: np.ndarray) -> np.ndarray:
         """See `AnySizes`."""
-        return learning[:, self.rankings[0].weights.index]
+        return learning[:, self.rankings.weights.index]
+
+    @property
+    def n_scored(self) -> int:
+        """See `AnySizes`."""
+        return len(self.rankings.weights.index)
+
+    @property
+    def smallest(self) -> tuple[int, str]:
+        """See `AnySizes`."""
+        count = int((self.rankings.weights.totals > 0).sum(axis=1).min())
+        return count, f"One of the classes is in {count} groups"
 
     @property
     def about(self) -> str:
         """What the variances are for."""
         return "loss='auc' with groups of both classes"
-
-    @property
-    def default_variance(self) -> str:
-        """The variance that "auto" stands for."""
-        return "jackknife"
 
     @property
     def counts(self) -> dict[str, Any]:
@@ -107,7 +123,7 @@ class SeveralMixedSizes(MixedSizes):
         assert sample.codes is not None
         units = _one_sample(clusters, size, f"there are {sample.n_classes} classes")
         labels, last = np.asarray(sample.classes).tolist(), sample.n_classes - 1
-        rankings = Ranking.of_classes(clusters, sample.codes, last if against_rest else None)
+        rankings = Rankings.of_several(clusters, sample.codes, last if against_rest else None)
         positive = labels[-1] if against_rest else None
         return cls.of(*units, rankings=rankings, n_classes=sample.n_classes, positive=positive)
 
@@ -130,9 +146,9 @@ class SeveralMixedSizes(MixedSizes):
 def _one_sample(clusters: Clusters, size: Any, where: str) -> tuple[tuple[np.ndarray], tuple[int]]:
     """All clusters, and how many are learnt from: as the user asks for, or about half."""
     n = clusters.n_groups
-    if n < LEAST_MIXED:
+    if n < LEAST_GROUPS:
         raise ValueError(
-            f"groups names {n} groups: at least {LEAST_MIXED} are needed for loss='auc' where "
+            f"groups names {n} groups: at least {LEAST_GROUPS} are needed for loss='auc' where "
             f"{where}"
         )
     default = n // 2 - 1

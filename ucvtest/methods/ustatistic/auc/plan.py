@@ -52,6 +52,17 @@ class AnySizes(WithinClasses):
         return learning
 
     @property
+    def n_scored(self) -> int:
+        """Rows that a rule scores: the observations, or the rows of all clusters."""
+        return self.n_obs
+
+    @property
+    def smallest(self) -> tuple[int, str]:
+        """How much there is of the smallest class, and the same in words."""
+        which = "smaller" if len(self.sizes) == 2 else "smallest"
+        return min(self.sizes), f"The {which} class has {min(self.sizes)} observations"
+
+    @property
     def asked(self) -> tuple[int, ...]:
         """How many of each class are learnt from, in the order that `learn_size` has."""
         return self.learn_sizes

@@ -16,6 +16,7 @@ from ucvtest.inference.studentise import (
 )
 from ucvtest.kernels.auc_ustatistic.status import too_rough
 from ucvtest.kernels.auc_ustatistic.variances import Answer
+from ucvtest.methods.ustatistic.auc.cluster_plan import MixedSizes
 from ucvtest.methods.ustatistic.auc.plan import ClassSizes
 from ucvtest.methods.ustatistic.auc.run import Found
 from ucvtest.methods.ustatistic.auc.run import Sizes as AnySizes
@@ -148,16 +149,16 @@ def _notes(
 ) -> Iterator[str]:
     """Notes for the reader of the result."""
     yield ORDER
-    smallest = min(sizes.sizes)
-    if smallest < FEW_IN_CLASS:
+    count, in_words = sizes.smallest
+    if count < FEW_IN_CLASS:
         yield (
-            f"The {'smaller' if len(sizes.sizes) == 2 else 'smallest'} class has {smallest} "
-            f"observations: with fewer than {FEW_IN_CLASS} the standard error is rough, and so is "
-            "all that rests on it."
+            f"{in_words}: with fewer than {FEW_IN_CLASS} the standard error is "
+            "rough, and so is all that rests on it."
         )
     if not sizes.paired:
+        whole = "the groups" if isinstance(sizes, MixedSizes) else "a class"
         yield (
-            "Learning sets hold more than half of a class: the variance is the jackknife's, too "
+            f"Learning sets hold more than half of {whole}: the variance is the jackknife's, too "
             "large rather than too small on average."
         )
     if not source.paired and hypothesis.null_value == 0.5 and isinstance(sizes, ClassSizes):

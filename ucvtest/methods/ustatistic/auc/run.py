@@ -1,4 +1,4 @@
-"""AUCs from learning sets within the classes: drawn, enumerated, or given."""
+"""AUCs from learning sets within the classes, or of clusters: drawn, enumerated, or given."""
 
 import math
 from collections.abc import Callable
@@ -27,6 +27,9 @@ Sizes = ClassSizes | SeveralSizes | MixedSizes
 
 STAGE_CELLS = 500_000
 """Scores of a learner that are in memory at a time."""
+
+STAGE_SCORES = 25_000_000
+"""The same where rows of clusters have many more scores than there are clusters."""
 
 STAGE_PLACEMENTS = 4_000_000
 """Placements of a learner, of two bytes, that are in memory at a time."""
@@ -59,7 +62,7 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Sampler:
-    """Learning sets within the classes, with the scores of one learner or two."""
+    """Learning sets within the classes, or of clusters, with the scores of one learner or two."""
 
     sizes: Sizes
     source: LossSource
@@ -68,7 +71,9 @@ class Sampler:
     @property
     def rows_of_part(self) -> int:
         """Learning sets whose scores are in memory at a time."""
-        return max(64, STAGE_CELLS // (self.sizes.n_obs * self.sizes.n_scores))
+        sizes = self.sizes
+        of_units = STAGE_CELLS // (sizes.n_obs * sizes.n_scores)
+        return max(64, min(of_units, STAGE_SCORES // (sizes.n_scored * sizes.n_scores)))
 
     def drawn(self, n_pairs: int) -> np.ndarray:
         """Pairs of random learning sets (2 n_pairs, n), the first sets of all pairs first."""
