@@ -11,9 +11,11 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.figure import Figure
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ShuffleSplit
 
 import ucvtest as uv
+from ucvtest.comparison.default import recommended
 from ucvtest.comparison.fields import _adjusted
 from ucvtest.methods import registry
 
@@ -190,6 +192,15 @@ def test_recommended_is_what_is_run():
     assert areas.tests == ("ustatistic",)
     assert areas.settings["loss"] == "auc"
     assert areas.result("ustatistic").better == "higher"
+
+
+def test_fits_of_several_classes_are_counted_by_groups():
+    index = np.repeat(np.arange(20), 100)
+    y = np.arange(2000) % 3
+    X = np.random.default_rng(0).normal(size=(2000, 2))
+    slow = {"one": LogisticRegression(), "two": LogisticRegression(C=0.1)}
+    found = recommended(X, y, slow, 2, "auc", {"groups": index})
+    assert found.spec.fit["max_fits"] < 2000
 
 
 def test_the_recommended_test_follows_loss_and_cost():

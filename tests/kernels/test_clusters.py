@@ -1,6 +1,6 @@
 """Kernels that take a cluster for each row, against enumeration over G = 6 and 7 clusters."""
 
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from tests.oracles import clusters as oracle
 from ucvtest.data.groups import Clusters, Groups
 from ucvtest.kernels import auc_ustatistic, leave_pair_out, permutation
-from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters, Rankings
+from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters, RankedClasses
 from ucvtest.stats.exchangeable import Exchangeable
 
 SIZES = {6: [1, 4, 2, 3, 1, 2], 7: [2, 1, 3, 1, 1, 4, 2]}
@@ -88,23 +88,14 @@ class TestFromScores:
         sets = list(combinations(range(n_clusters), 2))
         learnt = np.array([np.isin(index, each) for each in sets])
         table = np.round(np.random.default_rng(6).normal(size=(*learnt.shape, 3)), 1)
-        asked = [(c, c, d) for c, d in permutations(range(3), 2)]
-        if positive is not None:
-            asked = [(positive, positive, [0, 2])]
-        thetas, linear = [], []
-        for score, above, below in asked:
-            # 2 is neither ranked above others nor below them.
-            labels = np.where(y == above, 1, np.where(np.isin(y, below), 0, 2))
-            psi, pairs, theta = oracle.auc_kernel(
-                lambda rows, score=score: table[(learnt == rows).all(axis=1)][0, :, score],
-                index,
-                labels,
-                sets,
-                weight,
-            )
-            thetas.append(theta)
-            linear.append(oracle.auc_linear_part(psi, pairs, theta, samples))
-        h = {key: np.mean([each[key] for each in linear]) for key in linear[0]}
+        theta, h = oracle.auc_of_classes(
+            lambda rows, c: table[(learnt == rows).all(axis=1)][0, :, c],
+            index,
+            y,
+            sets,
+            weight,
+            positive,
+        )
         scores = np.where(learnt[:, :, None], np.nan, table)
         found = auc_ustatistic.from_scores(
             scores,
@@ -115,7 +106,7 @@ class TestFromScores:
             group_weight=weight,
             groups=names,
         )
-        assert found["auc"] == pytest.approx(np.mean(thetas), abs=1e-12)
+        assert found["auc"] == pytest.approx(theta, abs=1e-12)
         assert found["variance"] == pytest.approx(oracle.auc_jackknife(h, samples), abs=1e-12)
         assert found["df"] == n_clusters - 1
         assert found["u"].shape == (n_clusters,)
@@ -153,7 +144,9 @@ class TestFromScores:
         np.testing.assert_allclose(both["u"], first["u"] - second["u"], atol=1e-12)
         clusters = Clusters(Groups(np.arange(7), index), weight)
         sets = np.array([learnt[:, index == each].all(axis=1) for each in range(7)]).T
-        whole, parts = (MixedClusters(Rankings.of_several(clusters, y, None), 2) for _ in range(2))
+        whole, parts = (
+            MixedClusters(RankedClasses.of_several(clusters, y, None), 2) for _ in range(2)
+        )
         whole.add([scores], sets, np.arange(300))
         for rows in (slice(0, 70), slice(70, 300)):
             parts.add([scores[rows]], sets[rows], np.arange(300)[rows])
@@ -168,19 +161,12 @@ class TestFromScores:
         y, index, names = rows_of(6)
         table = np.round(np.random.default_rng(4).normal(size=(len(y), 3)), 1)
         samples = [range(6)]
-        asked = [(1, [0])]
         if several:
             y = np.random.default_rng(5).integers(0, 3, size=len(index))
-            asked = [(c, [d]) for c, d in permutations(range(3), 2)]
-        linear, thetas = [], []
-        for above, below in asked:
-            labels = np.where(y == above, 1, np.where(np.isin(y, below), 0, 2))
-            kernel = oracle.auc_kernel(
-                lambda rows, above=above: table[:, above], index, labels, [()], weight
-            )
-            thetas.append(kernel[2])
-            linear.append(oracle.auc_linear_part(*kernel, samples))
-        h = {key: np.mean([each[key] for each in linear]) for key in linear[0]}
+            theta, h = oracle.auc_of_classes(lambda rows, c: table[:, c], index, y, [()], weight)
+        else:
+            kernel = oracle.auc_kernel(lambda rows: table[:, 1], index, y, [()], weight)
+            theta, h = kernel[2], oracle.auc_linear_part(*kernel, samples)
         found = auc_ustatistic.from_scores(
             table[None] if several else table[None, :, 1],
             np.zeros((1, len(y))),
@@ -189,7 +175,7 @@ class TestFromScores:
             group_weight=weight,
             groups=names,
         )
-        assert found["auc"] == pytest.approx(np.mean(thetas), abs=1e-12)
+        assert found["auc"] == pytest.approx(theta, abs=1e-12)
         assert found["variance"] == pytest.approx(oracle.auc_jackknife(h, samples), abs=1e-12)
 
     def test_classes_that_are_never_tested_together(self):
@@ -213,7 +199,7 @@ class TestFromScores:
         with pytest.raises(ValueError, match="learnt leaves 2 of 6 groups, and 3 at least must"):
             auc_ustatistic.from_scores(scores, learnt, y, exact=True, groups=names)
         several = np.stack([scores] * 3, axis=2)
-        with pytest.raises(ValueError, match="class 2 of y is in one of the groups only"):
+        with pytest.raises(ValueError, match="class 2 is in one group only"):
             auc_ustatistic.from_scores(
                 several, learnt, np.where(index == 5, 2, y), exact=True, groups=names
             )

@@ -4,7 +4,7 @@ Observations are clusters t = 0, ..., G - 1 of rows. L is a learning set of g cl
 m = g + 1; D_L(t) is the loss of cluster t under the rule learnt on the rows of L.
 """
 
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 
@@ -115,3 +115,23 @@ def auc_jackknife(h, samples):
         n = len(members)
         total += (n - 1) / n * float(((without - without.mean()) ** 2).sum())
     return total
+
+
+def auc_of_classes(score, index, y, sets, weight, positive=None):
+    """theta and h, averaged over the pairs of three classes, or of one against the other two.
+
+    `score` maps the rows learnt from, and a class, to scores of all rows.
+    """
+    asked = [(c, [d]) for c, d in permutations(range(3), 2)]
+    if positive is not None:
+        asked = [(positive, sorted({0, 1, 2} - {positive}))]
+    thetas, linear = [], []
+    for above, below in asked:
+        # 2 is neither ranked above others nor below them.
+        labels = np.where(y == above, 1, np.where(np.isin(y, below), 0, 2))
+        kernel = auc_kernel(
+            lambda rows, above=above: score(rows, above), index, labels, sets, weight
+        )
+        thetas.append(kernel[2])
+        linear.append(auc_linear_part(*kernel, [range(int(index.max()) + 1)]))
+    return np.mean(thetas), {key: np.mean([h[key] for h in linear]) for key in linear[0]}

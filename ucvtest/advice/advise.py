@@ -311,7 +311,7 @@ def _evidence(
         if suits and studied:
             one = _summary(procedure, near, _coverage(cells), widths, n)
             found.append(replace(one, both_sides=studied == set(sizes)))
-            problems |= set(_coverage(near))
+            problems |= {cell.problem for cell in near if cell.answered}
     return [replace(one, unstudied=1 - one.n_problems / len(problems)) for one in found]
 
 
@@ -382,7 +382,7 @@ def _relative_width(cells: list[Any], widths: Mapping[tuple[str, int], float]) -
 def _rank(each: Evidence, limits: Limits) -> tuple[Any, ...]:
     """Promised ones first, the narrowest first; of the others the best in its worst problem.
 
-    Behind them come those that were not studied on too many problems.
+    Last come those that lack too many of the problems.
     """
     if each.meets(limits):
         return (0, each.width, each.n_fits)

@@ -1,5 +1,6 @@
 """Groups of observations, such as the rows of one patient: the unit of resampling."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -90,6 +91,18 @@ class Groups:
         """The class of each group (G,), from those of observations; None if one has several."""
         own = codes[self.first]
         return own if bool((own[self.index] == codes).all()) else None
+
+    def check_classes(self, codes: np.ndarray, labels: Sequence[Any]) -> None:
+        """Refuse classes that are in one group only; `labels` are those of the codes."""
+        for code, label in enumerate(labels):
+            found = np.unique(self.index[codes == code])
+            if len(found) == 1:
+                name = self.labels.tolist()[found[0]]
+                raise ValueError(
+                    f"class {label!r} is in one group only ({name!r}), which is either learnt from "
+                    "or tested: it must be in two at least; merge it with another class, or leave "
+                    "it out"
+                )
 
     def strata(self, codes: np.ndarray, *, fine: bool = False) -> np.ndarray:
         """Numbers (G,) of strata that have the classes of their rows in common.

@@ -162,14 +162,7 @@ def _check_classes_of_groups(sample: Sample) -> None:
     """
     if sample.groups is None or sample.codes is None or sample.classes is None:
         return
-    for code, label in enumerate(sample.classes.tolist()):
-        found = np.unique(sample.groups.index[sample.codes == code])
-        if len(found) == 1:
-            name = sample.groups.labels.tolist()[found[0]]
-            raise ValueError(
-                f"class {label!r} is in one group only ({name!r}), which is either learnt from or "
-                "tested: it must be in two at least; merge it with another class, or leave it out"
-            )
+    sample.groups.check_classes(sample.codes, sample.classes.tolist())
 
 
 def warn_of(sample: Sample) -> None:

@@ -1,6 +1,6 @@
 """`UStatisticTest` on clusters, against enumeration of all sets of clusters."""
 
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ import pytest
 import ucvtest as uv
 from tests.oracles import clusters as oracle
 from ucvtest.data.groups import Clusters, Groups
-from ucvtest.kernels.auc_ustatistic.clusters import Rankings, RowWeights, SingleLabelClusters
+from ucvtest.kernels.auc_ustatistic.clusters import RankedClasses, RowWeights, SingleLabelClusters
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.methods.ustatistic.auc.cluster_plan import MixedSizes
 from ucvtest.methods.ustatistic.auc.run import Sampler
@@ -179,23 +179,14 @@ def test_aucs_of_three_classes_are_those_of_enumeration(n_clusters, positive, we
     result = test.fit("exact")
     samples = [range(n_clusters)]
     sets = list(combinations(range(n_clusters), G))
-    asked = [(c, [d]) for c, d in permutations(range(3), 2)]
-    if positive is not None:
-        asked = [(positive, [0, 2])]
-    thetas, linear = [], []
-    for above, below in asked:
 
-        def score(learnt, above=above):
-            if len(np.unique(y[learnt])) == 1:  # predicted without a fit
-                return np.zeros(len(y))
-            return squared_distances(X[learnt], y[learnt], X)[:, above]
+    def score(learnt, of_class):
+        if len(np.unique(y[learnt])) == 1:  # predicted without a fit
+            return np.zeros(len(y))
+        return squared_distances(X[learnt], y[learnt], X)[:, of_class]
 
-        labels = np.where(y == above, 1, np.where(np.isin(y, below), 0, 2))
-        psi, pairs, theta = oracle.auc_kernel(score, index, labels, sets, weight)
-        thetas.append(theta)
-        linear.append(oracle.auc_linear_part(psi, pairs, theta, samples))
-    h = {key: np.mean([each[key] for each in linear]) for key in linear[0]}
-    assert result.estimate == pytest.approx(np.mean(thetas), abs=1e-12)
+    theta, h = oracle.auc_of_classes(score, index, y, sets, weight, positive)
+    assert result.estimate == pytest.approx(theta, abs=1e-12)
     assert result.variance == pytest.approx(oracle.auc_jackknife(h, samples), abs=1e-12)
     assert result.df == n_clusters - 1
     about = "class 1 against the rest" if positive is not None else "3 classes (Hand and Till)"
@@ -234,7 +225,7 @@ def test_groups_with_a_class_are_counted_in_notes():
 def test_scores_of_many_rows_are_few_at_a_time():
     clusters = Clusters(Groups(np.arange(20), np.repeat(np.arange(20), 1000)), "row")
     positive = np.arange(20_000) % 2 == 0
-    sizes = MixedSizes.of((np.arange(20),), (9,), rankings=Rankings.of_two(clusters, positive))
+    sizes = MixedSizes.of((np.arange(20),), (9,), rankings=RankedClasses.of_two(clusters, positive))
     rows = Sampler(sizes, None, np.random.default_rng(0)).rows_of_part
     assert rows * 20_000 * 8 <= 2e8
 

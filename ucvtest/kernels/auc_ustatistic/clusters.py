@@ -38,7 +38,7 @@ from ucvtest.kernels.auc_ustatistic.several_classes import hand_till
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated
 
-__all__ = ["MixedClusters", "Rankings", "RowWeights", "SingleLabelClusters"]
+__all__ = ["MixedClusters", "RankedClasses", "RowWeights", "SingleLabelClusters"]
 
 ROWS_OF_CALL = 256
 """Learning sets of mixed clusters in one jitted call."""
@@ -74,7 +74,7 @@ class RowWeights:
             weights.append(np.pad(matrix, ((0, filling), (0, 0))))
         return cls(index, tuple(rows), tuple(weights))
 
-    @property
+    @cached_property
     def totals(self) -> np.ndarray:
         """What the rows of each class weigh together in each cluster, (C, G)."""
         return np.array([part.sum(axis=0) for part in self.weights])
@@ -186,7 +186,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, eq=False)
-class Rankings:
+class RankedClasses:
     """What AUCs of clusters are made of: the rows of the classes, and which are ranked."""
 
     weights: RowWeights
@@ -250,7 +250,7 @@ class Rankings:
 class MixedClusters:
     """Sums over the rankings of clusters with rows of several classes; see the module's head."""
 
-    def __init__(self, rankings: Rankings, learn_size: int, *, exact: bool = False) -> None:
+    def __init__(self, rankings: RankedClasses, learn_size: int, *, exact: bool = False) -> None:
         self._rankings, self._exact = rankings, exact
         self.shape = Shape((rankings.weights.totals.shape[1],), (learn_size,))
         self._rows: list[tuple[np.ndarray, ...]] = []

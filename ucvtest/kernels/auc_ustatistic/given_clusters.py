@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.data.groups import Clusters
 from ucvtest.kernels.auc_ustatistic.clusters import (
     MixedClusters,
-    Rankings,
+    RankedClasses,
     RowWeights,
     SingleLabelClusters,
 )
@@ -46,12 +46,8 @@ class GivenClusters:
         """Refuse what no variance can be had from, and learning sets that divide a cluster."""
         rows = GivenRows.read(learnt, y, cluster, several=several)
         groups = clusters.groups
-        for code in rows.order if several else ():
-            if len(np.unique(groups.index[rows.codes == code])) == 1:
-                raise ValueError(
-                    f"class {code} of y is in one of the groups only, which is either learnt from "
-                    "or tested: merge it with another class, or leave it out"
-                )
+        if several:
+            groups.check_classes(rows.codes, rows.order)
         own = None if several else groups.classes(rows.codes)
         units = GivenRows(
             groups.common("learnt", rows.learnt),
@@ -77,9 +73,9 @@ class GivenClusters:
             weights = RowWeights.of(self.clusters, (codes == 1, codes == 0))
             return SingleLabelClusters(self.units.members, weights, exact=exact)
         rankings = (
-            Rankings.of_several(self.clusters, codes, positive)
+            RankedClasses.of_several(self.clusters, codes, positive)
             if self.several
-            else Rankings.of_two(self.clusters, codes == 1)
+            else RankedClasses.of_two(self.clusters, codes == 1)
         )
         return MixedClusters(rankings, self.units.shape.learn_sizes[0], exact=exact)
 

@@ -8,7 +8,7 @@ import numpy as np
 from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.data.sample import Sample
-from ucvtest.kernels.auc_ustatistic.clusters import Rankings, RowWeights
+from ucvtest.kernels.auc_ustatistic.clusters import RankedClasses, RowWeights
 from ucvtest.methods.ustatistic.auc.plan import AnySizes, ClassSizes, asked_sizes
 from ucvtest.methods.ustatistic.auc.several_plan import in_words
 
@@ -65,7 +65,7 @@ class SingleLabelSizes(ClassSizes):
 class MixedSizes(AnySizes):
     """Clusters with rows of both classes."""
 
-    rankings: Rankings = field(kw_only=True)
+    rankings: RankedClasses = field(kw_only=True)
 
     known_variances: ClassVar[tuple[str, ...]] = ("jackknife",)
 
@@ -73,7 +73,7 @@ class MixedSizes(AnySizes):
     def of_clusters(cls, sample: Sample, clusters: Clusters, size: Any) -> Self:
         """The sizes that a user asks for."""
         units = _one_sample(clusters, size, "groups have rows of both classes")
-        return cls.of(*units, rankings=Rankings.of_two(clusters, sample.target == 1))
+        return cls.of(*units, rankings=RankedClasses.of_two(clusters, sample.target == 1))
 
     def of_rows(self, learning: np.ndarray) -> np.ndarray:
         """See `AnySizes`."""
@@ -123,7 +123,7 @@ class SeveralMixedSizes(MixedSizes):
         assert sample.codes is not None
         units = _one_sample(clusters, size, f"there are {sample.n_classes} classes")
         labels, last = np.asarray(sample.classes).tolist(), sample.n_classes - 1
-        rankings = Rankings.of_several(clusters, sample.codes, last if against_rest else None)
+        rankings = RankedClasses.of_several(clusters, sample.codes, last if against_rest else None)
         positive = labels[-1] if against_rest else None
         return cls.of(*units, rankings=rankings, n_classes=sample.n_classes, positive=positive)
 

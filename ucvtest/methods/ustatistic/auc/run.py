@@ -29,7 +29,7 @@ STAGE_CELLS = 500_000
 """Scores of a learner that are in memory at a time."""
 
 STAGE_SCORES = 25_000_000
-"""The same where rows of clusters have many more scores than there are clusters."""
+"""The same of rows in clusters, which may be many more than there are clusters."""
 
 STAGE_PLACEMENTS = 4_000_000
 """Placements of a learner, of two bytes, that are in memory at a time."""
