@@ -16,6 +16,7 @@ SET_ON = frozenset(
     (
         *("no_signal", "weak", "no_signal_2", "sparse", "neighbours", "trees", "wdbc"),
         *("ionosphere", "letter", "bates_classes_20", "bates_classes_20_trees"),
+        *("cauchy", "strips"),
         *("ridge", "skewed", "exponential", "bates_20", "friedman", "chen_null", "blocks_400"),
         *("bates_20_trees", "friedman_trees", "chen_null_trees", "blocks_400_trees"),
         *("null_2", "auc_equal", "imbalance_20", "heavy_tails", "lognormal", "wide", "strong"),

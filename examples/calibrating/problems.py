@@ -334,8 +334,9 @@ def problems() -> dict[str, Problem]:
     from calibrating.auc_problems import MAKERS as OF_AUC
     from calibrating.benchmark_problems import MAKERS as OF_BENCHMARK
     from calibrating.held_out_problems import MAKERS as HELD_OUT
+    from calibrating.unstable_problems import MAKERS as UNSTABLE
 
-    for make in (*MAKERS, *HELD_OUT, *OF_AUC, *OF_BENCHMARK):
+    for make in (*MAKERS, *HELD_OUT, *UNSTABLE, *OF_AUC, *OF_BENCHMARK):
         try:
             problem = make()
         except FileNotFoundError as error:
