@@ -11,7 +11,7 @@ CHUNK = 20
 """Samples whose results are kept in one file."""
 
 MANY, FEW, FEWEST = 300, 60, 20
-"""Samples of a cell: where something is promised, where fits take long, and of forests."""
+"""Samples of a cell: where something is promised, where fits take long, and where AUCs do."""
 
 LARGE = 500
 """Samples of this size take ten times as long as those of 100."""
@@ -28,13 +28,15 @@ def samples_wanted(problem: Problem, n_obs: int, group: str) -> int:
     if n_obs not in sizes_of(problem, group):
         return 0
     if problem.only_folds:
-        return FEWEST if group == "losses" and n_obs < LARGE else 0
+        return FEW if group == "losses" and n_obs < LARGE else 0
     if group == "auc":
         return FEWEST * 2 if problem.features.shape[1] > MANY_FEATURES else MANY
     if not problem.quick:
         return 0 if group in ("ustatistic", "own_fits") else FEW
     if group == "own_fits":
         return FEW if n_obs < LARGE else 0
+    if group in ("losses", "further") and problem.features.shape[1] > MANY_FEATURES:
+        return FEW
     if n_obs < LARGE or (group == "ustatistic" and problem.name in LARGE_PROBLEMS):
         return MANY
     return FEW

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from calibrating.advised import BUDGETS, KINDS, followed_advice, followed_on_other_half, verdict
-from calibrating.side_by_side import benchmark_table, ratio_table, tails_table
+from calibrating.side_by_side import benchmark_table, ratio_table, tails_table, unstable_table
 from calibrating.table import about_auc, binomial_limits
 from calibrating.words import percent, range_words, rejected_words
 from ucvtest.advice.calibration import calibration_settings
@@ -130,6 +130,7 @@ def tables(table: pd.DataFrame) -> list[str]:
         _sample_words(losses),
         _markdown("Difference of two learners", summarised(losses, "difference"), COMMON),
         _markdown("Expected loss of one learner", summarised(losses, "error"), WITHOUT_SIZE),
+        unstable_table(losses),
         tails_table(losses),
         _markdown("Ratio of the losses of two learners", summarised(losses, "ratio"), OF_RATIO),
         ratio_table(losses),

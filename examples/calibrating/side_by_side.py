@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 
 from calibrating.problems import problems
-from calibrating.promises import TAILS
+from calibrating.promises import SAMPLES, TAILS
 from calibrating.table import binomial_limits
+from calibrating.unstable_problems import MAKERS as UNSTABLE
 from calibrating.words import percent, range_words, rejected_words
 
 PUBLISHED = {
@@ -19,6 +20,18 @@ PUBLISHED = {
 at their sample sizes; widths relative to those of the corrected t test."""
 
 OURS = ("ustatistic", "ustatistic_wald")
+
+OF_UNSTABLE = (
+    "corrected_t",
+    "corrected_t_repeated",
+    "fold_covariance",
+    "conservative_z",
+    "nested",
+    "five_by_two_t",
+    "ustatistic",
+    "ustatistic_third",
+)
+"""Tests shown on pairs with an unstable learner; the last three learn from half or less."""
 
 
 def _markdown(title: str, columns: list[str], lines: list[list[str]]) -> str:
@@ -86,6 +99,30 @@ def tails_table(table: pd.DataFrame) -> str:
 def _with_width(cell: pd.Series, reference: pd.Series) -> str:
     share = cell["covered"] / cell["answered"]
     return f"{percent(share)} ({cell['width'] / reference['width']:.2f})"
+
+
+def unstable_table(table: pd.DataFrame) -> str:
+    """Differences of error rates where one learner is unstable: all sizes, and the worst one."""
+    rows = table[(table["target"] == "difference") & (table["samples"] >= SAMPLES)]
+    by_test = {name: rows[rows["procedure"] == name] for name in OF_UNSTABLE}
+    lines = []
+    for problem in ("held_spam", *(make.__name__ for make in UNSTABLE)):
+        parts = [each[each["problem"] == problem] for each in by_test.values()]
+        if all(len(part) for part in parts):
+            lines.append([f"`{problem}`", *map(_with_lowest, parts)])
+    return _markdown(
+        "Pairs chosen because one learner is unstable: differences of error rates covered, all "
+        "sample sizes together (and at the size where fewest are)",
+        ["problem", *(f"`{name}`" for name in OF_UNSTABLE)],
+        lines,
+    )
+
+
+def _with_lowest(cells: pd.DataFrame) -> str:
+    share = cells["covered"] / cells["answered"]
+    lowest = cells.loc[share.idxmin(), "n_obs"]
+    together = cells["covered"].sum() / cells["answered"].sum()
+    return f"{percent(together)} ({percent(share.min())}, n = {lowest})"
 
 
 def ratio_table(table: pd.DataFrame) -> str:

@@ -23,9 +23,10 @@ from calibrating.columns import on_columns
 from calibrating.files import note_seconds, seconds_noted
 from calibrating.plan import CHUNK, GROUPS, MANY, chunks, samples_wanted
 from calibrating.problems import Problem, problems
-from calibrating.promises import cell_bound, promises_kept
+from calibrating.promises import KNOWN_MISSES, cell_bound, known_misses, promises_kept
 from calibrating.report import END, START, update_page
 from calibrating.rules import population_rules
+from calibrating.side_by_side import OF_UNSTABLE, unstable_table
 from calibrating.simulation import SampleRun, group_of, rows_of_sample, run_chunk
 from calibrating.table import COLUMNS, cells_of, earlier_rows, read_samples, renewed
 from calibrating.truth import true_values, true_values_of_cells
@@ -234,7 +235,7 @@ def test_the_plan_has_many_samples_where_fits_are_quick():
     forests = known["friedman_trees"]
     assert forests.only_folds
     wanted = {group: samples_wanted(forests, 100, group) for group in GROUPS}
-    assert wanted == dict.fromkeys(GROUPS, 0) | {"losses": 20}
+    assert wanted == dict.fromkeys(GROUPS, 0) | {"losses": 60}
     assert samples_wanted(known["weak"], 41, "ustatistic") == 0
     assert samples_wanted(known["null_2"], 100, "losses") == 0
 
@@ -386,8 +387,44 @@ def test_the_packaged_table_keeps_what_is_promised():
     assert [str(each) for each in promises_kept(calibration_table()) if not each.kept] == []
 
 
+def test_what_is_known_to_fail_does_and_is_said():
+    table = calibration_table()
+    found = known_misses(table)
+    assert len(found) == len(KNOWN_MISSES)
+    for (procedure, problem, n_obs), words in zip(KNOWN_MISSES, found, strict=True):
+        rows = table[(table["procedure"] == procedure) & (table["problem"] == problem)]
+        cell = rows[(rows["n_obs"] == n_obs) & (rows["target"] == "difference")].iloc[0]
+        share = cell["covered"] / cell["answered"]
+        assert share < cell_bound(0.92, cell["answered"])
+        assert words.startswith("MISSED")
+        assert f"{share:.4f}" in words
+        assert f"{problem}, n = {n_obs}" in words
+
+
 def test_a_cell_may_fall_as_far_as_chance_explains():
     assert cell_bound(0.92, np.array([300.0]))[0] == pytest.approx(0.92 - 2.5 * 0.015663, abs=1e-5)
+
+
+def test_pairs_with_an_unstable_learner_side_by_side():
+    cells = [
+        {"problem": problem, "n_obs": n_obs, "covered": covered, "answered": 300, "samples": 300}
+        for problem in ("held_spam", "spikes")
+        for n_obs, covered in ((40, 270), (200, 240), (100, 285))
+    ]
+    parts = [
+        pd.DataFrame(cells).assign(procedure=name, target=target)
+        for name in OF_UNSTABLE
+        for target in ("difference", "error")
+    ]
+    # Too few samples, which would be the lowest.
+    few = parts[0].head(1).assign(n_obs=500, covered=3, answered=20, samples=20)
+    spared = pd.concat([*parts, few])
+    spared = spared[(spared["problem"] != "spikes") | (spared["procedure"] != OF_UNSTABLE[-1])]
+    lines = unstable_table(spared).splitlines()
+    # A problem that some test was spared is not shown.
+    assert [line for line in lines if line.startswith("| `")] == [
+        "| `held_spam` |" + " 88.3 (80.0, n = 200) |" * len(OF_UNSTABLE)
+    ]
 
 
 def test_only_the_part_between_the_marks_is_written_anew(tmp_path):

@@ -178,11 +178,14 @@ def advise(
     The rule, which has no randomness: of the calibration table (`examples/calibration.py`) take
     the sample sizes next to `n`, below and above, the problems with this kind of loss (zero-one,
     AUC, or any other), and the tests that are valid, about what was asked, within `n_fits`.
-    Those with nominal 95% intervals that cover at least 94% on average over problems and 90% in
-    the worst at these sizes, and 95% and 90% at all sizes of the table together, with at most a
+    Those with nominal 95% intervals that cover at least 94% on average over problems and 88% in
+    the worst at these sizes, and 95% and 88% at all sizes of the table together, with at most a
     quarter of samples without an answer in each problem, at most 7.5% of true nulls rejected, and
-    studied on three quarters of these problems at least, can be promised; of these the one with
-    the narrowest intervals is recommended. Where there is none, the one whose worst problem is
+    studied on three quarters of these problems at least, can be promised if their learning sets
+    hold no more than half of the observations, or there is one test set: where larger learning
+    sets overlap, no variance sees all of how rules differ from one to another, and intervals are
+    too short for learners that are less stable than those of the table. Of these the one with the
+    narrowest intervals is recommended. Where there is none, the one whose worst problem is
     best is, without promise; nor is there one outside of the sample sizes studied (40 to 500). The
     limits of coverage were set on half of the problems and judged on the other half
     (`python examples/calibration.py --check` prints both).
@@ -367,6 +370,7 @@ def _summary(
         missing=max(1 - answered[name] / count for name, count in samples.items()),
         size=rejected / tested if tested else math.nan,
         width=_relative_width(cells, widths),
+        overlapping=procedure.overlaps(n),
     )
 
 
@@ -420,7 +424,7 @@ def _reasons(
         )
     if 0.01 < best.missing <= limits.missing:
         reasons.append(f"It gave no answer in {best.missing:.0%} of the samples of one problem.")
-    liberal = [each.procedure for each in ranked if not each.meets(limits)]
+    liberal = [each.procedure for each in ranked if not each.holds(limits)]
     if best.meets(limits) and liberal:
         reasons.append(f"Not good enough in the table: {', '.join(liberal)}.")
     return (*reasons, *_doubts(best, outside, limits))
@@ -452,6 +456,11 @@ def _doubts(best: Evidence, outside: bool, limits: Limits) -> list[str]:
         )
     if best.missing > limits.missing:
         doubts.append(f"It gave no answer in {best.missing:.0%} of the samples of some problem.")
+    if best.overlapping:
+        doubts.append(
+            "Its learning sets hold most of the observations, so that its intervals can be too "
+            "short for learners whose rules change much from one learning set to another."
+        )
     if best.size > limits.size:
         doubts.append(f"It rejected {best.size:.1%} of true nulls at the 5% level.")
     return [f"Cannot promise: {doubt}" for doubt in doubts]

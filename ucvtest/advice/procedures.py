@@ -132,6 +132,14 @@ class Procedure:
             return n_obs // 2 - 2  # half of each class, less one
         return int(settings["learn_size"])
 
+    def overlaps(self, n_obs: int) -> bool:
+        """Whether any two of its learning sets share observations, being more than half of them.
+
+        How rules differ from one learning set to another is then seen in part only: no variance of
+        their losses is unbiased. A single hold-out set is about one rule.
+        """
+        return not isinstance(self.design, HoldOut) and 2 * self.learn_size(n_obs) > n_obs
+
 
 def _first_learn_size(design: Any, n_obs: int) -> int:
     """The size of the first learning set, without drawing any: samples may be huge."""
