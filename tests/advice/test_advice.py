@@ -140,6 +140,16 @@ def test_one_test_set_is_about_one_rule_and_may_promise():
     assert advise_from(table, 60, 10_000, about="rules").promises
 
 
+def test_a_test_without_answers_is_not_the_best():
+    table = make_table(
+        {"corrected_t": [0.8] * 4, "ustatistic_paper": [1.0] * 4}, missing={"ustatistic_paper": 0.3}
+    )
+    advice = advise_from(table, 60, 10_000)
+    assert advice.test == "CorrectedTTest"
+    table = table[table["procedure"] == "ustatistic_paper"]
+    assert advise_from(table, 60, 10_000).test == "UStatisticTest"
+
+
 @pytest.mark.parametrize(("n_problems", "promised"), [(4, True), (3, False)])
 def test_tests_that_were_spared_problems_are_not_promised(n_problems, promised):
     coverage = {

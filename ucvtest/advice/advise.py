@@ -186,7 +186,7 @@ def advise(
     sets overlap, no variance sees all of how rules differ from one to another, and intervals are
     too short for learners that are less stable than those of the table. Of these the one with the
     narrowest intervals is recommended. Where there is none, the one whose worst problem is
-    best is, without promise; nor is there one outside of the sample sizes studied (40 to 500). The
+    best is, of those that mostly answer, without promise; nor is there one outside of the sample sizes studied (40 to 500). The
     limits of coverage were set on half of the problems and judged on the other half
     (`python examples/calibration.py --check` prints both).
 
@@ -386,11 +386,12 @@ def _relative_width(cells: list[Any], widths: Mapping[tuple[str, int], float]) -
 def _rank(each: Evidence, limits: Limits) -> tuple[Any, ...]:
     """Promised ones first, the narrowest first; of the others the best in its worst problem.
 
-    Last come those that lack too many of the problems.
+    Last come those that lack too many of the problems, or answers in one of them: the few there
+    are say little, and whoever follows the advice wants one.
     """
     if each.meets(limits):
         return (0, each.width, each.n_fits)
-    few = each.unstudied > limits.unstudied
+    few = each.unstudied > limits.unstudied or each.missing > limits.missing
     return (2 if few else 1, -min(each.lowest_coverage, each.lowest_all_sizes), each.n_fits)
 
 
