@@ -185,10 +185,10 @@ def advise(
     hold no more than half of the observations, or there is one test set: where larger learning
     sets overlap, no variance sees all of how rules differ from one to another, and intervals are
     too short for learners that are less stable than those of the table. Of these the one with the
-    narrowest intervals is recommended. Where there is none, the one whose worst problem is
-    best is, of those that mostly answer, without promise; nor is there one outside of the sample sizes studied (40 to 500). The
-    limits of coverage were set on half of the problems and judged on the other half
-    (`python examples/calibration.py --check` prints both).
+    narrowest intervals is recommended. Where there is none, the one whose worst problem is best is,
+    of those that mostly answer, without promise; nor is there a promise outside of the sample sizes
+    studied (40 to 500). The limits of coverage were set on half of the problems and judged on the
+    other half (`python examples/calibration.py --check` prints both).
 
     Narrow means narrow for its own estimand: a test may be about smaller learning sets than
     another, which the reasons say.
