@@ -133,10 +133,10 @@ class Procedure:
         return int(settings["learn_size"])
 
     def overlaps(self, n_obs: int) -> bool:
-        """Whether any two of its learning sets share observations, being more than half of them.
+        """Whether any two of its learning sets overlap, each holding more than half of the sample.
 
-        How rules differ from one learning set to another is then seen in part only: no variance of
-        their losses is unbiased. A single hold-out set is about one rule.
+        How rules differ from one learning set to another is then seen in part only, and no unbiased
+        estimate of the variance exists. A single hold-out set is about one rule.
         """
         return not isinstance(self.design, HoldOut) and 2 * self.learn_size(n_obs) > n_obs
 
