@@ -153,3 +153,19 @@ def test_numbers_of_reproductions_stand_in_what_the_page_shows_as_printed(page: 
     printed = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     said = decimals(NOT_PROSE.sub("", text))
     assert said - decimals(printed) == set()
+
+
+def test_what_no_interval_can_cover_is_said_as_printed_and_in_the_table() -> None:
+    shown = (print_again.FOLDER / "unseen_rows.txt").read_text(encoding="utf-8")
+    blocks = re.findall(r"n = (\d+), rules learnt from (\d+).*?it can cover ([\d.]+)%", shown, re.S)
+    assert f"more than {blocks[0][2]}%" in text_of("validation/calibration.md")
+    table = calibration_table()
+    rows = table[(table["problem"] == "held_spam") & (table["target"] == "difference")]
+    said = []
+    for n_obs, learn_size, most in blocks:
+        names = rows["procedure"].isin(["ustatistic", "ustatistic_third"])
+        at = rows[names & (rows["n_obs"] == int(n_obs)) & (rows["learn_size"] == int(learn_size))]
+        (share,) = at["covered"] / at["answered"]
+        assert share < float(most) / 100
+        said.append(f"{share:.1%}")
+    assert "{}, {} and {}".format(*said) in text_of("validation/studies.md")

@@ -1,0 +1,102 @@
+"""What no interval can cover: a difference that hangs on rows which many samples do not have.
+
+In `held_spam` of the calibration study, naive Bayes learns another rule where the spam it has seen
+names "hp", as 2.8% of the spam does. A sample without such a message is one of the population
+without them, whose true difference is far away: a test that is right there is wrong here. So the
+share of samples with such rows is about the most that any valid test covers. Printed are that
+share, both true differences, and what the U-statistic test covers on samples without such rows.
+
+Needs spambase.csv.gz in the folder that UCVTEST_DATA names.
+"""
+
+import argparse
+import time
+import warnings
+from dataclasses import replace
+
+import numpy as np
+from calibrating.held_out_problems import held_spam
+from calibrating.problems import SEED, Problem
+from calibrating.truth import true_values
+
+import ucvtest as uv
+
+FEATURE, SPAM = 6, 1
+"""The column of "hp", and the class where it is rare."""
+
+SE_WANTED = 0.001
+
+
+def rare_rows(problem: Problem) -> np.ndarray:
+    """Which rows of the population are spam that names "hp"."""
+    counts = problem.features[:, FEATURE]
+    return (counts > counts.min()) & (problem.response == SPAM)
+
+
+def share_without(n_population: int, n_rare: int, n_obs: int) -> float:
+    """The probability that a sample has none of the rare rows."""
+    left = n_population - np.arange(n_obs)
+    return float(np.prod((left - n_rare) / left))
+
+
+def intervals(problem: Problem, n_obs: int, learn_size: int, samples: int) -> np.ndarray:
+    """95% intervals of the U-statistic test, sample by sample."""
+    found = []
+    for number in range(samples):
+        rng = np.random.default_rng([SEED, 500, n_obs, learn_size, number])
+        members = problem.draw(rng, n_obs)
+        X, y = problem.features[members], problem.response[members]
+        with warnings.catch_warnings():
+            # Messages without any of the words counted are alike.
+            warnings.filterwarnings("ignore", message="X has .* identical rows")
+            test = uv.UStatisticTest(X, y, *problem.learners, learn_size=learn_size)
+            found.append(test.fit(rng=rng).conf_int())
+    return np.array(found)
+
+
+def print_row(problem: Problem, n_obs: int, learn_size: int, samples: int, most: int) -> None:
+    """What can be covered by tests that learn so many of so many observations."""
+    rare = rare_rows(problem)
+    kept = problem.features[~rare], problem.response[~rare]
+    without = replace(problem, name="held_spam_without", features=kept[0], response=kept[1])
+    true, other = (
+        true_values(each, learn_size, wanted={"difference": SE_WANTED}, most=most)
+        for each in (problem, without)
+    )
+    none = share_without(len(rare), int(rare.sum()), n_obs)
+    low, high = intervals(without, n_obs, learn_size, samples).T
+
+    def covered(values: dict[str, float]) -> float:
+        return float(np.mean((low <= values["difference"]) & (values["difference"] <= high)))
+
+    print(f"\nn = {n_obs}, rules learnt from {learn_size}")
+    print(f"true difference {_with_se(true)}, without such rows {_with_se(other)}")
+    print(
+        f"samples without them: {none:.1%} of all; in {samples} such samples the U-statistic test "
+        f"covers the\nsecond difference in {covered(other):.1%}, the first in {covered(true):.1%}; "
+        f"its intervals are {np.mean(high - low):.3f} long"
+    )
+    print(f"so of all samples it can cover {1 - none * (1 - covered(true)):.1%} at most")
+
+
+def _with_se(values: dict[str, float]) -> str:
+    return f"{values['difference']:.3f} +- {values['difference_se']:.3f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--samples", type=int, default=300)
+    parser.add_argument("--quick", action="store_true", help="two samples, to see that it runs")
+    arguments = parser.parse_args()
+    start = time.perf_counter()
+    problem = held_spam()
+    rare = rare_rows(problem)
+    print(f"held_spam: {rare.sum()} of {len(rare)} rows are spam that names hp")
+    samples, most = (2, 100) if arguments.quick else (arguments.samples, 3000)
+    for n_obs, learn_size in ((200, 99), (200, 66), (100, 49)):
+        print_row(problem, n_obs, learn_size, samples, most)
+    print(f"{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
