@@ -8,6 +8,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.learners import ridge
+from ucvtest.learners.solvers.linear_algebra import products
 
 
 def wide(n_columns=120):
@@ -39,6 +40,21 @@ def test_two_classes_agree_with_scikit_learn(make, output):
     found = evaluate(sample, "ridge:0.7", output, learning).values
     expected = evaluate(sample, Ridge(0.7), output, learning).values
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_products_of_features_are_made_only_where_there_is_an_equation_for_each(monkeypatch):
+    sample = wide(40)  # more observations than features, but not in every learning set
+    made = []
+    monkeypatch.setattr(
+        "ucvtest.learners.jitted.ridge.products", lambda X: made.append(len(X)) or products(X)
+    )
+    for learn_size, expected in ((24, 0), (45, 1)):
+        learner = ridge(0.7)
+        learning = learning_sets(sample, learn_size)
+        state = learner.prepare(sample)
+        first, second = (learner.scores(state, learning) for _ in range(2))
+        np.testing.assert_array_equal(first, second)
+        assert len(made) == expected
 
 
 @pytest.mark.parametrize("learn_size", [5, 9, 10])

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, cast
 
 import jax
@@ -88,15 +88,34 @@ def ridge(lam: float, penalize_intercept: bool = False, scale: PenaltyScale = "s
 
 
 @dataclass(frozen=True, eq=False)
+class Columns:
+    """What is summed over learning sets for systems with an equation for each feature.
+
+    Their number grows with the square of the features, so they are made when first needed.
+    """
+
+    features: np.ndarray
+    """(N, p)"""
+    response: np.ndarray
+    """(N,)"""
+
+    @cached_property
+    def values(self) -> Any:
+        """(N, K): 1, y, x, y x and x x', on the device of the first call."""
+        features, y = self.features, self.response[:, None]
+        parts = [np.ones_like(y), y, features, y * features, products(features)]
+        return to_device(np.hstack(parts))
+
+
+@dataclass(frozen=True, eq=False)
 class RidgeState:
     """What all learning sets share; the N >= n observations end with empty ones."""
 
+    columns: Columns
     features: Any
     """(N, p), centred unless the intercept is penalised, then with a constant column."""
     response: Any
     """(N,)"""
-    columns: Any
-    """(N, K): 1, y, x, y x and x x'; no rows where there are more features than observations."""
     inner: Any
     """(N, N): inner products of the observations."""
 
@@ -174,12 +193,7 @@ class Ridge(JittedLearner):
             features = median_centred(features)
         inner, response = dual_padded(features @ features.T), dual_padded(sample.target)
         features, y = padded_rows(features), padded_rows(sample.target)
-        columns = np.empty((0, 0))
-        if features.shape[1] <= sample.n_obs or self.standardize:
-            one = np.ones_like(y[:, None])
-            parts = [one, y[:, None], features, y[:, None] * features, products(features)]
-            columns = np.hstack(parts)
-        return RidgeState(*to_device((features, response, columns, inner)))
+        return RidgeState(Columns(features, y), *to_device((features, response, inner)))
 
     def labelings_per_call(self, sample: Sample) -> int:
         """As many as the scores allow: a common learning set needs one system for all."""
@@ -204,7 +218,7 @@ class Ridge(JittedLearner):
         if not self.penalize_intercept:
             constant = np.ones((len(left), 1))
             left, right = np.hstack([left, constant]), np.hstack([left, constant / size])
-        shared = (state.features, state.response, state.columns, state.inner)
+        shared = (state.columns, state.features, state.response, state.inner)
         return ThinSmoother(*shared, np.ascontiguousarray(left.T), right * learning[:, None])
 
     @in_float64
@@ -259,7 +273,7 @@ class Ridge(JittedLearner):
     ) -> np.ndarray | None:
         """Labels for the sample's own response, without bringing the fitted values to NumPy."""
         n_obs = learning.shape[1]
-        data = (state.features, state.columns, padded_rows(learning, axis=1))
+        data = (state.features, state.columns.values, padded_rows(learning, axis=1))
         codes, open_ = _primal_codes(*data, n_obs, self.cut, margin, *self._primal_settings)
         return None if open_ else np.asarray(codes)[:, :n_obs]
 
@@ -268,7 +282,7 @@ class Ridge(JittedLearner):
     ) -> np.ndarray:
         if not self._is_primal(state, learning):
             return dual_scores(state.inner, state.response, learning, labels, *self._settings)
-        data = (state.features, state.columns, padded_rows(learning, axis=1))
+        data = (state.features, state.columns.values, padded_rows(learning, axis=1))
         other = None if labels is None else padded_rows(labels, axis=1)
         fitted = _primal(*data, other, *self._primal_settings)
         return np.asarray(fitted)[:, : learning.shape[1]]
