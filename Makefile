@@ -44,7 +44,7 @@ docs: setup $(STATE)/docs ## Build the documentation into docs/_build/html, and 
 	$(BIN)/python docs/check_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-reproduce: setup ## Print again what the pages of reproductions show (over four hours)
+reproduce: setup ## Print again what the pages of reproductions show (over five hours)
 	$(BIN)/python docs/print_again.py --all
 	git --no-pager diff --stat docs/validation/printed
 
@@ -53,7 +53,7 @@ reproduce-full: setup ## Everything at the papers' own sizes, and the tests mark
 	$(BIN)/python examples/calibration.py
 	$(BIN)/python examples/reproduce_fold_covariance.py --replications 100000 --experiment 1
 	$(BIN)/python examples/reproduce_polynomials.py --n-jobs 2
-	# 1000 splits of trees take days; the pages have 20.
+	# 1000 splits of trees take days; the pages have 100.
 	$(BIN)/python examples/reproduce_permutation.py --permutations 1000 --n-jobs 2
 
 benchmarks: setup ## Measure how fast it is, and write it into docs/validation/speed.md (ten minutes)
