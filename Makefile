@@ -51,7 +51,6 @@ reproduce: setup ## Print again what the pages of reproductions show (over five 
 reproduce-full: setup ## Everything at the papers' own sizes, and the tests marked slow (days)
 	$(BIN)/pytest -m slow -s
 	$(BIN)/python examples/calibration.py
-	$(BIN)/python examples/reproduce_fold_covariance.py --replications 100000 --experiment 1
 	$(BIN)/python examples/reproduce_polynomials.py --n-jobs 2
 	# 1000 splits of trees take days; the pages have 100.
 	$(BIN)/python examples/reproduce_permutation.py --permutations 1000 --n-jobs 2

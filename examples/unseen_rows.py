@@ -1,10 +1,11 @@
-"""What no interval can cover: a difference that hangs on rows which many samples do not have.
+"""What an interval cannot cover: a difference that depends on rows which many samples do not have.
 
-In `held_spam` of the calibration study, naive Bayes learns another rule where the spam it has seen
-names "hp", as 2.8% of the spam does. A sample without such a message is one of the population
-without them, whose true difference is far away: a test that is right there is wrong here. So the
-share of samples with such rows is about the most that any valid test covers. Printed are that
-share, both true differences, and what the U-statistic test covers on samples without such rows.
+In `held_spam` of the calibration study, naive Bayes learns a different rule if the spam in its
+learning set contains the word "hp", as 2.8% of the spam does. A sample without such a message is
+also a sample of the population without them, whose true difference is far away: a test that is
+right about that population misses the true difference in such samples, unless its intervals are
+long enough to reach both. Printed are the share of such samples, both true differences, and what
+the U-statistic test covers on them.
 
 Needs spambase.csv.gz in the folder that UCVTEST_DATA names.
 """
@@ -54,8 +55,8 @@ def intervals(problem: Problem, n_obs: int, learn_size: int, samples: int) -> np
     return np.array(found)
 
 
-def print_row(problem: Problem, n_obs: int, learn_size: int, samples: int, most: int) -> None:
-    """What can be covered by tests that learn so many of so many observations."""
+def print_block(problem: Problem, n_obs: int, learn_size: int, samples: int, most: int) -> None:
+    """What the U-statistic test can cover that learns from `learn_size` of `n_obs` rows."""
     rare = rare_rows(problem)
     kept = problem.features[~rare], problem.response[~rare]
     without = replace(problem, name="held_spam_without", features=kept[0], response=kept[1])
@@ -94,7 +95,7 @@ def main() -> None:
     print(f"held_spam: {rare.sum()} of {len(rare)} rows are spam that names hp")
     samples, most = (2, 100) if arguments.quick else (arguments.samples, 3000)
     for n_obs, learn_size in ((200, 99), (200, 66), (100, 49)):
-        print_row(problem, n_obs, learn_size, samples, most)
+        print_block(problem, n_obs, learn_size, samples, most)
     print(f"{time.perf_counter() - start:.0f} s")
 
 
