@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -42,19 +43,36 @@ def test_two_classes_agree_with_scikit_learn(make, output):
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
 
 
-def test_products_of_features_are_made_only_where_there_is_an_equation_for_each(monkeypatch):
-    sample = wide(40)  # more observations than features, but not in every learning set
-    made = []
+@pytest.fixture
+def made(monkeypatch):
+    """Numbers of observations that products of features were made of, call by call."""
+    found = []
     monkeypatch.setattr(
-        "ucvtest.learners.jitted.ridge.products", lambda X: made.append(len(X)) or products(X)
+        "ucvtest.learners.jitted.ridge.products", lambda X: found.append(len(X)) or products(X)
     )
-    for learn_size, expected in ((24, 0), (45, 1)):
-        learner = ridge(0.7)
+    return found
+
+
+def test_products_of_features_are_made_only_where_there_is_an_equation_for_each(made):
+    sample = wide(40)  # more observations than features, but not in every learning set
+    learner = ridge(0.7)
+    state = learner.prepare(sample)
+    for learn_size, expected in ((24, 0), (45, 1), (46, 1)):
         learning = learning_sets(sample, learn_size)
-        state = learner.prepare(sample)
-        first, second = (learner.scores(state, learning) for _ in range(2))
-        np.testing.assert_array_equal(first, second)
+        scores = learner.scores(state, learning)
+        slow = slow_ridge(sample, learning, 0.7, False, "sum")
+        np.testing.assert_allclose(scores[~learning], slow[~learning], rtol=1e-8, atol=1e-8)
         assert len(made) == expected
+    assert learner.prepare_labelings(state, learning[0]).columns is state.columns
+
+
+def test_features_standardised_in_each_set_need_their_products(made):
+    sample = wide(40)
+    learner = replace(ridge(0.7), standardize=True)
+    state = learner.prepare(sample)
+    for learn_size in (24, 45):
+        learner.scores(state, learning_sets(sample, learn_size))
+    assert len(made) == 1
 
 
 @pytest.mark.parametrize("learn_size", [5, 9, 10])
