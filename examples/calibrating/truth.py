@@ -22,11 +22,15 @@ BLOCK, MANY_BLOCK = 2000, 500
 JUDGED = 8000
 """Observations beside them on which the rules are judged."""
 
-LEAST_SETS, MOST_SETS, LEAST_BLOCKS = 100, 3000, 10
+PILOT_SETS, LEAST_SETS, MOST_SETS = 100, 100, 3000
+PILOT_BLOCKS, LEAST_BLOCKS = 10, 20
+"""Learning sets, and blocks of them: of the pilot that says how many are drawn, and of the rest."""
+
 PRECISION, PRECISION_OTHERS = 0.05, 0.1
-"""Learning sets are drawn until true values are known to so much of the standard deviation of the
-estimates of them, but no more than the most: of what the U-statistic test, of which something is
-promised, estimates, and of what only others do."""
+"""True values are to be known to so much of the standard deviation of the estimates of them: of
+what the U-statistic test, of which something is promised, estimates, and of what only others do."""
+
+PILOT_STREAM, STREAM = 9, 10
 
 KEYS = ["learn_size", "learn_positive", "auc"]
 
@@ -37,44 +41,62 @@ def true_values(
     learn_positive: int = 0,
     *,
     auc: bool = False,
-    wanted: Mapping[str, float] | None = None,
-    least: int = LEAST_SETS,
-    most: int = MOST_SETS,
+    n_sets: int = LEAST_SETS,
 ) -> dict[str, float]:
     """Expected loss (AUC, learning so many positives) at a learning-set size.
 
-    Independent learning sets are drawn until no standard error is above what is `wanted`. Those of
-    one block do not overlap, and their rules are judged on the rest of it and on some more of the
-    population; standard errors are those of the blocks.
+    Of at least `n_sets` independent learning sets, those of one block do not overlap, and their
+    rules are judged on the rest of it and on some more of the population; standard errors are those
+    of the blocks.
 
     Returns
     -------
     dict
         Of every target the value over learning sets and its standard error; how many sets.
     """
+    of = learn_size, learn_positive, auc
+    return _values(problem, of, n_sets=n_sets, n_blocks=LEAST_BLOCKS, stream=STREAM)
+
+
+def sets_needed(
+    problem: Problem,
+    learn_size: int,
+    learn_positive: int = 0,
+    *,
+    auc: bool = False,
+    wanted: Mapping[str, float],
+) -> int:
+    """How many learning sets make the standard errors as small as `wanted`, told by a pilot.
+
+    The sets of the pilot do not count: where sets are drawn until their own error is small, that
+    error is too small, and the mean is off with it where losses are skewed.
+    """
+    of = learn_size, learn_positive, auc
+    pilot = _values(problem, of, n_sets=PILOT_SETS, n_blocks=PILOT_BLOCKS, stream=PILOT_STREAM)
+    times = [(pilot[f"{name}_se"] / most) ** 2 for name, most in wanted.items() if most > 0]
+    needed = np.ceil(pilot["sets"] * max(times, default=0))
+    return int(np.clip(needed, LEAST_SETS, MOST_SETS))
+
+
+def _values(
+    problem: Problem, of: tuple[int, int, bool], *, n_sets: int, n_blocks: int, stream: int
+) -> dict[str, float]:
+    learn_size, positive, auc = of
     code = zlib.crc32(problem.name.encode())
-    rng = np.random.default_rng([SEED, code, learn_size, learn_positive, 9])
+    rng = np.random.default_rng([SEED, code, learn_size, positive, stream])
     judged: list[np.ndarray] = []
-    n_sets = 0
-    while True:
-        block, learning = _block(problem, learn_size, learn_positive, rng, auc=auc)
+    found = 0
+    while found < n_sets or len(judged) < n_blocks:
+        block, learning = _block(problem, learn_size, positive, rng, auc=auc)
         members = np.arange(learning.shape[1])
         rules = population_rules(block, members)
         judged.append(np.column_stack([_judged(each, learning, auc=auc) for each in rules]))
-        n_sets += len(learning)
-        if len(judged) < LEAST_BLOCKS or n_sets < least:
-            continue
-        found = _means(judged)
-        if n_sets >= most or _precise(found, wanted or {}):
-            return {**found, "sets": n_sets}
+        found += len(learning)
+    return {**_means(judged), "sets": found}
 
 
 def _judged(rules: PopulationRules, learning: np.ndarray, *, auc: bool) -> np.ndarray:
     return rules.aucs(learning) if auc else rules.risks(learning)
-
-
-def _precise(found: Mapping[str, float], wanted: Mapping[str, float]) -> bool:
-    return all(found[f"{name}_se"] <= most for name, most in wanted.items() if most > 0)
 
 
 def _block(
@@ -138,19 +160,21 @@ def true_values_of_cells(
 ) -> pd.DataFrame:
     """True values of what tests estimate: those on file are read, the others found.
 
-    With `renew` those on file are found anew where they are less precise than is asked for.
+    With `renew` those on file are found anew where more learning sets are needed by now.
     """
     path = folder / f"truth-{problem.name}.csv"
     known = _on_file(path)
     for key, rows in needed.groupby(KEYS):
-        wanted = _errors_wanted(problem, rows)
-        found = known.get(key)
-        if found and not (renew and _imprecise(found, wanted)):
+        if key in known and not renew:
             continue
         size, positive, auc = key
-        progress(f"{problem.name}: truth at learning-set size {size}")
         start = time.process_time()
-        values = true_values(problem, int(size), int(positive), auc=bool(auc), wanted=wanted)
+        of = {"learn_size": int(size), "learn_positive": int(positive), "auc": bool(auc)}
+        n_sets = sets_needed(problem, **of, wanted=_errors_wanted(problem, rows))
+        if key in known and known[key]["sets"] >= n_sets:
+            continue
+        progress(f"{problem.name}: truth at learning-set size {size}, {n_sets} sets")
+        values = true_values(problem, **of, n_sets=n_sets)
         seconds = time.process_time() - start
         progress(f"  {seconds:.1f} s")
         known[key] = {**dict(zip(KEYS, key, strict=True)), **values}
@@ -158,11 +182,6 @@ def true_values_of_cells(
         note_seconds(folder, f"{path.stem}-{size}-{positive}-{auc}", seconds)
     # As they are read again: what is on file has fewer digits.
     return pd.DataFrame(_on_file(path).values())
-
-
-def _imprecise(found: Mapping[str, float], wanted: Mapping[str, float]) -> bool:
-    # Those of earlier runs do not say how many sets they are from.
-    return not (found.get("sets", 0) >= MOST_SETS or _precise(found, wanted))
 
 
 def _on_file(path: Path) -> dict[Any, dict[str, Any]]:

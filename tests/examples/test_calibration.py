@@ -29,7 +29,7 @@ from calibrating.rules import population_rules
 from calibrating.side_by_side import OF_UNSTABLE, unstable_table
 from calibrating.simulation import SampleRun, group_of, rows_of_sample, run_chunk
 from calibrating.table import COLUMNS, cells_of, earlier_rows, read_samples, renewed
-from calibrating.truth import true_values, true_values_of_cells
+from calibrating.truth import LEAST_SETS, MOST_SETS, sets_needed, true_values, true_values_of_cells
 
 GUARD_SAMPLES = range(10_000, 10_060)
 """None of those that the packaged table was made from."""
@@ -121,7 +121,7 @@ def test_true_values_agree_with_all_learning_sets(rng):
             wrong.append((labels[0, rest] != problem.response[rest]).mean())
         risks.append(wrong)
     first, second = np.mean(risks, axis=0)
-    found = true_values(problem, 3, least=400)
+    found = true_values(problem, 3, n_sets=400)
     assert abs(found["error"] - first) < 4 * found["error_se"]
     assert abs(found["difference"] - (first - second)) < 4 * found["difference_se"]
 
@@ -173,7 +173,7 @@ def test_intervals_read_off_a_fit_are_those_of_a_fit_of_their_own(
 
 def test_true_ratios_by_the_delta_method(rng):
     problem = make_problem(rng, ("ridge:1", "ridge:50"), loss="squared")
-    found = true_values(problem, 20, least=200)
+    found = true_values(problem, 20, n_sets=200)
     other = found["error"] - found["difference"]
     assert found["ratio"] == pytest.approx(found["error"] / other)
     assert 0 < found["ratio_se"] < 0.1
@@ -206,6 +206,18 @@ def test_the_last_time_of_a_part_counts(tmp_path):
     for seconds in (3.0, 2.0):
         note_seconds(tmp_path, "a.csv", seconds)
     assert seconds_noted(tmp_path) == {"a.csv": 2.0}
+
+
+def test_a_pilot_that_is_not_used_further_says_how_many_learning_sets_are_needed(rng):
+    problem = make_problem(rng, ("lda", "nearest_centroid"))
+    found = true_values(problem, 100, n_sets=300)
+    few, many = (sets_needed(problem, 100, wanted={"error": se}) for se in (0.001, 0.0005))
+    assert LEAST_SETS < few < many < MOST_SETS
+    assert many == pytest.approx(4 * few, abs=4)
+    # A pilot's own error is some 20% off, its square 40%.
+    assert many == pytest.approx(300 * (found["error_se"] / 0.0005) ** 2, rel=0.8)
+    assert sets_needed(problem, 100, wanted={"error": 1.0, "difference": 0.0}) == LEAST_SETS
+    assert sets_needed(problem, 100, wanted={"error": 1e-9}) == MOST_SETS
 
 
 def test_true_values_on_file_are_found_anew_only_on_demand(rng, tmp_path):
@@ -317,7 +329,7 @@ def test_true_aucs_agree_with_those_of_all_learning_sets(rng):
             scores = lda.predict(learnt, ~learnt, np.zeros(1))
             rest = ~learnt[0]
             expected.append(roc_auc_score(problem.response[rest], scores.values[0, rest]))
-    found = true_values(problem, 4, 2, auc=True, least=400)
+    found = true_values(problem, 4, 2, auc=True, n_sets=400)
     assert abs(found["error"] - np.mean(expected)) < 4 * found["error_se"]
 
 
