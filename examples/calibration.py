@@ -9,7 +9,7 @@ says what is not.
 Rows of a run whose samples were not kept may lie in the folder too (`earlier.csv`); they give way
 to as many samples or more. `--check` holds the packaged table against what is promised of it.
 
-The seconds of every part are noted in the folder, and their sum stands in `calibration.json`: 6.6
+The seconds of every part are noted in the folder, and their sum stands in `calibration.json`: 7.1
 hours of the processor for what was run last. The folder that the other rows are from had noted 3.5.
 The parts that the table lacks, as `--report` lists them, would take some hours more: with n = 500
 and a hundred features or more the U-statistic test takes half a minute a sample.
