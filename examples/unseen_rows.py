@@ -4,8 +4,8 @@ In `held_spam` of the calibration study, naive Bayes learns a different rule if 
 learning set contains the word "hp", as 2.8% of the spam does. A sample without such a message is
 also a sample of the population without them, whose true difference is far away: a test that is
 right about that population misses the true difference in such samples, unless its intervals are
-long enough to reach both. Printed are the share of such samples, both true differences, and what
-the U-statistic test covers on them.
+long enough to reach both. Printed are the share of such samples, both true differences, what the
+U-statistic test covers on them, and what follows for all samples.
 
 Needs spambase.csv.gz in the folder that UCVTEST_DATA names.
 """
@@ -25,6 +25,8 @@ from ucvtest.advice.procedures import PRECISE
 
 FEATURE, SPAM = 6, 1
 """The column of "hp", and the class where it is rare."""
+
+LEVEL = 0.95
 
 
 def rare_rows(problem: Problem) -> np.ndarray:
@@ -74,9 +76,9 @@ def print_block(problem: Problem, n_obs: int, learn_size: int, samples: int, n_s
         f"{covered(true):.1%}; the mean length of\nits intervals is {np.mean(high - low):.3f}"
     )
     share, error = covered(true), np.sqrt(covered(true) * (1 - covered(true)) / samples)
-    print(
-        f"so of all samples it can cover at most {1 - none * (1 - share):.1%} +- {none * error:.1%}"
-    )
+    most, expected = 1 - none * (1 - share), none * share + (1 - none) * LEVEL
+    print(f"so of all samples it can cover at most {most:.1%} +- {none * error:.1%}")
+    print(f"if it covers {LEVEL:.0%} of the samples that have such rows, it covers {expected:.1%}")
 
 
 def _with_se(values: dict[str, float]) -> str:

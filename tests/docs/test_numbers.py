@@ -163,7 +163,10 @@ def test_what_no_interval_can_cover_is_said_as_printed_and_in_the_table() -> Non
     blocks = re.findall(
         r"n = (\d+), rules learnt from (\d+).*?it can cover at most ([\d.]+)%", shown, re.S
     )
+    usual = re.findall(r"such rows, it covers ([\d.]+%)", shown)
     assert f"more than {blocks[0][2]}%" in text_of("validation/calibration.md")
+    assert f"and {usual[0]} if it covers 95%" in text_of("validation/calibration.md")
+    assert "{}, {} and {}".format(*usual) in text_of("validation/studies.md")
     table = calibration_table()
     rows = table[(table["problem"] == "held_spam") & (table["target"] == "difference")]
     said = []
