@@ -38,7 +38,7 @@ BY_LEARNING_SET = {"ustatistic": "g = n/2 - 1", "ustatistic_third": "g = n/3"}
 TRUTH, LARGEST_TRUTH = 0.05, 0.12
 """Standard error of a true value, in standard deviations of the estimates, up to which promises may
 stand on it, in the mean and anywhere; 0.1 moves the coverage of an interval by a tenth of a
-percent. Most were found when fewer samples told the standard deviation."""
+percent. Those of rows of an earlier run are known less well."""
 
 KNOWN_MISSES = (("ustatistic", "held_spam", 200, "difference"),)
 """Cells that are not covered as is promised elsewhere, by test, problem, size and target.
