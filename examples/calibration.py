@@ -102,7 +102,7 @@ def main() -> None:
     parser.add_argument("--n-obs", type=int, action="append", help="samples of this size alone")
     parser.add_argument("--report", action="store_true", help="no more samples, only the table")
     parser.add_argument(
-        "--truths", action="store_true", help="find true values anew that are imprecise"
+        "--truths", action="store_true", help="find true values anew that need more learning sets"
     )
     parser.add_argument(
         "--check", action="store_true", help="hold the packaged table against what is promised"
