@@ -44,7 +44,7 @@ docs: setup $(STATE)/docs ## Build the documentation into docs/_build/html, and 
 	$(BIN)/python docs/check_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-reproduce: setup ## Print again what the pages of reproductions show (over five hours)
+reproduce: setup ## Print again what the pages of reproductions show (an hour on two cores)
 	$(BIN)/python docs/print_again.py --all
 	git --no-pager diff --stat docs/validation/printed
 

@@ -398,7 +398,8 @@ def main() -> None:
     if made:
         pd.concat(made).to_csv(arguments.out / "tables.csv", index=False)
         draw_figure_1(made, arguments.out / "figure_1.png")
-    draw_figure_2(arguments.out / "figure_2.png")
+    if 1 in tables:
+        draw_figure_2(arguments.out / "figure_2.png")
     print(f"\n{n_sets} data sets; pictures and tables.csv are in {arguments.out}")
     print(f"{time.perf_counter() - start:.0f} s, data sets that were kept from before not counted")
 

@@ -5,7 +5,7 @@ y = f(x) + sigma e, x uniform on [-1, 1], f a sum of Legendre polynomials, sigma
 as in the paper. The out-of-sample error is exact, because Legendre polynomials are orthogonal.
 
 The paper says neither how f is drawn nor which models are compared. `--settings` shows how that
-was found, from what does not hang on heavy tails: the table of Figure 6, and the mean choices of
+was found, from what does not depend on heavy tails: the table of Figure 6, and the mean choices of
 Table 3. They agree with independent normal coefficients, scaled so that E f(x)^2 is 1 on average;
 with degrees 1 to 10 for lambda, 1 to 24 for orders, all equally likely; with orders to 24; and with
 penalties lambda of X'X + lambda I from 0 to 300, what the paper calls lambda/N.
@@ -346,7 +346,7 @@ def print_orders(n_problems: int) -> None:
 
 
 def print_smallest(n_problems: int) -> None:
-    """Regret without lambda = 0, Table 4, which hangs on the smallest penalty."""
+    """Regret without lambda = 0, Table 4, which depends on the smallest penalty."""
     rows = []
     for smallest in (0.02, 0.01, 0.007, 0.005):
         setting = Setting.of(smallest, 300)

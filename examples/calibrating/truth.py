@@ -22,15 +22,18 @@ BLOCK, MANY_BLOCK = 2000, 500
 JUDGED = 8000
 """Observations beside them on which the rules are judged."""
 
-PILOT_SETS, LEAST_SETS, MOST_SETS = 100, 100, 3000
-PILOT_BLOCKS, LEAST_BLOCKS = 10, 20
-"""Learning sets, and blocks of them: of the pilot that says how many are drawn, and of the rest."""
+PILOT_SETS, PILOT_BLOCKS = 100, 10
+"""Learning sets of the pilot that says how many are needed, and blocks of them, at least."""
+
+LEAST_SETS, MOST_SETS, LEAST_BLOCKS = 100, 3000, 20
+"""Learning sets that the pilot may ask for; blocks of them that are drawn in any case."""
 
 PRECISION, PRECISION_OTHERS = 0.05, 0.1
 """True values are to be known to so much of the standard deviation of the estimates of them: of
 what the U-statistic test, of which something is promised, estimates, and of what only others do."""
 
 PILOT_STREAM, STREAM = 9, 10
+"""Of random numbers. True values on file that name another stream, or none, are of earlier code."""
 
 KEYS = ["learn_size", "learn_positive", "auc"]
 
@@ -45,14 +48,15 @@ def true_values(
 ) -> dict[str, float]:
     """Expected loss (AUC, learning so many positives) at a learning-set size.
 
-    Of at least `n_sets` independent learning sets, those of one block do not overlap, and their
-    rules are judged on the rest of it and on some more of the population; standard errors are those
-    of the blocks.
+    At least `n_sets` learning sets are drawn, in at least `LEAST_BLOCKS` blocks. Those of one block
+    do not overlap; their rules are judged on the rest of it and on some more of the population.
+    Standard errors are those of the blocks.
 
     Returns
     -------
     dict
-        Of every target the value over learning sets and its standard error; how many sets.
+        Of every target the mean over learning sets and its standard error; how many sets there
+        were, and the stream of random numbers that they came from.
     """
     of = learn_size, learn_positive, auc
     return _values(problem, of, n_sets=n_sets, n_blocks=LEAST_BLOCKS, stream=STREAM)
@@ -69,13 +73,14 @@ def sets_needed(
     """How many learning sets make the standard errors as small as `wanted`, told by a pilot.
 
     The sets of the pilot do not count: where sets are drawn until their own error is small, that
-    error is too small, and the mean is off with it where losses are skewed.
+    error is too small, and the mean is biased too where losses are skewed.
     """
     of = learn_size, learn_positive, auc
     pilot = _values(problem, of, n_sets=PILOT_SETS, n_blocks=PILOT_BLOCKS, stream=PILOT_STREAM)
     times = [(pilot[f"{name}_se"] / most) ** 2 for name, most in wanted.items() if most > 0]
-    needed = np.ceil(pilot["sets"] * max(times, default=0))
-    return int(np.clip(needed, LEAST_SETS, MOST_SETS))
+    # A pilot with losses that are no numbers cannot say that few are enough.
+    needed = np.nan_to_num(pilot["sets"] * np.max(times, initial=0), nan=np.inf)
+    return int(np.clip(np.ceil(needed), LEAST_SETS, MOST_SETS))
 
 
 def _values(
@@ -92,7 +97,7 @@ def _values(
         rules = population_rules(block, members)
         judged.append(np.column_stack([_judged(each, learning, auc=auc) for each in rules]))
         found += len(learning)
-    return {**_means(judged), "sets": found}
+    return {**_means(judged), "sets": found, "stream": stream}
 
 
 def _judged(rules: PopulationRules, learning: np.ndarray, *, auc: bool) -> np.ndarray:
@@ -160,7 +165,8 @@ def true_values_of_cells(
 ) -> pd.DataFrame:
     """True values of what tests estimate: those on file are read, the others found.
 
-    With `renew` those on file are found anew where more learning sets are needed by now.
+    With `renew` those on file are found anew where more learning sets are needed by now, or where
+    earlier code drew them.
     """
     path = folder / f"truth-{problem.name}.csv"
     known = _on_file(path)
@@ -171,7 +177,7 @@ def true_values_of_cells(
         start = time.process_time()
         of = {"learn_size": int(size), "learn_positive": int(positive), "auc": bool(auc)}
         n_sets = sets_needed(problem, **of, wanted=_errors_wanted(problem, rows))
-        if key in known and known[key]["sets"] >= n_sets:
+        if key in known and _precise(known[key], n_sets):
             continue
         progress(f"{problem.name}: truth at learning-set size {size}, {n_sets} sets")
         values = true_values(problem, **of, n_sets=n_sets)
@@ -182,6 +188,11 @@ def true_values_of_cells(
         note_seconds(folder, f"{path.stem}-{size}-{positive}-{auc}", seconds)
     # As they are read again: what is on file has fewer digits.
     return pd.DataFrame(_on_file(path).values())
+
+
+def _precise(values: Mapping[str, Any], n_sets: int) -> bool:
+    """Whether true values on file come from today's code and so many learning sets."""
+    return values.get("stream") == STREAM and values["sets"] >= n_sets
 
 
 def _on_file(path: Path) -> dict[Any, dict[str, Any]]:

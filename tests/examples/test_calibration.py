@@ -2,6 +2,7 @@
 
 import sys
 from itertools import combinations
+from math import ceil
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
 
 sys.path.insert(0, str(ROOT / "examples"))
+from calibrating import truth
 from calibrating.columns import on_columns
 from calibrating.files import note_seconds, seconds_noted
 from calibrating.plan import CHUNK, GROUPS, MANY, chunks, samples_wanted
@@ -29,7 +31,18 @@ from calibrating.rules import population_rules
 from calibrating.side_by_side import OF_UNSTABLE, unstable_table
 from calibrating.simulation import SampleRun, group_of, rows_of_sample, run_chunk
 from calibrating.table import COLUMNS, cells_of, earlier_rows, read_samples, renewed
-from calibrating.truth import LEAST_SETS, MOST_SETS, sets_needed, true_values, true_values_of_cells
+from calibrating.truth import (
+    LEAST_BLOCKS,
+    LEAST_SETS,
+    MOST_SETS,
+    PILOT_BLOCKS,
+    PILOT_SETS,
+    PILOT_STREAM,
+    STREAM,
+    sets_needed,
+    true_values,
+    true_values_of_cells,
+)
 
 GUARD_SAMPLES = range(10_000, 10_060)
 """None of those that the packaged table was made from."""
@@ -208,16 +221,43 @@ def test_the_last_time_of_a_part_counts(tmp_path):
     assert seconds_noted(tmp_path) == {"a.csv": 2.0}
 
 
-def test_a_pilot_that_is_not_used_further_says_how_many_learning_sets_are_needed(rng):
+def _pilot(problem, learn_size):
+    """The learning sets that say how many are needed, drawn and judged again."""
+    numbers = {"n_sets": PILOT_SETS, "n_blocks": PILOT_BLOCKS, "stream": PILOT_STREAM}
+    return truth._values(problem, (learn_size, 0, False), **numbers)
+
+
+def test_a_pilot_says_how_many_learning_sets_are_needed(rng):
     problem = make_problem(rng, ("lda", "nearest_centroid"))
-    found = true_values(problem, 100, n_sets=300)
-    few, many = (sets_needed(problem, 100, wanted={"error": se}) for se in (0.001, 0.0005))
-    assert LEAST_SETS < few < many < MOST_SETS
-    assert many == pytest.approx(4 * few, abs=4)
-    # A pilot's own error is some 20% off, its square 40%.
-    assert many == pytest.approx(300 * (found["error_se"] / 0.0005) ** 2, rel=0.8)
+    pilot = _pilot(problem, 100)
+    error, difference = 0.001, 0.0005
+    of_error = ceil(pilot["sets"] * (pilot["error_se"] / error) ** 2)
+    of_both = ceil(pilot["sets"] * (pilot["difference_se"] / difference) ** 2)
+    assert LEAST_SETS < of_error < of_both < MOST_SETS
+    assert sets_needed(problem, 100, wanted={"error": error}) == of_error
+    for names in (("error", "difference"), ("difference", "error")):
+        both = {name: {"error": error, "difference": difference}[name] for name in names}
+        assert sets_needed(problem, 100, wanted=both) == of_both
     assert sets_needed(problem, 100, wanted={"error": 1.0, "difference": 0.0}) == LEAST_SETS
     assert sets_needed(problem, 100, wanted={"error": 1e-9}) == MOST_SETS
+
+
+def test_the_pilot_is_not_used_further(rng):
+    problem = make_problem(rng, ("lda", "nearest_centroid"))
+    pilot, found = _pilot(problem, 100), true_values(problem, 100, n_sets=PILOT_SETS)
+    assert (pilot["stream"], found["stream"]) == (PILOT_STREAM, STREAM)
+    numbers = {"n_sets": PILOT_SETS, "n_blocks": LEAST_BLOCKS}
+    again = truth._values(problem, (100, 0, False), stream=STREAM, **numbers)
+    same_as_pilot = truth._values(problem, (100, 0, False), stream=PILOT_STREAM, **numbers)
+    assert found == again
+    assert found["error"] != same_as_pilot["error"]
+
+
+def test_a_pilot_without_numbers_asks_for_all(rng, monkeypatch):
+    problem = make_problem(rng, ("lda", "nearest_centroid"))
+    values = {"error_se": np.nan, "sets": PILOT_SETS}
+    monkeypatch.setattr(truth, "_values", lambda *of, **numbers: values)
+    assert sets_needed(problem, 20, wanted={"error": 0.1}) == MOST_SETS
 
 
 def test_true_values_on_file_are_found_anew_only_on_demand(rng, tmp_path):
@@ -232,6 +272,17 @@ def test_true_values_on_file_are_found_anew_only_on_demand(rng, tmp_path):
     )
     pd.testing.assert_frame_equal(first, again)
     pd.testing.assert_frame_equal(first, renewed_values)  # precise, and so left alone
+    # Files of earlier code name neither the stream nor, some of them, the number of sets.
+    path = tmp_path / f"truth-{problem.name}.csv"
+    for lost in (["stream"], ["stream", "sets"]):
+        earlier = first.assign(error=0.5).drop(columns=lost)
+        earlier.to_csv(path, index=False)
+        kept, renewed_values = (
+            true_values_of_cells(problem, needed, tmp_path, lambda words: None, renew=renew)
+            for renew in (False, True)
+        )
+        assert kept["error"].item() == 0.5
+        pd.testing.assert_frame_equal(first, renewed_values)
     strict = needed.assign(estimate=[0.1, 0.101])
     (found,) = true_values_of_cells(
         problem, strict, tmp_path, lambda words: None, renew=True
@@ -411,6 +462,13 @@ def test_what_is_known_to_fail_does_and_is_said():
         assert words.startswith("MISSED")
         assert f"{share:.4f}" in words
         assert f"{problem}, n = {n_obs}" in words
+
+
+def test_a_known_miss_without_answers_has_nothing_to_say():
+    table = calibration_table()
+    cells = [table[name] for name in ("procedure", "problem", "n_obs", "target")]
+    known = [key in KNOWN_MISSES for key in zip(*cells, strict=True)]
+    assert known_misses(table[known].assign(answered=0, covered=0)) == []
 
 
 def test_a_cell_may_fall_as_far_as_chance_explains():
