@@ -21,7 +21,7 @@ from calibrating.problems import SEED, Problem
 from calibrating.truth import true_values
 
 import ucvtest as uv
-from ucvtest.advice.procedures import PRECISE
+from ucvtest.advice.configured_tests import PRECISE
 
 FEATURE, SPAM = 6, 1
 """The column of "hp", and the class where it is rare."""

@@ -14,7 +14,7 @@ from calibrating.side_by_side import benchmark_table, ratio_table, tails_table, 
 from calibrating.table import about_auc, binomial_limits
 from calibrating.words import percent, range_words, rejected_words
 from ucvtest.advice.calibration import calibration_settings
-from ucvtest.advice.procedures import PROCEDURES
+from ucvtest.advice.configured_tests import PROCEDURES
 
 START, END = (
     "<!-- calibration: written by examples/calibration.py -->",

@@ -15,7 +15,7 @@ from calibrating.plan import chunks, file_name
 from calibrating.problems import SEED, Problem
 from calibrating.simulation import ALPHA
 from calibrating.truth import true_values_of_cells
-from ucvtest.advice.procedures import PROCEDURES
+from ucvtest.advice.configured_tests import PROCEDURES
 
 DIGITS = 5
 EARLIER = "earlier.csv"

@@ -17,8 +17,8 @@ import ucvtest as uv
 from tests.support.paths import ROOT
 from ucvtest.advice.advise import advise_from
 from ucvtest.advice.calibration import calibration_settings, calibration_table
-from ucvtest.advice.procedures import PROCEDURES
-from ucvtest.designs.named import KFold
+from ucvtest.advice.configured_tests import PROCEDURES
+from ucvtest.designs.schemes import KFold
 
 sys.path.insert(0, str(ROOT / "examples"))
 from calibrating.advised import (
