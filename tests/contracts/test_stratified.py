@@ -8,7 +8,7 @@ import pytest
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import ucvtest as uv
-from ucvtest.methods.classical.base import ResamplingTest
+from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.methods.registry import TESTS
 
 RNG = np.random.default_rng(3)

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 from ucvtest.designs import Design, RandomSplits
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.base import ResamplingTest
+from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 
 

@@ -1,4 +1,8 @@
-"""What all tests share: the question, the hypothesis, and the frame around a fit."""
+"""The public face of every test, and the frame around a fit.
+
+A test is a question (`inference.question`) and options of its own. A class declares what it needs,
+keeps its own options in `_ask`, and computes in `_answer`; all else is here, written once.
+"""
 
 import copy
 import math
@@ -11,30 +15,44 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_number
-from ucvtest.common.execution import Course, Execution, progress_bar
+from ucvtest.common.execution import Execution
 from ucvtest.data.formula import read_formula
-from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
-from ucvtest.data.missing import Missing, complete_rows, dropped_note
+from ucvtest.data.groups import Clusters, GroupWeight, check_group_weight, refuse_groups
+from ucvtest.data.missing import Missing
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NamedDesign
-from ucvtest.evaluation.problem import Problem, named_learners
-from ucvtest.inference.notes import about_clusters, sample_notes
+from ucvtest.inference.question import (
+    DataQuestion,
+    LossesQuestion,
+    Question,
+    by_name,
+    chosen_learners,
+)
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss
-from ucvtest.losses.sklearn_scorers import chosen_loss, refuse_scores, refuse_set_score
-from ucvtest.losses.table import Losses
+from ucvtest.losses.resample_means import AUC, WEIGHTED
+from ucvtest.losses.sklearn_scorers import (
+    SetScore,
+    chosen_loss,
+    is_auc,
+    refuse_scores,
+    refuse_set_score,
+)
+from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.results.fields import Contrast
+from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
+from ucvtest.results.simultaneous import Together
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["HypothesisTest", "checked_alternative"]
+__all__ = ["HypothesisTest", "checked_alternative", "refuse_shared_seconds"]
 
 FOR_FIXED_RULES = "HoldOutTest, McNemarTest (loss='zero_one') or DeLongTest (loss='auc')"
 """The tests of fixed rules."""
@@ -116,8 +134,13 @@ class HypothesisTest(ABC):
     """The loss, of tests about one loss alone."""
     admits: ClassVar[str] = ""
     """The designs that the test can use, in words; nothing, or the reason, where it takes none."""
-    no_losses: ClassVar[str] = "it needs fits of its own"
-    """Why it takes none."""
+    takes_losses: ClassVar[bool] = True
+    """Whether it can be made by `from_losses` from losses that exist."""
+    takes_rows: ClassVar[bool] = False
+    """Whether it sees the losses of the rows of clusters, and takes account of these itself;
+    otherwise it gets losses of clusters, which are its observations."""
+    takes_auc: ClassVar[bool] = False
+    """Whether it can be about areas under the ROC curve."""
     takes_groups: ClassVar[bool] = False
     """Whether observations may come in clusters."""
     default_auc: ClassVar[float] = 0.5
@@ -132,19 +155,8 @@ class HypothesisTest(ABC):
     """Whether what is kept of every observation is needed: means of resamples do not suffice, nor
     does an AUC where it is not the only loss."""
 
-    loss: Loss | None
-    null_value: float
-    alternative: Alternative
-    _question: Problem | None = None
-    """Data and learners; None for a test that was made from losses."""
-    _smallest_learn_size: int = 0
-    """Observations in the smallest learning set, which learners are checked for."""
-    _n_dropped: int = 0
-    """Observations that were left out for missing values."""
-    _announced: bool = True
-    """Whether hooks are told of the result; not where a comparison is told of as a whole."""
-    _course: Course | None = None
-    """Of a comparison that runs the test; otherwise each fit has its own."""
+    question: Question
+    """What is asked; the same whether it is about data or about losses that exist."""
 
     def __init__(
         self,
@@ -164,29 +176,51 @@ class HypothesisTest(ABC):
         scoring: Any = None,
         missing: Missing = "raise",
     ) -> None:
-        loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
-        refuse_scores(loss, type(self).__name__, scoring)
-        if self.needs_values or not self.takes_set_scores:
-            refuse_set_score(loss, type(self).__name__)
-        if groups is not None:
-            refuse_set_score(loss, "a test that allows for groups")
-        auc, paired = output == "score", other is not None
-        self._set_hypothesis(null_value, alternative, paired=paired, auc=auc)
-        X, y, groups, self._n_dropped = complete_rows(X, y, groups, missing)
-        self._question = Problem.of(
-            X,
-            y,
-            _by_name(learner, other),
+        question = self.question_of(
+            *(X, y, learner, other),
+            null_value=null_value,
+            alternative=alternative,
             loss=loss,
             output=output,
             pos_label=pos_label,
             groups=groups,
             group_weight=group_weight,
             backend=backend,
+            scoring=scoring,
+            missing=missing,
         )
-        if not self.takes_groups and self._question.clusters is not None:
-            refuse_groups(groups)
-        self.loss = self._question.loss
+        self._ask(question)
+
+    @classmethod
+    def question_of(
+        cls,
+        X: Any,
+        y: Any,
+        learner: Any,
+        other: Any = None,
+        *,
+        null_value: float | None = None,
+        alternative: Alternative = "two-sided",
+        loss: Any = None,
+        scoring: Any = None,
+        groups: Any = None,
+        **data: Any,
+    ) -> DataQuestion:
+        """Validate what is common to all tests: the arguments of the class, but for its own."""
+        loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
+        loss = cls.only_loss if loss is None else loss
+        paired = other is not None
+        # A comparison has read its scoring already.
+        scored = loss.name if scoring is None and isinstance(loss, SetScore) else scoring
+        cls.check_loss(loss, paired=paired, scoring=scored)
+        if groups is not None:
+            refuse_set_score(loss, "a test that allows for groups")
+        auc = is_auc(loss) or data.get("output") == "score"
+        hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
+        learners = by_name(learner, other)
+        return DataQuestion.of(
+            X, y, learners, hypothesis=hypothesis, loss=loss, groups=groups, **data
+        )
 
     @classmethod
     def from_formula(
@@ -229,42 +263,103 @@ class HypothesisTest(ABC):
 
     @classmethod
     def from_losses(
-        cls, losses: Any, learner: str | int | None = None, other: str | int | None = None
+        cls,
+        losses: Losses,
+        learner: str | int | None = None,
+        other: str | int | None = None,
+        *,
+        null_value: float | None = None,
+        alternative: Alternative = "two-sided",
+        group_weight: GroupWeight = "group",
     ) -> Self:
-        """Refuse existing losses: the test needs fits of its own.
+        """The test on losses that exist: `fit` then fits no model.
 
         Parameters
         ----------
         losses : Losses
-        learner, other : optional
+        learner, other : str or int, optional
+            Names or places in `losses`; a learner without `other` is tested alone. With neither,
+            the only learner is tested, or two are compared; of more, `learner` must be named.
+        null_value, alternative, group_weight
+            See the class; clusters are those of the losses.
 
         Raises
         ------
         ValueError
-            Always; tests that take losses inherit `FromLosses`.
+            If the design of the losses is none that the test admits, or an argument is off.
         """
-        if isinstance(losses, Losses):
-            cls._check_fixed_rules(losses.design)
-        raise ValueError(
-            f"{cls.__name__} admits no losses: {cls.no_losses}; make the test from X and y"
-        )
+        given = chosen_learners(losses, learner, other)
+        return cls.about(cls.question_of_losses(given, null_value, alternative, group_weight))
 
     @classmethod
-    def _check_fixed_rules(cls, design: Design) -> None:
-        """Refuse rules that are fixed where learning is what the test is about."""
-        if not design.learns and not cls.of_fixed_rules:
+    def question_of_losses(
+        cls,
+        given: LossDifference,
+        null_value: float | None,
+        alternative: Alternative,
+        group_weight: GroupWeight,
+    ) -> LossesQuestion:
+        """Validate what is common to all tests on losses."""
+        losses = given.losses
+        weight = check_group_weight(group_weight, grouped=losses.groups is not None)
+        auc = losses.loss == AUC
+        hypothesis = cls._hypothesis(null_value, alternative, paired=given.paired, auc=auc)
+        return LossesQuestion.of(given, hypothesis, weight, by_rows=cls.takes_rows)
+
+    @classmethod
+    def about(cls, question: Question, **own: Any) -> Self:
+        """The test of a question that was validated before, with the class's own arguments.
+
+        A constructor takes data, and there are other ways to a question: `from_losses`, and
+        comparisons, which validate data once for all their tests.
+        """
+        test = object.__new__(cls)
+        test._ask(question, **own)
+        return test
+
+    def _ask(self, question: Question) -> None:
+        """Keep the question; subclasses keep their own arguments, and refuse what they cannot use.
+
+        Called once, at the end of the constructor.
+        """
+        cls = type(self)
+        cls.check_loss(question.loss or question.loss_name, paired=question.paired)
+        if question.design is not None and not question.design.learns and not cls.of_fixed_rules:
             raise ValueError(
                 "the losses are of fixed rules, which have learnt nothing from these "
                 f"observations, and {cls.__name__} is about learning: use {FOR_FIXED_RULES}"
             )
+        if not cls.takes_groups and question.clusters is not None:
+            refuse_groups(question.clusters)
+        self.question = question
 
-    def _set_hypothesis(
-        self, null_value: Any, alternative: Any, *, paired: bool, auc: bool
-    ) -> None:
+    def asking(self, question: Question) -> Self:
+        """The same test, with the same options, of another question about the same sample."""
+        test = copy.copy(self)
+        test.question = question
+        return test
+
+    @classmethod
+    def check_loss(cls, loss: Any, *, paired: bool, scoring: Any = None) -> None:
+        """Refuse losses that the test is not about, and a learner without another."""
+        name = _name_of(loss)
+        if cls.only_loss is not None and name != cls.only_loss:
+            raise ValueError(_only_loss(cls, name, scoring))
+        if cls.needs_values or not cls.takes_set_scores:
+            refuse_set_score(loss, cls.__name__)
+        if not cls.takes_auc:
+            refuse_scores(loss, cls.__name__, scoring)
+        if cls.needs_other and not paired:
+            raise ValueError(f"{cls.__name__} compares two learners: pass other")
+
+    @classmethod
+    def _hypothesis(
+        cls, null_value: Any, alternative: Any, *, paired: bool, auc: bool
+    ) -> Hypothesis:
         """By default two learners are equal, the AUC of one is `default_auc`, else no H0."""
-        self.alternative = checked_alternative(alternative)
+        alternative = checked_alternative(alternative)
         if null_value is None:
-            null_value = 0.0 if paired else self.default_auc if auc else math.nan
+            null_value = 0.0 if paired else cls.default_auc if auc else math.nan
         elif not is_number(null_value):
             raise ValueError(f"null_value must be a finite number, got {null_value!r:.60}")
         elif abs(null_value) > LARGEST_NULL:
@@ -272,26 +367,24 @@ class HypothesisTest(ABC):
                 f"null_value must lie between -{LARGEST_NULL:g} and {LARGEST_NULL:g}, got "
                 f"{null_value:g}"
             )
-        self.null_value = float(null_value)
+        return Hypothesis(float(null_value), alternative)
 
     # -------------------------------------------------------------------------- the question
 
     @property
-    def _problem(self) -> Problem:
-        """Data and learners; a ValueError of a test that was made from losses."""
-        if self._question is None:
-            raise ValueError("this test was made from losses: make it from X and y")
-        return self._question
-
-    @property
     def sample(self) -> Sample | None:
         """The data; None for a test that was made from losses."""
-        return None if self._question is None else self._question.sample
+        return self.question.sample
+
+    @property
+    def loss(self) -> Loss | None:
+        """The loss; None where the test is about none, as with the AUC."""
+        return self.question.loss
 
     @property
     def learners(self) -> tuple[Learner, ...]:
         """The learner, or both; none where losses were given."""
-        return () if self._question is None else tuple(self._question.learners.values())
+        return tuple(self.question.learners.values())
 
     @property
     def learner(self) -> Learner | None:
@@ -306,66 +399,54 @@ class HypothesisTest(ABC):
     @property
     def output(self) -> Output | None:
         """What the learners predict; None for a test that was made from losses."""
-        return None if self._question is None else self._question.output
+        return self.question.output
 
     @property
     def backend(self) -> Backend | None:
         """What was asked to fit estimators; None for a test that was made from losses."""
-        return None if self._question is None else self._question.backend
+        return self.question.backend
 
     @property
     def paired(self) -> bool:
         """Whether two learners are compared."""
-        return len(self.learners) > 1
+        return self.question.paired
 
     @property
     def n_obs(self) -> int:
         """Observations of the sample."""
-        return self._problem.sample.n_obs
+        return self.question.n_obs
 
     @property
     def clusters(self) -> Clusters | None:
         """The clusters that are the observations of the test; None where rows are."""
-        return self._problem.clusters
+        return self.question.clusters
 
     @property
     def n_units(self) -> int:
         """Clusters, or observations where there are none."""
-        return self.n_obs if self.clusters is None else self.clusters.n_groups
+        return self.question.n_units
 
     @property
     def target(self) -> np.ndarray:
-        """Codes of the classes, or the real response, shape (n,)."""
-        return self._problem.sample.target
+        """Numbers of the classes, or the real response, shape (n,)."""
+        return self.question.target
 
     @property
     def hypothesis(self) -> Hypothesis:
         """The null value and the alternative."""
-        return Hypothesis(self.null_value, self.alternative)
+        return self.question.hypothesis
 
-    def _check_learners(self, learn_size: int) -> None:
-        """Refuse learners that cannot be used; put jitted ones in the place of estimators."""
-        self._question = self._problem.fitting(learn_size)
-        self._smallest_learn_size = learn_size
+    @property
+    def null_value(self) -> float:
+        """The value of the estimand under H0; NaN where nothing is tested."""
+        return self.question.hypothesis.null_value
 
-    def _about(self, learners: Mapping[str, Learner]) -> Self:
-        """The same test about other learners; the data are shared and not validated again."""
-        other = self._about_ready(learners)
-        other._check_learners(self._smallest_learn_size)
-        return other
-
-    def _about_ready(self, learners: Mapping[str, Learner]) -> Self:
-        """The same about learners that are checked and ready to be fitted."""
-        other = copy.copy(self)
-        other._question = replace(self._problem, learners=learners)
-        return other
+    @property
+    def alternative(self) -> Alternative:
+        """H1: "two-sided", "less" or "greater"."""
+        return self.question.hypothesis.alternative
 
     # ------------------------------------------------------------------------------- the fit
-
-    @classmethod
-    def _loss_arguments(cls, loss: Any) -> dict[str, Any]:
-        """What the constructor calls the loss of a comparison, if the test can be about it."""
-        return {"loss": loss}
 
     @abstractmethod
     def fit(
@@ -401,26 +482,13 @@ class HypothesisTest(ABC):
             If an argument cannot be used, or a learner fails on a split.
         """
 
-    def _options(self) -> Any:
+    def fit_options(self) -> Any:
         """The options of `fit` that are the class's own, validated: a frozen record.
 
         Subclasses with options take them as keywords of the same names; a comparison calls it
         before the first fit.
         """
         return None
-
-    def _shared_design(
-        self, fit_options: Mapping[str, Any]
-    ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
-        """The design whose losses are shared with other tests, and the options of `fit` left over.
-
-        No design where the test draws its own learning sets.
-        """
-        return None, fit_options
-
-    def _check_test_sets(self, design: Design) -> None:
-        """Refuse test sets on which the test would have no estimate; before the first fit."""
-        return
 
     def _fit(
         self,
@@ -431,12 +499,26 @@ class HypothesisTest(ABC):
         progress: bool | None,
         max_seconds: float | None = None,
     ) -> TestResult:
-        """The frame around every fit: draws, workers, hooks, a progress bar, a stopwatch."""
-        execution = Execution.of(rng, n_jobs, batch_size, max_seconds)
-        execution = replace(execution, course=self._course or execution.course)
-        with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
+        """The frame around `fit`: draws, workers, hooks, a progress bar, a stopwatch."""
+        execution = self._execution(options, rng, n_jobs, batch_size, max_seconds)
+        result = self.run(options, execution, progress)
+        hooks.announce(self, result)
+        return result
+
+    def _execution(
+        self, options: Any, rng: Any, n_jobs: Any, batch_size: Any, max_seconds: Any
+    ) -> Execution:
+        """How fits are run; a class whose options draw without fits says so here."""
+        return self.question.execution(rng, n_jobs, batch_size, max_seconds)
+
+    def run(self, options: Any, execution: Execution, progress: bool | None = None) -> TestResult:
+        """The result, without telling hooks of it.
+
+        Comparisons and plans, which hooks are told of as a whole, call it for each of their tests.
+        """
+        with self.question.fitting(self, self.method_name, progress) as bar:
             result = self._answer(options, replace(execution, bar=bar))
-        return self._finish(result, execution)
+        return self.question.finished(result, execution)
 
     @abstractmethod
     def _answer(self, options: Any, execution: Execution) -> TestResult:
@@ -445,52 +527,69 @@ class HypothesisTest(ABC):
         Its `elapsed` is filled in by the frame.
         """
 
-    def _finish(self, result: TestResult, execution: Execution) -> TestResult:
-        result = replace(
-            result,
-            elapsed=execution.stopwatch.seconds,
-            notes=(*result.notes, *dropped_note(self._n_dropped), *sample_notes(self.sample)),
+    # -------------------------------------------------------------------- for comparisons
+
+    def shared_design(
+        self, fit_options: Mapping[str, Any]
+    ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
+        """The design whose losses are shared with other tests, and the options of `fit` left over.
+
+        No design where the test draws its own learning sets.
+        """
+        return None, fit_options
+
+    def check_test_sets(self, design: Design) -> None:
+        """Refuse test sets on which the test would have no estimate; before the first fit."""
+        return
+
+    @classmethod
+    def joint_result(
+        cls, losses: Losses, group_weight: GroupWeight = "group"
+    ) -> JointResult | None:
+        """The test of all learners at once, where there is one."""
+        return None
+
+    @classmethod
+    def simultaneous_results(
+        cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
+    ) -> tuple[dict[Any, TestResult], Together]:
+        """The results of tests of each learner, by name, and of pairs, with what joins them."""
+        raise NotImplementedError(f"{cls.__name__} knows no joint covariance of learners")
+
+
+def _name_of(loss: Any) -> str | None:
+    """What a loss is called in messages; only names name one of ours."""
+    if isinstance(loss, Loss):
+        return loss.name
+    return loss if loss is None or isinstance(loss, str) else repr(loss)
+
+
+def _only_loss(cls: type[HypothesisTest], loss: str | None, scoring: Any) -> str:
+    """Why a test about one loss alone refuses another."""
+    if scoring is not None:
+        return (
+            f"{cls.__name__} is about loss={cls.only_loss!r} alone, got scoring={scoring!r:.60}: "
+            "leave scoring out"
         )
-        if self.clusters is not None:
-            result = about_clusters(result, self.clusters)
-        if self._announced:
-            hooks.announce(self, result)
-        return result
-
-    def _settings(self) -> dict[str, Any]:
-        """What every test needs to be repeated on the same data."""
-        problem = self._problem
-        learner, other = self.learners[0], self.other
-        names = list(problem.learners)
-        return {
-            "test": self.method_name,
-            "learner": names[0],
-            "other": None if other is None else names[1],
-            "backend": learner.backend,
-            "other_backend": None if other is None else other.backend,
-            **({} if self.loss is None else {"loss": self.loss.name}),
-            "null_value": self.null_value,
-            "alternative": self.alternative,
-            "pos_label": problem.positive,
-        }
+    if loss is not None and loss.startswith(WEIGHTED):
+        return (
+            f"{cls.__name__} counts rows alike, and these losses are weighted: use HoldOutTest, or "
+            "make the losses without sample_weight"
+        )
+    return (
+        f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}: leave loss out, or make "
+        f"the losses with loss={cls.only_loss!r}"
+    )
 
 
-def _by_name(learner: Any, other: Any) -> Any:
-    """The learners by the names that were given to them, if any was."""
-    given = [learner] if other is None else [learner, other]
-    if not any(isinstance(each, Mapping) for each in given):
-        return given
-    found: dict[str, Any] = {}
-    for each in given:
-        named = each if isinstance(each, Mapping) else named_learners(each)
-        if len(named) != 1:
-            raise ValueError(
-                f"a learner with a name is {{'name': learner}}, one of them, got {len(named)}"
-            )
-        if set(named) & set(found):
-            raise ValueError(f"both learners are called {next(iter(named))!r}: name them apart")
-        found |= named
-    return found
+def refuse_shared_seconds(test: str, options: Mapping[str, Any]) -> None:
+    """Refuse seconds for one test of a comparison, whose fits are those of others too."""
+    if options.get("max_seconds") is not None:
+        raise ValueError(
+            f"max_seconds has no use for {test} in a comparison, where tests share the fits of a "
+            "design: leave it out, or use uv.evaluate(max_seconds=), which refuses designs that "
+            "take longer"
+        )
 
 
 def checked_alternative(alternative: Any) -> Alternative:

@@ -19,7 +19,7 @@ from ucvtest.data.groups import (
 )
 from ucvtest.designs.design import Design
 from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, LossSource
-from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.old_base import HypothesisTest
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.loss import LOSSES, Loss
 from ucvtest.losses.resample_means import AUC

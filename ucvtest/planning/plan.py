@@ -14,7 +14,7 @@ from ucvtest.common.execution import Stopwatch, make_generator
 from ucvtest.data.groups import refuse_groups
 from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import Losses
-from ucvtest.methods.classical.base import of_these_rules
+from ucvtest.methods.classical.resampling import of_these_rules
 from ucvtest.planning.curve import Curve, curve_tests, learning_curve
 from ucvtest.planning.drawing import pictures_of
 from ucvtest.planning.fixed_rules import basis_of_rules

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from made.files import Folder, link, markdown_table
 from ucvtest.advice.calibration import calibration_table
 from ucvtest.advice.configured_tests import PROCEDURES, Procedure
-from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.old_base import HypothesisTest
 from ucvtest.methods.registry import TESTS
 
 TARGETS = {

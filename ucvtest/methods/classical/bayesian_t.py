@@ -146,9 +146,9 @@ class BayesianTTest(SplitsTest):
             If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
             split.
         """
-        return self._fit(self._options(rope), rng, n_jobs, batch_size, progress, max_seconds)
+        return self._fit(self.fit_options(rope), rng, n_jobs, batch_size, progress, max_seconds)
 
-    def _options(self, rope: float | None = None) -> Options:
+    def fit_options(self, rope: float | None = None) -> Options:
         """The options of `fit`, validated."""
         if math.isnan(self.null_value):
             if rope is not None:

@@ -6,7 +6,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import SplitHalves
 from ucvtest.designs.structure import halves_of
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.base import ResamplingTest
+from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 
 __all__ = ["ConservativeZTest"]
@@ -72,7 +72,7 @@ class ConservativeZTest(ResamplingTest):
     admits = "random splits of the sample and of the halves of bisections (uv.designs.SplitHalves)"
     default_design = SplitHalves()
 
-    def _admit(self, design: Design) -> None:
+    def _check_design(self, design: Design) -> None:
         halves_of(design)
 
     def _learn_sizes(self, design: Design) -> tuple[int, ...]:

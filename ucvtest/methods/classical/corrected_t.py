@@ -8,7 +8,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import random_splits_of
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.base import Estimator, ResamplingTest
+from ucvtest.methods.classical.resampling import Estimator, ResamplingTest
 from ucvtest.results.result import TestResult
 
 __all__ = [
@@ -39,7 +39,7 @@ class SplitsTest(ResamplingTest):
     )
     default_design = KFold(10)
 
-    def _admit(self, design: Design) -> None:
+    def _check_design(self, design: Design) -> None:
         if design.n_resamples < 2:
             raise ValueError("design has one resample, and a spread needs two: use more splits")
         random_splits_of(design, UNEVENNESS)

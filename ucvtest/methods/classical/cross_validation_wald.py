@@ -13,7 +13,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.base import ResamplingTest
+from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 
 __all__ = ["CrossValidationWaldTest"]
@@ -90,8 +90,9 @@ class CrossValidationWaldTest(ResamplingTest):
     admits = "K-fold cross-validation done once, leave-one-out included"
     default_design = KFold(10)
     needs_values = True
+    takes_auc = False
 
-    def _admit(self, design: Design) -> None:
+    def _check_design(self, design: Design) -> None:
         folds_of(design)
         n_folds_of(design)
 
@@ -128,17 +129,14 @@ class CrossValidationWaldTest(ResamplingTest):
             If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
             fold.
         """
-        return self._fit(self._options(variance), rng, n_jobs, batch_size, progress, max_seconds)
+        return self._fit(self.fit_options(variance), rng, n_jobs, batch_size, progress, max_seconds)
 
-    def _options(self, variance: Variance = "all_pairs") -> Variance:
+    def fit_options(self, variance: Variance = "all_pairs") -> Variance:
         """The option of `fit`, validated."""
         check_choice("variance", variance, VARIANCES)
-        header = self._header
-        if header is None:
-            design = self._of_units(self._draw(np.random.default_rng(0)))
-        else:
-            design = header.design
-        _check_folds(variance, design)
+        given = self.question.design
+        drawn = self._of_units(self._draw(np.random.default_rng(0))) if given is None else given
+        _check_folds(variance, drawn)
         return variance
 
     def _answer(self, options: Variance, execution: Execution) -> TestResult:

@@ -15,10 +15,10 @@ from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
-from ucvtest.inference.from_losses import check_losses
 from ucvtest.inference.notes import in_clusters
+from ucvtest.inference.question import check_losses
 from ucvtest.losses.table import LossDifference, Losses
-from ucvtest.methods.classical.base import THESE_RULES, ResamplingTest
+from ucvtest.methods.classical.resampling import THESE_RULES, ResamplingTest
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import SAME_RANKING
@@ -185,7 +185,7 @@ class DeLongTest(ResamplingTest):
         names = _several(losses, learners)
         # Two of them go through all checks of the test.
         test = cls.from_losses(losses, *names[:2], group_weight=group_weight)
-        observed = test._given
+        observed = test.question.observed
         assert observed is not None
         n_folds, tested = n_folds_of(observed.design), test._tested(observed)
         rows = [losses.known_values[losses.number_of(name)] for name in names]
@@ -205,14 +205,17 @@ class DeLongTest(ResamplingTest):
         )
 
     @classmethod
-    def _joint(cls, losses: Losses, group_weight: GroupWeight = "group") -> JointResult | None:
+    def joint_result(
+        cls, losses: Losses, group_weight: GroupWeight = "group"
+    ) -> JointResult | None:
+        """See `HypothesisTest.joint_result`."""
         return cls.joint(losses, group_weight=group_weight)
 
     @classmethod
     def _covariance(cls, losses: Losses) -> np.ndarray:
         return cls.joint(losses).covariance
 
-    def _admit(self, design: Design) -> None:
+    def _check_design(self, design: Design) -> None:
         n_folds_of(design)
 
     def _tested(self, observed: LossDifference) -> "_Tested":
@@ -253,9 +256,9 @@ class DeLongTest(ResamplingTest):
             If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
             split.
         """
-        return self._fit(self._options(interval), rng, n_jobs, batch_size, progress, max_seconds)
+        return self._fit(self.fit_options(interval), rng, n_jobs, batch_size, progress, max_seconds)
 
-    def _options(self, interval: IntervalName = "auto") -> IntervalName:
+    def fit_options(self, interval: IntervalName = "auto") -> IntervalName:
         """The option of `fit`, validated."""
         check_choice("interval", interval, NAMES)
         if interval == "logit" and self.paired:

@@ -10,7 +10,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.base import ResamplingTest
+from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 
 __all__ = ["FiveByTwoFTest", "FiveByTwoTTest"]
@@ -31,7 +31,7 @@ class _FiveByTwoTest(ResamplingTest):
     admits = "5 repetitions of 2-fold cross-validation"
     default_design = KFold(2, n_repeats=N_REPEATS)
 
-    def _admit(self, design: Design) -> None:
+    def _check_design(self, design: Design) -> None:
         folds = folds_of(design)
         n_repeats, n_folds = len(folds), int(folds.max()) + 1
         if (n_repeats, n_folds) != (N_REPEATS, 2):

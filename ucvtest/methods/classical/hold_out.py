@@ -12,7 +12,7 @@ from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
 from ucvtest.losses.loss import plural
 from ucvtest.losses.table import LossDifference, Losses
-from ucvtest.methods.classical.base import (
+from ucvtest.methods.classical.resampling import (
     THESE_RULES,
     ResamplingTest,
     mean_with_variance,
@@ -96,13 +96,14 @@ class HoldOutTest(ResamplingTest):
     default_design = HoldOut()
     judges_several = True
     needs_values = True
+    takes_auc = False
 
     @classmethod
     def _covariance(cls, losses: Losses) -> np.ndarray:
         values = losses.known_values
         return np.cov(values) / values.shape[1]
 
-    def _admit(self, design: Design) -> None:
+    def _check_design(self, design: Design) -> None:
         if design.n_resamples != 1:
             raise ValueError(
                 f"design has {design.n_resamples} splits, but this test is about one: use "
@@ -137,7 +138,7 @@ class HoldOutTest(ResamplingTest):
 
         Means over the rows of clusters are none, even where all of these are right or wrong.
         """
-        errors = observed.losses.loss == "zero_one" and self.clusters is None
+        errors = observed.losses.loss == "zero_one" and self.question.clusters is None
         return errors and bool(np.isin(observed.values, (-1, 0, 1)).all())
 
     def _of_weighted_errors(self, observed: LossDifference) -> PlusFour | None:

@@ -10,7 +10,7 @@ from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
 from ucvtest.inference.notes import few_clusters
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.base import THESE_RULES, ResamplingTest, mean_with_variance
+from ucvtest.methods.classical.resampling import THESE_RULES, ResamplingTest, mean_with_variance
 from ucvtest.results.result import TestResult
 from ucvtest.stats.discordance import discordance
 
@@ -100,6 +100,7 @@ class McNemarTest(ResamplingTest):
     default_design = HoldOut(1 / 3)
     only_loss = "zero_one"
     needs_values = True
+    takes_auc = False
     takes_rows = True
     needs_other = True
 
@@ -110,7 +111,7 @@ class McNemarTest(ResamplingTest):
                 "error rates; use CrossValidationWaldTest for another difference"
             )
 
-    def _admit(self, design: Design) -> None:
+    def _check_design(self, design: Design) -> None:
         n_folds_of(design)
 
     def _analysed(self, observed: LossDifference) -> TestResult:

@@ -11,7 +11,7 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NestedKFold
 from ucvtest.designs.structure import nested_folds_of
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.base import ResamplingTest
+from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 from ucvtest.stats.monte_carlo import mean_error
 
@@ -100,8 +100,9 @@ class NestedCrossValidationTest(ResamplingTest):
     admits = "nested K-fold cross-validation (uv.designs.NestedKFold), also repeated"
     default_design = NestedKFold(10, 20)
     needs_values = True
+    takes_auc = False
 
-    def _admit(self, design: Design) -> None:
+    def _check_design(self, design: Design) -> None:
         nested_folds_of(design)
         smallest = design.test_sizes[0]
         if smallest < 2:

@@ -7,7 +7,7 @@ import numpy as np
 from ucvtest.common.execution import Execution
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing
-from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.old_base import HypothesisTest
 from ucvtest.kernels.permutation import Sampling
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss

@@ -9,38 +9,32 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ucvtest.common.execution import Execution
-from ucvtest.data.groups import Clusters, Groups, GroupWeight
+from ucvtest.data.groups import Clusters, Groups, GroupWeight, refuse_groups
 from ucvtest.data.missing import Missing
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import NamedDesign
 from ucvtest.designs.structure import folds_of
-from ucvtest.evaluation.evaluate import draw_design, evaluate_problem, refuse_seconds
+from ucvtest.evaluation.evaluate import draw_design
 from ucvtest.evaluation.problem import check_two_classes
-from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_shared_seconds
+from ucvtest.inference.base import HypothesisTest, refuse_shared_seconds
 from ucvtest.inference.notes import (
     learn_size,
     one_class_and_tie_notes,
     own_diagnostics,
     own_tables,
-    reuse_notes,
     sizes_in_words,
 )
+from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import on_logit_scale, studentise
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.loss import Loss, plural
-from ucvtest.losses.resample_means import AUC, WEIGHTED
-from ucvtest.losses.sklearn_scorers import (
-    SetScore,
-    chosen_loss,
-    is_auc,
-    refuse_scores,
-    wants_every_class,
-)
+from ucvtest.losses.loss import plural
+from ucvtest.losses.sklearn_scorers import wants_every_class
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.status import status_of
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
+from ucvtest.results.simultaneous import Together
 from ucvtest.stats.interval_rules import Rule
 from ucvtest.stats.per_learner import OwnValues
 from ucvtest.stats.wald import Alternative
@@ -58,8 +52,11 @@ THESE_RULES = (
 
 LOSSES_OF_CLASSES = ("zero_one", "log")
 
+ROUNDING = 1e-12
+"""Variances of differences, as a share of those of what differs, that are rounding error."""
 
-class ResamplingTest(FromLosses):
+
+class ResamplingTest(HypothesisTest):
     """A test on the losses of one or two learners on the resamples of one design.
 
     Made from data, whose learners `fit` evaluates on a new draw of the design, or by
@@ -91,6 +88,7 @@ class ResamplingTest(FromLosses):
 
     takes_groups = True
     takes_set_scores = True
+    takes_auc = True
     default_design: ClassVar[NamedDesign]
     pools_scores: ClassVar[bool] = False
     """Whether the AUC is that of the scores of all test sets together, not the mean of theirs."""
@@ -115,114 +113,91 @@ class ResamplingTest(FromLosses):
         missing: Missing = "raise",
         cv: Any = None,
     ) -> None:
-        loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
-        loss = self.only_loss if loss is None else loss
-        # `compare` has read its scoring already.
-        scored = loss.name if scoring is None and isinstance(loss, SetScore) else scoring
-        self._check_kind(_name_of(loss), paired=other is not None, scoring=scored)
-        auc = is_auc(loss)
-        super().__init__(
-            X,
-            y,
-            learner,
-            other,
+        question = self.question_of(
+            *(X, y, learner, other),
             null_value=null_value,
             alternative=alternative,
-            loss=None if auc else loss,
-            output="score" if auc else None,
+            loss=loss,
             pos_label=pos_label,
             groups=groups,
             group_weight=group_weight,
             backend=backend,
+            scoring=scoring,
             missing=missing,
         )
+        self._ask(question, design, cv)
+
+    def _ask(self, question: Question, design: Any = None, cv: Any = None) -> None:
+        super()._ask(question)
         self._check_hypothesis()
-        sample = self._problem.sample
-        if auc:
+        if isinstance(question, DataQuestion):
+            self.design = self._scheme(question, design, cv)
+            # A trial draw, so that a design is refused before the first fit; what is drawn then is
+            # judged again, because a splitter may make sets of other sizes.
+            trial = self._draw(np.random.default_rng(0))
+            self.question = question.ready(trial.learn_sizes[0])
+        else:
+            if self.needs_values:
+                question.check_values()
+            assert question.design is not None
+            self.design = as_design(question.design)
+            self._refuse_design(question.design)
+
+    @classmethod
+    def _scheme(cls, question: DataQuestion, design: Any, cv: Any) -> NamedDesign:
+        """What is drawn: the design or splitter that a user names, or the test's own."""
+        sample, has_classes = question.sample, question.sample.n_classes > 0
+        if question.about_auc:
             check_two_classes(sample)
         chosen = design_or_cv(
             design,
             cv,
             sample.response,
-            has_classes=sample.n_classes > 0,
-            n_dropped=self._n_dropped,
+            has_classes=has_classes,
+            n_dropped=question.n_dropped,
             groups=sample.groups,
         )
-        chosen = self.default_design if chosen is None else chosen
         # The sample's own copies: data that change later must not change the splits.
-        self.design = as_design(
-            chosen,
+        return as_design(
+            cls.default_design if chosen is None else chosen,
             sample.features,
             sample.response,
-            auc=wants_every_class(loss, has_classes=sample.n_classes > 0),
-            groups=self._problem.given_groups,
+            auc=wants_every_class(question.loss or question.loss_name, has_classes=has_classes),
+            groups=question.problem.given_groups,
         )
-        # A trial draw, so that a design is refused before the first fit; what is drawn then is
-        # judged again, because a splitter may make sets of other sizes.
-        trial = self._draw(np.random.default_rng(0))
-        self._check_learners(trial.learn_sizes[0])
-
-    def _take(self, header: LossesHeader) -> None:
-        self._check_kind(header.loss, paired=header.paired)
-        if self.needs_values:
-            header.check_values()
-        self._check_hypothesis()
-        self.design = as_design(header.design)
-        self._check_design(header.design)
-
-    @classmethod
-    def _check_kind(cls, loss: str | None, *, paired: bool, scoring: Any = None) -> None:
-        """Refuse losses that the test is not about, and a learner without another."""
-        if cls.only_loss is not None and loss != cls.only_loss:
-            if scoring is not None:
-                raise ValueError(
-                    f"{cls.__name__} is about loss={cls.only_loss!r} alone, got "
-                    f"scoring={scoring!r:.60}: leave scoring out"
-                )
-            if loss is not None and loss.startswith(WEIGHTED):
-                raise ValueError(
-                    f"{cls.__name__} counts rows alike, and these losses are weighted: use "
-                    "HoldOutTest, or make the losses without sample_weight"
-                )
-            raise ValueError(
-                f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}: leave loss "
-                f"out, or make the losses with loss={cls.only_loss!r}"
-            )
-        if cls.needs_values and cls.only_loss != AUC:
-            refuse_scores(loss, cls.__name__, scoring)
-        if cls.needs_other and not paired:
-            raise ValueError(f"{cls.__name__} compares two learners: pass other")
 
     def _draw(self, rng: np.random.Generator) -> Design:
         """Draw the design, if the test can use it and its losses fit into memory."""
-        drawn = draw_design(self.design, self._problem.sample, len(self.learners), rng)
-        self._check_design(self._of_units(drawn))
-        self._check_test_sets(drawn)
+        sample = self.question.data("a design").sample
+        drawn = draw_design(self.design, sample, len(self.question.learners), rng)
+        self._refuse_design(self._of_units(drawn))
+        self.check_test_sets(drawn)
         return drawn
 
     def _of_units(self, design: Design) -> Design:
         """A design as the test sees it: of clusters, unless it takes the losses of rows."""
-        clusters = self.clusters
+        clusters = self.question.clusters
         return design if clusters is None or self.takes_rows else design.by_groups(clusters.groups)
 
     def _tested_clusters(self, observed: LossDifference) -> Clusters | None:
         """The clusters of the tested rows, for tests that take the losses of rows."""
-        if self.clusters is None:
+        clusters = self.question.clusters
+        if clusters is None:
             return None
         testing = observed.design.testing
-        tested = np.broadcast_to(self.clusters.groups.index, testing.shape)[testing]
-        return Clusters(Groups(*np.unique(tested, return_inverse=True)), self.clusters.weight)
+        tested = np.broadcast_to(clusters.groups.index, testing.shape)[testing]
+        return Clusters(Groups(*np.unique(tested, return_inverse=True)), clusters.weight)
 
-    def _check_test_sets(self, design: Design) -> None:
+    def check_test_sets(self, design: Design) -> None:
         """Refuse test sets without an AUC of their own, where the mean over them is asked for."""
-        if self._problem.loss is not None or self.pools_scores:
+        if not self.question.about_auc or self.pools_scores:
             return
-        codes = self.target
+        codes = self.question.target
         lacking = [~design.testing[:, codes == code].any(axis=1) for code in (0, 1)]
         if not np.any(lacking):
             return
         code = int(np.any(lacking[1]))
-        label = np.asarray(self._problem.sample.classes).tolist()[code]
+        label = np.asarray(self.question.data("a design").sample.classes).tolist()[code]
         raise ValueError(
             f"design ({self.design.words}) has {int(lacking[code].sum())} test sets without the "
             f"label {label!r}, which have no AUC: {self._remedy_for_auc(design)}"
@@ -243,15 +218,15 @@ class ResamplingTest(FromLosses):
     def _check_hypothesis(self) -> None:
         """Refuse null values and alternatives that the test is not about."""
 
-    def _check_design(self, design: Design) -> None:
+    def _refuse_design(self, design: Design) -> None:
         """Refuse designs that the test cannot use, and say which it can."""
         try:
-            self._admit(design)
+            self._check_design(design)
         except ValueError as error:
             raise ValueError(f"{error}; {type(self).__name__} admits {self.admits}") from error
 
     @abstractmethod
-    def _admit(self, design: Design) -> None:
+    def _check_design(self, design: Design) -> None:
         """Refuse designs that the test cannot use."""
 
     def fit(
@@ -283,7 +258,37 @@ class ResamplingTest(FromLosses):
             If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
             split.
         """
-        return self._fit(self._options(), rng, n_jobs, batch_size, progress, max_seconds)
+        return self._fit(self.fit_options(), rng, n_jobs, batch_size, progress, max_seconds)
+
+    @classmethod
+    def simultaneous_results(
+        cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
+    ) -> tuple[dict[Any, TestResult], Together]:
+        """See `HypothesisTest.simultaneous_results`."""
+        if losses.groups is not None:
+            refuse_groups(losses.groups)
+        results = {
+            key: test.run(test.fit_options(**options), Execution.without_draws())
+            for key, test in tests.items()
+        }
+        covariance = cls._covariance(losses)
+        variances = np.diag(covariance)
+        squares = variances[:, None] + variances - 2 * covariance
+        # What is no more than rounding error tells nothing apart.
+        known = squares > ROUNDING * (variances[:, None] + variances)
+        df = min(each.df for key, each in results.items() if not isinstance(key, str))
+        together = Together(
+            own={name: results[name] for name in losses.learners},
+            se=np.sqrt(np.where(known, squares, np.nan)),
+            covariance=covariance,
+            df=math.inf if math.isnan(df) else df,
+        )
+        return results, together
+
+    @classmethod
+    def _covariance(cls, losses: Losses) -> np.ndarray:
+        """The covariance matrix of the estimates of all learners, where it is known."""
+        raise NotImplementedError(f"{cls.__name__} has none")
 
     # --------------------------------------------------------------- from losses to a result
 
@@ -294,25 +299,21 @@ class ResamplingTest(FromLosses):
         """The result of the test on these losses; with options of its own it writes `_answer`."""
         raise NotImplementedError
 
-    def _shared_design(
+    def shared_design(
         self, fit_options: Mapping[str, Any]
     ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
+        """See `HypothesisTest.shared_design`."""
         refuse_shared_seconds(self.method_name, fit_options)
         return self.design, fit_options
 
     def _learn_sizes(self, design: Design) -> tuple[int, ...]:
         """The sizes of the learning sets that the estimand is about; of clusters, their number."""
-        clusters = self.clusters if self.takes_rows else None
+        clusters = self.question.clusters if self.takes_rows else None
         return (design if clusters is None else design.by_groups(clusters.groups)).learn_sizes
 
     def _observed(self, execution: Execution) -> LossDifference:
         """The losses that were given, or those of a new draw of the design."""
-        if self._given is not None:
-            return self._given
-        drawn = self._draw(execution.generator)
-        refuse_seconds(self._problem, drawn, execution)
-        losses = evaluate_problem(self._problem, drawn, execution, {"rng": execution.seed})
-        return self._by_units(losses.difference(0, 1 if self.paired else None))
+        return self.question.losses_on(self._draw, execution, by_rows=self.takes_rows)
 
     def _result(
         self,
@@ -347,14 +348,15 @@ class ResamplingTest(FromLosses):
             status = status_of(observed, estimate, variance, status)
         # What cannot be used shows no statistic either.
         shown = reference if status == "ok" else "none"
-        one = studentise(self.hypothesis, estimate, variance, reference=shown, df=df, status=status)
+        hypothesis = self.question.hypothesis
+        one = studentise(hypothesis, estimate, variance, reference=shown, df=df, status=status)
         if logit:
             one = on_logit_scale(one)
         if rule is not None:
             one = replace(
                 one,
                 statistic=float(rule.statistic),
-                pvalue=rule.pvalue(self.null_value, self.alternative),
+                pvalue=rule.pvalue(hypothesis.null_value, hypothesis.alternative),
                 reference=reference,
                 rule=rule,
             )
@@ -406,7 +408,7 @@ class ResamplingTest(FromLosses):
         return [
             *one_class_and_tie_notes(observed.diagnostics),
             *_unlearnt_class_notes(observed.losses),
-            *reuse_notes(self._given),
+            *self.question.reuse_notes,
         ]
 
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
@@ -419,7 +421,7 @@ class ResamplingTest(FromLosses):
             **losses.settings,
         }
         common.pop("backends", None)
-        return self._settings() | common | {"loss": losses.loss}
+        return self.question.settings(self.method_name) | common | {"loss": losses.loss}
 
     def _in_words(self, observed: LossDifference, kind: str) -> str:
         """The estimand: the loss, conditional or not, and at which learning-set size."""
@@ -459,13 +461,6 @@ def mean_with_variance(
     values = observed.values if clusters is None else clusters.values(observed.values)
     variance = float(values.var(ddof=1)) / len(values) if len(values) > 1 else 0.0
     return float(values.mean()), variance
-
-
-def _name_of(loss: Any) -> str | None:
-    """What a loss is called in messages; only names name one of ours."""
-    if isinstance(loss, Loss):
-        return loss.name
-    return loss if loss is None or isinstance(loss, str) else repr(loss)
 
 
 def _unlearnt_class_notes(losses: Losses) -> list[str]:
