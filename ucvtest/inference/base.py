@@ -407,6 +407,11 @@ class HypothesisTest(ABC):
         return self.question.backend
 
     @property
+    def positive(self) -> Any:
+        """The positive class; None where there is none, or losses were given."""
+        return self.question.positive
+
+    @property
     def paired(self) -> bool:
         """Whether two learners are compared."""
         return self.question.paired

@@ -109,6 +109,11 @@ class Question(ABC):
 
     @property
     @abstractmethod
+    def positive(self) -> Any:
+        """The positive class, as JSON knows it; None where there is none, or losses are given."""
+
+    @property
+    @abstractmethod
     def paired(self) -> bool:
         """Whether two learners are compared."""
 
@@ -279,6 +284,11 @@ class DataQuestion(Question):
     def backend(self) -> Backend:
         """See `Question`."""
         return self.problem.backend
+
+    @property
+    def positive(self) -> Any:
+        """See `Question`."""
+        return self.problem.positive
 
     @property
     def paired(self) -> bool:
@@ -454,6 +464,11 @@ class LossesQuestion(Question):
     def observed(self) -> LossDifference | None:
         """See `Question`."""
         return self.given
+
+    @property
+    def positive(self) -> None:
+        """See `Question`."""
+        return
 
     @property
     def paired(self) -> bool:
