@@ -24,7 +24,7 @@ from ucvtest.designs.schemes import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.base import HypothesisTest
-from ucvtest.inference.question import DataQuestion, LossesHeader, LossesQuestion
+from ucvtest.inference.question import DataQuestion
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.coerce import is_regressor
 from ucvtest.learners.base import Learner
@@ -243,18 +243,8 @@ class PlannedTest:
 
     def check_losses(self, design: Design) -> None:
         """Refuse a design, and options of `fit`, before the losses are computed."""
-        cls, question = self.spec.cls, self.question
-        header = LossesHeader(
-            design=design,
-            loss_name=question.loss_name,
-            loss=question.loss,
-            paired=True,
-            n_obs=question.n_obs,
-            target=question.target,
-            clusters=question.clusters,
-        )
-        header = header if cls.takes_rows else header.by_clusters()
-        test = cls.about(LossesQuestion(hypothesis=question.hypothesis, header=header))
+        cls = self.spec.cls
+        test = cls.about(self.question.on(design, by_rows=cls.takes_rows))
         test.fit_options(**self.fit_options)
 
 

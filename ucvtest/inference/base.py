@@ -17,7 +17,7 @@ from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.execution import Execution
 from ucvtest.data.formula import read_formula
-from ucvtest.data.groups import Clusters, GroupWeight, check_group_weight, refuse_groups
+from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
 from ucvtest.data.missing import Missing
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
@@ -213,8 +213,6 @@ class HypothesisTest(ABC):
         # A comparison has read its scoring already.
         scored = loss.name if scoring is None and isinstance(loss, SetScore) else scoring
         cls.check_loss(loss, paired=paired, scoring=scored)
-        if groups is not None:
-            refuse_set_score(loss, "a test that allows for groups")
         auc = is_auc(loss) or data.get("output") == "score"
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
         learners = by_name(learner, other)
@@ -300,11 +298,9 @@ class HypothesisTest(ABC):
         group_weight: GroupWeight,
     ) -> LossesQuestion:
         """Validate what is common to all tests on losses."""
-        losses = given.losses
-        weight = check_group_weight(group_weight, grouped=losses.groups is not None)
-        auc = losses.loss == AUC
-        hypothesis = cls._hypothesis(null_value, alternative, paired=given.paired, auc=auc)
-        return LossesQuestion.of(given, hypothesis, weight, by_rows=cls.takes_rows)
+        auc, paired = given.losses.loss == AUC, given.other is not None
+        hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
+        return LossesQuestion.of(given, hypothesis, group_weight, by_rows=cls.takes_rows)
 
     @classmethod
     def about(cls, question: Question, **own: Any) -> Self:
@@ -323,7 +319,7 @@ class HypothesisTest(ABC):
         Called once, at the end of the constructor.
         """
         cls = type(self)
-        cls.check_loss(question.loss or question.loss_name, paired=question.paired)
+        cls.check_loss(question.loss_name, paired=question.paired)
         if question.design is not None and not question.design.learns and not cls.of_fixed_rules:
             raise ValueError(
                 "the losses are of fixed rules, which have learnt nothing from these "
