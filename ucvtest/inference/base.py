@@ -210,9 +210,7 @@ class HypothesisTest(ABC):
         loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
         loss = cls.only_loss if loss is None else loss
         paired = other is not None
-        # A comparison has read its scoring already.
-        scored = loss.name if scoring is None and isinstance(loss, SetScore) else scoring
-        cls.check_loss(loss, paired=paired, scoring=scored)
+        cls.check_loss(loss, paired=paired, scoring=scoring)
         auc = is_auc(loss) or data.get("output") == "score"
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
         learners = by_name(learner, other)
@@ -338,7 +336,9 @@ class HypothesisTest(ABC):
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool, scoring: Any = None) -> None:
         """Refuse losses that the test is not about, and a learner without another."""
-        name = _name_of(loss)
+        name = loss.name if isinstance(loss, Loss) else loss
+        # A comparison has read its scoring already.
+        scoring = name if scoring is None and isinstance(loss, SetScore) else scoring
         if cls.only_loss is not None and name != cls.only_loss:
             raise ValueError(_only_loss(cls, name, scoring))
         if cls.needs_values or not cls.takes_set_scores:
@@ -558,28 +558,21 @@ class HypothesisTest(ABC):
         raise NotImplementedError(f"{cls.__name__} knows no joint covariance of learners")
 
 
-def _name_of(loss: Any) -> str | None:
-    """What a loss is called in messages; only names name one of ours."""
-    if isinstance(loss, Loss):
-        return loss.name
-    return loss if loss is None or isinstance(loss, str) else repr(loss)
-
-
-def _only_loss(cls: type[HypothesisTest], loss: str | None, scoring: Any) -> str:
+def _only_loss(cls: type[HypothesisTest], loss: Any, scoring: Any) -> str:
     """Why a test about one loss alone refuses another."""
     if scoring is not None:
         return (
             f"{cls.__name__} is about loss={cls.only_loss!r} alone, got scoring={scoring!r:.60}: "
             "leave scoring out"
         )
-    if loss is not None and loss.startswith(WEIGHTED):
+    if isinstance(loss, str) and loss.startswith(WEIGHTED):
         return (
             f"{cls.__name__} counts rows alike, and these losses are weighted: use HoldOutTest, or "
             "make the losses without sample_weight"
         )
     return (
-        f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}: leave loss out, or make "
-        f"the losses with loss={cls.only_loss!r}"
+        f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r:.60}: leave loss out, or "
+        f"make the losses with loss={cls.only_loss!r}"
     )
 
 

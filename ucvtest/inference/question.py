@@ -380,12 +380,12 @@ class LossesQuestion(Question):
         """The same about the losses of clusters, where there are any."""
         if self.clusters is None or self.design is None:
             return self
-        groups, unlabeled = self.clusters.groups, self.about_auc or self.labels is None
-        observed = self.observed
+        groups, observed = self.clusters.groups, self.observed
+        labels = None if self.about_auc else self.labels
         return replace(
             self,
             design=self.design.by_groups(groups),
-            labels=None if unlabeled else groups.classes(self.labels),
+            labels=None if labels is None else groups.classes(labels),
             has_values=self.has_values and not self.about_auc,
             observed=None if observed is None else of_units(observed, self.clusters),
         )
