@@ -8,10 +8,9 @@ import pytest
 from scipy import stats
 
 import ucvtest as uv
-from tests.support.paths import ROOT
+from tests.support.scripts import script
 
-sys.path.insert(0, str(ROOT / "examples"))
-import reproduce_coverage
+reproduce_coverage = script("examples/reproduce_coverage.py")
 
 MEMORY_RUN = """
 import resource, sys
