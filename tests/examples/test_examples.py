@@ -1,6 +1,5 @@
 """Every example runs as it stands, in a folder of its own."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from tests.support.compiling import environment_of_users
 from tests.support.paths import ROOT, data_folder
+from tests.support.processes import finished
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 NEED_DATA = {"many_penalties", "reproduce_ustatistic", "unseen_rows"}
@@ -16,16 +16,14 @@ NEED_DATA = {"many_penalties", "reproduce_ustatistic", "unseen_rows"}
 
 def run(example: Path, folder: Path, **environment: str) -> str:
     """What an example prints in a folder of its own, of which it uses build/ alone."""
-    finished = subprocess.run(
-        [sys.executable, str(example), "--quick"],
+    done = finished(
+        [sys.executable, example, "--quick"],
         cwd=folder,
         env=environment_of_users() | {"MPLBACKEND": "Agg"} | environment,
-        capture_output=True,
-        text=True,
     )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     assert {path.name for path in folder.iterdir()} <= {"build"}
-    return finished.stdout
+    return done.stdout
 
 
 def marks(example: Path) -> list[pytest.MarkDecorator]:
