@@ -45,7 +45,7 @@ class Ticking:
 
 @pytest.fixture
 def ticking(monkeypatch):
-    monkeypatch.setattr(pace.time, "monotonic", Ticking())
+    monkeypatch.setattr(time_budget.time, "monotonic", Ticking())
 
 
 @pytest.fixture
