@@ -507,7 +507,7 @@ def test_seconds_and_checkpoints(
         assert (settings["max_seconds"], settings["max_fits"]) == (5, 600)
     assert run(*start).exit_code == 0
     assert set(asked) == {5.0}
-    for module in ("run", "criteria"):
+    for module in ("estimation", "criteria"):
         name = f"ucvtest.methods.permutation.{module}.rounds_within"
         monkeypatch.setattr(name, lambda trials, max_seconds, what: 41)
     permuted = run(*start, "--test", "permutation", "--json", "-")
