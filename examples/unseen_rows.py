@@ -91,7 +91,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="two samples, to see that it runs")
     arguments = parser.parse_args()
     start = time.perf_counter()
-    problem = held_spam()
+    try:
+        problem = held_spam()
+    except FileNotFoundError as error:
+        print(f"{error.filename} is missing: set UCVTEST_DATA to the folder that holds it")
+        return
     rare = rare_rows(problem)
     print(f"held_spam: {rare.sum()} of {len(rare)} rows are spam that names hp")
     samples, n_sets = (2, 100) if arguments.quick else (arguments.samples, 3000)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.compiling import environment_of_users
 from tests.support.paths import ROOT
+from tests.support.processes import finished
 
 REPORT = ROOT / "examples" / "benchmarks" / "report.py"
 
@@ -20,9 +21,9 @@ lengthen that of the imports too, or the machine is slower, as much more is allo
 
 def run(*command: str, **environment: str) -> str:
     environment |= environment_of_users()
-    finished = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    return finished.stdout
+    done = finished(command, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_the_page_holds_what_the_report_writes() -> None:

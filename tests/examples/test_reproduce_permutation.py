@@ -11,11 +11,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
 from tests.support.paths import ROOT
+from tests.support.scripts import script
 
 sys.path.insert(0, str(ROOT / "examples"))
-import reproduce_permutation as reproduction
-import reproduce_polynomials as polynomials
 from reproducing.kept import kept_rows
+
+reproduction = script("examples/reproduce_permutation.py")
+polynomials = script("examples/reproduce_polynomials.py")
 
 X, Y = load_breast_cancer(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)

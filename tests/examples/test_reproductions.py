@@ -8,10 +8,9 @@ import pytest
 from scipy import stats
 
 import ucvtest as uv
-from tests.support.paths import ROOT
+from tests.support.scripts import script
 
-sys.path.insert(0, str(ROOT / "examples"))
-import reproduce_coverage
+reproduce_coverage = script("examples/reproduce_coverage.py")
 
 MEMORY_RUN = """
 import resource, sys
@@ -40,7 +39,6 @@ def test_colon_example_of_the_paper(data_dir):
     )
     result = test.fit(variance="unbiased", rng=1)
     assert result.status == "ok"
-    assert result.elapsed < 90
     assert -0.175 < result.estimate < -0.125
     assert 0.005 < result.variance < 0.0135
     assert result.diagnostics["mc_se_variance"] < 0.06 * result.variance

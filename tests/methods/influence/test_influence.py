@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import sys
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 import ucvtest as uv
 from tests.oracles import influence as oracle
 from tests.support.jax_flags import printed_with_and_without_x64
-from tests.support.paths import ROOT
+from tests.support.scripts import script
 from ucvtest.common.execution import Execution
 from ucvtest.designs.design import Design
 from ucvtest.evaluation.loss_source import FittedLosses
@@ -26,8 +25,7 @@ from ucvtest.methods.influence.estimation import draw_resamples, run
 from ucvtest.methods.influence.options import Layout
 from ucvtest.methods.influence.resamples import draw_bootstrap, draw_folds
 
-sys.path.insert(0, str(ROOT / "examples"))
-import reproduce_influence
+reproduce_influence = script("examples/reproduce_influence.py")
 
 
 def difference_of_means(X_train, y_train, X_test):
