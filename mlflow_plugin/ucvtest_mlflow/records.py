@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import ucvtest
-from ucvtest.common.checks import check_format_version
 
 if TYPE_CHECKING:
     from ucvtest import (
@@ -97,5 +96,10 @@ class Record:
         data = json.loads(text)
         if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
             raise ValueError("the file was not written by ucvtest's MLflow logging")
-        check_format_version("the file", data.pop("version", None), FORMAT_VERSION)
+        version = data.pop("version", None)
+        if version != FORMAT_VERSION:
+            raise ValueError(
+                f"the file has format version {version}, this ucvtest reads version "
+                f"{FORMAT_VERSION}: upgrade ucvtest"
+            )
         return cls(**{**data, "result": restored(data["result"])})
