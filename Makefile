@@ -50,13 +50,13 @@ reproduce: setup ## Print again what the pages of reproductions show (an hour on
 
 reproduce-full: setup ## Everything at the papers' own sizes, and the tests marked slow (days)
 	$(BIN)/pytest -m slow -s
-	$(BIN)/python examples/calibration.py
-	$(BIN)/python examples/reproduce_polynomials.py --n-jobs 2
+	$(BIN)/python studies/calibration/run.py
+	$(BIN)/python studies/reproductions/polynomials.py --n-jobs 2
 	# 1000 splits of trees take days; the pages have 100.
-	$(BIN)/python examples/reproduce_permutation.py --permutations 1000 --n-jobs 2
+	$(BIN)/python studies/reproductions/permutation.py --permutations 1000 --n-jobs 2
 
 benchmarks: setup ## Measure how fast it is, and write it into docs/validation/speed.md (ten minutes)
-	$(BIN)/python examples/benchmarks/report.py
+	$(BIN)/python studies/benchmarks/report.py
 
 # Looked at every time, because R may come and go; the file changes only if R did.
 $(STATE)/r: FORCE

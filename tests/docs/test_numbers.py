@@ -15,10 +15,11 @@ from ucvtest.advice.calibration import LIMITS, calibration_table
 sys.path.extend([str(ROOT / "examples"), str(ROOT / "docs")])
 import demo
 import print_again
-import reproduce_influence
-from calibrating.report import END, START, page_section, tables
-from calibration import DRAWS
-from reproducing.published_influence import PUBLISHED
+
+from studies.calibration.report import END, START, page_section, tables
+from studies.calibration.run import DRAWS
+from studies.reproductions import influence
+from studies.reproductions.published_influence import PUBLISHED
 
 DOCS = ROOT / "docs"
 
@@ -88,7 +89,7 @@ def test_published_standard_errors_are_those_that_the_script_compares_with() -> 
         published = PUBLISHED[int(n)]
         lines = re.findall(r"^\| (?:LDA|QDA), .*\|$", section, re.M)
         rows = [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in lines]
-        columns = reproduce_influence.columns(int(n))
+        columns = influence.columns(int(n))
         assert len(rows) == len(columns)
         for column, *cells in rows:
             learner, p, k = column.split(", ")
