@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 import ucvtest as uv
 from ucvtest import cli
 from ucvtest.advice.advise import Goal
-from ucvtest.advice.procedures import About
+from ucvtest.advice.configured_tests import About
 from ucvtest.cli import catalogue, select
 from ucvtest.cli.files import read
 from ucvtest.data.files import read_table

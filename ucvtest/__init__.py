@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from ucvtest.advice.advise import Advice, advise
     from ucvtest.autologging import autolog
     from ucvtest.common.exceptions import UcvtestWarning
+    from ucvtest.comparison.compare import compare
+    from ucvtest.comparison.compare_losses import compare_losses
     from ucvtest.comparison.comparison import Comparison
-    from ucvtest.comparison.given import compare_losses
-    from ucvtest.comparison.run import compare
     from ucvtest.comparison.specs import TestSpec
     from ucvtest.evaluation.evaluate import evaluate
     from ucvtest.losses.loss import Loss
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from ucvtest.methods.classical.mcnemar import McNemarTest
     from ucvtest.methods.classical.naive_t import NaiveTTest
     from ucvtest.methods.classical.nested_cross_validation import NestedCrossValidationTest
-    from ucvtest.methods.fold_covariance.test import FoldCovarianceTest
-    from ucvtest.methods.influence.test import InfluenceFunctionTest
-    from ucvtest.methods.leave_pair_out.test import LeavePairOutTest
+    from ucvtest.methods.fold_covariance.method import FoldCovarianceTest
+    from ucvtest.methods.influence.method import InfluenceFunctionTest
+    from ucvtest.methods.leave_pair_out.method import LeavePairOutTest
+    from ucvtest.methods.permutation.method import PermutationComplexityTest
     from ucvtest.methods.permutation.model_selection import ModelSelection, select_model
-    from ucvtest.methods.permutation.test import PermutationComplexityTest
     from ucvtest.methods.ustatistic.kappa import KappaProfile
-    from ucvtest.methods.ustatistic.precision import resamples_for_precision
-    from ucvtest.methods.ustatistic.test import UStatisticTest
+    from ucvtest.methods.ustatistic.method import UStatisticTest
+    from ucvtest.methods.ustatistic.splits_for_precision import resamples_for_precision
     from ucvtest.planning.plan import plan
     from ucvtest.planning.sample_plan import SamplePlan
     from ucvtest.results.citations import Citations, cite
-    from ucvtest.results.joint import JointResult
+    from ucvtest.results.joint_result import JointResult
     from ucvtest.results.margins import EquivalenceResult, NoninferiorityResult
     from ucvtest.results.result import TestResult
 
@@ -107,12 +107,12 @@ _HOME = {
     "EquivalenceResult": "ucvtest.results.margins",
     "FiveByTwoFTest": "ucvtest.methods.classical.five_by_two",
     "FiveByTwoTTest": "ucvtest.methods.classical.five_by_two",
-    "FoldCovarianceTest": "ucvtest.methods.fold_covariance.test",
+    "FoldCovarianceTest": "ucvtest.methods.fold_covariance.method",
     "HoldOutTest": "ucvtest.methods.classical.hold_out",
-    "InfluenceFunctionTest": "ucvtest.methods.influence.test",
-    "JointResult": "ucvtest.results.joint",
+    "InfluenceFunctionTest": "ucvtest.methods.influence.method",
+    "JointResult": "ucvtest.results.joint_result",
     "KappaProfile": "ucvtest.methods.ustatistic.kappa",
-    "LeavePairOutTest": "ucvtest.methods.leave_pair_out.test",
+    "LeavePairOutTest": "ucvtest.methods.leave_pair_out.method",
     "Loss": "ucvtest.losses.loss",
     "Losses": "ucvtest.losses.table",
     "McNemarTest": "ucvtest.methods.classical.mcnemar",
@@ -120,20 +120,20 @@ _HOME = {
     "NaiveTTest": "ucvtest.methods.classical.naive_t",
     "NestedCrossValidationTest": "ucvtest.methods.classical.nested_cross_validation",
     "NoninferiorityResult": "ucvtest.results.margins",
-    "PermutationComplexityTest": "ucvtest.methods.permutation.test",
+    "PermutationComplexityTest": "ucvtest.methods.permutation.method",
     "SamplePlan": "ucvtest.planning.sample_plan",
     "TestResult": "ucvtest.results.result",
     "TestSpec": "ucvtest.comparison.specs",
-    "UStatisticTest": "ucvtest.methods.ustatistic.test",
+    "UStatisticTest": "ucvtest.methods.ustatistic.method",
     "UcvtestWarning": "ucvtest.common.exceptions",
     "advise": "ucvtest.advice.advise",
     "autolog": "ucvtest.autologging",
     "cite": "ucvtest.results.citations",
-    "compare": "ucvtest.comparison.run",
-    "compare_losses": "ucvtest.comparison.given",
+    "compare": "ucvtest.comparison.compare",
+    "compare_losses": "ucvtest.comparison.compare_losses",
     "evaluate": "ucvtest.evaluation.evaluate",
     "plan": "ucvtest.planning.plan",
-    "resamples_for_precision": "ucvtest.methods.ustatistic.precision",
+    "resamples_for_precision": "ucvtest.methods.ustatistic.splits_for_precision",
     "select_model": "ucvtest.methods.permutation.model_selection",
 }
 
@@ -151,7 +151,7 @@ def __dir__() -> list[str]:
 
 
 # Forks are watched from now on, also where others start JAX before this package does.
-import_module("ucvtest.common.forks")
+import_module("ucvtest.common.fork_guard")
 
 if os.environ.get("UCVTEST_AUTOLOG", "").lower() not in ("", "0", "false"):
     import_module("ucvtest.hooks").add_hook(

@@ -25,7 +25,7 @@ from studies.calibration.side_by_side import (
 from studies.calibration.table import about_auc, binomial_limits
 from studies.calibration.words import percent, range_words, rejected_words
 from ucvtest.advice.calibration import calibration_settings
-from ucvtest.advice.procedures import PROCEDURES
+from ucvtest.advice.configured_tests import PROCEDURES
 
 START, END = (
     "<!-- calibration: written by studies/calibration/run.py -->",

@@ -18,9 +18,9 @@ from studies.calibration.files import note_seconds, written
 from studies.calibration.plan import CHUNK, GROUPS, file_name
 from studies.calibration.problems import SEED, Problem
 from studies.calibration.rules import population_rules
-from ucvtest.advice.procedures import PROCEDURES, Procedure
+from ucvtest.advice.configured_tests import PROCEDURES, Procedure
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import HoldOut, KFold, NamedDesign, RandomSplits, SplitHalves
+from ucvtest.designs.schemes import HoldOut, KFold, NamedDesign, RandomSplits, SplitHalves
 from ucvtest.results.result import TestResult
 from ucvtest.stats.intervals import HallT
 from ucvtest.stats.wald import wald_interval, wald_pvalue

@@ -21,11 +21,11 @@ from studies.calibration.simulation import SampleRun
 from ucvtest.advice.calibration import calibration_table
 from ucvtest.data.class_sizes import Shape
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.kernels.auc_ustatistic.effects import first_order
-from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS
+from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
+from ucvtest.kernels.auc_ustatistic.pair_effects import first_order
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.stats.logit import LogitT
-from ucvtest.stats.stabilised import StabilisedT
+from ucvtest.stats.variance_stabilised import StabilisedT
 from ucvtest.stats.wald import wald_interval
 
 NAMES = ("weak", "imbalance_20", "strong", "heavy_tails")

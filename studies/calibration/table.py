@@ -15,7 +15,7 @@ from studies.calibration.plan import chunks, file_name
 from studies.calibration.problems import SEED, Problem
 from studies.calibration.simulation import ALPHA
 from studies.calibration.truth import true_values_of_cells
-from ucvtest.advice.procedures import PROCEDURES
+from ucvtest.advice.configured_tests import PROCEDURES
 
 DIGITS = 5
 EARLIER = "earlier.csv"

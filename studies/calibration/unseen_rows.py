@@ -21,7 +21,7 @@ import ucvtest as uv
 from studies.calibration.held_out_problems import held_spam
 from studies.calibration.problems import SEED, Problem
 from studies.calibration.truth import true_values
-from ucvtest.advice.procedures import PRECISE
+from ucvtest.advice.configured_tests import PRECISE
 
 FEATURE, SPAM = 6, 1
 """The column of "hp", and the class where it is rare."""

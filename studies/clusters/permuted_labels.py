@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 import ucvtest as uv
-from ucvtest.stats.exchangeable import Exchangeable
+from ucvtest.stats.cluster_permutation import Exchangeable
 
 CLUSTER = np.repeat(np.arange(40), np.arange(40) % 2 * 2 + 1)
 SIZE = np.bincount(CLUSTER)[CLUSTER]

@@ -32,7 +32,7 @@ from scipy import stats
 import ucvtest as uv
 from ucvtest.learners.jitted.discriminant import LinearDiscriminant
 from ucvtest.results.fields import quiet_interval
-from ucvtest.results.together import Together
+from ucvtest.results.simultaneous import Together
 from ucvtest.stats.simultaneous import MultivariateT
 
 ALPHA = 0.05

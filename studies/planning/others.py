@@ -9,7 +9,7 @@ import numpy as np
 
 import ucvtest as uv
 from studies.planning.problems import PROBLEMS, Sampler, classes, crossed, quadratic
-from ucvtest.planning.usual import SMOOTH, STEPS
+from ucvtest.planning.typical_variances import SMOOTH, STEPS
 
 OTHER_SIZES = (40, 100)
 

@@ -165,7 +165,8 @@ CHOSEN_ON = (
     "absolute",
     "quadratic",
 )
-"""Problems that the rule in ucvtest/planning/usual.py was chosen on: all others report on it.
+"""Problems that the rule in ucvtest/planning/typical_variances.py was chosen on: all others
+report on it.
 "quadratic" was to be one of those, and came to the chosen ones when it showed a rule too bold."""
 
 FRESH = (

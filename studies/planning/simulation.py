@@ -13,7 +13,7 @@ from ucvtest.kernels.ustatistic.accumulator import Accumulator
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.simulate.many_samples import ManySamples
 from ucvtest.stats.intervals import PlusFour
-from ucvtest.stats.stabilised import StabilisedT
+from ucvtest.stats.variance_stabilised import StabilisedT
 
 PILOTS, TARGETS = (40, 60), (100, 200, 400)
 SEEN = ("jackknife", "pair_effects", "mean_square", "agreement")

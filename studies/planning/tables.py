@@ -10,7 +10,7 @@ import pandas as pd
 
 from studies.planning.problems import PROBLEMS, Problem, use_of
 from studies.planning.simulation import PILOTS, SEEN, TARGETS
-from ucvtest.planning.usual import Seen, Spread, helped
+from ucvtest.planning.typical_variances import Seen, Spread, helped
 
 LOWEST, HIGHEST, NEAR, ENOUGH = 0.9, 1.15, 0.3, 0.75
 """Between which median ratios should be, and how many pilots should be how near."""

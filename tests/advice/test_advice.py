@@ -25,8 +25,8 @@ from studies.calibration.advised import (
 from tests.support.paths import ROOT
 from ucvtest.advice.advise import advise_from
 from ucvtest.advice.calibration import calibration_settings, calibration_table
-from ucvtest.advice.procedures import PROCEDURES
-from ucvtest.designs.named import KFold
+from ucvtest.advice.configured_tests import PROCEDURES
+from ucvtest.designs.schemes import KFold
 
 PROBLEMS = ("a", "b", "c", "d", "e")
 

@@ -11,11 +11,11 @@ from scipy import stats
 
 import ucvtest as uv
 from tests.oracles import leave_pair_out as oracle
-from ucvtest.codes import programme
+from ucvtest.codes import linear_programme
 from ucvtest.codes.bounds import light_code_bounds, residue_class_sizes, spectral_bound
 from ucvtest.codes.critical_values import supremum_critical_value
+from ucvtest.codes.linear_programme import delsarte_bound
 from ucvtest.codes.null_distributions import wilcoxon_null
-from ucvtest.codes.programme import delsarte_bound
 
 SMALL = [(n, w, W) for n in range(2, 7) for w in range(1, n // 2 + 1) for W in range(w * (n - w))]
 
@@ -84,24 +84,24 @@ class TestBounds:
     def test_whatever_the_solver_says_the_bound_is_valid(self, rng, n, w, W):
         """Random numbers in the place of the dual solution are repaired, and prove less."""
         exact = oracle.largest_light_code(W, n, w)
-        scheme = programme._johnson_scheme(n, w)
+        scheme = linear_programme._johnson_scheme(n, w)
         for _ in range(50):
             dual = [Fraction(float(value)) for value in 30 * rng.normal(size=w)]
-            assert programme._certified(W, scheme, dual) >= exact
+            assert linear_programme._certified(W, scheme, dual) >= exact
 
     def test_unsolved_programme_is_no_failure(self, monkeypatch):
         class Unsolved:
             status = 4
 
         monkeypatch.setattr("scipy.optimize.linprog", lambda *args, **kwargs: Unsolved)
-        assert programme._delsarte_bound.__wrapped__(1, 8, 4) == 70
+        assert linear_programme._delsarte_bound.__wrapped__(1, 8, 4) == 70
 
     @pytest.mark.parametrize(("n", "w"), [(5, 2), (7, 3), (8, 4)])
     def test_scheme_is_that_of_the_graph(self, n, w):
         """Eigenvalues and multiplicities of the distance matrices, by linear algebra."""
         words = oracle.words(n, w).astype(int)
         distance = w - words @ words.T
-        scheme = programme._johnson_scheme(n, w)
+        scheme = linear_programme._johnson_scheme(n, w)
         for i in range(w + 1):
             found = np.sort(np.linalg.eigvalsh((distance == i) * 1.0))
             expected = np.repeat(scheme.eigenvalues[i], scheme.multiplicities)

@@ -10,8 +10,8 @@ from sklearn.datasets import load_iris
 
 import ucvtest as uv
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
-from ucvtest.methods.ustatistic.run import RELIABLE, Found
-from ucvtest.methods.ustatistic.together import _answered
+from ucvtest.methods.ustatistic.estimation import RELIABLE, Found
+from ucvtest.methods.ustatistic.simultaneous import _answered
 
 LEARNERS = ["lda", "nearest_centroid", "knn:3", "majority"]
 

@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 import ucvtest as uv
 from ucvtest.comparison.fields import Fits
 from ucvtest.methods.registry import TESTS
-from ucvtest.results.joint import JointResult
-from ucvtest.results.pictures import Layer, Picture
+from ucvtest.results.joint_result import JointResult
+from ucvtest.results.plot_data import Layer, Picture
 
 HOSTILE = (
     "<script>alert(1)</script>",

@@ -16,7 +16,7 @@ import ucvtest as uv
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.from_losses import FromLosses
 from ucvtest.methods.registry import TESTS
-from ucvtest.results.grids import number_column
+from ucvtest.results.text_tables import number_column
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[:60, [1, 4, 8]], Y[:60]

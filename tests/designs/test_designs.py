@@ -79,7 +79,7 @@ def test_the_fraction_that_is_meant_is_rounded_up(n_obs, fraction, size):
 
 def test_random_splits_do_not_depend_on_how_many_are_drawn_at_a_time(monkeypatch):
     whole = draw(designs.RandomSplits(7))
-    monkeypatch.setattr("ucvtest.designs.named.DRAW_CELLS", 40)
+    monkeypatch.setattr("ucvtest.designs.schemes.DRAW_CELLS", 40)
     assert draw(designs.RandomSplits(7)) == whole
 
 

@@ -6,8 +6,8 @@ import pytest
 import ucvtest as uv
 from tests.support.clock import clock as clock
 from tests.support.samples import breast_cancer
-from ucvtest.common.runtime import Execution
-from ucvtest.evaluation import pace
+from ucvtest.common.execution import Execution
+from ucvtest.evaluation import time_budget
 from ucvtest.evaluation.problem import Problem
 
 SAMPLE = breast_cancer(40, 2)
@@ -21,15 +21,15 @@ def problem(clock, *seconds):
 
 def test_fits_that_seconds_allow(clock):
     execution = Execution.of(0, 1, None)
-    allowed = pace.fits_within(problem(clock, 0.1), 18, 30.0, execution)
+    allowed = time_budget.fits_within(problem(clock, 0.1), 18, 30.0, execution)
     used = clock.now
     assert used < 4
     assert used + 0.1 * allowed == pytest.approx(0.8 * 30, abs=0.1)
-    both = pace.fits_within(problem(clock, 0.1, 0.2), 18, 60.0, execution)
+    both = time_budget.fits_within(problem(clock, 0.1, 0.2), 18, 60.0, execution)
     assert both % 2 == 0
     assert 0.5 * 60 < both / 2 * 0.3 < 0.8 * 60
     with pytest.raises(ValueError, match="max_seconds=30 does not suffice: one fit of each"):
-        pace.fits_within(problem(clock, 20.0), 18, 30.0, execution)
+        time_budget.fits_within(problem(clock, 20.0), 18, 30.0, execution)
 
 
 def test_the_same_number_of_fits_repeats_a_result(clock):

@@ -15,9 +15,9 @@ import ucvtest as uv
 from tests.support.clock import Clock as FitClock
 from tests.support.samples import breast_cancer
 from ucvtest.common.exceptions import UcvtestWarning
+from ucvtest.common.execution import Course, Execution
 from ucvtest.common.fingerprint import fingerprint
-from ucvtest.common.runtime import Course, Execution
-from ucvtest.evaluation import pieces
+from ucvtest.evaluation import chunks
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
@@ -256,7 +256,9 @@ def test_the_number_of_fits_that_a_clock_decided_is_kept(tmp_path, monkeypatch):
     learners = {"one": Counted(), "two": Counted(1)}
     test = uv.TestSpec("ustatistic", fit={"max_seconds": 30})
     allowed = iter([40, 90])
-    monkeypatch.setattr("ucvtest.evaluation.pace.fits_within", lambda *arguments: next(allowed))
+    monkeypatch.setattr(
+        "ucvtest.evaluation.time_budget.fits_within", lambda *arguments: next(allowed)
+    )
     first = uv.compare(X, Y, learners, test, rng=0, n_jobs=1, checkpoint=path)
     again = uv.compare(X, Y, learners, test, rng=0, n_jobs=1, checkpoint=path)
     assert values(first) == values(again)
@@ -270,7 +272,7 @@ def test_a_design_that_takes_longer_is_refused_before_it_is_begun(monkeypatch, c
         seen.append((learn_size, max_seconds))
         return 10
 
-    monkeypatch.setattr("ucvtest.evaluation.pace.fits_within", allowed)
+    monkeypatch.setattr("ucvtest.evaluation.time_budget.fits_within", allowed)
     learners = {"one": Counted(), "two": Counted(1)}
     with pytest.raises(
         ValueError, match="max_seconds=3 allows about 10 fits, and the design has 20"
@@ -297,7 +299,7 @@ class Clock:
 @pytest.fixture
 def minutes_are_long(monkeypatch):
     """What users get: fits that take more than a minute are announced."""
-    monkeypatch.setattr(pieces, "LONG_SECONDS", 60.0)
+    monkeypatch.setattr(chunks, "LONG_SECONDS", 60.0)
 
 
 def fitted(seconds, total, n_fits):
@@ -337,7 +339,7 @@ def test_few_small_pieces_and_none_that_takes_long(seconds, most_pieces):
         evaluator.predict(learning, ~learning, np.arange(120))
     assert sum(found) == 120
     assert len(found) <= most_pieces
-    assert seconds * max(found) <= max(seconds, 3 * pieces.PIECE_SECONDS)
+    assert seconds * max(found) <= max(seconds, 3 * chunks.PIECE_SECONDS)
     assert found[0] == 1
 
 

@@ -20,7 +20,7 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.adapters.translated import TranslatedLearner
-from ucvtest.learners.jitted.one_set import LABELINGS, product
+from ucvtest.learners.jitted.many_labelings import LABELINGS, product
 
 TWO_CLASSES = {
     "lda": "lda",

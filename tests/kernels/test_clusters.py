@@ -9,7 +9,7 @@ from tests.oracles import clusters as oracle
 from ucvtest.data.groups import Clusters, Groups
 from ucvtest.kernels import auc_ustatistic, leave_pair_out, permutation
 from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters, RankedClasses
-from ucvtest.stats.exchangeable import Exchangeable
+from ucvtest.stats.cluster_permutation import Exchangeable
 
 SIZES = {6: [1, 4, 2, 3, 1, 2], 7: [2, 1, 3, 1, 1, 4, 2]}
 NAMES = np.array(list("pqrstuv"))

@@ -17,15 +17,15 @@ from ucvtest.designs.draws import (
 )
 from ucvtest.kernels.ustatistic import from_pairs
 from ucvtest.kernels.ustatistic.accumulator import Accumulator, _as_counts
-from ucvtest.kernels.ustatistic.additive import (
+from ucvtest.kernels.ustatistic.control_variate import (
     MOST_ROUNDING,
     SETS_PER_SUM,
     SINGLE,
     in_double,
     rounded_losses,
 )
-from ucvtest.kernels.ustatistic.groups_of_draws import groups_of
-from ucvtest.kernels.ustatistic.overlaps import OverlapFit
+from ucvtest.kernels.ustatistic.kappa import OverlapFit
+from ucvtest.kernels.ustatistic.monte_carlo_groups import groups_of
 from ucvtest.kernels.ustatistic.residuals import residual_sums
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
 
@@ -437,7 +437,7 @@ def test_all_else_is_in_double_precision(rng, monkeypatch):
 
     single, found = estimates()
     monkeypatch.setattr(
-        "ucvtest.kernels.ustatistic.additive.rounded_losses",
+        "ucvtest.kernels.ustatistic.control_variate.rounded_losses",
         lambda fits, g: in_double(rounded_losses(fits, g)),
     )
     double, expected = estimates()

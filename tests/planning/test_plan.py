@@ -14,14 +14,14 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 import ucvtest as uv
-from ucvtest.planning.basis import Learners
 from ucvtest.planning.curve import curve_tests, learning_curve
-from ucvtest.planning.ladder import Ladder
-from ucvtest.planning.rules import McNemar, OneRate, PairedT
+from ucvtest.planning.fixed_rules import McNemar, OneRate, PairedT
+from ucvtest.planning.predictors import Learners
 from ucvtest.planning.sample_plan import SamplePlan
+from ucvtest.planning.variance_components import Ladder
 from ucvtest.stats.intervals import PlusFour
 from ucvtest.stats.logit import LogitT
-from ucvtest.stats.stabilised import StabilisedT
+from ucvtest.stats.variance_stabilised import StabilisedT
 
 
 def sampler(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:

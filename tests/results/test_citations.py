@@ -9,11 +9,11 @@ import pytest
 
 import ucvtest as uv
 from tests.support.paths import ROOT
-from ucvtest.methods.influence.plan import Scheme
+from ucvtest.methods.influence.options import Scheme
 from ucvtest.methods.registry import TESTS
 from ucvtest.results.citations import all_papers, cite
 from ucvtest.results.methods_text import INTERVALS, SCHEMES
-from ucvtest.stats.rules import KINDS
+from ucvtest.stats.interval_rules import KINDS
 
 Y = np.tile([0, 1], 15)
 RULES = {"a": np.where(np.arange(30) % 7 == 0, 1 - Y, Y), "b": np.zeros(30, int)}

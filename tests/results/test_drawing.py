@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from tests.support.paths import ROOT
 from tests.support.results import sample_result
 from ucvtest.results.drawing import CHOSEN, plot_result, save_plot
-from ucvtest.results.pictures import Layer, Picture
+from ucvtest.results.plot_data import Layer, Picture
 
 RESULT = sample_result(
     diagnostics={"variance": "unbiased"},

@@ -16,7 +16,7 @@ from tests.support.results import sample_result
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
 from ucvtest.stats.intervals import HallT, LogT, PlusFour
 from ucvtest.stats.logit import LogitT
-from ucvtest.stats.stabilised import StabilisedT
+from ucvtest.stats.variance_stabilised import StabilisedT
 
 AUCS = sample_result(better="higher", estimate=0.02, se=0.03, estimand="difference of AUCs")
 RATIO = sample_result(

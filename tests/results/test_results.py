@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support.results import sample_result
-from ucvtest.results.pictures import Layer, Picture
+from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
 
 RESULT = sample_result(

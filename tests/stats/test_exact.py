@@ -8,7 +8,7 @@ from scipy import stats
 
 from tests.oracles import resampling_wald as oracle
 from ucvtest.stats.exact import BinomialCounts, PairedCounts
-from ucvtest.stats.rules import rule_from_dict, rule_to_dict
+from ucvtest.stats.interval_rules import rule_from_dict, rule_to_dict
 
 SIDES = ("two-sided", "less", "greater")
 

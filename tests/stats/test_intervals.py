@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.oracles import intervals as oracle
+from ucvtest.stats.interval_rules import rule_from_dict, rule_to_dict
 from ucvtest.stats.intervals import HallT, LogT, PlusFour, Shape
-from ucvtest.stats.rules import rule_from_dict, rule_to_dict
 
 SIDES = ("two-sided", "less", "greater")
 HALL = [

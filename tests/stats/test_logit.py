@@ -7,8 +7,8 @@ import pytest
 from scipy.special import expit, logit
 from scipy.stats import t as student
 
+from ucvtest.stats.interval_rules import rule_from_dict, rule_to_dict
 from ucvtest.stats.logit import LogitT
-from ucvtest.stats.rules import rule_from_dict, rule_to_dict
 
 SIDES = ("two-sided", "less", "greater")
 

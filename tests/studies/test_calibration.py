@@ -34,9 +34,9 @@ from studies.calibration.truth import (
     true_values_of_cells,
 )
 from ucvtest.advice.calibration import calibration_table
-from ucvtest.advice.procedures import PROCEDURES
+from ucvtest.advice.configured_tests import PROCEDURES
 from ucvtest.data.sample import make_sample
-from ucvtest.designs.named import KFold
+from ucvtest.designs.schemes import KFold
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.learners.adapters.coerce import as_learner
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ucvtest.evaluation import pace
+from ucvtest.evaluation import time_budget
 
 __all__ = ["Clock", "clock"]
 
@@ -36,5 +36,5 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     found = Clock()
-    monkeypatch.setattr(pace.time, "monotonic", found)
+    monkeypatch.setattr(time_budget.time, "monotonic", found)
     return found

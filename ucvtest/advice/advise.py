@@ -17,15 +17,15 @@ from ucvtest.advice.calibration import (
     Limits,
     calibration_table,
 )
-from ucvtest.advice.procedures import PROCEDURES, About, Procedure
+from ucvtest.advice.configured_tests import PROCEDURES, About, Procedure
 from ucvtest.common.checks import as_integer, check_choice
-from ucvtest.common.values import ByValue
+from ucvtest.common.equality import ByValue
 from ucvtest.losses.loss import LOSSES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ucvtest.inference.hypothesis_test import HypothesisTest
+    from ucvtest.inference.base import HypothesisTest
 
 __all__ = ["Advice", "advise", "advise_from"]
 
@@ -118,7 +118,7 @@ class Advice(ByValue):
         return test(X, y, *learners, **{**self.settings, **arguments})
 
     def _repr_html_(self) -> str:
-        from ucvtest.results.grids import page
+        from ucvtest.results.text_tables import page
 
         return page([line.strip() for line in str(self).split("\n")], [])
 

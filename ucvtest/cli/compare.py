@@ -290,7 +290,7 @@ def compare(
         )
 
         import ucvtest as uv
-        from ucvtest.losses.scoring import chosen_loss
+        from ucvtest.losses.sklearn_scorers import chosen_loss
 
         if mlflow:
             uv.autolog()
@@ -344,7 +344,7 @@ def _run_alone(
     max_seconds: float | None,
 ) -> "TestResult":
     """A test that is about one learner."""
-    from ucvtest.losses.scoring import is_auc
+    from ucvtest.losses.sklearn_scorers import is_auc
     from ucvtest.methods.registry import TESTS
 
     if len(learners) > 1:
@@ -384,7 +384,7 @@ def _run_test(
 
     The seconds are those of the recommended test; others have options of their own.
     """
-    from ucvtest.common.runtime import Execution
+    from ucvtest.common.execution import Execution
     from ucvtest.comparison.default import affordable_within, recommended
 
     default = None

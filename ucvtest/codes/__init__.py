@@ -20,7 +20,7 @@ from ucvtest.codes.constructions import (
     residue_class_code,
 )
 from ucvtest.codes.critical_values import critical_values, plot_critical_values, supremum_pvalue
-from ucvtest.codes.programme import delsarte_bound
+from ucvtest.codes.linear_programme import delsarte_bound
 
 __all__ = [
     "AdversarialLearner",

@@ -17,7 +17,7 @@ from math import comb
 
 import numpy as np
 
-from ucvtest.codes.programme import (
+from ucvtest.codes.linear_programme import (
     LONGEST_CODE,
     LONGEST_PROGRAMME,
     check_length,

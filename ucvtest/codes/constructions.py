@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.codes.bounds import residue_class_sizes
-from ucvtest.codes.programme import check_length, code_size
+from ucvtest.codes.linear_programme import check_length, code_size
 from ucvtest.common.arrays import as_array, as_numbers
 from ucvtest.common.checks import at_least
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from ucvtest.codes.bounds import light_code_bounds, spectral_bound
+from ucvtest.codes.linear_programme import check_length
 from ucvtest.codes.null_distributions import simulated_nulls, wilcoxon_null
-from ucvtest.codes.programme import check_length
 from ucvtest.common.checks import as_integer, check_choice, is_number
-from ucvtest.common.runtime import make_generator, progress_bar
+from ucvtest.common.execution import make_generator, progress_bar
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ import jax  # noqa: E402
 
 np.random.set_state(_state)  # noqa: NPY002
 
-from ucvtest.common.forks import refuse_fork  # noqa: E402
+from ucvtest.common.fork_guard import refuse_fork  # noqa: E402
 
 __all__ = ["count_devices", "in_float64", "jit", "jit_sums", "on_device", "to_device", "to_numpy"]
 

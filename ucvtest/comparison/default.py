@@ -8,16 +8,16 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.advice.advise import Advice, advise
-from ucvtest.common.runtime import Execution
+from ucvtest.common.execution import Execution
 from ucvtest.comparison.specs import TestSpec
 from ucvtest.data.rows import Reported
-from ucvtest.designs.named import KFold
-from ucvtest.evaluation.pace import fits_within
+from ucvtest.designs.schemes import KFold
 from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.time_budget import fits_within
 from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import SplitLearner
 from ucvtest.losses.loss import LOSSES, plural
-from ucvtest.losses.scoring import SetScore, is_auc
+from ucvtest.losses.sklearn_scorers import SetScore, is_auc
 from ucvtest.methods.registry import class_named
 from ucvtest.results.result import TestResult
 

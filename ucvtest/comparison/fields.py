@@ -12,10 +12,10 @@ import pandas as pd
 from statsmodels.stats.multitest import multipletests
 
 from ucvtest.results.fields import Contrast, check_alpha, quiet_interval
-from ucvtest.results.joint import JointResult
+from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.serialising import Saved, from_plain, to_plain
-from ucvtest.results.together import Together
+from ucvtest.results.simultaneous import Together
 
 __all__ = ["ComparisonFields", "Correction", "Fits", "Pair", "check_correction"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ucvtest.common.values import ByValue
-from ucvtest.designs.named import NamedDesign
-from ucvtest.inference.hypothesis_test import HypothesisTest
+from ucvtest.common.equality import ByValue
+from ucvtest.designs.schemes import NamedDesign
+from ucvtest.inference.base import HypothesisTest
 from ucvtest.methods.registry import TESTS, tests_that_compare
 
 __all__ = ["TestSpec", "as_specs"]

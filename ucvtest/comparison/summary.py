@@ -6,9 +6,10 @@ from functools import partial
 from string import ascii_uppercase
 
 from ucvtest.comparison.fields import ComparisonFields, Fits
-from ucvtest.inference.report import is_reuse_note
+from ucvtest.inference.notes import is_reuse_note
 from ucvtest.results.fields import check_alpha
-from ucvtest.results.grids import (
+from ucvtest.results.result import TestResult
+from ucvtest.results.text_tables import (
     Grid,
     GridSummary,
     decimals_of,
@@ -18,7 +19,6 @@ from ucvtest.results.grids import (
     number_column,
     wrapped_rows,
 )
-from ucvtest.results.result import TestResult
 from ucvtest.results.wording import direction, is_below, percent, posterior_in_words
 from ucvtest.results.wording import verdict as verdict_of_one
 

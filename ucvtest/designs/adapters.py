@@ -14,7 +14,7 @@ from ucvtest.common.arrays import as_array
 from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import Groups
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import KFold, NamedDesign, StratifiedDesign
+from ucvtest.designs.schemes import KFold, NamedDesign, StratifiedDesign
 
 __all__ = ["as_design", "design_or_cv", "refuse_row_numbers"]
 

@@ -5,7 +5,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from ucvtest.common.runtime import row_batches
+from ucvtest.common.execution import row_batches
 
 __all__ = [
     "all_learning_sets",

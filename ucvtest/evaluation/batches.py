@@ -7,7 +7,7 @@ import numpy as np
 from ucvtest.common.float64 import count_devices, on_device
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.evaluation.fits import Fits
+from ucvtest.evaluation.fit_requests import Fits
 from ucvtest.evaluation.workers import SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Predictions

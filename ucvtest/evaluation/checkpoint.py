@@ -23,7 +23,7 @@ from ucvtest.common.checks import is_integer
 from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.common.fingerprint import fingerprint
 from ucvtest.data.output import Output
-from ucvtest.evaluation.fits import Fits
+from ucvtest.evaluation.fit_requests import Fits
 from ucvtest.learners.base import Learner
 
 __all__ = ["Checkpoint"]

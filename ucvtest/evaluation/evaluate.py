@@ -12,20 +12,20 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import as_integer, check_seconds, is_integer
 from ucvtest.common.exceptions import Interrupted, naming
-from ucvtest.common.runtime import Course, Execution, Stopwatch, progress_bar, row_batches
+from ucvtest.common.execution import Course, Execution, Stopwatch, progress_bar, row_batches
 from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.data.sample import Sample
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import NamedDesign, StratifiedDesign
+from ucvtest.designs.schemes import NamedDesign, StratifiedDesign
 from ucvtest.evaluation.checkpoint import Checkpoint
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.evaluation.pace import check_fits
 from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.time_budget import check_fits
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import losses_where_tested
-from ucvtest.losses.means import AUC, resample_means
-from ucvtest.losses.scoring import SetScore, chosen_loss, scores_of_sets, wants_every_class
+from ucvtest.losses.resample_means import AUC, resample_means
+from ucvtest.losses.sklearn_scorers import SetScore, chosen_loss, scores_of_sets, wants_every_class
 from ucvtest.losses.table import Losses
 
 __all__ = ["draw_design", "evaluate", "evaluate_problem", "refuse_seconds"]

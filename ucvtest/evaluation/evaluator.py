@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ucvtest.common.checks import check_workers
-from ucvtest.common.runtime import Execution
+from ucvtest.common.execution import Execution
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.batches import Batch, JittedBatch, TranslatedBatch
-from ucvtest.evaluation.fits import Fits
-from ucvtest.evaluation.pieces import PieceByPiece
+from ucvtest.evaluation.chunks import PieceByPiece
+from ucvtest.evaluation.fit_requests import Fits
 from ucvtest.evaluation.workers import BY_CLASS, SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members

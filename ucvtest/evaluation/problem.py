@@ -15,8 +15,8 @@ from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regress
 from ucvtest.learners.adapters.translate import Backend, choose_backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.loss import Loss, as_loss, for_classes, output_of
-from ucvtest.losses.means import AUC
-from ucvtest.losses.scoring import SetScore, is_auc
+from ucvtest.losses.resample_means import AUC
+from ucvtest.losses.sklearn_scorers import SetScore, is_auc
 
 __all__ = ["Problem", "check_two_classes", "named_learners"]
 

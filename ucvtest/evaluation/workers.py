@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.evaluation.fits import Fits
+from ucvtest.evaluation.fit_requests import Fits
 from ucvtest.learners.base import Predictions, SplitLearner
 
 if TYPE_CHECKING:

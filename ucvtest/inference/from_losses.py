@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ucvtest.common.runtime import Execution
+from ucvtest.common.execution import Execution
 from ucvtest.data.groups import (
     Clusters,
     GroupWeight,
@@ -18,15 +18,15 @@ from ucvtest.data.groups import (
     refuse_groups,
 )
 from ucvtest.designs.design import Design
-from ucvtest.evaluation.source import FittedLosses, GivenLosses, LossSource
-from ucvtest.inference.hypothesis_test import HypothesisTest
+from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, LossSource
+from ucvtest.inference.base import HypothesisTest
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.loss import LOSSES, Loss
-from ucvtest.losses.means import AUC
+from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
-from ucvtest.results.joint import JointResult
+from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.results.together import Together
+from ucvtest.results.simultaneous import Together
 from ucvtest.stats.wald import Alternative
 
 __all__ = [

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ucvtest.stats.interval_rules import Rule, StudentRule
 from ucvtest.stats.logit import LogitT
-from ucvtest.stats.rules import Rule, StudentRule
 from ucvtest.stats.wald import Alternative, wald_interval, wald_pvalue
 
 __all__ = [

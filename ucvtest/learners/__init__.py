@@ -11,8 +11,8 @@ from ucvtest.learners.jitted.logistic import logistic
 from ucvtest.learners.jitted.majority import majority
 from ucvtest.learners.jitted.nearest_centroid import nearest_centroid
 from ucvtest.learners.jitted.neighbors import knn
-from ucvtest.learners.jitted.paths import lasso_path, ridge_path
 from ucvtest.learners.jitted.polynomial import polynomial
+from ucvtest.learners.jitted.regularization_paths import lasso_path, ridge_path
 from ucvtest.learners.jitted.ridge import ridge
 from ucvtest.learners.jitted.smoother import smoother
 

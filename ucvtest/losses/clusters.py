@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ucvtest.data.groups import Clusters
-from ucvtest.losses.means import AUC, resample_means
+from ucvtest.losses.resample_means import AUC, resample_means
 from ucvtest.losses.table import Losses
 
 __all__ = ["of_clusters"]

@@ -13,10 +13,10 @@ import numpy as np
 from ucvtest.common.checks import is_integer
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
-from ucvtest.losses.checking import check_parts
-from ucvtest.losses.doors import Doors
-from ucvtest.losses.means import AUC
-from ucvtest.losses.readers import as_names
+from ucvtest.losses.constructors import Doors
+from ucvtest.losses.from_arrays import as_names
+from ucvtest.losses.resample_means import AUC
+from ucvtest.losses.validation import check_parts
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
 
@@ -121,7 +121,7 @@ class Losses(Doors):
         )
 
     def _repr_html_(self) -> str:
-        from ucvtest.losses.shown import page_of
+        from ucvtest.losses.html import page_of
 
         return page_of(self)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ucvtest.inference.hypothesis_test import HypothesisTest
+from ucvtest.inference.base import HypothesisTest
 from ucvtest.methods.classical.bayesian_t import BayesianTTest
 from ucvtest.methods.classical.conservative_z import ConservativeZTest
 from ucvtest.methods.classical.corrected_t import CorrectedTTest
@@ -14,11 +14,11 @@ from ucvtest.methods.classical.hold_out import HoldOutTest
 from ucvtest.methods.classical.mcnemar import McNemarTest
 from ucvtest.methods.classical.naive_t import NaiveTTest
 from ucvtest.methods.classical.nested_cross_validation import NestedCrossValidationTest
-from ucvtest.methods.fold_covariance.test import FoldCovarianceTest
-from ucvtest.methods.influence.test import InfluenceFunctionTest
-from ucvtest.methods.leave_pair_out.test import LeavePairOutTest
-from ucvtest.methods.permutation.test import PermutationComplexityTest
-from ucvtest.methods.ustatistic.test import UStatisticTest
+from ucvtest.methods.fold_covariance.method import FoldCovarianceTest
+from ucvtest.methods.influence.method import InfluenceFunctionTest
+from ucvtest.methods.leave_pair_out.method import LeavePairOutTest
+from ucvtest.methods.permutation.method import PermutationComplexityTest
+from ucvtest.methods.ustatistic.method import UStatisticTest
 
 __all__ = ["TESTS", "class_named", "tests_that_compare"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
-from ucvtest.methods.ustatistic.test import UStatisticTest
+from ucvtest.methods.ustatistic.method import UStatisticTest
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import reference_distribution
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ucvtest.planning.fields import PlanFields
-from ucvtest.results.pictures import Layer, Picture, Role
+from ucvtest.results.plot_data import Layer, Picture, Role
 
 __all__ = ["pictures_of"]
 

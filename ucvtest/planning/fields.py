@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.results.pictures import Picture
+from ucvtest.results.plot_data import Picture
 from ucvtest.results.serialising import Saved, freeze
 
 __all__ = ["PlanFields"]

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.common.runtime import Execution
-from ucvtest.designs.named import DisjointSets
+from ucvtest.common.execution import Execution
+from ucvtest.designs.schemes import DisjointSets
 from ucvtest.evaluation.evaluate import evaluate_problem
 from ucvtest.methods.ustatistic.interval import IntervalName, knows_slope
-from ucvtest.methods.ustatistic.test import UStatisticTest
-from ucvtest.planning.basis import LEAST_OBS, Kind, Learners
-from ucvtest.planning.usual import SMOOTH, STEPS, Seen, Spread, components, helped
+from ucvtest.methods.ustatistic.method import UStatisticTest
+from ucvtest.planning.predictors import LEAST_OBS, Kind, Learners
+from ucvtest.planning.typical_variances import SMOOTH, STEPS, Seen, Spread, components, helped
 from ucvtest.results.result import TestResult
 
 __all__ = [

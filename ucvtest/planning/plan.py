@@ -10,14 +10,14 @@ import numpy as np
 
 from ucvtest import hooks
 from ucvtest.common.checks import at_least, check_number, is_number
-from ucvtest.common.runtime import Stopwatch, make_generator
+from ucvtest.common.execution import Stopwatch, make_generator
 from ucvtest.data.groups import refuse_groups
-from ucvtest.losses.means import AUC
+from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.base import of_these_rules
-from ucvtest.planning.basis import LEAST_OBS, Basis
 from ucvtest.planning.curve import Curve, curve_tests, learning_curve
 from ucvtest.planning.drawing import pictures_of
+from ucvtest.planning.fixed_rules import basis_of_rules
 from ucvtest.planning.pilot import (
     Pilot,
     checked_tests,
@@ -26,7 +26,7 @@ from ucvtest.planning.pilot import (
     pilot_of_sampler,
     span_of,
 )
-from ucvtest.planning.rules import basis_of_rules
+from ucvtest.planning.predictors import LEAST_OBS, Basis
 from ucvtest.planning.sample_plan import SamplePlan
 
 __all__ = ["plan"]

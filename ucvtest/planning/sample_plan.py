@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ucvtest.planning.fields import PlanFields
-from ucvtest.results.pictures import Picture
+from ucvtest.results.plot_data import Picture
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,7 +3,7 @@
 from functools import partial
 
 from ucvtest.planning.fields import PlanFields
-from ucvtest.results.grids import (
+from ucvtest.results.text_tables import (
     Grid,
     GridSummary,
     escape_markdown,

@@ -23,7 +23,7 @@ from ucvtest.results.axes import (
     use_ratio_axis,
 )
 from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
-from ucvtest.results.pictures import Layer, Mark, Picture, Role
+from ucvtest.results.plot_data import Layer, Mark, Picture, Role
 from ucvtest.results.wording import direction, percent
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from ucvtest.common.checks import is_number
 from ucvtest.common.exceptions import warn_caller
-from ucvtest.results.pictures import Picture
+from ucvtest.results.plot_data import Picture
 from ucvtest.results.serialising import Saved, freeze
-from ucvtest.stats.rules import Rule, rule_from_dict
+from ucvtest.stats.interval_rules import Rule, rule_from_dict
 from ucvtest.stats.wald import Alternative, wald_interval
 
 if TYPE_CHECKING:

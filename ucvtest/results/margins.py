@@ -79,7 +79,7 @@ class _Judged(Saved):
 
     def summary(self, *, with_verdict: bool = True) -> "Summary":
         """A table and the verdict: ``as_text``, ``as_html`` and ``as_latex``, as in statsmodels."""
-        from ucvtest.results.grids import Grid, GridSummary, hanging, wrapped_rows
+        from ucvtest.results.text_tables import Grid, GridSummary, hanging, wrapped_rows
 
         rows = [
             *self._numbers,

@@ -15,10 +15,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ucvtest.common.checks import as_integer
+from ucvtest.common.equality import ByValue
 from ucvtest.common.exceptions import UNUSABLE
-from ucvtest.common.values import ByValue
-from ucvtest.results.pictures import Picture
-from ucvtest.stats.rules import TYPES, rule_to_dict
+from ucvtest.results.plot_data import Picture
+from ucvtest.stats.interval_rules import TYPES, rule_to_dict
 
 __all__ = ["Saved", "freeze", "from_plain", "reading", "to_plain"]
 

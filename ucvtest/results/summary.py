@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from ucvtest.results.fields import ResultFields, check_alpha, quiet_interval
-from ucvtest.results.grids import (
+from ucvtest.results.text_tables import (
     Grid,
     GridSummary,
     decimals_of,

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ucvtest.common.checks import at_least, check_number
-from ucvtest.common.runtime import make_generator
+from ucvtest.common.execution import make_generator
 
 __all__ = ["best_auc", "normal_classes"]
 

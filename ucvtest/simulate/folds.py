@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ucvtest.common.checks import as_integer
-from ucvtest.common.runtime import make_generator, progress_bar
+from ucvtest.common.execution import make_generator, progress_bar
 from ucvtest.kernels.fold_covariance import eigenvalues, moments_by_row
-from ucvtest.methods.fold_covariance.plan import Estimator, checked_estimator, checked_folds
+from ucvtest.methods.fold_covariance.options import Estimator, checked_estimator, checked_folds
 from ucvtest.simulate.many_samples import ManySamples, Sampler
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ to the estimate nevertheless."""
 
 @dataclass(frozen=True)
 class LogitT(TransformedT):
-    """Student's t on the logit scale: the AUC of one learner. See `ucvtest.stats.rules.Rule`.
+    """Student's t on the logit scale: the AUC of one learner. See `Rule`.
 
     Without degrees of freedom (NaN) the normal distribution.
     """

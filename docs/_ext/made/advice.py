@@ -6,7 +6,7 @@ from typing import Any
 
 from made.files import Folder, link, markdown_table
 from ucvtest.advice.advise import Advice, advise
-from ucvtest.advice.procedures import PROCEDURES
+from ucvtest.advice.configured_tests import PROCEDURES
 from ucvtest.methods.registry import class_named
 
 SIZES = (40, 60, 100, 200, 500)

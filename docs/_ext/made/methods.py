@@ -11,8 +11,8 @@ from made.files import Folder, link, markdown_table
 from studies.calibration.report import about_auc, summarised, widely_studied
 from studies.calibration.table import binomial_limits
 from ucvtest.advice.calibration import calibration_table
-from ucvtest.advice.procedures import PROCEDURES, Procedure
-from ucvtest.inference.hypothesis_test import HypothesisTest
+from ucvtest.advice.configured_tests import PROCEDURES, Procedure
+from ucvtest.inference.base import HypothesisTest
 from ucvtest.methods.registry import TESTS
 
 TARGETS = {

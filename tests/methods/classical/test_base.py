@@ -10,7 +10,7 @@ from sklearn.model_selection import BaseCrossValidator, KFold, PredefinedSplit, 
 import ucvtest as uv
 from ucvtest import hooks
 from ucvtest.designs.design import Design
-from ucvtest.inference.report import sizes_in_words
+from ucvtest.inference.notes import sizes_in_words
 from ucvtest.methods.classical import status
 
 RNG = np.random.default_rng(5)

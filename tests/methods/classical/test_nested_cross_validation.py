@@ -12,7 +12,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 import ucvtest as uv
 from tests.contracts.resampling_contract import ResamplingContract
 from tests.oracles import resampling_wald as oracle
-from ucvtest.designs.named import NestedKFold
+from ucvtest.designs.schemes import NestedKFold
 from ucvtest.methods.classical.nested_cross_validation import bias_factor
 
 

@@ -17,13 +17,13 @@ import ucvtest as uv
 from studies.reproductions import influence
 from tests.oracles import influence as oracle
 from tests.support.jax_flags import printed_with_and_without_x64
-from ucvtest.common.runtime import Execution
+from ucvtest.common.execution import Execution
 from ucvtest.designs.design import Design
-from ucvtest.evaluation.source import FittedLosses
+from ucvtest.evaluation.loss_source import FittedLosses
 from ucvtest.kernels.influence.sums import repeats_needed
-from ucvtest.methods.influence.plan import Layout
+from ucvtest.methods.influence.estimation import draw_resamples, run
+from ucvtest.methods.influence.options import Layout
 from ucvtest.methods.influence.resamples import draw_bootstrap, draw_folds
-from ucvtest.methods.influence.run import draw_resamples, run
 
 
 def difference_of_means(X_train, y_train, X_test):
@@ -391,7 +391,7 @@ class TestOptions:
         )
 
     def test_repeats_that_are_added_have_a_limit(self, monkeypatch):
-        monkeypatch.setattr("ucvtest.methods.influence.run.UNCOVERED", 180.0)
+        monkeypatch.setattr("ucvtest.methods.influence.estimation.UNCOVERED", 180.0)
         with pytest.raises(ValueError) as error:
             self.run(n_repeats=30, n_folds=10)
         assert "of 180 pairs were never tested in 30 repeats: raise n_repeats to about" in str(
@@ -443,7 +443,7 @@ class TestReproducible:
     def test_memory_is_bounded_and_changes_nothing(self, scheme, monkeypatch):
         test = uv.InfluenceFunctionTest(self.X, self.y, first_feature)
         expected = test.fit(120 if scheme != "repeated" else 12, scheme, rng=4)
-        monkeypatch.setattr("ucvtest.methods.influence.run.STAGE_ROWS", 37)
+        monkeypatch.setattr("ucvtest.methods.influence.estimation.STAGE_ROWS", 37)
         monkeypatch.setattr("ucvtest.methods.influence.resamples.DRAW_CELLS", 270)
         found = test.fit(120 if scheme != "repeated" else 12, scheme, rng=4)
         assert found.estimate == pytest.approx(expected.estimate, abs=1e-14)
@@ -971,7 +971,7 @@ def test_given_losses_are_summed_in_stages(monkeypatch):
     X = rng.normal(size=(24, 2)) + y[:, None]
     losses = uv.evaluate("lda", X, y, uv.designs.KFold(4, 10), rng=0)
     whole = uv.InfluenceFunctionTest.from_losses(losses).fit()
-    monkeypatch.setattr("ucvtest.methods.influence.run.STAGE_ROWS", 7)
+    monkeypatch.setattr("ucvtest.methods.influence.estimation.STAGE_ROWS", 7)
     stages = uv.InfluenceFunctionTest.from_losses(losses).fit()
     np.testing.assert_allclose(stages.estimate, whole.estimate)
     np.testing.assert_allclose(stages.variance, whole.variance)

@@ -9,12 +9,12 @@ from scipy import stats
 
 import ucvtest as uv
 from tests.oracles import auc_ustatistic as oracle
-from ucvtest.common.runtime import Execution
+from ucvtest.common.execution import Execution
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.kernels.influence.estimate import Rows
 from ucvtest.kernels.influence.sums import LossCounts, PairCounts
-from ucvtest.methods.influence.plan import Layout, Options, resampled_classes
-from ucvtest.methods.influence.run import draw_resamples, fitted_losses, run
+from ucvtest.methods.influence.estimation import draw_resamples, fitted_losses, run
+from ucvtest.methods.influence.options import Layout, Options, resampled_classes
 from ucvtest.methods.influence.variances import study_variances
 
 

@@ -29,7 +29,7 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.kernels.leave_pair_out import nearest_neighbour_errors, smoother_errors
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.methods.leave_pair_out import forecast
-from ucvtest.methods.leave_pair_out.plan import PVALUES
+from ucvtest.methods.leave_pair_out.options import PVALUES
 
 
 def problem(n, n_positive, seed, shift=0.8, p=3):

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import ucvtest as uv
-from ucvtest.methods.permutation.labelings import Relabeling
-from ucvtest.stats.exchangeable import Exchangeable
+from ucvtest.methods.permutation.permuted_labels import Relabeling
+from ucvtest.stats.cluster_permutation import Exchangeable
 
 SIZES = {6: [1, 3, 2, 1, 1, 3], 7: [2, 1, 3, 1, 1, 2, 1]}
 LABELS = {

@@ -12,11 +12,11 @@ from sklearn.model_selection import RepeatedStratifiedKFold, ShuffleSplit, Strat
 import ucvtest as uv
 from tests.kernels.test_auc_ustatistic import Problem
 from tests.oracles import auc_ustatistic as oracle
-from ucvtest.common.runtime import Execution
-from ucvtest.evaluation.source import FittedLosses
+from ucvtest.common.execution import Execution
+from ucvtest.evaluation.loss_source import FittedLosses
 from ucvtest.kernels import auc_ustatistic
-from ucvtest.kernels.auc_ustatistic.placed import LearningSets
-from ucvtest.methods.ustatistic.auc.run import Sampler
+from ucvtest.kernels.auc_ustatistic.blocks import LearningSets
+from ucvtest.methods.ustatistic.auc.estimation import Sampler
 
 CASES = [  # n1, n0, g1, g0
     (4, 4, 1, 1),
@@ -245,7 +245,7 @@ def test_parts_in_memory_change_nothing(data, monkeypatch):
                          "auc", rng=0)  # fmt: skip
     given = uv.UStatisticTest.from_losses(losses)
     whole = given.fit()
-    monkeypatch.setattr("ucvtest.methods.ustatistic.auc.run.STAGE_CELLS", 60 * 70)
+    monkeypatch.setattr("ucvtest.methods.ustatistic.auc.estimation.STAGE_CELLS", 60 * 70)
     parts = given.fit()
     assert parts.estimate == pytest.approx(whole.estimate, rel=1e-12)
     assert parts.variance == pytest.approx(whole.variance, rel=1e-9)

@@ -20,11 +20,11 @@ from sklearn.svm import SVC
 import ucvtest as uv
 from tests.kernels.test_auc_several_classes import Problem
 from tests.oracles import auc_several_classes as oracle
-from ucvtest.common.runtime import Execution
-from ucvtest.evaluation.source import FittedLosses
+from ucvtest.common.execution import Execution
+from ucvtest.evaluation.loss_source import FittedLosses
 from ucvtest.kernels import auc_ustatistic
-from ucvtest.methods.ustatistic.auc.plan import ClassSizes
-from ucvtest.methods.ustatistic.auc.run import Sampler
+from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
+from ucvtest.methods.ustatistic.auc.estimation import Sampler
 
 CASES = [  # n_c, g_c
     ((4, 3, 4), (1, 1, 2)),

@@ -10,8 +10,8 @@ from tests.oracles import clusters as oracle
 from ucvtest.data.groups import Clusters, Groups
 from ucvtest.kernels.auc_ustatistic.clusters import RankedClasses, RowWeights, SingleLabelClusters
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
-from ucvtest.methods.ustatistic.auc.cluster_plan import MixedSizes
-from ucvtest.methods.ustatistic.auc.run import Sampler
+from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
+from ucvtest.methods.ustatistic.auc.estimation import Sampler
 
 SIZES = {6: [1, 4, 2, 3, 1, 2], 7: [2, 1, 3, 1, 1, 4, 2]}
 G = 2

@@ -14,8 +14,8 @@ from tests.oracles import ustatistic as oracle
 from tests.support.jax_flags import printed_with_and_without_x64
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.methods.ustatistic.report import _outside_notes
-from ucvtest.methods.ustatistic.run import Found, Sampler
+from ucvtest.methods.ustatistic.estimation import Found, Sampler
+from ucvtest.methods.ustatistic.reporting import _outside_notes
 
 
 def normal_problem(n, seed, shift=0.6):
@@ -961,7 +961,7 @@ def test_two_sets_on_each_side_are_summed_in_stages(monkeypatch):
     X = rng.normal(size=(24, 3)) + y[:, None]
     losses = uv.evaluate("lda", X, y, uv.designs.DisjointSets(7, 200, 3), rng=0)
     one = uv.UStatisticTest.from_losses(losses).fit()
-    monkeypatch.setattr("ucvtest.methods.ustatistic.run.STAGE_CELLS", 24 * 6 * 64)
+    monkeypatch.setattr("ucvtest.methods.ustatistic.estimation.STAGE_CELLS", 24 * 6 * 64)
     stages = uv.UStatisticTest.from_losses(losses).fit()
     own = uv.UStatisticTest(X, y, "lda", learn_size=7).fit(n_pairs=5000, rng=1)
     # The residuals are of another additive fit, within the Monte-Carlo error.
@@ -1061,7 +1061,7 @@ def test_splits_are_summed_in_parts_without_parting_draws(monkeypatch):
     losses = uv.evaluate("lda", X, y, uv.designs.KFold(3, n_repeats=100), rng=0)
     test = uv.UStatisticTest.from_losses(losses)
     whole = test.fit()
-    monkeypatch.setattr("ucvtest.methods.ustatistic.run.STAGE_CELLS", 24 * 50)
+    monkeypatch.setattr("ucvtest.methods.ustatistic.estimation.STAGE_CELLS", 24 * 50)
     parts = test.fit()
     assert parts.estimate == pytest.approx(whole.estimate, abs=0.3 * whole.se)
     assert parts.variance == pytest.approx(whole.variance, rel=0.3)

@@ -9,12 +9,12 @@ from ucvtest.common.checks import is_integer
 from ucvtest.data.class_sizes import Shape
 from ucvtest.data.groups import GroupWeight, as_groups, check_group_weight, clusters_of
 from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters
-from ucvtest.kernels.auc_ustatistic.given import GivenRows
-from ucvtest.kernels.auc_ustatistic.given_clusters import GivenClusters
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
 from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
 from ucvtest.kernels.auc_ustatistic.status import status, too_rough
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.kernels.auc_ustatistic.user_scores import GivenRows
+from ucvtest.kernels.auc_ustatistic.user_scores_of_clusters import GivenClusters
 from ucvtest.kernels.auc_ustatistic.variances import default_variance
 
 __all__ = ["from_scores"]

@@ -28,12 +28,12 @@ import numpy as np
 
 from ucvtest.data.class_sizes import Shape
 from ucvtest.data.groups import Clusters
-from ucvtest.kernels.auc_ustatistic.jitted import (
+from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS, LearningSets, Placed
+from ucvtest.kernels.auc_ustatistic.placements import (
     cluster_rank_sums,
     least_squares,
     mixed_rank_sums,
 )
-from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed
 from ucvtest.kernels.auc_ustatistic.several_classes import hand_till
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated

@@ -25,7 +25,7 @@ from typing import Self
 import numpy as np
 
 from ucvtest.data.class_sizes import Shape
-from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS
+from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
 
 __all__ = ["Classes", "Sums", "hand_till", "one_against_rest"]
 

@@ -12,7 +12,7 @@ from math import nan
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS
+from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, Sums
 from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated, pair_factor
 from ucvtest.kernels.ustatistic.variances import first_order_factor

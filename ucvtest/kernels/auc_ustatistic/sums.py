@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ucvtest.data.class_sizes import Shape
-from ucvtest.kernels.auc_ustatistic.disjoint import CompletePairs, Rest, Stage, pairs_of
-from ucvtest.kernels.auc_ustatistic.effects import Additive, Moments, Residuals, first_order
-from ucvtest.kernels.auc_ustatistic.jitted import residual_sums
-from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets, Placed, rank
+from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS, LearningSets, Placed, rank
+from ucvtest.kernels.auc_ustatistic.pair_effects import Additive, Moments, Residuals, first_order
+from ucvtest.kernels.auc_ustatistic.placements import residual_sums
+from ucvtest.kernels.auc_ustatistic.unbiased import CompletePairs, Rest, Stage, pairs_of
 
 __all__ = ["Sums"]
 

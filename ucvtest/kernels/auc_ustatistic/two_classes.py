@@ -6,10 +6,10 @@ from typing import Self
 
 import numpy as np
 
-from ucvtest.kernels.auc_ustatistic.disjoint import unbiased
-from ucvtest.kernels.auc_ustatistic.effects import FirstOrder, PairEffects, first_order
-from ucvtest.kernels.auc_ustatistic.placed import N_BLOCKS, LearningSets
+from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS, LearningSets
+from ucvtest.kernels.auc_ustatistic.pair_effects import FirstOrder, PairEffects, first_order
 from ucvtest.kernels.auc_ustatistic.sums import Sums
+from ucvtest.kernels.auc_ustatistic.unbiased import unbiased
 from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated, pair_factor
 from ucvtest.kernels.ustatistic.variances import first_order_factor
 

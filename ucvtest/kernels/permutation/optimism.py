@@ -17,7 +17,7 @@ from ucvtest.data.groups import (
     check_group_weight,
     clusters_of,
 )
-from ucvtest.stats.exchangeable import Exchangeable
+from ucvtest.stats.cluster_permutation import Exchangeable
 
 __all__ = ["generalization", "mean_over_clusters"]
 

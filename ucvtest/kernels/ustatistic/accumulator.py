@@ -29,14 +29,14 @@ from functools import partial
 
 import numpy as np
 
-from ucvtest.kernels.ustatistic.additive import (
+from ucvtest.kernels.ustatistic.control_variate import (
     MOST_OBS_GRAM,
     SETS_PER_SUM,
     CrossedFits,
     Fits,
     in_double,
 )
-from ucvtest.kernels.ustatistic.groups_of_draws import Dealt, Draws, groups_of, number_of_groups
+from ucvtest.kernels.ustatistic.monte_carlo_groups import Dealt, Draws, groups_of, number_of_groups
 from ucvtest.kernels.ustatistic.residuals import add_up, residual_sums, residuals_of_rows
 from ucvtest.kernels.ustatistic.variances import (
     Block,

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ucvtest.common.float64 import in_float64, jit_sums
-from ucvtest.kernels.ustatistic.additive import SETS_PER_SUM, Additive, Fits
+from ucvtest.kernels.ustatistic.control_variate import SETS_PER_SUM, Additive, Fits
 
 __all__ = ["add_up", "residual_sums", "residuals_of_rows"]
 

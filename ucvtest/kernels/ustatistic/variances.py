@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtri
 
-from ucvtest.kernels.ustatistic.additive import Fits
+from ucvtest.kernels.ustatistic.control_variate import Fits
 from ucvtest.kernels.ustatistic.slopes import crossed_slope, products_by_row
 
 __all__ = [

@@ -45,7 +45,13 @@ from ucvtest.learners.jitted.discriminant_rules import (
     standardised_naive_bayes_rules,
     with_constant,
 )
-from ucvtest.learners.jitted.one_set import LABELINGS, OPEN, product, replace_open_rows, whitened
+from ucvtest.learners.jitted.many_labelings import (
+    LABELINGS,
+    OPEN,
+    product,
+    replace_open_rows,
+    whitened,
+)
 from ucvtest.learners.solvers.linear_algebra import products
 from ucvtest.learners.solvers.singular_discriminant import linear_scores, quadratic_scores
 

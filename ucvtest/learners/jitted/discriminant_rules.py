@@ -17,8 +17,8 @@ from ucvtest.common.float64 import in_float64, jit, to_device
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import class_members
 from ucvtest.learners.batching import Margin, median_centred, padded_rows
-from ucvtest.learners.jitted.blocks import codes_in_blocks
-from ucvtest.learners.jitted.one_set import WELL_CONDITIONED, product
+from ucvtest.learners.jitted.many_labelings import WELL_CONDITIONED, product
+from ucvtest.learners.jitted.padded_blocks import codes_in_blocks
 from ucvtest.learners.solvers.linear_algebra import (
     CAREFUL,
     SINGULAR,

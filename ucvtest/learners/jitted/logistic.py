@@ -15,7 +15,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Scale
 from ucvtest.learners.batching import Margin, padded_rows, rows_for_cache
-from ucvtest.learners.jitted.blocks import decided, in_blocks
+from ucvtest.learners.jitted.padded_blocks import decided, in_blocks
 from ucvtest.learners.jitted.penalties import (
     PenaltyScale,
     as_penalty,

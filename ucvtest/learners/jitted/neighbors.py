@@ -16,7 +16,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.learners.base import JittedLearner, Predictions, Scale, class_members
 from ucvtest.learners.batching import padded_rows, padded_size, squared_distances
-from ucvtest.learners.jitted.votes import (
+from ucvtest.learners.jitted.neighbor_votes import (
     WORD,
     Election,
     Neighbours,

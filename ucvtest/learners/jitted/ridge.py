@@ -22,8 +22,14 @@ from ucvtest.learners.batching import (
     padded_rows,
     rows_for_cache,
 )
-from ucvtest.learners.jitted.blocks import codes_in_blocks, in_blocks
-from ucvtest.learners.jitted.one_set import LABELINGS, OPEN, product, replace_open_rows, whitened
+from ucvtest.learners.jitted.many_labelings import (
+    LABELINGS,
+    OPEN,
+    product,
+    replace_open_rows,
+    whitened,
+)
+from ucvtest.learners.jitted.padded_blocks import codes_in_blocks, in_blocks
 from ucvtest.learners.jitted.penalties import (
     PenaltyScale,
     as_penalty,

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from ucvtest.common.float64 import jit
-from ucvtest.learners.jitted.one_set import product
+from ucvtest.learners.jitted.many_labelings import product
 from ucvtest.learners.solvers.linear_algebra import solve_positive_definite
 
 __all__ = ["DualSmoother", "dual_padded", "dual_paths", "dual_scores", "dual_size"]

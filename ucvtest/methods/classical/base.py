@@ -8,17 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ucvtest.common.runtime import Execution
+from ucvtest.common.execution import Execution
 from ucvtest.data.groups import Clusters, Groups, GroupWeight
 from ucvtest.data.missing import Missing
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import NamedDesign
+from ucvtest.designs.schemes import NamedDesign
 from ucvtest.designs.structure import folds_of
 from ucvtest.evaluation.evaluate import draw_design, evaluate_problem, refuse_seconds
 from ucvtest.evaluation.problem import check_two_classes
 from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_shared_seconds
-from ucvtest.inference.report import (
+from ucvtest.inference.notes import (
     learn_size,
     one_class_and_tie_notes,
     own_diagnostics,
@@ -29,8 +29,8 @@ from ucvtest.inference.report import (
 from ucvtest.inference.studentise import on_logit_scale, studentise
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.loss import Loss, plural
-from ucvtest.losses.means import AUC, WEIGHTED
-from ucvtest.losses.scoring import (
+from ucvtest.losses.resample_means import AUC, WEIGHTED
+from ucvtest.losses.sklearn_scorers import (
     SetScore,
     chosen_loss,
     is_auc,
@@ -39,10 +39,10 @@ from ucvtest.losses.scoring import (
 )
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.status import status_of
-from ucvtest.results.pictures import Picture
+from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
-from ucvtest.stats.own_values import OwnValues
-from ucvtest.stats.rules import Rule
+from ucvtest.stats.interval_rules import Rule
+from ucvtest.stats.per_learner import OwnValues
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["THESE_RULES", "Estimator", "ResamplingTest", "mean_with_variance", "of_these_rules"]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from ucvtest.common.runtime import Execution
-from ucvtest.losses.means import AUC
+from ucvtest.common.execution import Execution
+from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import (
     SplitsTest,
@@ -18,7 +18,7 @@ from ucvtest.methods.classical.corrected_t import (
     tested_per_learnt,
 )
 from ucvtest.results.fields import Posterior
-from ucvtest.results.pictures import Layer, Picture
+from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
 
 __all__ = ["BayesianTTest"]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import SplitHalves
+from ucvtest.designs.schemes import SplitHalves
 from ucvtest.designs.structure import halves_of
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.base import ResamplingTest

@@ -5,7 +5,7 @@ from math import ceil
 import numpy as np
 
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import KFold
+from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import random_splits_of
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.base import Estimator, ResamplingTest

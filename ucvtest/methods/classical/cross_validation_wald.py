@@ -8,9 +8,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from ucvtest.common.checks import check_choice
-from ucvtest.common.runtime import Execution
+from ucvtest.common.execution import Execution
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import KFold
+from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.base import ResamplingTest

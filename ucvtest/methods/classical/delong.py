@@ -10,16 +10,16 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ucvtest.common.checks import check_choice
-from ucvtest.common.runtime import Execution
+from ucvtest.common.execution import Execution
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import HoldOut
+from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
 from ucvtest.inference.from_losses import check_losses
-from ucvtest.inference.report import in_clusters
+from ucvtest.inference.notes import in_clusters
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.base import THESE_RULES, ResamplingTest
-from ucvtest.results.joint import JointResult
+from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import SAME_RANKING
 from ucvtest.stats.placements import (

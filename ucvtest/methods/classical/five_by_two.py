@@ -7,7 +7,7 @@ import numpy as np
 from scipy import stats
 
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import KFold
+from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.base import ResamplingTest

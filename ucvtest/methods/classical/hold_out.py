@@ -7,10 +7,10 @@ import numpy as np
 from scipy import stats
 
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import HoldOut
+from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.studentise import TABLE_ALPHA
+from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
 from ucvtest.losses.loss import plural
-from ucvtest.losses.predicted import EFFECTIVE_SIZE, WEIGHTED_ERRORS
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.base import (
     THESE_RULES,

@@ -6,9 +6,9 @@ import numpy as np
 
 from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import HoldOut
+from ucvtest.designs.schemes import HoldOut
 from ucvtest.designs.structure import n_folds_of
-from ucvtest.inference.report import few_clusters
+from ucvtest.inference.notes import few_clusters
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.base import THESE_RULES, ResamplingTest, mean_with_variance
 from ucvtest.results.result import TestResult

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.designs.design import Design
-from ucvtest.designs.named import NestedKFold
+from ucvtest.designs.schemes import NestedKFold
 from ucvtest.designs.structure import nested_folds_of
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.base import ResamplingTest

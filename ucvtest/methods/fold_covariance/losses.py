@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from ucvtest.common.runtime import row_batches
-from ucvtest.evaluation.source import LossSource
-from ucvtest.methods.fold_covariance.plan import Estimator
+from ucvtest.common.execution import row_batches
+from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.methods.fold_covariance.options import Estimator
 
 __all__ = ["cross_validated_losses", "range_width"]
 

@@ -11,7 +11,7 @@ from math import comb, inf, prod
 
 import numpy as np
 
-from ucvtest.common.runtime import row_batches
+from ucvtest.common.execution import row_batches
 from ucvtest.designs.draws import draw_orders
 from ucvtest.kernels.influence.estimate import Rows
 

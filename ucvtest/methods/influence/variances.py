@@ -10,11 +10,11 @@ import numpy as np
 from ucvtest.inference.studentise import Hypothesis, Studentised, on_logit_scale, studentise
 from ucvtest.kernels.influence.ad_hoc import ad_hoc_by_repetition
 from ucvtest.kernels.influence.estimate import Influence
-from ucvtest.methods.influence.plan import SINGLE, Layout, Options
+from ucvtest.methods.influence.estimation import MIN_REPEATS, Found
+from ucvtest.methods.influence.options import SINGLE, Layout, Options
 from ucvtest.methods.influence.resamples import Folds
-from ucvtest.methods.influence.run import MIN_REPEATS, Found
 from ucvtest.stats.monte_carlo import mean_error
-from ucvtest.stats.own_values import OwnValues
+from ucvtest.stats.per_learner import OwnValues
 from ucvtest.stats.wald import reference_of
 
 __all__ = ["JACKKNIFES", "Studied", "mc_se_of_estimate", "own_values", "study_variances"]

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ucvtest.common.runtime import Execution, row_batches
+from ucvtest.common.execution import Execution, row_batches
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import Sample
 from ucvtest.learners.adapters.translated import TranslatedLearner
@@ -20,9 +20,9 @@ from ucvtest.learners.closed_forms.held_out import (
 from ucvtest.learners.jitted.kernel_ridge import KernelRidge
 from ucvtest.learners.jitted.neighbors import NearestNeighbors
 from ucvtest.learners.jitted.ridge import Ridge
+from ucvtest.methods.leave_pair_out.options import Sizes
 from ucvtest.methods.leave_pair_out.pair_errors import PairErrors, refitting
-from ucvtest.methods.leave_pair_out.plan import Sizes
-from ucvtest.stats.exchangeable import Exchangeable
+from ucvtest.stats.cluster_permutation import Exchangeable
 
 __all__ = ["cluster_errors"]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ucvtest.common.exceptions import warn_caller
-from ucvtest.evaluation.pace import rounds_within, warm_up
+from ucvtest.evaluation.time_budget import rounds_within, warm_up
 from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL
+from ucvtest.methods.leave_pair_out.options import Options
 from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
-from ucvtest.methods.leave_pair_out.plan import Options
 
 __all__ = ["Forecast", "announce", "forecast", "labelings_within"]
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from ucvtest.common.runtime import Execution, row_batches
+from ucvtest.common.execution import Execution, row_batches
 from ucvtest.data.sample import Sample
 from ucvtest.designs.structure import pairs_of
 from ucvtest.evaluation.evaluator import Evaluator
@@ -18,8 +18,8 @@ from ucvtest.learners.jitted.kernel_ridge import KernelRidge
 from ucvtest.learners.jitted.neighbors import NearestNeighbors, SurestNeighbors
 from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.leave_pair_out.plan import Sizes, check_size
-from ucvtest.stats.exchangeable import Exchangeable
+from ucvtest.methods.leave_pair_out.options import Sizes, check_size
+from ucvtest.stats.cluster_permutation import Exchangeable
 
 __all__ = ["GivenErrors", "PairErrors", "pair_errors", "refitting"]
 

@@ -8,12 +8,12 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from ucvtest.common.checks import as_integer, check_choice
-from ucvtest.common.runtime import Execution
+from ucvtest.common.execution import Execution
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.evaluator import Evaluator
-from ucvtest.evaluation.pace import rounds_within, warm_up
 from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.time_budget import rounds_within, warm_up
 from ucvtest.kernels.permutation import (
     Sampling,
     final_prediction_error,
@@ -25,7 +25,6 @@ from ucvtest.learners.base import Learner
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix, held_out_predictions
 from ucvtest.learners.jitted.smoother import Smoother
 from ucvtest.losses.loss import Loss
-from ucvtest.methods.permutation.labelings import Relabeling, draw_batches, reference_labels
 from ucvtest.methods.permutation.optimism import (
     clustered_complexity,
     find_smoother,
@@ -34,6 +33,7 @@ from ucvtest.methods.permutation.optimism import (
     optimism,
     relabeled_losses,
 )
+from ucvtest.methods.permutation.permuted_labels import Relabeling, draw_batches, reference_labels
 
 __all__ = ["CRITERIA", "Candidate", "Criterion", "Draws", "Task"]
 

@@ -10,15 +10,15 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.arrays import as_numbers
 from ucvtest.common.checks import check_seconds
-from ucvtest.common.runtime import Execution, progress_bar
+from ucvtest.common.execution import Execution, progress_bar
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.evaluation.problem import Problem
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.scoring import chosen_loss, refuse_scores, refuse_set_score
+from ucvtest.losses.sklearn_scorers import chosen_loss, refuse_scores, refuse_set_score
 from ucvtest.methods.permutation.criteria import CRITERIA, Candidate, Criterion, Draws, Task
-from ucvtest.methods.permutation.plan import check_response
+from ucvtest.methods.permutation.options import check_response
 from ucvtest.results.serialising import Saved, freeze
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ucvtest.learners.base import Learner
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix
 from ucvtest.learners.jitted.smoother import Smoother
 from ucvtest.losses.loss import Loss, matrix_loss
-from ucvtest.methods.permutation.labelings import Relabeling, reference_labels
+from ucvtest.methods.permutation.permuted_labels import Relabeling, reference_labels
 from ucvtest.stats.monte_carlo import mean_error
 
 __all__ = [

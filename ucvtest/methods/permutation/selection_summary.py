@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ucvtest.results.grids import Grid, GridSummary, escape_markdown, hanging, number_column
+from ucvtest.results.text_tables import Grid, GridSummary, escape_markdown, hanging, number_column
 
 __all__ = ["SelectionSummary"]
 

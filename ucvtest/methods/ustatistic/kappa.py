@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ucvtest.common.checks import as_integer
-from ucvtest.kernels.ustatistic.overlaps import OverlapFit
-from ucvtest.methods.ustatistic.run import Sampler, complete_sums, in_parts, most_pairs
+from ucvtest.kernels.ustatistic.kappa import OverlapFit
+from ucvtest.methods.ustatistic.estimation import Sampler, complete_sums, in_parts, most_pairs
 from ucvtest.stats.monte_carlo import mean_error
 
 if TYPE_CHECKING:

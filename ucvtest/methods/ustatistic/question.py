@@ -7,14 +7,14 @@ import numpy as np
 from ucvtest.data.groups import units_of
 from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_arguments
 from ucvtest.losses.loss import Loss
-from ucvtest.losses.means import AUC
+from ucvtest.losses.resample_means import AUC
 from ucvtest.methods.ustatistic import ratio
-from ucvtest.methods.ustatistic.auc import run as auc_run
-from ucvtest.methods.ustatistic.auc.cluster_plan import SeveralMixedSizes, cluster_sizes
-from ucvtest.methods.ustatistic.auc.plan import ClassSizes
-from ucvtest.methods.ustatistic.auc.several_plan import SeveralSizes
+from ucvtest.methods.ustatistic.auc import estimation as auc_run
+from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
+from ucvtest.methods.ustatistic.auc.cluster_sizes import SeveralMixedSizes, cluster_sizes
+from ucvtest.methods.ustatistic.auc.multiclass_sizes import SeveralSizes
 from ucvtest.methods.ustatistic.interval import Interval, IntervalName, knows_slope
-from ucvtest.methods.ustatistic.plan import (
+from ucvtest.methods.ustatistic.options import (
     DEFAULT_TOL,
     GivenPairs,
     NumberOfPairs,
@@ -24,7 +24,7 @@ from ucvtest.methods.ustatistic.plan import (
     Variance,
     given_sets,
 )
-from ucvtest.methods.ustatistic.splits import GivenSplits
+from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.results.fields import Contrast
 
 __all__ = ["AboutLearningSets"]

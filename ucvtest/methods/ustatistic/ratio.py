@@ -13,20 +13,18 @@ import numpy as np
 
 from ucvtest.common.checks import check_choice, is_number
 from ucvtest.designs.draws import all_learning_sets, draw_orders, learning_sets
+from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.evaluation.problem import Problem
-from ucvtest.evaluation.source import LossSource
-from ucvtest.inference.report import own_diagnostics, own_tables
+from ucvtest.inference.notes import own_diagnostics, own_tables
 from ucvtest.inference.studentise import Hypothesis, Studentised, by_rule, studentise
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
 from ucvtest.kernels.ustatistic.combined import combined
 from ucvtest.kernels.ustatistic.first_order import Combined, FirstOrder, FirstOrderEstimate
-from ucvtest.kernels.ustatistic.groups_of_draws import Draws
+from ucvtest.kernels.ustatistic.monte_carlo_groups import Draws
 from ucvtest.kernels.ustatistic.variances import Sums
 from ucvtest.losses.loss import Loss
-from ucvtest.methods.ustatistic import report
-from ucvtest.methods.ustatistic.interval import never_negative
-from ucvtest.methods.ustatistic.plan import GivenPairs, Options
-from ucvtest.methods.ustatistic.run import (
+from ucvtest.methods.ustatistic import reporting
+from ucvtest.methods.ustatistic.estimation import (
     ROUNDING,
     STAGE_CELLS,
     Sampler,
@@ -34,7 +32,9 @@ from ucvtest.methods.ustatistic.run import (
     in_parts,
     most_pairs,
 )
-from ucvtest.methods.ustatistic.splits import GivenSplits
+from ucvtest.methods.ustatistic.interval import never_negative
+from ucvtest.methods.ustatistic.options import GivenPairs, Options
+from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.results.fields import CONTRASTS
 from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.intervals import LogT, Shape
@@ -232,7 +232,7 @@ def parts(
     effects = np.zeros(n_obs) if found.combined is None else found.combined.effects
     shape = Shape.of(effects)
     tested = _studentised(hypothesis, options, found, source, shape)
-    own = report.own_values(found.own, settings)
+    own = reporting.own_values(found.own, settings)
     one = None if found.combined is None else found.combined.estimate
     errors = (math.nan, math.nan) if one is None else (one.mc_se, one.mc_se_jackknife)
     return {
@@ -252,8 +252,8 @@ def parts(
             **own_diagnostics(own),
         },
         "notes": (
-            report.ORDER,
-            *report.shared_notes(options, source, loss, problem, converged=found.converged),
+            reporting.ORDER,
+            *reporting.shared_notes(options, source, loss, problem, converged=found.converged),
             "The standard error and the variance are those of the logarithm of the ratio.",
             *options.interval.notes(shape, tested, source.one_class_fits),
         ),
@@ -287,7 +287,7 @@ def _studentised(
 
 def _status(options: Options, found: FoundRatio, source: LossSource) -> str:
     """Whether there is a test: "ok", or the reason why not."""
-    remedy = report.remedy_for(options)
+    remedy = reporting.remedy_for(options)
     if source.identical:
         return SAME_LOSSES
     if found.combined is None:
@@ -295,7 +295,7 @@ def _status(options: Options, found: FoundRatio, source: LossSource) -> str:
     one = found.combined.estimate
     if _only_rounding(one):
         return "degenerate: the variance estimate is zero, the losses are in proportion"
-    few = report.too_few_pairs(options, found.n_pairs, remedy)
+    few = reporting.too_few_pairs(options, found.n_pairs, remedy)
     if few is not None:
         return few
     if not one.mc_se_jackknife <= one.jackknife / 4:

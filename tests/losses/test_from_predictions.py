@@ -1,0 +1,281 @@
+"""Predictions of fixed rules: the tests of SciPy, statsmodels and pROC, and what is refused."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.metrics import log_loss, roc_auc_score
+from statsmodels.stats.contingency_tables import mcnemar
+
+import ucvtest as uv
+from ucvtest.designs.design import Design
+from ucvtest.inference.base import FOR_FIXED_RULES
+from ucvtest.methods.registry import TESTS
+
+PLACE = np.arange(60)
+Y = (PLACE * 7 % 11 < 5).astype(int)
+A, B = PLACE * 37 % 61 + 20 * Y, PLACE * 23 % 59 + 10 * Y
+RULES = {"a": (A > 40).astype(int), "b": (B > 34).astype(int)}
+SCORES = {"a": A, "b": B}
+
+PROC = {
+    "aucs": (0.740179573512907, 0.627384960718294),
+    "variances": (0.00410169434907557, 0.0054721056696833),
+    "statistic": 0.940869307130626,
+    "pvalue": 0.346771838218875,
+    "interval": (-0.122172536257991, 0.347761761847217),
+}
+"""roc.test(roc(Y, A), roc(Y, B), method = "delong", paired = TRUE) of pROC 1.18.0, R 4.2.2."""
+
+SIDES = ("two-sided", "less", "greater")
+
+
+def made(rules=RULES, y=Y, **options):
+    return uv.Losses.from_predictions(y, rules, **options)
+
+
+def check_fixed(result, estimand):
+    assert result.estimand == estimand
+    assert (result.n_obs, result.n_fits, result.status) == (60, 0, "ok")
+    assert "learn_size" not in result.settings
+    assert not any("fitted" in note or "split" in note for note in result.notes)
+    assert "earning-set" not in result.summary().as_text()
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_the_paired_t_test_is_that_of_scipy(side):
+    errors = {name: (rule != Y).astype(float) for name, rule in RULES.items()}
+    expected = stats.ttest_rel(errors["a"], errors["b"], alternative=side)
+    result = uv.HoldOutTest.from_losses(made(), "a", "b", alternative=side).fit()
+    assert tuple(result) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-12)
+    assert result.conf_int() == pytest.approx(tuple(expected.confidence_interval(0.95)), rel=1e-12)
+    check_fixed(result, "difference of the error rates of these rules")
+
+
+def test_mcnemar_is_that_of_statsmodels():
+    wrong = {name: rule != Y for name, rule in RULES.items()}
+    expected = mcnemar(pd.crosstab(wrong["a"], wrong["b"]).to_numpy(), exact=True)
+    result = uv.McNemarTest.from_losses(made()).fit()
+    assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
+    assert result.estimate == pytest.approx(wrong["a"].mean() - wrong["b"].mean())
+    check_fixed(result, "difference of the error rates of these rules")
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_one_error_rate_has_the_exact_binomial_test_of_scipy(side):
+    n_errors = int((RULES["b"] != Y).sum())
+    result = uv.HoldOutTest.from_losses(made(), "b", null_value=0.5, alternative=side).fit()
+    # For a null value of 1/2 the binomial distribution is symmetric, and all two-sided ones agree.
+    expected = stats.binomtest(n_errors, 60, 0.5, alternative=side)
+    assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-12)
+    assert result.conf_int() == pytest.approx(
+        tuple(expected.proportion_ci(0.95)) if side == "two-sided" else result.conf_int(), rel=1e-9
+    )
+    check_fixed(result, "error rate of this rule")
+
+
+def test_delong_is_that_of_proc():
+    losses = made(SCORES, loss="auc")
+    result = uv.DeLongTest.from_losses(losses).fit()
+    assert tuple(result) == pytest.approx((PROC["statistic"], PROC["pvalue"]), rel=1e-12)
+    assert result.conf_int() == pytest.approx(PROC["interval"], rel=1e-12)
+    check_fixed(result, "difference of the AUCs of these rules")
+    alone = [uv.DeLongTest.from_losses(losses, name).fit() for name in SCORES]
+    assert [each.estimate for each in alone] == pytest.approx(PROC["aucs"], rel=1e-12)
+    assert [each.variance for each in alone] == pytest.approx(PROC["variances"], rel=1e-12)
+    check_fixed(alone[0], "AUC of this rule")
+    assert losses.means[:, 0] == pytest.approx([roc_auc_score(Y, each) for each in SCORES.values()])
+
+
+def test_losses_are_those_of_the_definition():
+    probability = {"a": (A + 0.5) / 100}
+    assert made(probability, loss="log").means[0, 0] == pytest.approx(
+        log_loss(Y, probability["a"]), rel=1e-12
+    )
+    brier = made(probability, loss="squared").values[0]
+    np.testing.assert_allclose(brier, (probability["a"] - Y) ** 2)
+    # The same for words, whose positive class counts as 1.
+    words = made(probability, np.where(Y, "ill", "well"), loss="squared", pos_label="ill")
+    np.testing.assert_array_equal(words.values[0], brier)
+    # Whole numbers are amounts for losses of numbers, and so are two of them.
+    np.testing.assert_array_equal(
+        made({"a": A}, Y + 1, loss="absolute").values[0], np.abs(A - Y - 1)
+    )
+    costs = np.array([[0.0, 1.0], [5.0, 0.0]])
+    np.testing.assert_array_equal(made(loss=costs).values[0], costs[Y, RULES["a"]])
+    assert made(loss=lambda y, p: 3.0 * (y != p)).in_words == "expected custom loss"
+    np.testing.assert_array_equal(made(loss=lambda y, p: 3.0 * (y != p)).values, 3 * made().values)
+
+
+def test_scores_of_each_observation_are_better_where_they_are_higher():
+    losses = made(SCORES, None, loss="score")
+    assert losses.greater_is_better
+    expected = stats.ttest_rel(A, B)
+    result = uv.HoldOutTest.from_losses(losses).fit()
+    assert tuple(result) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-12)
+    assert result.estimate == pytest.approx(A.mean() - B.mean())
+    assert result.estimate > 0
+    assert result.better == "higher"
+    check_fixed(result, "difference of the expected scores of these rules")
+    other = uv.HoldOutTest.from_losses(losses, "b", "a", alternative="less").fit()
+    assert other.pvalue == pytest.approx(expected.pvalue / 2)
+    assert "second learner (a) is better" in other.verdict
+    with pytest.raises(ValueError, match="McNemarTest, got 'score'"):
+        uv.McNemarTest.from_losses(losses)
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_tests_about_learning_refuse_fixed_rules_and_name_those_that_take_them(name):
+    cls = TESTS[name]
+    taken = cls.of_fixed_rules
+    assert (cls.__name__ in FOR_FIXED_RULES) == taken
+    losses = made(SCORES, loss="auc") if cls.only_loss == "auc" else made()
+    if taken:
+        assert cls.from_losses(losses, "a", "b").n_obs == 60
+        return
+    with pytest.raises(ValueError, match="which have learnt nothing from") as refused:
+        cls.from_losses(losses, "a")
+    assert str(refused.value).endswith(f"{cls.__name__} is about learning: use {FOR_FIXED_RULES}")
+
+
+def test_nothing_is_fitted_to_nothing():
+    for design in (Design.of_fixed_rules(60), [([], np.arange(60))]):
+        for call in (
+            lambda design=design: uv.evaluate("lda", A[:, None], Y, design),
+            lambda design=design: uv.HoldOutTest(A[:, None], Y, "lda", design=design),
+        ):
+            with pytest.raises(ValueError, match=r"learns from nothing.*from_predictions"):
+                call()
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "auc", "score"])
+@pytest.mark.parametrize("suffix", ["npz", "json"])
+def test_files_keep_that_rules_are_fixed_and_older_versions_refuse_them(tmp_path, loss, suffix):
+    losses = made(
+        RULES if loss == "zero_one" else SCORES, None if loss == "score" else Y, loss=loss
+    )
+    losses.save(tmp_path / f"a.{suffix}")
+    found = uv.Losses.load(tmp_path / f"a.{suffix}")
+    assert found.n_fits == 0
+    assert found.design == losses.design
+    assert found.greater_is_better == losses.greater_is_better == (loss != "zero_one")
+    np.testing.assert_array_equal(found.values, losses.values)
+    data = losses.to_dict()
+    assert data["version"] == 3
+    assert ("greater_is_better" in data) == (loss == "score")
+    with pytest.raises(ValueError, match="greater_is_better must be true or false, got 1"):
+        uv.Losses.from_dict({**data, "greater_is_better": 1})
+
+
+def test_arrays_may_be_about_fixed_rules_too():
+    errors = np.stack([rule != Y for rule in RULES.values()])[:, None]
+    found = uv.Losses.from_arrays(errors, np.zeros((1, 60)), y=Y, learners=list(RULES))
+    assert (found.n_fits, found.design) == (0, made().design)
+    assert uv.McNemarTest.from_losses(found).fit().pvalue == pytest.approx(
+        uv.McNemarTest.from_losses(made()).fit().pvalue
+    )
+
+
+def test_frames_and_series_are_matched_by_their_index():
+    index = pd.Index([f"patient {place}" for place in PLACE])
+    y, frame = pd.Series(Y, index), pd.DataFrame(RULES, index)
+    np.testing.assert_array_equal(made(frame, y).values, made().values)
+    for each in (frame, {"a": frame["a"]}):
+        with pytest.raises(ValueError, match=r"predictions\['a'\] have the same index in another"):
+            made(each, y.iloc[::-1])
+    with pytest.raises(ValueError, match="has the key 'a': names must be different"):
+        made(pd.concat([frame, frame], axis=1), y)
+    objects = pd.DataFrame(SCORES, index, dtype=object)
+    np.testing.assert_array_equal(made(objects, y, loss="auc").values, [A, B])
+
+
+def test_groups_are_kept_and_taken_by_the_tests():
+    losses = made(groups=PLACE // 2)
+    np.testing.assert_array_equal(losses.groups, PLACE // 2)
+    result = uv.McNemarTest.from_losses(losses).fit()
+    assert result.diagnostics["n_groups"] == len(PLACE) // 2
+    assert result.df == len(PLACE) // 2 - 1
+
+
+def test_labels_that_were_never_seen_are_errors_with_a_warning():
+    rule = np.where(PLACE == 3, 7, RULES["a"])
+    with pytest.warns(uv.UcvtestWarning, match=r"1 predictions of labels that y has not \(7\)"):
+        losses = made({"a": rule})
+    assert losses.means[0, 0] == pytest.approx((rule != Y).mean())
+    with (
+        pytest.warns(uv.UcvtestWarning, match="labels that y has not"),
+        pytest.raises(ValueError, match="predictions holds 7, for which the matrix has no cost"),
+    ):
+        made({"a": rule}, loss=[[0, 1], [1, 0]])
+
+
+def test_bool_and_categorical_labels_are_labels():
+    expected = made().values
+    np.testing.assert_array_equal(made({n: r == 1 for n, r in RULES.items()}, Y).values, expected)
+    words = pd.Series(np.where(Y, "ill", "well"), dtype="category")
+    rules = {
+        name: pd.Series(np.where(rule, "ill", "well"), dtype=kind)
+        for (name, rule), kind in zip(RULES.items(), ("category", "string"), strict=True)
+    }
+    np.testing.assert_array_equal(made(rules, words).values, expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"rules": A}, "predictions must map names to columns, or be a DataFrame, got ndarray"),
+        ({"rules": {}}, "predictions is empty: pass at least one"),
+        ({"rules": {1: A}}, "predictions has the key 1: names must be different strings"),
+        ({"rules": {" ": A}}, "names must be different strings with text"),
+        ({"rules": {"a": A[:59]}, "loss": "auc"}, r"predictions\['a'\] has 59 values, where 60"),
+        ({"rules": {"a": np.c_[A, A]}, "loss": "auc"}, r"shape \(60, 2\): pass one column, such"),
+        ({"rules": {"a": 1}}, r"predictions\['a'\] must have one dimension, got shape \(\)"),
+        ({"rules": {"a": A / 100}}, "pass labels of the same type, such as p > 0.5 made labels"),
+        ({"rules": {"a": RULES["a"].astype(str)}}, r"holds '.', '.', and the labels of y are 0, 1"),
+        ({"rules": {"a": [None, *RULES["a"][1:]]}}, r"predictions\['a'\] has 1 missing values"),
+        ({"rules": {"a": [{}] * 60}}, r"predictions\['a'\] must hold labels"),
+        ({"rules": {"a": A}, "loss": "log"}, "goes from 6 to 75, but probabilities lie between"),
+        ({"rules": {"a": A * math.nan}, "loss": "auc"}, "has 60 values that are missing: drop"),
+        ({"rules": {"a": A * math.inf}, "loss": "squared"}, "60 values that are missing or inf"),
+        ({"rules": {"a": ["x"] * 60}, "loss": "squared"}, r"predictions\['a'\] holds strings wher"),
+        ({"y": None}, "y must hold what was to be predicted: only loss='score' needs none"),
+        ({"loss": "score"}, "y has no use with loss='score', which takes scores as they are"),
+        ({"y": None, "loss": "score", "pos_label": 1}, "pos_label has no use with loss='score'"),
+        ({"y": Y * 0}, "y has one class only"),
+        ({"y": A / 7}, "loss='zero_one' needs class labels, but y holds real values: use loss="),
+        ({"y": A / 7, "loss": "auc"}, "loss='auc' needs class labels, but y holds real values"),
+        ({"y": PLACE % 3, "loss": "auc"}, "loss='auc' needs two classes, y has 3: merge classes"),
+        (
+            {"y": PLACE % 3, "loss": "log"},
+            r"must have a column for each of 3 classes in the order of",
+        ),
+        ({"y": [math.nan, *Y[1:]]}, "y has 1 missing values"),
+        ({"y": [math.nan, *Y[1:]], "loss": "squared"}, "y has 1 values that are missing or infini"),
+        ({"y": np.c_[Y, Y]}, r"y must have one dimension, got shape \(60, 2\)$"),
+        ({"loss": "brie"}, "loss='brie' is unknown: use one of zero_one, .*auc, score, or a"),
+        ({"loss": uv.Loss("score", np.subtract, "number")}, "is called 'score', which means some"),
+        ({"loss": np.eye(3)}, r"loss has shape \(3, 3\), but y has 2 classes \(0, 1\)"),
+        ({"loss": lambda y, p: np.zeros(3)}, r"loss custom returned shape \(3,\)"),
+        ({"pos_label": 2}, "pos_label=2 is none of the labels 0, 1"),
+        ({"groups": PLACE[:5]}, "groups must name a group for each of 60 rows"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        made(**arguments)
+
+
+def test_results_are_json():
+    result = uv.McNemarTest.from_losses(made()).fit()
+    assert uv.TestResult.from_dict(json.loads(result.to_json())) == result
+
+
+def test_notebooks_show_the_means_of_all_rules():
+    page = made()._repr_html_()
+    assert "fixed rules, one test set" in page
+    assert all(f"{mean:.4f}" in page for mean in made().means[:, 0])
+    several = uv.Losses.from_scores({"a": [0.25, 0.75]}, n_learn=5, n_test=5)._repr_html_()
+    assert all(text in several for text in ("least", "0.2500", "greatest", "0.7500", "0.5000"))

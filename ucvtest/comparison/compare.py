@@ -1,0 +1,400 @@
+"""`compare`: fits what a plan needs, once, and runs its tests."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from ucvtest import hooks
+from ucvtest.common.checks import check_choice, check_seconds, check_workers
+from ucvtest.common.exceptions import Interrupted
+from ucvtest.common.execution import Course, Execution, Stopwatch, make_generator, progress_bar
+from ucvtest.comparison.compare_losses import baseline_of, judged_together
+from ucvtest.comparison.comparison import Comparison
+from ucvtest.comparison.default import RECOMMENDED, affordable_within
+from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
+from ucvtest.comparison.planned_tests import Group, Plan, Planned, Question, naming_test
+from ucvtest.comparison.specs import as_specs
+from ucvtest.data.groups import GroupWeight
+from ucvtest.data.missing import Missing, complete_rows, dropped_note
+from ucvtest.designs.adapters import refuse_row_numbers
+from ucvtest.evaluation.checkpoint import Checkpoint
+from ucvtest.evaluation.evaluate import evaluate_problem
+from ucvtest.evaluation.problem import named_learners
+from ucvtest.inference.base import checked_alternative
+from ucvtest.inference.notes import sample_notes
+from ucvtest.learners.adapters.translate import Backend
+from ucvtest.learners.base import Learner
+from ucvtest.losses.sklearn_scorers import chosen_loss
+from ucvtest.losses.table import Losses
+from ucvtest.results.fields import CONTRASTS, Contrast
+from ucvtest.results.joint_result import JointResult
+from ucvtest.results.result import TestResult
+from ucvtest.results.simultaneous import Together
+from ucvtest.stats.wald import Alternative
+
+__all__ = ["compare"]
+
+
+OWN = "drawn by the test itself"
+"""The design of tests that share none."""
+
+SHARED_BY_ALL = "random pairs of learning sets, the same for all learners"
+"""That of a test that fits all learners together."""
+
+
+def compare(
+    X: Any,
+    y: Any,
+    learners: Any,
+    tests: Any = "recommended",
+    *,
+    loss: Any = None,
+    alternative: Alternative = "two-sided",
+    correction: Correction | None = "holm",
+    pos_label: Any = None,
+    groups: Any = None,
+    group_weight: GroupWeight = "group",
+    backend: Backend = "auto",
+    rng: int | np.random.Generator | None = None,
+    n_jobs: int | None = None,
+    batch_size: int | None = None,
+    progress: bool | None = None,
+    contrast: Contrast = "difference",
+    baseline: str | int | None = None,
+    scoring: Any = None,
+    missing: Missing = "raise",
+    cv: Any = None,
+    max_seconds: float | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+) -> Comparison:
+    """Compare two learners by several tests, or several learners in pairs.
+
+    H0 of every test and pair: the expected loss (or AUC) of both learners is the same, at
+    learning sets of the test's design. Learners are fitted once for each different design,
+    whatever the number of tests and pairs that use it; tests that draw their own learning sets
+    ("ustatistic", "influence") are fitted by themselves.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+    learners : sequence or mapping
+        At least two; of a mapping the keys are the names.
+    tests : "recommended", str, test class, TestSpec, a list of these, or a mapping
+        Short names such as "corrected_t", classes such as ``uv.CorrectedTTest``, or
+        ``uv.TestSpec(name, constructor, fit)`` with options; of a mapping the keys are the
+        labels in the table. "recommended" is the one test that `advise` recommends for this number
+        of observations and this loss: for up to 10 000 fits, or 400 where a learner is not jitted.
+    loss : str, callable, Loss or matrix, optional
+        One for all tests; "auc" compares areas under the ROC curve, of more than two classes by
+        "ustatistic" alone.
+    alternative : {"two-sided", "less", "greater"}
+        H1: the first learner's loss (or AUC) differs from, is below, or is above the second's.
+    correction : str or None
+        How p-values are adjusted for the number of pairs within each test, as
+        `statsmodels.stats.multitest.multipletests` names it; None leaves them. "simultaneous"
+        allows for the correlation of the estimates: all learners are fitted to the same learning
+        sets, p-values are adjusted step by step by the largest studentised difference, and
+        intervals hold together. "ustatistic" (which runs where no test is named), "hold_out" and
+        "delong" have it; then there are `Comparison.best_set` and `Comparison.learner_frame`.
+    pos_label, groups, group_weight, backend : optional
+        See the tests.
+    rng : None, int or numpy Generator
+        Decides all draws. Every design is drawn with the same seed, so that each result is that
+        of the test by itself with this `rng`, whatever tests stand beside it.
+    n_jobs : int, optional
+        joblib's workers, for learners that are not jitted.
+    batch_size : int, optional
+        Most learning sets that a learner which is not jitted gets at once; jitted ones have bounds
+        of their own. Changes no result.
+    progress : bool, optional
+        Show progress bars; by default on terminals, after three seconds.
+    contrast : {"difference", "ratio"}
+        "ratio" compares expected losses by their ratio, 1 under H0, for losses that are never
+        negative; "ustatistic" has it, and is run where no test is named.
+    scoring : str or scorer, optional
+        scikit-learn's, in the place of `loss`: see the tests.
+    missing : {"raise", "drop"}
+        "drop" leaves out observations with missing values, with a note.
+    cv : int, splitter or iterable, optional
+        scikit-learn's, as the design of all tests that name none themselves.
+    max_seconds : float, optional
+        Seconds that the recommended test may take, about: some fits are timed before, and the test
+        is the one that `advise` recommends for as many fits as there is time for. `settings` name
+        it with its options, which repeat the comparison. Named tests have options of their own,
+        such as ``TestSpec("ustatistic", fit={"max_seconds": 30})``.
+    checkpoint : path, optional
+        A file that keeps what is finished (JSON, one object a line): the predictions of learners
+        that are fitted one by one, some seconds of fits at a time, and each result of tests with
+        draws of their own. After an interrupt, or a crash, the same call goes on from there to the
+        results of an uninterrupted one, but for the seconds they took; with ``rng=None`` it goes on
+        with the seed of then. A file of other data, learners, tests, seed or versions of packages
+        is refused; global variables that a function reads are not looked at.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used, or a test cannot answer the question; before the first
+        fit. Later only if a learner fails on a split.
+    KeyboardInterrupt
+        With what was finished, as `results`: a dict with keys (test, learner, other). With
+        `checkpoint` the same call goes on from there.
+
+    Notes
+    -----
+    Different tests of the same difference are no family, and their p-values are not adjusted
+    for their number: decide before looking which one counts. Cost: for each design its
+    learning sets times the number of learners; "ustatistic" goes on until its Monte-Carlo error is
+    small, which ``TestSpec("ustatistic", fit={"max_fits": 2000})`` bounds for slow learners. With
+    "delong" the outcome also has a joint test that all AUCs are equal: `Comparison.joint_test`.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tests = ["corrected_t", "fold_covariance"]
+    >>> found = uv.compare(X[50:, :2], y[50:], ["lda", "knn:1", "majority"], tests, rng=0)
+    >>> len(found.pairs), found.n_fits
+    (3, 30)
+    >>> found.frame[["test", "learner", "other", "pvalue", "pvalue_adjusted"]].shape
+    (6, 5)
+    """
+    stopwatch = Stopwatch()
+    checked_alternative(alternative)
+    check_correction(correction)
+    check_choice("contrast", contrast, CONTRASTS)
+    check_workers(n_jobs, batch_size)
+    check_seconds(max_seconds)
+    named = _several(learners)
+    kept = None if checkpoint is None else Checkpoint.open(checkpoint)
+    generator, seed = make_generator(rng if kept is None else kept.seed(rng))
+    seed = int(generator.integers(2**32)) if seed is None else seed
+    loss = chosen_loss(loss, scoring, alternative=alternative)
+    X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
+    question = Question(
+        *(X, y, named, loss, alternative, pos_label, groups, group_weight, backend, contrast),
+        baseline=baseline_of(tuple(named), baseline),
+        simultaneous=correction == "simultaneous",
+    )
+    tests = question.on_splits(tests, cv, n_dropped)
+    if kept is not None:
+        kept.begin(_asked(question, tests, max_seconds), named, seed)
+    course = Course(kept)
+    if max_seconds is not None:
+        execution = replace(Execution.of(seed, n_jobs, batch_size), course=course)
+        question = _within(question, tests, max_seconds, execution)
+    plan = Plan(question, tests, seed)
+    for spec in plan.specs.values():
+        refuse_row_numbers(spec.constructor.get("design"), n_dropped)
+    run = _Run(plan, n_jobs, batch_size, progress, course)
+    notes = dropped_note(n_dropped)
+    try:
+        run.results()
+    except KeyboardInterrupt as stop:
+        done = {(label, *pair): result for (label, pair), result in run.found.items()}
+        raise Interrupted(done, f"{len(done)} results by test and pair") from stop
+    results = {
+        key: replace(result, notes=(*result.notes, *notes)) if notes else result
+        for key, result in run.found.items()
+    }
+    comparison = Comparison(
+        learners=tuple(named),
+        results={
+            (label, *pair): results[label, pair] for label in plan.specs for pair in question.pairs
+        },
+        fits=tuple(run.fits),
+        correction=correction,
+        elapsed=stopwatch.seconds,
+        settings=_settings(plan, correction),
+        joint={label: run.joint[label] for label in plan.specs if label in run.joint},
+        together={label: run.together[label] for label in plan.specs if label in run.together},
+    )
+    hooks.announce_comparison(plan.first, comparison)
+    return comparison
+
+
+def _asked(question: Question, tests: Any, max_seconds: float | None) -> dict[str, Any]:
+    """What decides the fits of a comparison, for its checkpoint."""
+    if not (isinstance(tests, str) and tests == RECOMMENDED):
+        specs = as_specs(tests)
+        tests = {label: (spec.name, spec.constructor, spec.fit) for label, spec in specs.items()}
+    names = ("X", "y", "loss", "contrast", "baseline", "pos_label", "groups", "group_weight")
+    return {
+        "call": "compare",
+        **{name: getattr(question, name) for name in (*names, "backend", "simultaneous")},
+        "tests": tests,
+        "max_seconds": None if max_seconds is None else f"{max_seconds:g}",
+    }
+
+
+def _within(question: Question, tests: Any, max_seconds: float, execution: Execution) -> Question:
+    """The question, with as many fits as there is time for."""
+    named = not isinstance(tests, str) or tests != RECOMMENDED
+    if named or question.simultaneous or question.contrast != "difference":
+        raise ValueError(
+            "max_seconds chooses among the tests that advise() recommends, and this one is named: "
+            'use tests="recommended", or TestSpec("ustatistic", fit={"max_seconds": ...})'
+        )
+    affordable = affordable_within(max_seconds, len(question.pairs), execution)
+    return replace(question, affordable=affordable)
+
+
+def _several(learners: Any) -> dict[str, Learner]:
+    """The learners by name: two at least."""
+    named = named_learners(learners)
+    if len(named) < 2:
+        raise ValueError(
+            f"learners has {len(named)} learner, and a comparison needs two: use a test class for "
+            "the error of one, such as uv.UStatisticTest(X, y, learner)"
+        )
+    return named
+
+
+def _settings(plan: Plan, correction: str | None) -> dict[str, Any]:
+    """All that is needed to repeat the comparison on the same data."""
+    question, problem = plan.question, plan.first._problem
+    return {
+        "learners": list(question.learners),
+        "tests": {label: spec.words for label, spec in plan.specs.items()},
+        "loss": problem.loss_name,
+        "alternative": question.alternative,
+        "correction": correction,
+        "pos_label": plan.first._settings()["pos_label"],
+        "backend": question.backend,
+        **({} if problem.clusters is None else {"group_weight": question.group_weight}),
+        **({} if question.contrast == "difference" else {"contrast": question.contrast}),
+        **({} if question.baseline is None else {"baseline": question.baseline}),
+        "rng": plan.seed,
+    }
+
+
+class _Run:
+    """Fits what a plan needs, design by design, and runs its tests."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        n_jobs: int | None,
+        batch_size: int | None,
+        progress: bool | None,
+        course: Course,
+    ) -> None:
+        self.plan, self.course = plan, course
+        self.n_jobs, self.batch_size, self.progress = n_jobs, batch_size, progress
+        self.found: dict[tuple[str, Pair], TestResult] = {}
+        self.fits: list[Fits] = []
+        self.joint: dict[str, JointResult] = {}
+        self.together: dict[str, Together] = {}
+
+    def results(self) -> None:
+        """Find the results by test and pair, one after the other."""
+        default = self.plan.default
+        for key, result in self._one_by_one():
+            self.found[key] = result if default is None else default.noted(result)
+
+    def _one_by_one(self) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+        # One design after the other, so that the losses of one are kept at a time.
+        for group in self.plan.groups:
+            yield from self._of_group(group)
+        for test in self.plan.alone:
+            yield from self._alone(test) if test.jointly is None else self._jointly(test)
+
+    def _kept(self, key: tuple[str, ...], made: Any, options: Mapping[str, Any]) -> TestResult:
+        """The result of a test by itself: the one of the checkpoint, or a new one."""
+        kept = self.course.kept
+        found = None if kept is None else kept.result(key)
+        if found is not None:
+            return TestResult.from_dict(found)
+        made._announced, made._course = False, self.course
+        result: TestResult = made.fit(
+            **options,
+            rng=self.plan.seed,
+            n_jobs=self.n_jobs,
+            batch_size=self.batch_size,
+            progress=self.progress,
+        )
+        if kept is not None:
+            kept.keep_result(key, result.to_dict())
+        return result
+
+    def _execution(self, rng: np.random.Generator, bar: Any) -> Execution:
+        found = Execution(rng, self.plan.seed, self.n_jobs, self.batch_size, bar)
+        return replace(found, course=self.course)
+
+    def _of_group(self, group: Group) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+        words = group.design.words
+        settings = {"design": words, "rng": self.plan.seed}
+        with hooks.fitting(group.tests[0].first), progress_bar(self.progress, words, "fit") as bar:
+            losses = evaluate_problem(
+                *(group.problem, group.drawn, self._execution(group.rng, bar), settings),
+                say_names=True,
+            )
+        labels = tuple(test.label for test in group.tests)
+        sizes = group.drawn.learn_sizes
+        self.fits.append(Fits(words, sizes, group.drawn.n_resamples, losses.n_fits, labels))
+        for test in group.tests:
+            cls: Any = test.spec.cls
+            joint = cls._joint(losses, group.problem.group_weight)
+            if joint is not None:
+                self.joint[test.label] = joint
+            for pair, result in self._from_losses(test, losses):
+                notes = (*result.notes, *sample_notes(group.problem.sample))
+                yield (test.label, pair), replace(result, notes=notes)
+
+    def _from_losses(self, test: Planned, losses: Losses) -> Iterator[tuple[Pair, TestResult]]:
+        with naming_test(test.label):
+            made: dict[Pair, Any] = {
+                pair: test.from_losses(losses, pair) for pair in self.plan.question.pairs
+            }
+            if self.plan.question.simultaneous:
+                results, self.together[test.label] = judged_together(made, losses, test.fit_options)
+                yield from ((pair, results[pair]) for pair in made)
+                return
+            for pair, one in made.items():
+                one._announced = False
+                yield pair, one.fit(**test.fit_options)
+
+    def _jointly(self, test: Planned) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+        first, seed = test.first, self.plan.seed
+        problem = replace(first._problem, learners=self.plan.question.learners)
+        problem = problem.fitting(first._smallest_learn_size)
+        label = test.label
+        with (
+            naming_test(label),
+            hooks.fitting(first),
+            progress_bar(self.progress, label, "fit") as bar,
+        ):
+            rng = np.random.default_rng(seed)
+            execution = self._execution(rng, bar)
+            results, self.together[label] = test.jointly.fitted(problem, execution)
+        one = next(iter(results.values()))
+        n_fits = sum(results[name].n_fits for name in self.together[label].learners)
+        size = one.settings.get("learn_size")
+        sizes = (size,) if isinstance(size, int) else ()
+        n_sets = n_fits // len(self.plan.question.learners)
+        self.fits.append(Fits(SHARED_BY_ALL, sizes, n_sets, n_fits, (label,)))
+        for pair in self.plan.question.pairs:
+            notes = (*results[pair].notes, *sample_notes(problem.sample))
+            changed = replace(results[pair], notes=notes, elapsed=execution.stopwatch.seconds)
+            yield (label, pair), changed
+
+    def _alone(self, test: Planned) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+        n_fits, sizes = 0, set()
+        made: Any
+        for pair, made in test.made.items():
+            with naming_test(test.label):
+                result = self._kept((test.label, *pair), made, test.spec.fit)
+            n_fits += result.n_fits
+            sizes.add(result.settings.get("learn_size"))
+            names = dict(zip(("learner", "other"), pair, strict=True))
+            yield (test.label, pair), replace(result, settings={**result.settings, **names})
+        known = tuple(sorted(size for size in sizes if isinstance(size, int)))
+        self.fits.append(Fits(OWN, known, None, n_fits, (test.label,)))

@@ -1,0 +1,111 @@
+"""Fits that take their time, a few at a time: shown, announced and kept as they are finished."""
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ucvtest.common.exceptions import warn_caller
+from ucvtest.common.execution import Execution
+from ucvtest.evaluation.fit_requests import Fits
+from ucvtest.evaluation.workers import SplitBatch
+from ucvtest.learners.base import Predictions
+
+if TYPE_CHECKING:
+    from joblib import Parallel
+
+__all__ = ["PieceByPiece"]
+
+PIECE_SECONDS = 5.0
+"""Seconds from which on pieces become no larger: what an interrupt loses at most is twice that, in
+the last piece three times, and workers wait for each other at the end of a piece."""
+
+LONG_SECONDS = 60.0
+"""Seconds from which on a user is told how long it will take."""
+
+
+class PieceByPiece:
+    """Fits of one learning set at a time, in pieces of some seconds each; see `Batch`.
+
+    How long they take decides the size of the pieces and nothing else. What a checkpoint holds is
+    not fitted again.
+    """
+
+    def __init__(self, batch: SplitBatch, execution: Execution) -> None:
+        self._batch, self._execution = batch, execution
+        self.size = batch.size
+        self.most_labelings = batch.most_labelings
+        self.n_devices = batch.n_devices
+        self._piece = 0
+        self._n_pieces = 0
+
+    def predict(self, fits: Fits, device: int) -> Predictions:
+        """See `Batch`."""
+        execution, kept = self._execution, self._execution.course.kept
+        values = np.full(self._batch.shape(fits.testing), np.nan)
+        missing = np.arange(len(fits))
+        if kept is not None:
+            missing = kept.fill(values, self._batch.learner, self._batch.output, fits)
+            execution.fitted(len(fits) - len(missing))
+        if len(missing):
+            with self._batch.workers() as workers:
+                self._fit(values, fits, missing, device, workers)
+        return Predictions(values, Counter())
+
+    def _fit(
+        self,
+        values: np.ndarray,
+        fits: Fits,
+        missing: np.ndarray,
+        device: int,
+        workers: "Parallel",
+    ) -> None:
+        """Do the fits that are missing, piece by piece, and write what they predict."""
+        execution, kept = self._execution, self._execution.course.kept
+        self._piece = max(self._piece, self._batch.n_workers)
+        start = 0
+        while start < len(missing):
+            left = len(missing) - start
+            size = -(-left // max(1, round(left / self._piece)))
+            rows = missing[start : start + size]
+            part = fits.rows(rows)
+            before = execution.course.clock()
+            values[rows] = self._batch.predict(part, device, workers).values
+            seconds = execution.course.clock() - before
+            if kept is not None:
+                kept.add(values[rows], self._batch.learner, self._batch.output, part)
+            execution.fitted(len(rows))
+            start += len(rows)
+            self._n_pieces += 1
+            self._announce(seconds / len(rows), seconds)
+            # Workers idle at the end of each piece: few small ones.
+            if seconds < PIECE_SECONDS:
+                self._piece *= 2 if seconds > PIECE_SECONDS / 4 else 4
+
+    def _announce(self, pace: float, seconds: float) -> None:
+        """Say once how long all fits will take, if that is long; `pace`: seconds for one."""
+        course = self._execution.course
+        # The first piece imports and starts workers, which says little of the others.
+        known = self._n_pieces > 1 or seconds >= LONG_SECONDS
+        if course.judged or course.total is None or not known:
+            return
+        left = course.total - course.n_fits
+        course.judged = True
+        if left * pace < LONG_SECONDS:
+            return
+        course.announced = True
+        most = "at most " if course.at_most else ""
+        warn_caller(
+            f"{most}{left} fits are left, {_in_words(pace)} each with {self._batch.learner.name}: "
+            f"{most or 'about '}{_in_words(left * pace)}. compare(max_seconds=) takes the test "
+            "that there is time for, fit(max_seconds=) ends in time, or says at once that it "
+            "cannot, n_jobs= shares the fits out, and checkpoint= keeps what is finished"
+        )
+
+
+def _in_words(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.2g} s"
+    if seconds < 100 * 60:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds / 3600:.0f} hours"

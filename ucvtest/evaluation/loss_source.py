@@ -1,0 +1,195 @@
+"""Where the losses of a test come from: fits, or a table of losses that exists.
+
+A test asks for losses row by row of its design, and need not know which of the two answers.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import numpy as np
+
+from ucvtest.common.execution import Execution
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.evaluation.problem import Problem
+from ucvtest.losses.loss import LOSSES, losses_where_tested
+from ucvtest.losses.table import LossDifference
+
+__all__ = ["FittedLosses", "GivenLosses", "LossSource", "SeveralLosses"]
+
+
+class LossSource(ABC):
+    """Losses (scores, where the question is about no loss) of one learner, or of two.
+
+    It also keeps what went by on the way: how many models were fitted, which ties a rule decided,
+    how many learning sets had a single class, and whether two learners ever differed.
+    """
+
+    paired: bool
+    """Whether there are two learners."""
+    n_fits: int
+    """Model fits so far, each learner and each learning set counted."""
+    identical: bool
+    """Whether two learners had the same losses wherever they were tested so far."""
+    ties: Counter[str]
+    """How many predictions each rule for ties decided."""
+    one_class_fits: int
+    """Fits to learning sets with a single class."""
+    offset: np.ndarray | None = None
+    """What the kernel of an estimate has beside losses, as a multiple of it: see `Clusters`."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """`one_class_fits` and `ties`, as diagnostics keep them."""
+        return {"one_class_fits": self.one_class_fits, **self.ties}
+
+    def expect(self, more: int) -> None:  # noqa: B027  (what is given takes no time)
+        """Be told how many fits will be asked for, so that the time left can be told."""
+
+    def forecast(self, more: int) -> None:  # noqa: B027
+        """Be told how many they will be as far as can be seen, which progress bars show."""
+
+    @abstractmethod
+    def each(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> list[np.ndarray]:
+        """Losses (scores) of each learner, (R, n), for the next rows of the design.
+
+        Of clusters, where the sample has them and there is a loss: then sets and losses are (R, G).
+
+        0 where losses are not tested; scores may be anything there. Counts of errors may be small
+        integers. Each fit has a seed, for learners with randomness of their own.
+        """
+
+
+class FittedLosses(LossSource):
+    """Losses of learners, ready to be fitted, which are when they are asked for."""
+
+    def __init__(self, problem: Problem, execution: Execution) -> None:
+        self._problem = problem
+        self._clusters = None if problem.loss is None else problem.clusters
+        if self._clusters is not None:
+            self.offset = self._clusters.offset
+        self._evaluators = [
+            Evaluator.run_by(execution, problem.sample, learner, problem.output)
+            for learner in problem.learners.values()
+        ]
+        self._execution = execution
+        self.ties = Counter()
+        self.paired = self.identical = len(self._evaluators) == 2
+        self.n_fits = self.one_class_fits = 0
+
+    def expect(self, more: int) -> None:
+        """See `LossSource`."""
+        self._execution.expect(more)
+
+    def forecast(self, more: int) -> None:
+        """See `LossSource`."""
+        self._execution.forecast(more)
+
+    def each(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> list[np.ndarray]:
+        """See `LossSource`."""
+        found, clusters = [], self._clusters
+        if clusters is not None:
+            index = clusters.groups.index
+            learning, testing = learning[:, index], testing[:, index]
+        for evaluator in self._evaluators:
+            predictions = evaluator.predict_all(learning, testing, seeds)
+            found.append(self._scored(predictions.values, testing))
+            self.ties.update(predictions.ties)
+            self.n_fits += len(learning)
+        self.one_class_fits = sum(each.one_class_fits for each in self._evaluators)
+        if self.identical:
+            self.identical = _same(found[0], found[1], testing, blank=self._problem.loss is None)
+        return found if clusters is None else [clusters.sums(each) for each in found]
+
+    def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
+        loss, sample = self._problem.loss, self._problem.sample
+        if loss is None:
+            return predictions
+        if loss is LOSSES["zero_one"] and predictions.dtype == np.int8:
+            # Counts of errors, in the small integers in which the labels came.
+            wrong = predictions != sample.target.astype(np.int8)
+            wrong &= testing
+            return wrong.view(np.int8)
+        return losses_where_tested(loss, sample, predictions, testing)
+
+
+class GivenLosses(LossSource):
+    """Losses that exist, handed out in the order of their design's rows, or in `order`."""
+
+    def __init__(self, given: LossDifference, order: np.ndarray | None = None) -> None:
+        self._given, self._order = given, order
+        self._next = 0
+        sizes = given.design.testing.sum(axis=1)
+        self._starts = np.concatenate([[0], np.cumsum(sizes)])
+        self.ties = Counter(given.diagnostics)
+        self.one_class_fits = self.ties.pop("one_class_fits", 0)
+        self.paired, self.identical = given.paired, given.identical
+        self.n_fits = given.n_fits
+
+    def each(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> list[np.ndarray]:
+        """See `LossSource`; what a row learns from and tests must be what the design says."""
+        first, self._next = self._next, self._next + len(testing)
+        kept: slice | np.ndarray
+        if self._order is None:
+            kept = slice(self._starts[first], self._starts[self._next])
+        else:
+            rows = self._order[first : self._next]
+            kept = np.concatenate([np.arange(self._starts[r], self._starts[r + 1]) for r in rows])
+        found = []
+        for values_of_learner in self._given.each.values():
+            values = np.zeros(testing.shape)
+            values[testing] = values_of_learner[kept]
+            found.append(values)
+        return found
+
+
+class SeveralLosses(LossSource):
+    """Losses of any number of learners for the same rows, each from a source of its own."""
+
+    def __init__(self, sources: Sequence[LossSource]) -> None:
+        self._sources = tuple(sources)
+        # Of all that each has answered so far; learners that never differ have the same.
+        self._answers = [blake2b(digest_size=16) for _ in sources]
+        self.paired = self.identical = False
+        self._count()
+
+    @property
+    def n_learners(self) -> int:
+        """Learners."""
+        return len(self._sources)
+
+    def each(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> list[np.ndarray]:
+        """See `LossSource`."""
+        found = [source.each(learning, testing, seeds)[0] for source in self._sources]
+        for answer, losses in zip(self._answers, found, strict=True):
+            answer.update(losses[testing].astype(float).tobytes())
+        self._count()
+        return found
+
+    def of(self, places: Sequence[int]) -> "SeveralLosses":
+        """What went by of one or two of the learners."""
+        some = SeveralLosses([self._sources[k] for k in places])
+        some.paired = len(places) == 2
+        some.identical = some.paired and len({self._answers[k].digest() for k in places}) == 1
+        return some
+
+    def _count(self) -> None:
+        self.n_fits = sum(each.n_fits for each in self._sources)
+        self.one_class_fits = sum(each.one_class_fits for each in self._sources)
+        self.ties = Counter()
+        for each in self._sources:
+            self.ties.update(each.ties)
+
+
+def _same(first: np.ndarray, second: np.ndarray, testing: np.ndarray, *, blank: bool) -> bool:
+    """Whether two learners agree; scores may be anything where they are not tested."""
+    return bool((first == second)[testing].all()) if blank else np.array_equal(first, second)

@@ -1,0 +1,144 @@
+"""How many fits a number of seconds allows, from the time of the first ones.
+
+Time decides the number and nothing else: a result belongs to its seed and its number of fits, with
+which anybody can repeat it, on a slower machine too.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from ucvtest.common.execution import Execution
+from ucvtest.evaluation.evaluator import Evaluator
+from ucvtest.evaluation.problem import Problem
+from ucvtest.learners.base import Learner
+
+__all__ = ["check_fits", "decided_fits", "fits_within", "rounds_within", "warm_up"]
+
+TRIED, MOST_TRIED = 0.03, 1024
+"""Share of the seconds that the fits of a trial take at least, and the most fits of a trial."""
+
+USED_BY_SLOW, USED_BY_QUICK = 0.8, 0.35
+"""Share of the seconds that is planned for: what fits of a millisecond leave to sums is little."""
+
+QUICK = 1e-3
+"""Seconds of a fit that is quick."""
+
+LEAST = 0.1
+"""Share of the seconds that is left to quick fits in any case."""
+
+
+def fits_within(
+    problem: Problem,
+    learn_size: int,
+    max_seconds: float,
+    execution: Execution,
+    clock: Callable[[], float] | None = None,
+) -> int:
+    """Fits of all learners that the seconds allow, each to as many learning sets as the others.
+
+    The learners are ready to be fitted; what is tried here is not part of any answer.
+    """
+    sample = problem.sample
+    member = np.arange(sample.n_obs) < learn_size
+    rng = np.random.default_rng(0)
+
+    def trial(learner: Learner) -> Callable[[int], None]:
+        evaluator = Evaluator.run_by(execution.trial, sample, learner, problem.output)
+
+        def fit(size: int) -> None:
+            learning = rng.permuted(np.tile(member, (size, 1)), axis=1)
+            evaluator.predict_all(learning, ~learning, np.arange(size))
+
+        if evaluator.jitted:
+            warm_up(fit)
+        return fit
+
+    trials = map(trial, problem.learners.values())
+    return len(problem.learners) * rounds_within(trials, max_seconds, "fit of each learner", clock)
+
+
+def warm_up(trial: Callable[[int], object]) -> None:
+    """What is compiled is compiled once for all, and says nothing of the fits to come."""
+    trial(2)
+
+
+def rounds_within(
+    trials: Iterable[Callable[[int], object]],
+    max_seconds: float,
+    what: str,
+    clock: Callable[[], float] | None = None,
+) -> int:
+    """How often the seconds allow to do each of some things once; a trial does one so many times.
+
+    Raises
+    ------
+    ValueError
+        If there is no time to do all of them twice; `what` says what once is.
+    """
+    clock = time.monotonic if clock is None else clock
+    start = clock()
+    pace = sum(_seconds_of_one(trial, max_seconds, clock) for trial in trials)
+    spent = clock() - start
+    if pace > QUICK:
+        left = USED_BY_SLOW * max_seconds - spent
+    else:
+        # What took long was to compile, once for all: no reason to refuse.
+        left = max(USED_BY_QUICK * max_seconds - spent, LEAST * max_seconds)
+    number = int(left / pace) if pace > 0 else 10**9
+    if number < 2:
+        raise ValueError(
+            f"max_seconds={max_seconds:g} does not suffice: one {what} takes about {pace:.3g} s; "
+            "raise it, or use quicker learners"
+        )
+    return number
+
+
+def _seconds_of_one(
+    trial: Callable[[int], object], max_seconds: float, clock: Callable[[], float]
+) -> float:
+    size, tried = 2, 0
+    while True:
+        before = clock()
+        trial(size)
+        seconds = clock() - before
+        tried += 1
+        # The first call imports; what takes long even so need not be tried again.
+        if seconds >= TRIED * max_seconds or (tried > 1 and size >= MOST_TRIED):
+            return seconds / size
+        size = size if tried == 1 else 2 * size
+
+
+def decided_fits(
+    problem: Problem, learn_size: int, max_seconds: float, execution: Execution
+) -> int:
+    """`fits_within` once for all: a checkpoint knows the number of the first call."""
+    return execution.course.decided(
+        f"fits of {', '.join(problem.learners)} from {learn_size} rows in {max_seconds:g} s",
+        lambda: fits_within(problem, learn_size, max_seconds, execution),
+    )
+
+
+def check_fits(
+    problem: Problem,
+    learn_size: int,
+    needed: int,
+    execution: Execution,
+    *,
+    why: str,
+    remedy: str,
+) -> None:
+    """Refuse fits that are needed all, where the seconds of the execution do not allow them.
+
+    What a checkpoint has begun is finished.
+    """
+    seconds, kept = execution.max_seconds, execution.course.kept
+    if seconds is None or (kept is not None and kept.begun):
+        return
+    allowed = fits_within(problem, learn_size, seconds, execution)
+    if needed > allowed:
+        raise ValueError(
+            f"max_seconds={seconds:g} allows about {allowed} fits, and {why}: use {remedy}, "
+            "quicker learners, n_jobs, or more seconds"
+        )

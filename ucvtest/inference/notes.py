@@ -1,0 +1,158 @@
+"""Notes and words that several tests share."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ucvtest.data.groups import Clusters, GroupWeight
+from ucvtest.data.sample import Sample
+from ucvtest.losses.table import LossDifference
+from ucvtest.results.result import TestResult
+from ucvtest.stats.per_learner import OwnValues
+
+__all__ = [
+    "INDEPENDENCE",
+    "about_clusters",
+    "budget_notes",
+    "few_clusters",
+    "in_clusters",
+    "is_reuse_note",
+    "learn_size",
+    "one_class_and_tie_notes",
+    "own_diagnostics",
+    "own_tables",
+    "reuse_notes",
+    "sample_notes",
+    "sizes_in_words",
+    "tie_notes",
+]
+
+
+INDEPENDENCE = "labels and features are independent"
+"""What tests that permute labels call their null hypothesis, in results."""
+
+
+_REUSED = "Nothing was fitted for this test"
+
+
+def own_tables(own: OwnValues | None) -> dict[str, dict[str, tuple[Any, ...]]]:
+    """The table of what each of two learners reaches alone; none of one learner."""
+    return {} if own is None else {"Learners": own.table}
+
+
+def own_diagnostics(own: OwnValues | None) -> dict[str, float]:
+    """The numbers of `own_tables` as diagnostics."""
+    return {} if own is None else own.diagnostics
+
+
+def tie_notes(counts: Mapping[str, Any]) -> list[str]:
+    """Notes on predictions that a rule for ties decided, and on singular covariance matrices."""
+    notes = []
+    n_ties, n_singular = counts.get("score_ties"), counts.get("singular_fits")
+    if n_ties:
+        notes.append(
+            f"{n_ties} predictions were ties between the classes, decided by the learner's rule "
+            "(the first class unless it says otherwise)."
+        )
+    if n_singular:
+        notes.append(
+            f"{n_singular} fits had a learning set with a singular covariance matrix, as without a "
+            "rare level of a factor: the directions in which it does not vary were dropped, as by "
+            'scikit-learn\'s solver "svd".'
+        )
+    return notes
+
+
+def one_class_and_tie_notes(counts: Mapping[str, int]) -> list[str]:
+    """Notes on learning sets with one class, and on ties."""
+    notes = tie_notes(counts)
+    if not counts.get("one_class_fits"):
+        return notes
+    number = counts["one_class_fits"]
+    return [f"{number} fits had a learning set with a single class and predict it.", *notes]
+
+
+def sample_notes(sample: Sample | None) -> list[str]:
+    """Notes on rows that repeat and columns that number them; none where losses were given."""
+    return [] if sample is None else [remark.text for remark in sample.remarks]
+
+
+def budget_notes(n_permutations: Any, asked: int | None, max_seconds: float | None) -> list[str]:
+    """The note that seconds allowed fewer permutations than were asked for, where they did."""
+    if asked is None:
+        return []
+    return [
+        f"n_permutations = {n_permutations}, which max_seconds = {max_seconds:g} allowed, in the "
+        f"place of {asked}."
+    ]
+
+
+def reuse_notes(observed: LossDifference | None) -> list[str]:
+    """The note that nothing was fitted for this result; none where it was, or nothing ever was."""
+    if observed is None or not observed.n_fits:
+        return []
+    seconds = observed.losses.elapsed
+    took = "" if math.isnan(seconds) else f" (all of them took {seconds:.3g} s)"
+    return [
+        f"{_REUSED}: its {observed.n_fits} fits are those behind the losses that it was "
+        f"given{took}, and may be shared with other tests."
+    ]
+
+
+def is_reuse_note(note: str) -> bool:
+    """Whether it is one of `reuse_notes`; results keep notes as text alone."""
+    return note.startswith(_REUSED)
+
+
+NEW_ROW: Mapping[GroupWeight, str] = {
+    "group": "at a random row of a new cluster",
+    "row": "at a new row, clusters counting as many times as they have rows",
+}
+"""What the estimand of a test on clusters is about."""
+
+
+def in_clusters(estimand: str, clusters: Clusters | None) -> str:
+    """An estimand, with which rows of which clusters it is about."""
+    return estimand if clusters is None else f"{estimand} ({NEW_ROW[clusters.weight]})"
+
+
+def few_clusters(n_tested: int) -> str:
+    """The status of a test on so many tested clusters."""
+    if n_tested > 1:
+        return "ok"
+    return "no variance estimate: a single group was tested; test two at least, better twenty"
+
+
+def about_clusters(result: TestResult, clusters: Clusters) -> TestResult:
+    """A result that counted clusters as its observations, and says so."""
+    sizes = clusters.groups.sizes
+    where = NEW_ROW[clusters.weight]
+    counted = "; sizes count clusters" if "learn_size" in result.settings else ""
+    # All tests assume the same of what they count.
+    notes = (
+        note.replace("independent observations", "independent clusters") for note in result.notes
+    )
+    return replace(
+        result,
+        estimand=f"{result.estimand} ({where}{counted})",
+        n_obs=clusters.groups.n_obs,
+        notes=tuple(notes),
+        settings={**result.settings, "group_weight": clusters.weight},
+        diagnostics={
+            **result.diagnostics,
+            "n_groups": clusters.n_groups,
+            "smallest_group": int(sizes.min()),
+            "largest_group": int(sizes.max()),
+        },
+    )
+
+
+def learn_size(sizes: tuple[int, ...]) -> int | str:
+    """Sizes of learning sets as settings have them: a number where there is one."""
+    return sizes[0] if len(sizes) == 1 else sizes_in_words(sizes)
+
+
+def sizes_in_words(sizes: tuple[int, ...]) -> str:
+    """Sizes of learning sets: one, two, or the range of several."""
+    return f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 2 else " or ".join(map(str, sizes))

@@ -1,0 +1,145 @@
+"""The AUC of two classes with so many observations that nothing is kept of pairs of them.
+
+A row costs a sort, and one bit for each observation. Without sums over pairs there is the jackknife
+alone. The coefficients of learning sets are not fitted: of random sets the products of indicators
+have known means, as in a complete design. What the AUC of a row owes to who is tested is known from
+the other blocks, and taken out before. Each block then gives unbiased effects from few rows, and
+products of different blocks an unbiased squared length.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import nan
+
+import numpy as np
+
+from ucvtest.data.class_sizes import Shape
+from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
+from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated
+
+__all__ = ["ManyObservations"]
+
+
+class ManyObservations:
+    """Sums over the rankings of positives and negatives, the observations `members`.
+
+    `alike`: whether all learners placed every observation alike. Sums by block are of positives,
+    then negatives; placements are shares of the other class that is tested.
+    """
+
+    def __init__(
+        self, members: Sequence[np.ndarray], learn_sizes: Sequence[int], n_learners: int
+    ) -> None:
+        self.shape = shape = Shape(tuple(map(len, members)), tuple(learn_sizes))
+        self._order, self.n_learners = np.concatenate(members), n_learners
+        self.n_rows, self.alike = 0, True
+        self._count = np.zeros(N_BLOCKS)
+        self._tested = np.zeros((N_BLOCKS, shape.n_obs))
+        self._placed = np.zeros((n_learners, N_BLOCKS, shape.n_obs))
+        self._learnt: list[list[np.ndarray]] = [[] for _ in range(N_BLOCKS)]
+        self._aucs: list[list[np.ndarray]] = [[] for _ in range(N_BLOCKS)]
+        self._draws: list[list[int]] = [[] for _ in range(N_BLOCKS)]
+
+    def add(self, scores: Sequence[np.ndarray], learning: np.ndarray, draw: np.ndarray) -> None:
+        """Rank the scores (M, n) of each learner, looked at only where tested."""
+        n1, r1 = self.shape.sizes[0], self.shape.tested[0]
+        learning, ordered = learning[:, self._order], [each[:, self._order] for each in scores]
+        for m, (row, number) in enumerate(zip(learning, draw.tolist(), strict=True)):
+            block, tested = number % N_BLOCKS, np.flatnonzero(~row)
+            placed = np.stack(
+                [_placements(each[m, tested[:r1]], each[m, tested[r1:]]) for each in ordered]
+            )
+            self.alike &= bool((placed == placed[:1]).all())
+            self._count[block] += 1
+            self._tested[block, tested] += 1
+            self._placed[:, block, tested] += placed
+            self._learnt[block].append(np.packbits(row))
+            self._aucs[block].append(placed[:, tested < n1].mean(axis=1))
+            self._draws[block].append(number)
+        self.n_rows += len(draw)
+
+    def mean(self, contrast: Sequence[float]) -> float:
+        """The mean AUC, or a linear combination of them with a weight for each learner."""
+        rows = np.concatenate([np.reshape(each, (-1, self.n_learners)) for each in self._aucs])
+        return float(np.dot(contrast, rows.mean(axis=0)))
+
+    def answer(self, contrast: Sequence[float]) -> Answer:
+        """The estimate and its jackknife for a linear combination of the learners."""
+        weights, weight = np.asarray(contrast, dtype=float), self._count / self.n_rows
+        placed = np.einsum("d,dki->ki", weights, self._placed)
+        blocks = [self._of_block(weights, placed, k) for k in range(N_BLOCKS)]
+        singles = weight[:, None] * np.stack([effects for effects, _ in blocks])
+        groups = Groups(
+            singles, weight, np.zeros_like(singles), np.zeros(N_BLOCKS), np.arange(N_BLOCKS)
+        )
+        squares = Squares(
+            shape=self.shape,
+            b=singles.sum(axis=0),
+            groups=groups,
+            inner=np.zeros((N_BLOCKS, N_BLOCKS)),
+            weight=weight,
+            unbiased=[nan] * (N_BLOCKS + 1),
+        )
+        draws = np.unique(np.concatenate(self._draws), return_inverse=True)[1]
+        rows = np.concatenate([aucs for _, aucs in blocks])
+        means = np.bincount(draws, rows) / np.bincount(draws)
+        error = float(np.std(means, ddof=1) / np.sqrt(len(means)))
+        found = estimated(float(rows.mean()), squares, error)
+        values = dict.fromkeys(found.values, nan) | {"jackknife": found.values["jackknife"]}
+        return replace(found, values=values, pair_effects=nan)
+
+    def why_flat(self) -> str:
+        """Why one learner has no variance."""
+        return "every observation was ranked equally well"
+
+    def _of_block(
+        self, weights: np.ndarray, placed: np.ndarray, block: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Effects b (n,) from the rows of a block, and their AUCs without who was tested."""
+        shape, others = self.shape, np.arange(N_BLOCKS) != block
+        known = self._centred(placed[others].sum(axis=0), self._tested[others].sum(axis=0))
+        # Who is learnt from is not tested: the sum over those is minus that over the tested.
+        share = known / np.repeat(shape.tested, shape.sizes)
+        aucs = np.array(self._aucs[block]) @ weights
+        sums = np.zeros(shape.n_obs)
+        for m, packed in enumerate(self._learnt[block]):
+            row = np.unpackbits(packed, count=shape.n_obs).astype(bool)
+            aucs[m] += share[row].sum()
+            sums[row] += aucs[m]
+        count = self._count[block]
+        response = sums / count - aucs.mean() * (1.0 - self._tested[block] / count)
+        own = shape.split(self._centred(placed[block], self._tested[block]))
+        parts = [
+            (each - each.mean() - g * (n - g) / (n * (n - 1)) * taken + deviation / n)
+            for each, taken, deviation, (n, g) in zip(
+                shape.split(response), shape.split(share), own, shape.by_class, strict=True
+            )
+        ]
+        return np.concatenate(parts), aucs
+
+    def _centred(self, placed: np.ndarray, tested: np.ndarray) -> np.ndarray:
+        """Mean placements by class, less their mean; 0 for who was never tested."""
+        means = np.divide(placed, tested, out=np.full(len(placed), nan), where=tested > 0)
+        parts = [each - np.nanmean(each) for each in self.shape.split(means)]
+        return np.nan_to_num(np.concatenate(parts))
+
+
+def _placements(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
+    """The share of negatives below each positive, and of positives above each negative.
+
+    Ties count half.
+    """
+    n1, n0 = len(positive), len(negative)
+    low, high = np.sort(negative), np.sort(positive)
+    # In ascending order, where the searches stay in the cache.
+    places, others = np.argsort(positive), np.argsort(negative)
+    found = np.empty(n1 + n0)
+    found[places] = _below(low, high) / (2 * n0)
+    found[n1 + others] = 1 - _below(high, low) / (2 * n1)
+    return found
+
+
+def _below(values: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """Twice the number of ascending values below each of others; as large ones count once."""
+    found: np.ndarray = np.searchsorted(values, of, "left") + np.searchsorted(values, of, "right")
+    return found

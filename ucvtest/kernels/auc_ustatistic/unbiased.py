@@ -1,0 +1,209 @@
+"""The unbiased variance of the complete AUC, from learning sets that share no observation.
+
+It is U^2 minus the mean of psi(L; i, j) psi(L'; i', j') over disjoint learning sets and pairs that
+neither has learnt from, with i' not i and j' not j. All here are bilinear in psi, (D, D).
+
+From random pairs of sets, psi is split into an additive fit A to the rows of other blocks, whose
+part is known (the jackknife of an additive function is unbiased), and residuals X, which are small.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from ucvtest.data.class_sizes import Shape
+from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS, LearningSets, Placed
+from ucvtest.kernels.auc_ustatistic.pair_effects import Additive, Moments, first_order
+from ucvtest.kernels.auc_ustatistic.placements import row_residuals
+
+__all__ = ["CompletePairs", "Rest", "Stage", "pairs_of", "unbiased"]
+
+Scores = Sequence[tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """Of pairs of disjoint learning sets: who is in neither, and how the rules rank those.
+
+    `rows` (G, 2); `who` (G, k1) and (G, k0); `twice` (D, G, 2, k1, k0) is twice psi.
+    """
+
+    rows: np.ndarray
+    who: tuple[np.ndarray, np.ndarray]
+    twice: np.ndarray
+
+    @classmethod
+    def of(cls, sets: LearningSets, scores: Scores, rows: np.ndarray) -> "Rest":
+        """For the pairs of rows (G, 2)."""
+        who = []
+        for learnt in sets.learnt:
+            neither = ~(learnt[rows[:, 0]] | learnt[rows[:, 1]])
+            who.append(np.nonzero(neither)[1].reshape(len(rows), -1))
+        chosen = [part[:, None] for part in who]
+        twice = []
+        for positives, negatives in scores:
+            s1 = positives[rows[..., None], chosen[0]][..., :, None]
+            s0 = negatives[rows[..., None], chosen[1]][..., None, :]
+            twice.append((s1 > s0).astype(np.int8) + (s1 >= s0))
+        return cls(rows, (who[0], who[1]), np.stack(twice))
+
+
+def pairs_of(sets: LearningSets) -> np.ndarray | None:
+    """The rows (G, 2) of pairs of disjoint sets, if all rows come in such pairs."""
+    if not sets.shape.disjoint or len(sets.draw) % 2:
+        return None
+    rows = np.argsort(sets.draw, kind="stable").reshape(-1, 2)
+    draw = sets.draw[rows]
+    if (draw[:, 0] != draw[:, 1]).any() or (draw[1:, 0] == draw[:-1, 0]).any():
+        return None
+    if any((part[rows[:, 0]] & part[rows[:, 1]]).any() for part in sets.learnt):
+        return None
+    return rows
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Sums over the pairs of each block, from fits to the blocks of the other parity.
+
+    (K,) `n_pairs`; (K, D) `mean` of X; (K, D, D) its `squares`, `products` of X and of X with A,
+    and `additive`, the part of A.
+    """
+
+    n_pairs: np.ndarray
+    mean: np.ndarray
+    squares: np.ndarray
+    products: np.ndarray
+    additive: np.ndarray
+
+    @classmethod
+    def of(
+        cls, shape: Shape, sums: Moments, waiting: Sequence[tuple[Rest, np.ndarray, list[Placed]]]
+    ) -> "Stage":
+        """Of rows that wait, with the draws of each part; `sums` are of all rows so far."""
+        halves = [first_order(shape, sums, np.arange(k, N_BLOCKS, 2), exact=False) for k in (1, 0)]
+        fits = [Additive.of(shape, each) for each in halves]
+        length = np.repeat([n * (n - 1) / (n - g - 1) ** 2 for n, g in shape.by_class], shape.sizes)
+        parity = np.arange(N_BLOCKS) % 2
+        b = np.stack([each.contributions(shape) for each in halves])
+        scaled = (b * length)[parity]
+        fit = (
+            np.stack([each.centre for each in fits])[parity],
+            shape.split(np.stack([each.learning for each in halves])[parity]),
+            tuple(np.stack([each.learning[c] for each in fits])[parity] for c in (0, 1)),
+            tuple(np.stack([each.testing[c] for each in fits])[parity] for c in (0, 1)),
+        )
+        additive = np.einsum("kdi,kei->kde", scaled, b[parity])
+        n_learners = b.shape[1]
+        total = [np.zeros((N_BLOCKS, n_learners)), *np.zeros((2, N_BLOCKS, n_learners, n_learners))]
+        count = np.zeros(N_BLOCKS)
+        for rest, draw, calls in waiting:
+            start = np.zeros((n_learners, len(draw)))
+            xbar, q = np.zeros_like(start), np.zeros((n_learners, *start.shape))
+            for placed in calls:
+                tested = tuple(map(float, shape.tested))
+                found = row_residuals(
+                    placed.counts, placed.learnt, tested, fit, shape.split(scaled)
+                )
+                there = placed.there
+                rows = placed.rows[there]
+                start[:, rows], xbar[:, rows], q[:, :, rows] = (part[..., there] for part in found)
+            block = draw[rest.rows[:, 0]] % N_BLOCKS
+            mean = xbar[:, rest.rows].mean(axis=-1)
+            crossed = q[:, :, rest.rows].mean(axis=-1)
+            z = crossed + np.swapaxes(crossed, 0, 1) - _products(rest, start, fits, block % 2)
+            np.add.at(count, block, 1)
+            np.add.at(total[0], block, mean.T)
+            np.add.at(total[1], block, np.einsum("dg,eg->gde", mean, mean))
+            np.add.at(total[2], block, np.moveaxis(z, 2, 0))
+        return cls(count, total[0], total[1], total[2], count[:, None, None] * additive)
+
+
+def _products(
+    rest: Rest, start: np.ndarray, fits: Sequence[Additive], half: np.ndarray
+) -> np.ndarray:
+    """Mean of X X' over tested pairs of the two rows that share no observation, (D, D, G)."""
+    values = rest.twice / 2 - start[:, rest.rows][..., None, None]
+    for c, who in enumerate(rest.who):
+        d = np.stack([fit.testing[c] for fit in fits])[half[:, None], :, who]
+        d = np.moveaxis(d, -1, 0)[:, :, None]
+        values -= d[..., :, None] if c == 0 else d[..., None, :]
+    x, y = values[:, :, 0], values[:, :, 1]
+    found = np.einsum("dg,eg->deg", x.sum(axis=(2, 3)), y.sum(axis=(2, 3)))
+    found -= np.einsum("dgi,egi->deg", x.sum(axis=3), y.sum(axis=3))
+    found -= np.einsum("dgj,egj->deg", x.sum(axis=2), y.sum(axis=2))
+    found += np.einsum("dgij,egij->deg", x, y)
+    k1, k0 = (who.shape[1] for who in rest.who)
+    mean: np.ndarray = (found + np.swapaxes(found, 0, 1)) / (2 * k1 * (k1 - 1) * k0 * (k0 - 1))
+    return mean
+
+
+def unbiased(stages: Sequence[Stage], kept: np.ndarray) -> np.ndarray:
+    """The unbiased variance (D, D) from some of the blocks; NaN where they are too few."""
+    total, weight = np.zeros_like(stages[0].products[0]), 0.0
+    for stage in stages:
+        for parity in (0, 1):
+            blocks = kept & (np.arange(N_BLOCKS) % 2 == parity)
+            count = stage.n_pairs[blocks].sum()
+            if count < 2:
+                return np.full_like(total, np.nan)
+            mean = stage.mean[blocks].sum(axis=0)
+            crossed = np.outer(mean, mean) - stage.squares[blocks].sum(axis=0)
+            total += crossed / (count - 1)
+            total += (stage.products + stage.additive)[blocks].sum(axis=0)
+            weight += count
+    return total / weight
+
+
+# --------------------------------------------------------------------- all learning sets
+
+
+class CompletePairs:
+    """Sums of psi by the sets S of what is learnt from and tested, of all learning sets."""
+
+    def __init__(self, shape: Shape, n_learners: int) -> None:
+        self._shape = shape
+        self._sets = [list(combinations(range(n), g + 1)) for n, g in shape.by_class]
+        self._sums = np.zeros((n_learners, len(self._sets[0]), len(self._sets[1])))
+
+    def add(self, sets: LearningSets, scores: Scores) -> None:
+        """Add the next rows."""
+        places, chosen = [], []
+        for (n, _), known, learnt in zip(
+            self._shape.by_class, self._sets, sets.learnt, strict=True
+        ):
+            # A set by its members as bits.
+            power = 2 ** np.arange(n)
+            codes = np.array([power[list(each)].sum() for each in known])
+            order = np.argsort(codes)
+            tested = np.nonzero(~learnt)[1].reshape(len(learnt), -1)
+            wanted = (learnt @ power)[:, None] + power[tested]
+            places.append(order[np.searchsorted(codes, wanted, sorter=order)])
+            chosen.append(tested)
+        for sums, each in zip(self._sums, scores, strict=True):
+            s1, s0 = (
+                np.take_along_axis(part, who, axis=1)
+                for part, who in zip(each, chosen, strict=True)
+            )
+            s1, s0 = s1[:, :, None], s0[:, None, :]
+            psi = ((s1 > s0) + 0.0 + (s1 >= s0)) / 2
+            np.add.at(sums, (places[0][:, :, None], places[1][:, None, :]), psi)
+
+    def unbiased(self, auc: np.ndarray) -> np.ndarray:
+        """The unbiased variance (D, D) of complete AUCs."""
+        disjoint, ways, splits = [], 1, 1
+        for (n, g), known in zip(self._shape.by_class, self._sets, strict=True):
+            held = np.zeros((len(known), n))
+            for row, members in zip(held, known, strict=True):
+                row[list(members)] = 1.0
+            disjoint.append((held @ held.T == 0).astype(float))
+            ways *= comb(n, g + 1) * comb(n - g - 1, g + 1)
+            splits *= g + 1
+        kernel = self._sums / splits
+        products = np.einsum(
+            "dst,su,euv,vt->de", kernel, disjoint[0], kernel, disjoint[1], optimize=True
+        )
+        found: np.ndarray = np.outer(auc, auc) - products / ways
+        return found

@@ -1,0 +1,217 @@
+"""The additive control variate A: fitted by least squares, and rounded where that is exact."""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
+
+from ucvtest.common.float64 import in_float64, jit_sums
+from ucvtest.kernels.ustatistic.monte_carlo_groups import Dealt, one_half
+
+__all__ = [
+    "SETS_PER_SUM",
+    "Additive",
+    "AdditiveFit",
+    "CrossedFits",
+    "Fits",
+    "in_double",
+    "rounded_losses",
+]
+
+SETS_PER_SUM = 64
+"""Learning sets that a matrix product adds up; products are added up in double precision."""
+
+SINGLE = 2.0**24
+"""Whole numbers up to here are exact in single precision."""
+
+MOST_OBS_GRAM = 2000
+"""Observations up to which the fit knows how often each pair of them was learnt from together; with
+more, only what is expected of random sets, as n x n counts would take gigabytes."""
+
+SETS_FOR_FIT = 64
+"""Learning sets for each observation after which the additive fit stays as it is."""
+
+MOST_ROUNDING = 0.2
+"""Standard deviation that rounding A may add to the number of errors of one rule."""
+
+Fits = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Additive fits of K groups: centre (K,), learning effects (K, n) and test effects (K, n). In
+single precision if every sum of residuals is exact in it."""
+
+Additive = tuple[jax.Array, jax.Array, jax.Array]
+"""One row of `Fits`, or all of them."""
+
+
+@in_float64
+@partial(jit_sums, static_argnames="gram")
+def _additive_moments(
+    d1: jax.Array, d2: jax.Array, l1: jax.Array, l2: jax.Array, weight: jax.Array, gram: bool
+) -> dict[str, jax.Array]:
+    """Sums over learning sets (..., n) that the least-squares fit of an additive A needs."""
+    n = d1.shape[-1]
+    weight = jnp.concatenate([weight.ravel(), weight.ravel()])
+    learning = jnp.concatenate([l1.reshape(-1, n), l2.reshape(-1, n)])
+    differences = jnp.concatenate([d1.reshape(-1, n), d2.reshape(-1, n)])
+    values = jnp.where(learning, 0.0, differences)
+    size = learning.sum(-1)
+    mean_loss = weight * values.sum(-1) / (n - size)
+    learnt = learning.astype(weight.dtype)
+    sums = {}
+    if gram:
+        # Zeros and ones, which single precision counts exactly.
+        half = learning.astype(jnp.float32)
+        sums["gram"] = (half * weight[:, None].astype(half.dtype)).T @ half
+    return sums | {
+        "count": weight.sum(),
+        "learning": weight @ learnt,
+        "mean_loss": mean_loss.sum(),
+        "learning_loss": mean_loss @ learnt,
+        "test_loss": weight @ values,
+        "tested": weight.sum() - weight @ learnt,
+    }
+
+
+@dataclass
+class AdditiveFit:
+    """Running sums for the additive approximation A."""
+
+    sums: dict[str, np.ndarray] | None = None
+
+    def add(
+        self,
+        d1: np.ndarray,
+        d2: np.ndarray,
+        l1: np.ndarray,
+        l2: np.ndarray,
+        weight: np.ndarray,
+    ) -> None:
+        """Add the learning sets of both sides; weight 0 for places that hold none."""
+        gram = d1.shape[-1] <= MOST_OBS_GRAM
+        update = _additive_moments(d1, d2, l1, l2, weight, gram=gram)
+        if self.sums is None:
+            # Further sums of counts would not stay exact in single precision.
+            self.sums = {key: value.astype(float) for key, value in update.items()}
+        else:
+            self.sums = {key: self.sums[key] + update[key] for key in update}
+
+    @property
+    def n_sets(self) -> float:
+        """Learning sets so far."""
+        return 0.0 if self.sums is None else float(self.sums["count"])
+
+    def solve(self, n: int, g: int) -> tuple[float, np.ndarray, np.ndarray]:
+        """Centre c, learning effects a and test effects d; zeros before any draws."""
+        if self.sums is None:
+            return 0.0, np.zeros(n), np.zeros(n)
+        s = self.sums
+        count = max(float(s["count"]), 1.0)
+        centre = float(s["mean_loss"]) / count
+        share = s["learning"] / count
+        response = s["learning_loss"] - share * float(s["mean_loss"])
+        on_mean = _ridge(s.get("gram"), share, count, response)
+        on_mean -= on_mean.mean()
+        tested = s["tested"] / (s["tested"] + 4.0)
+        marginal = tested * (s["test_loss"] / np.maximum(s["tested"], 1.0) - centre)
+        marginal -= marginal.mean()
+        # The mean of A over the observations outside L is c + sum_L (a - d/(n - g)), and the
+        # mean of A_L(t) over the sets L without t is c + d_t - g a_t/(n - 1): solved for a, d.
+        test = (marginal + g * on_mean / (n - 1)) / (1 - g / ((n - 1) * (n - g)))
+        return centre, on_mean + test / (n - g), test
+
+
+def _ridge(
+    together: np.ndarray | None, share: np.ndarray, count: float, response: np.ndarray
+) -> np.ndarray:
+    """Coefficients (n,) of the indicators of who is learnt from, with a penalty worth n sets.
+
+    The penalty keeps the fit to few draws from adding noise. Any coefficients leave the estimators
+    unbiased; good ones make the residual small.
+    """
+    if together is None:
+        # Indicators of different observations are hardly correlated.
+        varied = count * share * (1 - share)
+        found: np.ndarray = response / (varied + varied.sum() / count + 1e-9)
+        return found
+    n, gram = len(share), together - count * np.outer(share, share)
+    gram += (np.trace(gram) / count + 1e-9) * np.eye(n)
+    # Well conditioned, so conjugate gradients. Without BLAS: its threads would go on spinning
+    # for a tenth of a second, in the way of JAX's.
+    product = LinearOperator((n, n), partial(np.einsum, "ij,j->i", gram))
+    found, _ = cg(product, response, rtol=1e-8)
+    return found
+
+
+class CrossedFits:
+    """Two halves of the groups of draws, each with the additive fit of the other one.
+
+    The fits use all draws so far, until there are enough of them; then they stay as they are.
+    """
+
+    def __init__(self, n_obs: int, learn_size: int, n_groups: int) -> None:
+        self._n_obs, self._learn_size = n_obs, learn_size
+        half = one_half(n_groups)
+        self.halves = (slice(0, half), slice(half, n_groups))
+        self._crossed = half < n_groups
+        self._fits = (AdditiveFit(), AdditiveFit())
+        self._settled: Fits | None = None
+
+    def updated(self, dealt: Dealt, *, exact: bool) -> Fits:
+        """The fits of all groups, for these draws too; `exact` if all differences count errors."""
+        if self._settled is not None:
+            return self._settled
+        if self._crossed:
+            for fit, groups in zip(self._fits, self.halves, strict=True):
+                for call in dealt.calls(groups):
+                    fit.add(*call)
+        additive = self._solved(exact)
+        if min(fit.n_sets for fit in self._fits) >= SETS_FOR_FIT * self._n_obs:
+            self._settled = additive
+        return additive
+
+    def _solved(self, exact: bool) -> Fits:
+        g = self._learn_size
+        solved = [fit.solve(self._n_obs, g) for fit in reversed(self._fits)]
+        centre, a, d = (np.array(part) for part in zip(*solved, strict=True))
+        fits = rounded_losses((centre, a, d), g) if exact else (centre, a, d)
+        sizes = [groups.stop - groups.start for groups in self.halves]
+        centre, a, d = (np.repeat(part, sizes, axis=0) for part in fits)
+        return centre, a, d
+
+
+def rounded_losses(additive: Fits, g: int) -> Fits:
+    """Additive fits of D that are -1, 0 or 1, as multiples of a power of two, in single precision.
+
+    No sum of residuals D - A over the tested observations rounds then, and no sum of
+    `SETS_PER_SUM` such sums. The fits as they are, where they would lose more than `MOST_ROUNDING`.
+    """
+    centre, a, d = additive
+    n = a.shape[1]
+    coarsest = MOST_ROUNDING / (n - g) / math.sqrt(g * (1 - g / n) / 12)
+    ordered = np.sort(a, axis=1)
+    learnt = np.maximum(-ordered[:, :g].sum(axis=1), ordered[:, -g:].sum(axis=1))
+    # Each of the g + 2 numbers that A adds up moves by less than a unit.
+    largest = 1 + (np.abs(centre) + learnt + np.abs(d).max(axis=1)).max() + (g + 2) * coarsest
+    unit = 2.0 ** math.ceil(math.log2(SETS_PER_SUM * (n - g) * largest / SINGLE))
+    if unit > coarsest:
+        return additive
+    whole = np.round(centre / unit), _whole(a / unit), _whole(d / unit)
+    centre, a, d = ((unit * part).astype(np.float32) for part in whole)
+    return centre, a, d
+
+
+def _whole(values: np.ndarray) -> np.ndarray:
+    """Whole numbers less than one away from values (K, n) whose rows sum to zero, as theirs do."""
+    below = np.floor(values)
+    n_up = np.round(-below.sum(axis=1, keepdims=True))
+    rank = np.argsort(np.argsort(below - values, axis=1, kind="stable"), axis=1)
+    return below + (rank < n_up)
+
+
+def in_double(additive: Fits) -> Fits:
+    """The fits in double precision."""
+    centre, a, d = (part.astype(float) for part in additive)
+    return centre, a, d

@@ -1,0 +1,183 @@
+"""Losses from what people have: arrays, and results of scikit-learn's cross_validate."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.arrays import as_numbers
+from ucvtest.common.checks import check_choice
+from ucvtest.data.groups import as_groups
+from ucvtest.data.sample import as_response, code_labels, taken_for_classes
+from ucvtest.designs.design import Design
+from ucvtest.losses.loss import LOSSES, Loss
+from ucvtest.losses.resample_means import AUC, resample_means
+
+__all__ = ["as_names", "of_arrays", "of_sklearn"]
+
+SCORES = {
+    "accuracy": ("zero_one", 1.0, -1.0),
+    "neg_brier_score": ("brier", 0.0, -1.0),
+    "neg_log_loss": ("log", 0.0, -1.0),
+    "neg_mean_absolute_error": ("absolute", 0.0, -1.0),
+    "neg_mean_squared_error": ("squared", 0.0, -1.0),
+    "roc_auc": (AUC, 0.0, 1.0),
+}
+"""scikit-learn's scores that are means over the tested observations (or the AUC): the loss, and the
+intercept and slope that turn the score into it."""
+
+
+def of_arrays(
+    values: Any,
+    learning: Any,
+    testing: Any,
+    learners: Sequence[str] | None,
+    loss: str,
+    *,
+    y: Any,
+    pos_label: Any,
+    groups: Any,
+) -> dict[str, Any]:
+    """The fields of `Losses` from arrays; see `Losses.from_arrays`."""
+    design = Design.checked(learning, testing)
+    array = as_numbers("values", values)
+    array = array[None] if array.ndim == 2 else array
+    if array.ndim != 3 or array.shape[1:] != design.testing.shape:
+        raise ValueError(
+            f"values must have shape (L, R, n) = (L, {design.n_resamples}, {design.n_obs}), "
+            f"got {np.shape(values)}"
+        )
+    names = as_names(learners, len(array))
+    if not isinstance(loss, str):
+        raise ValueError(f"loss must be the name of the loss, got {loss!r:.60}")
+    known = LOSSES.get(loss)
+    kept = array[:, design.testing]
+    if not np.isfinite(kept).all():
+        raise ValueError(
+            "values holds NaN or infinity where observations are tested: every tested "
+            "observation needs a finite number"
+        )
+    bounds = None if known is None else known.bounds
+    if bounds and (kept.min() < bounds[0] or kept.max() > bounds[1]):
+        raise ValueError(
+            f"values go from {kept.min():.3g} to {kept.max():.3g}, and loss={loss!r} lies "
+            f"between {bounds[0]:g} and {bounds[1]:g}: name your loss otherwise"
+        )
+    clusters = as_groups(groups, design.n_obs)
+    target = None if y is None else _target(y, pos_label, known)
+    if target is not None and target.shape != (design.n_obs,):
+        raise ValueError(f"y must have shape ({design.n_obs},), got {target.shape}")
+    if loss == AUC and (target is None or set(target.tolist()) != {0.0, 1.0}):
+        raise ValueError("loss='auc' needs y with labels of two classes")
+    return {
+        "design": design,
+        "learners": names,
+        "loss": loss,
+        "means": resample_means(kept, design, target if loss == AUC else None),
+        "values": kept,
+        "target": target,
+        "in_words": _in_words(loss, known),
+        "bounds": bounds,
+        "settings": {"source": "arrays"},
+        "groups": None if clusters is None else clusters.index,
+    }
+
+
+def of_sklearn(
+    results: Mapping[str, Mapping[str, Any]], n_obs: int, score: str, test_score: str | None
+) -> dict[str, Any]:
+    """The fields of `Losses` from cross_validate's results; see `Losses.from_sklearn`."""
+    check_choice("score", score, SCORES)
+    if not isinstance(results, Mapping):
+        raise ValueError(
+            f"results must map learners to what cross_validate returned, got {results!r:.60}: use "
+            "{'name': cross_validate(...)}"
+        )
+    loss, shift, slope = SCORES[score]
+    designs, means = [], []
+    for name, result in results.items():
+        if not isinstance(result, Mapping) or "indices" not in result:
+            raise ValueError(f"results[{name!r}] has no indices: pass return_indices=True")
+        indices = result["indices"]
+        designs.append(
+            Design.from_indices(zip(indices["train"], indices["test"], strict=True), n_obs)
+        )
+        scores = _scores_of(result, name, score, test_score)
+        _check_scores(scores, name, score, designs[-1].n_resamples)
+        means.append(shift + slope * scores)
+    if not designs:
+        raise ValueError("results is empty: pass at least one learner's")
+    if any(design != designs[0] for design in designs):
+        raise ValueError("results have different splits: pass the same cv= to all learners")
+    return {
+        "design": designs[0],
+        "learners": as_names(list(results), len(designs)),
+        "loss": loss,
+        "means": np.array(means),
+        "in_words": _in_words(loss, LOSSES.get(loss)),
+        "bounds": LOSSES[loss].bounds if loss in LOSSES else None,
+        "settings": {"source": "scikit-learn", "score": score},
+    }
+
+
+def as_names(learners: Sequence[str] | None, n_learners: int) -> tuple[str, ...]:
+    """The names of the learners, all different; numbered ones by default."""
+    if learners is None:
+        return tuple(f"learner {place}" for place in range(1, n_learners + 1))
+    if not isinstance(learners, Sequence):
+        raise ValueError(f"learners must be {n_learners} different names, got {learners!r:.60}")
+    names = tuple(learners)
+    strings = not isinstance(learners, str) and all(
+        isinstance(name, str) and name.strip() for name in names
+    )
+    if not strings or len(names) != n_learners or len(set(names)) < n_learners:
+        raise ValueError(f"learners must be {n_learners} different names, got {list(names)}")
+    return names
+
+
+def _target(y: Any, pos_label: Any, known: Loss | None) -> np.ndarray:
+    """Labels 0, 1, ..., or the real response, as `Sample` has them."""
+    response = as_response(y)
+    # A loss of the user's own may score either, so that whole numbers remain labels.
+    output = "label" if known is None else known.output
+    if response.ndim == 1 and taken_for_classes(y, output, pos_label=pos_label):
+        return code_labels(y, pos_label)[1].astype(float)
+    return as_numbers("y", response)
+
+
+def _in_words(loss: str, known: Loss | None) -> str:
+    if loss == AUC:
+        return "AUC"
+    return f"expected {loss} loss" if known is None else known.in_words
+
+
+def _scores_of(
+    result: Mapping[str, Any], name: str, score: str, test_score: str | None
+) -> np.ndarray:
+    keys = ("test_score", f"test_{score}") if test_score is None else (test_score,)
+    for key in keys:
+        if key in result:
+            return as_numbers(f"results[{name!r}]", result[key])
+    raise ValueError(f"results[{name!r}] has no {' or '.join(keys)}: pass test_score=")
+
+
+def _check_scores(scores: np.ndarray, name: str, score: str, n_splits: int) -> None:
+    """Refuse scores that are missing, or impossible for what was scored."""
+    if scores.shape != (n_splits,):
+        raise ValueError(
+            f"results[{name!r}] has {scores.size} scores for {n_splits} splits: pass what "
+            "cross_validate returned"
+        )
+    if np.isnan(scores).any():
+        raise ValueError(
+            f"results[{name!r}] has NaN for split {int(np.isnan(scores).argmax())}: a fit failed "
+            "(see error_score='raise'), or a test set has one class only"
+        )
+    high = 0.0 if score.startswith("neg_") else 1.0
+    low = -math.inf if score.startswith("neg_") else 0.0
+    if scores.min() < low or scores.max() > high:
+        raise ValueError(
+            f"results[{name!r}] has scores from {scores.min():.3g} to {scores.max():.3g}, which "
+            f"{score} cannot have: pass score= or test_score= as they were given to cross_validate"
+        )

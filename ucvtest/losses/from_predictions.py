@@ -1,0 +1,434 @@
+"""Losses from predictions of fixed rules for one test set, from which nothing is learnt."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.arrays import as_array, as_numbers
+from ucvtest.common.exceptions import warn_caller
+from ucvtest.data.files import read_table, without_row_numbers
+from ucvtest.data.groups import as_groups
+from ucvtest.data.sample import (
+    Sample,
+    as_response,
+    code_labels,
+    count_missing,
+    difference_of_indices,
+    taken_for_classes,
+)
+from ucvtest.designs.design import Design
+from ucvtest.losses.loss import (
+    ALIASES,
+    LOSSES,
+    Loss,
+    as_loss,
+    for_classes,
+    losses_where_tested,
+    output_of,
+)
+from ucvtest.losses.named import by_name
+from ucvtest.losses.resample_means import AUC, WEIGHTED, resample_means
+
+__all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "of_predictions"]
+
+WEIGHTED_ERRORS = "weighted_zero_one"
+"""What the loss of weighted errors is called."""
+
+EFFECTIVE_SIZE = "effective_size"
+"""The setting with the number of observations that equal weights would need for the precision of
+these, were the losses not related to them."""
+
+SCORE, SCORE_IN_WORDS = "score", "expected score"
+"""In the place of a loss: numbers in units of their own, of which higher ones are better."""
+
+SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
+
+OTHER_LOSSES = "loss='zero_one', or 'log' and 'brier' with a probability for each class"
+
+SHOWN = 5
+"""Labels that a message lists."""
+
+
+def of_predictions(
+    y: Any, predictions: Any, loss: Any, *, groups: Any, pos_label: Any, sample_weight: Any
+) -> dict[str, Any]:
+    """The fields of `Losses` from predictions; see `Losses.from_predictions`."""
+    y, predictions, groups, sample_weight = _columns(y, predictions, groups, sample_weight)
+    rules = by_name("predictions", predictions)
+    known = _known_loss(ALIASES.get(loss, loss) if isinstance(loss, str) else loss)
+    beside = {"groups": groups, "sample_weight": sample_weight}
+    _check_rows(y, {_named(name): given for name, given in rules.items()} | beside)
+    if known == SCORE:
+        found = _scores(y, rules, pos_label)
+    else:
+        if y is None:
+            raise ValueError("y must hold what was to be predicted: only loss='score' needs none")
+        if known == AUC:
+            found = _decision_scores(y, rules, pos_label)
+        else:
+            found = _losses(y, rules, known, pos_label)
+    if sample_weight is not None:
+        if groups is not None:
+            raise ValueError(
+                "sample_weight and groups exclude each other: pass one of them, as it is not said "
+                "what rows of different weights make of their cluster"
+            )
+        found |= _weighted(found, sample_weight)
+    settings = {"source": "predictions"} | found.pop("settings", {})
+    values = found["values"]
+    design = Design.of_fixed_rules(values.shape[1])
+    clusters = as_groups(groups, design.n_obs)
+    return {
+        "design": design,
+        "learners": tuple(rules),
+        "means": resample_means(values, design, found["target"] if known == AUC else None),
+        "settings": settings | ({} if pos_label is None else {"pos_label": str(pos_label)}),
+        "groups": None if clusters is None else clusters.index,
+        **found,
+    }
+
+
+def _columns(
+    y: Any, predictions: Any, groups: Any, sample_weight: Any
+) -> tuple[Any, Any, Any, Any]:
+    """What is named by the columns of a table, which may be in a file, as such."""
+    if isinstance(predictions, (str, Path)):
+        predictions = read_table(predictions)
+    if hasattr(predictions, "columns"):
+        predictions = without_row_numbers(predictions)
+    given = {"y": y, "groups": groups, "sample_weight": sample_weight}
+    named = {argument: name for argument, name in given.items() if isinstance(name, str)}
+    if not named or not hasattr(predictions, "columns"):
+        return y, predictions, groups, sample_weight
+    for argument, name in named.items():
+        if name not in predictions.columns:
+            raise ValueError(
+                f"{argument}={name!r:.60} is no column of predictions, which has "
+                f"{_listed(list(predictions.columns))}"
+            )
+    given |= {argument: predictions[name] for argument, name in named.items()}
+    rest = predictions.drop(columns=list(named.values()))
+    return given["y"], rest, given["groups"], given["sample_weight"]
+
+
+def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
+    """Values whose means are weighted ones, and whose spread is that of the ratio estimator.
+
+    Their mean lies within the bounds of the loss; single values may not. The loss has a name of its
+    own, so that nothing counts them as errors. The effective size is Kish's.
+    """
+    if found["loss"] == AUC:
+        raise ValueError(
+            "sample_weight is for means over observations, and an AUC is none: leave it out"
+        )
+    weights = _vector("sample_weight", as_numbers("sample_weight", as_response(sample_weight)))
+    values = found["values"]
+    if weights.shape != values.shape[1:]:
+        raise ValueError(
+            f"sample_weight has {len(weights)} values for {values.shape[1]} observations"
+        )
+    if not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
+        raise ValueError("sample_weight must hold finite numbers, none negative and not all 0")
+    theta = values @ weights[:, None] / weights.sum()
+    return {
+        "loss": f"{WEIGHTED}{found['loss']}",
+        "values": theta + (values - theta) * (weights / weights.mean()),
+        "in_words": f"weighted {found['in_words']}",
+        "settings": {EFFECTIVE_SIZE: float(weights.sum() ** 2 / (weights @ weights))},
+    }
+
+
+def _known_loss(loss: Any) -> Loss | str | Any:
+    """A `Loss`, or the word "auc" or "score"; functions, which score labels or numbers, as such."""
+    if isinstance(loss, str) and loss not in LOSSES:
+        if loss in (AUC, SCORE):
+            return loss
+        raise ValueError(
+            f"loss={loss!r:.60} is unknown: use one of {', '.join(LOSSES)}, {AUC}, {SCORE}, or a "
+            "callable"
+        )
+    if callable(loss) and not isinstance(loss, Loss):
+        return loss
+    known = as_loss(loss, has_classes=True)
+    if known.name in (AUC, SCORE):
+        raise ValueError(
+            f"loss is called {known.name!r}, which means something else here: give it another name"
+        )
+    return known
+
+
+def _check_rows(y: Any, others: Mapping[str, Any]) -> None:
+    """Refuse rows that do not belong to those of `y`, or without it to those of the first other."""
+    named = {name: given for name, given in {"y": y, **others}.items() if given is not None}
+    (first, reference), *rest = named.items()
+    for name, given in rest:
+        difference = difference_of_indices(reference, given)
+        if difference:
+            raise ValueError(
+                f"{first} and {name} have {difference}, but rows are matched by place: pass "
+                f"{name.partition('[')[0]}.loc[{first}.index], or .to_numpy() where row by row "
+                "they belong together"
+            )
+
+
+def _scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
+    """Scores of each observation as they are."""
+    for name, given in (("y", y), ("pos_label", pos_label)):
+        if given is not None:
+            raise ValueError(
+                f"{name} has no use with loss='score', which takes scores as they are: pass "
+                f"{name}=None"
+            )
+    values = _stacked({name: _numbers(name, given) for name, given in rules.items()})
+    return {
+        "loss": SCORE,
+        "values": values,
+        "target": None,
+        "in_words": SCORE_IN_WORDS,
+        "greater_is_better": True,
+    }
+
+
+def _decision_scores(y: Any, rules: Mapping[str, Any], pos_label: Any) -> dict[str, Any]:
+    response = _vector("y", as_response(y))
+    if not taken_for_classes(y, "score", pos_label=pos_label):
+        raise ValueError("loss='auc' needs class labels, but y holds real values")
+    classes, codes = code_labels(y, pos_label)
+    if pos_label is None:
+        _check_two(AUC, classes)
+    if len(classes) > 2:
+        # One class against the rest: of scores for each class those of this one.
+        rules = {name: _column_of(name, given, classes) for name, given in rules.items()}
+    rows = {name: _numbers(name, given, infinite=True) for name, given in rules.items()}
+    return {
+        "loss": AUC,
+        "values": _stacked(rows, len(response)),
+        "target": (codes == len(classes) - 1).astype(float),
+        "in_words": "AUC",
+    }
+
+
+def _losses(y: Any, rules: Mapping[str, Any], loss: Any, pos_label: Any) -> dict[str, Any]:
+    """Losses of labels, numbers or probabilities."""
+    _vector("y", as_response(y))
+    as_classes = _has_classes(y, loss, pos_label)
+    scored = as_loss(loss, has_classes=as_classes)
+    sample = _sample(y, pos_label, as_classes=as_classes)
+    if scored.output != "number" and not as_classes:
+        raise ValueError(
+            f"loss={scored.name!r} needs class labels, but y holds real values: use "
+            "loss='squared' or 'absolute'"
+        )
+    target, labels = sample.target, sample.classes
+    if scored.output == "label":
+        rows, sample = _coded(rules, sample)
+        _check_matrix(scored, labels, sample)
+    else:
+        scored = for_classes(scored, sample.n_classes)
+        if scored.output == "probability" and sample.n_classes > 2:
+            rows = {
+                name: _probabilities(name, given, np.asarray(labels))
+                for name, given in rules.items()
+            }
+        else:
+            if labels is not None:
+                _check_two(scored.name, labels)
+            rows = {name: _numbers(name, given) for name, given in rules.items()}
+        if scored.output == "probability":
+            _check_probabilities(rows)
+    stacked = _stacked(rows, sample.n_obs)
+    return {
+        "loss": scored.name,
+        "values": losses_where_tested(
+            scored, sample, stacked, np.ones(stacked.shape[:2], dtype=bool)
+        ),
+        "target": target,
+        "in_words": scored.in_words,
+        "bounds": scored.bounds,
+    }
+
+
+def _has_classes(y: Any, loss: Any, pos_label: Any) -> bool:
+    output = output_of(loss)
+    if output == "number" and pos_label is None and as_response(y).dtype.kind in "iufb":
+        # Predictions are in the units of y: two whole numbers are no labels here.
+        return False
+    return taken_for_classes(y, output, pos_label=pos_label)
+
+
+def _sample(y: Any, pos_label: Any, *, as_classes: bool) -> Sample:
+    """The response as a sample without features."""
+    response = as_response(y)
+    features = np.empty((len(response), 0))
+    if as_classes:
+        classes, codes = code_labels(y, pos_label)
+        return Sample(features, response, classes, codes)
+    numbers = as_numbers("y", response)
+    _check_finite("y", numbers, infinite=False)
+    return Sample(features, numbers, None, None)
+
+
+def _coded(rules: Mapping[str, Any], sample: Sample) -> tuple[dict[str, np.ndarray], Sample]:
+    """Places of predicted labels among the classes, and the sample with those that `y` lacks."""
+    classes: list[Any] = np.asarray(sample.classes).tolist()
+    n_known = len(classes)
+    place = {label: number for number, label in enumerate(classes)}
+    rows = {}
+    for name, given in rules.items():
+        predicted = _vector(_named(name), as_response(as_array(_named(name), given)))
+        n_missing = count_missing(predicted)
+        if n_missing:
+            raise ValueError(
+                f"{_named(name)} has {n_missing} missing values: drop these observations for all "
+                "rules"
+            )
+        labels = predicted.tolist()
+        _check_labels(name, labels, classes[:n_known])
+        for label in labels:
+            if label not in place:
+                place[label] = len(classes)
+                classes.append(label)
+        rows[name] = np.array([place[label] for label in labels], dtype=float)
+    extended = np.array(classes, dtype=None if n_known == len(classes) else object)
+    return rows, Sample(sample.features, sample.response, extended, sample.codes)
+
+
+def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> None:
+    """Refuse predictions that are no labels; warn of labels that `y` has not."""
+    known = set(classes)
+    try:
+        unknown = [label for label in labels if label not in known]
+    except TypeError as error:
+        raise ValueError(f"{_named(name)} must hold labels: {error}") from error
+    parts = any(isinstance(label, float) and not label.is_integer() for label in unknown)
+    if parts or (unknown and len(unknown) == len(labels)):
+        raise ValueError(
+            f"{_named(name)} holds {_listed(unknown)}, and the labels of y are "
+            f"{_listed(classes)}: pass labels of the same type, such as p > 0.5 made labels, or "
+            "loss='log' for probabilities and 'auc' for scores"
+        )
+    if unknown:
+        warn_caller(
+            f"{_named(name)} has {len(unknown)} predictions of labels that y has not "
+            f"({_listed(unknown)}): they count as predictions of another class"
+        )
+
+
+def _check_matrix(loss: Loss, labels: Any, sample: Sample) -> None:
+    if loss.matrix is None:
+        return
+    n_rows, n_known = len(loss.matrix), len(labels)
+    if n_rows != n_known:
+        raise ValueError(
+            f"loss has shape {loss.matrix.shape}, but y has {n_known} classes "
+            f"({_listed(labels.tolist())}): pass one row for each true class and one column for "
+            "each prediction"
+        )
+    if sample.n_classes > n_known:
+        extra = np.asarray(sample.classes).tolist()[n_known:]
+        raise ValueError(
+            f"predictions holds {_listed(extra)}, for which the matrix has no cost, as y has not"
+        )
+
+
+def _check_two(loss: str, classes: np.ndarray) -> None:
+    if len(classes) != 2:
+        raise ValueError(
+            f"loss={loss!r} needs two classes, y has {len(classes)}: merge classes, or use "
+            f"{'pos_label= for one of them against the rest' if loss == AUC else OTHER_LOSSES}"
+        )
+
+
+def _check_probabilities(rows: Mapping[str, np.ndarray]) -> None:
+    for name, row in rows.items():
+        if row.min() < 0 or row.max() > 1:
+            raise ValueError(
+                f"{_named(name)} goes from {row.min():.3g} to {row.max():.3g}, but probabilities "
+                "lie between 0 and 1: use loss='auc' for other scores"
+            )
+
+
+def _numbers(name: str, given: Any, *, infinite: bool = False) -> np.ndarray:
+    column = as_response(as_array(_named(name), given))
+    found = _vector(_named(name), as_numbers(_named(name), column))
+    _check_finite(_named(name), found, infinite=infinite)
+    return found
+
+
+def _matrix(name: str, given: Any, classes: np.ndarray) -> np.ndarray:
+    """A column for each class, in the order of `classes`; given in that of the sorted labels."""
+    known = classes.tolist()
+    if hasattr(given, "columns"):
+        if sorted(map(str, given.columns)) != sorted(map(str, known)):
+            raise ValueError(
+                f"{_named(name)} has columns {_listed(list(given.columns))}: name them by the "
+                f"labels of y, {_listed(known)}"
+            )
+        names = {str(column): column for column in given.columns}
+        given = given[[names[str(label)] for label in known]].to_numpy()
+        order = np.arange(len(known))
+    else:
+        order = np.argsort(np.argsort(classes))
+    found = as_numbers(_named(name), given)
+    if found.ndim != 2 or found.shape[1] != len(known):
+        raise ValueError(
+            f"{_named(name)} must have a column for each of {len(known)} classes in the order of "
+            f"the sorted labels, as predict_proba returns them, got shape {found.shape}"
+        )
+    return found[:, order]
+
+
+def _probabilities(name: str, given: Any, classes: np.ndarray) -> np.ndarray:
+    found = _matrix(name, given, classes)
+    _check_finite(_named(name), found, infinite=False)
+    sums = found.sum(axis=1)
+    if not np.allclose(sums, 1, atol=1e-4):
+        raise ValueError(
+            f"{_named(name)} has rows that sum to {sums.min():.4g} up to {sums.max():.4g}, but "
+            "the probabilities of all classes sum to 1"
+        )
+    return found
+
+
+def _column_of(name: str, given: Any, classes: np.ndarray) -> Any:
+    """The scores of the last class, of scores for each; a single column as it is."""
+    return _matrix(name, given, classes)[:, -1] if np.ndim(given) == 2 else given
+
+
+def _check_finite(name: str, numbers: np.ndarray, *, infinite: bool) -> None:
+    bad = np.isnan(numbers) if infinite else ~np.isfinite(numbers)
+    if bad.any():
+        what = "missing" if infinite else "missing or infinite"
+        raise ValueError(
+            f"{name} has {bad.sum()} values that are {what}: drop these observations for all rules"
+        )
+
+
+def _vector(name: str, array: np.ndarray) -> np.ndarray:
+    if array.ndim != 1:
+        more = f": {SEVERAL_COLUMNS}" if array.ndim == 2 and name != "y" else ""
+        raise ValueError(f"{name} must have one dimension, got shape {array.shape}{more}")
+    return array
+
+
+def _stacked(rows: Mapping[str, np.ndarray], n_obs: int | None = None) -> np.ndarray:
+    """The rules as rows of one array, if all are of one length."""
+    expected = len(next(iter(rows.values()))) if n_obs is None else n_obs
+    for name, row in rows.items():
+        if len(row) != expected:
+            raise ValueError(f"{_named(name)} has {len(row)} values, where {expected} are needed")
+    if not expected:
+        raise ValueError("predictions is empty: at least one observation is needed")
+    return np.stack(list(rows.values()))
+
+
+def _named(name: str) -> str:
+    return f"predictions[{name!r:.60}]"
+
+
+def _listed(values: Sequence[Any]) -> str:
+    different = list(dict.fromkeys(values))
+    shown = ", ".join(f"{value!r:.30}" for value in different[:SHOWN])
+    return f"{shown}, ..." if len(different) > SHOWN else shown

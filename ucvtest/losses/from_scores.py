@@ -1,0 +1,114 @@
+"""Losses from the scores of resamples alone, as cross_val_score returns them."""
+
+from typing import Any
+
+import numpy as np
+
+from ucvtest.common.arrays import as_numbers
+from ucvtest.common.checks import at_least, check_choice
+from ucvtest.designs.design import Design
+from ucvtest.designs.schemes import KFold
+from ucvtest.losses.from_predictions import SCORE, SCORE_IN_WORDS
+from ucvtest.losses.named import by_name
+
+__all__ = ["of_scores"]
+
+LOSS, LOSS_IN_WORDS = "loss", "expected loss"
+"""What numbers are called of which smaller ones are better."""
+
+DESIGNS = ("kfold", "repeated_kfold", "splits")
+
+MAX_BYTES = 2**30
+"""Of the design, which has a byte or two for every observation and resample."""
+
+
+def of_scores(
+    scores: Any, n_learn: Any, n_test: Any, design: Any, n_folds: Any, greater_is_better: Any
+) -> dict[str, Any]:
+    """The fields of `Losses` from scores; see `Losses.from_scores`."""
+    rows = {name: _row(name, given) for name, given in by_name("fold_scores", scores).items()}
+    n_resamples = len(next(iter(rows.values())))
+    for name, row in rows.items():
+        if len(row) != n_resamples:
+            raise ValueError(
+                f"fold_scores[{name!r:.60}] has {len(row)} scores, where {n_resamples} are needed: "
+                "pass those of the same splits for all learners"
+            )
+    if not isinstance(greater_is_better, (bool, np.bool_)):
+        raise ValueError(f"greater_is_better must be True or False, got {greater_is_better!r:.60}")
+    sizes = at_least("n_learn", n_learn, 1), at_least("n_test", n_test, 1)
+    check_choice("design", design, DESIGNS)
+    if 2 * sum(sizes) * n_resamples > MAX_BYTES:
+        raise ValueError(
+            f"n_learn + n_test = {sum(sizes)} with {n_resamples} resamples takes too much memory: "
+            "divide both by the same number, as the tests use their ratio"
+        )
+    drawn, words = _design(n_resamples, *sizes, design, n_folds)
+    greater = bool(greater_is_better)
+    return {
+        "design": drawn,
+        "learners": tuple(rows),
+        "loss": SCORE if greater else LOSS,
+        "means": np.stack(list(rows.values())),
+        "in_words": SCORE_IN_WORDS if greater else LOSS_IN_WORDS,
+        "settings": {"source": "scores", "design": words},
+        "greater_is_better": greater,
+    }
+
+
+def _row(name: str, given: Any) -> np.ndarray:
+    label = f"fold_scores[{name!r:.60}]"
+    row = as_numbers(label, given)
+    if row.ndim != 1 or not len(row):
+        raise ValueError(
+            f"{label} must hold one score for each split, got shape {row.shape}: use .ravel() of "
+            "an array (repeats, folds)"
+        )
+    if not np.isfinite(row).all():
+        raise ValueError(
+            f"{label} has {row[~np.isfinite(row)][0]} for split {int((~np.isfinite(row)).argmax())}"
+            ": a fit failed (see error_score='raise'), or a test set has no such score"
+        )
+    return row
+
+
+def _design(
+    n_resamples: int, n_learn: int, n_test: int, kind: str, n_folds: Any
+) -> tuple[Design, str]:
+    """A design with these sizes, whose observations stand for others, and what it is called."""
+    n_obs = n_learn + n_test
+    if kind == "splits":
+        if n_folds is not None:
+            raise ValueError("n_folds has no use with design='splits': leave it out")
+        # Always the same observations, so that nothing is taken for a partition of the sample.
+        testing = np.broadcast_to(np.arange(n_obs) >= n_learn, (n_resamples, n_obs))
+        several = "s" if n_resamples > 1 else ""
+        words = f"{n_resamples} random split{several} that test {n_test} of {n_obs} observations"
+        return Design(~testing, testing), words
+    n_folds = _count_folds(n_resamples, kind, n_folds)
+    smallest, rest = divmod(n_obs, n_folds)
+    sizes = f"{smallest} or {smallest + 1}" if rest else str(smallest)
+    if n_test not in (smallest, smallest + bool(rest)) or not smallest:
+        raise ValueError(
+            f"n_test={n_test} of {n_obs} = n_learn + n_test observations is no fold of {n_folds}, "
+            f"which have {sizes}: correct n_learn, n_test or n_folds, or use design='splits'"
+        )
+    folds = np.arange(n_obs) * n_folds // n_obs == np.arange(n_folds)[:, None]
+    n_repeats = n_resamples // n_folds
+    testing = np.tile(folds, (n_repeats, 1))
+    return Design(~testing, testing), KFold(n_folds, n_repeats).words
+
+
+def _count_folds(n_resamples: int, kind: str, n_folds: Any) -> int:
+    if n_folds is None:
+        if kind == "repeated_kfold":
+            raise ValueError("n_folds must be given with design='repeated_kfold'")
+        n_folds = n_resamples
+    n_folds = at_least("n_folds", n_folds, 2)
+    if n_resamples % n_folds or (kind == "kfold" and n_resamples != n_folds):
+        raise ValueError(
+            f"n_folds={n_folds} does not fit {n_resamples} scores with design={kind!r}: pass the "
+            "scores of all folds, those of one repetition next to each other; "
+            "design='repeated_kfold' for several"
+        )
+    return n_folds

@@ -1,0 +1,69 @@
+"""Whether the parts of losses fit together, which may come from a file."""
+
+from typing import Any
+
+import numpy as np
+
+from ucvtest.data.groups import as_groups
+from ucvtest.designs.design import Design
+from ucvtest.losses.resample_means import AUC, resample_means
+
+__all__ = ["check_parts"]
+
+
+def check_parts(losses: Any) -> None:
+    """Refuse parts that do not fit together: losses may come from a file."""
+    n_learners, design = len(losses.learners), losses.design
+    if not n_learners:
+        raise ValueError("learners is empty: losses of at least one are needed")
+    if losses.means is None:
+        raise ValueError("means must be there, one for each learner and resample")
+    shapes: list[tuple[str, tuple[int, ...]]] = [
+        ("means", (n_learners, design.n_resamples)),
+        ("values", (n_learners, int(design.testing.sum()))),
+        ("target", (design.n_obs,)),
+        ("groups", (design.n_obs,)),
+    ]
+    for name, shape in shapes:
+        array = getattr(losses, name)
+        if array is not None and (array.shape != shape or array.dtype.kind not in "fiub"):
+            raise ValueError(
+                f"{name} must hold numbers of shape {shape}, got {array.dtype} {array.shape}"
+            )
+    auc = losses.loss == AUC
+    if auc and (losses.target is None) != (losses.values is None):
+        raise ValueError("loss='auc' needs values and target, or neither")
+    if auc and losses.target is not None and set(losses.target.tolist()) != {0.0, 1.0}:
+        raise ValueError("loss='auc' needs a target of zeros and ones")
+    if auc and not losses.greater_is_better:
+        raise ValueError("greater_is_better must be True for loss='auc', or left out")
+    known = losses.means if losses.values is None else losses.values
+    if np.isnan(known).any() or (not auc and np.isinf(known).any()):
+        raise ValueError("values must be finite numbers (scores may be infinite)")
+    _check_means(losses)
+    if losses.groups is not None:
+        _check_groups(losses.groups, design)
+
+
+def _check_groups(groups: np.ndarray, design: Design) -> None:
+    """Refuse groups that are not numbered as `Losses` asks for, or divided by the design."""
+    found = as_groups(groups, design.n_obs)
+    if found is None or groups.dtype.kind not in "iu" or not np.array_equal(found.index, groups):
+        raise ValueError("groups must be numbered from 0 in the order in which they first appear")
+    design.check_groups(found)
+
+
+def _check_means(losses: Any) -> None:
+    """Refuse means of other losses: some tests take the means, others the values."""
+    if losses.loss == AUC:
+        # AUCs are not computed again: that takes long for many small test sets.
+        possible = np.isnan(losses.means) | ((losses.means >= 0) & (losses.means <= 1))
+        if not possible.all():
+            raise ValueError("means must lie between 0 and 1 for loss='auc', which are AUCs")
+    elif losses.values is not None:
+        expected = resample_means(losses.values, losses.design)
+        rounding = 1e-9 * float(np.abs(losses.values).max())
+        if not np.allclose(losses.means, expected, rtol=0, atol=rounding):
+            raise ValueError(
+                "means are not those of values: leave the computation to Losses.from_arrays"
+            )

@@ -1,0 +1,326 @@
+"""How the result of `FoldCovarianceTest` is shown: status, diagnostics, tables, pictures, notes."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ucvtest.inference.studentise import TABLE_ALPHA, variance_table
+from ucvtest.methods.fold_covariance.decomposition import Decomposition
+from ucvtest.results.plot_data import Layer, Picture
+from ucvtest.results.wording import SAME_LOSSES
+from ucvtest.stats.per_learner import OwnValues
+
+__all__ = ["assumption", "diagnostics", "notes", "own_values", "pictures", "status", "tables"]
+
+Table = Mapping[str, tuple[Any, ...]]
+
+TABLE_RHOS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
+"""Rows of the sensitivity table; the picture has the whole curve."""
+
+CURVE_POINTS = 200
+
+NO_ASSUMPTION = (
+    "no test without an assumption: the variance of a cross-validation mean has no unbiased "
+    "estimate; pass rho='nadeau_bengio', or a correlation of your own, for a p-value"
+)
+
+
+def status(found: Decomposition, *, identical: bool) -> str:
+    """Why there is no test; "ok" where there is one."""
+    if identical:
+        return SAME_LOSSES
+    if math.isnan(found.rho):
+        return NO_ASSUMPTION
+    if found.only_rounding:
+        return (
+            "degenerate: the mean loss was the same in all folds, which leaves no variance to "
+            "estimate; use other folds (rng), or a loss that varies"
+        )
+    variance = found.variance(found.rho)
+    if variance < 0:
+        cure = "a larger rho, or n_repeats=1" if found.lambda2 > 0 else "n_folds that divide n"
+        return (
+            f"negative variance estimate ({variance:.3g}), which an unbiased estimate can be: "
+            f"use {cure}"
+        )
+    return "ok"
+
+
+def assumption(found: Decomposition) -> str | None:
+    """The assumption of the test, for the verdict."""
+    return None if math.isnan(found.rho) else f"rho = {found.rho:.3g}"
+
+
+def diagnostics(found: Decomposition) -> dict[str, Any]:
+    """The moments, the variances, and the covariances that go with the assumption."""
+    sigma_squared, omega, gamma = found.covariances(found.rho)
+    values: dict[str, Any] = {
+        **found.moments,
+        "lambda3": math.nan,
+        "variance_independent": found.independent,
+        "admissible_low": found.admissible[0],
+        "admissible_high": found.admissible[1],
+        "rho": found.rho,
+    }
+    del values["mean"]
+    assumed = assumption(found)
+    if assumed is not None:
+        values["assumption"] = assumed
+    values |= {
+        "rho_flip": found.rho_flip,
+        "sigma_squared": sigma_squared,
+        "omega": omega,
+        "gamma": gamma,
+        "fold_means": found.fold_means,
+    }
+    return values | ({"variance": found.name} if found.name else {})
+
+
+# ------------------------------------------------------------------------------- tables
+
+
+def own_values(
+    found: Decomposition, each: Sequence[np.ndarray], settings: Mapping[str, Any]
+) -> OwnValues | None:
+    """What the losses (R, n) of each of two learners tell alone, under the same assumption."""
+    if not each:
+        return None
+    alone = [replace(found, e=e) for e in each]
+    values = [(one.mean, one.variance(one.rho)) for one in alone]
+    return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+
+
+def tables(found: Decomposition) -> dict[str, Table]:
+    """The moments, and the tests that other variances and other assumptions would give."""
+    ends = dict(zip(("lowest", "highest"), found.admissible, strict=True))
+    made = {
+        "Moments": _moment_table(found),
+        "Variances": _variance_table("variance", found, _variances(found)),
+        "Admissible variances": _variance_table("end", found, ends),
+    }
+    if not found.only_rounding:
+        made["Sensitivity to rho"] = _sensitivity_table(found)
+    if math.isnan(found.hypothesis.null_value):
+        return {title: _without(table, "pvalue") for title, table in made.items()}
+    return made
+
+
+def _without(table: Table, column: str) -> Table:
+    return {name: cells for name, cells in table.items() if name != column}
+
+
+def _moment_table(found: Decomposition) -> Table:
+    meanings = {
+        "s1": "sigma^2 + mu^2",
+        "s2": "omega + mu^2",
+        "s3": "gamma + mu^2",
+        "lambda1": "sigma^2 - omega",
+        "lambda2": "sigma^2 + (m-1) omega - m gamma",
+        "lambda3": "n times the variance: none exists",
+    }
+    return {
+        "moment": tuple(meanings),
+        "estimate": tuple(found.moments.get(name, math.nan) for name in meanings),
+        "unbiased_for": tuple(meanings.values()),
+    }
+
+
+def _variances(found: Decomposition) -> dict[str, float]:
+    """Variances of the estimate by the name of what they assume."""
+    variances = {"independent": found.independent, "naive": found.variance(0.0)}
+    variances["nadeau_bengio"] = found.variance(1 / found.n_folds)
+    if found.name:
+        variances.setdefault(found.name, found.variance(found.rho))
+    return variances
+
+
+def _variance_table(heading: str, found: Decomposition, variances: Mapping[str, float]) -> Table:
+    return variance_table(
+        ((name, None, found.studentised(variance)) for name, variance in variances.items()), heading
+    )
+
+
+def _sensitivity_table(found: Decomposition) -> Table:
+    rhos = sorted({*TABLE_RHOS, 1 / found.n_folds})
+    tests = [found.studentised(found.variance(rho)) for rho in rhos]
+    intervals = [one.interval() for one in tests]
+    return {
+        "rho": tuple(rhos),
+        "se": tuple(one.se for one in tests),
+        "conf_low": tuple(low for low, _ in intervals),
+        "conf_high": tuple(high for _, high in intervals),
+        "pvalue": tuple(one.pvalue for one in tests),
+    }
+
+
+# ------------------------------------------------------------------------------- pictures
+
+
+def pictures(found: Decomposition) -> dict[str, Picture]:
+    """Those that exist of the possible covariances, and of the p-value over rho."""
+    drawn = {"admissible": _admissible_picture(found), "sensitivity": _sensitivity_picture(found)}
+    return {kind: picture for kind, picture in drawn.items() if picture is not None}
+
+
+def _admissible_picture(found: Decomposition) -> Picture | None:
+    """Figure 5.3 in units of sigma^2, and the line in it that the estimates leave open.
+
+    With lambda_1 and lambda_2 fixed, gamma/sigma^2 is linear in u = omega/sigma^2, because
+    sigma^2 = lambda_1/(1 - u): it is u - slope (1 - u).
+    """
+    n, m = found.n_obs, found.fold_size
+    if not found.lambda1 > 0:
+        return None
+    least = -1 / (m - 1) if found.jackknife else 0.0
+    ends = np.array([least, 1.0])
+    above, below = (1 + (m - 1) * ends) / m, -(1 + (m - 1) * ends) / (n - m)
+    slope = (found.lambda2 - found.lambda1) / (m * found.lambda1)
+    # Where the variance of the mean would be zero.
+    lowest = (slope - 1 / (n - m)) / (1 + slope + (m - 1) / (n - m))
+    highest = max(1 - 4 * found.lambda1 / found.width**2, 0.0)
+    line = np.array([max(lowest, least), highest])
+    layers = [
+        Layer(
+            "area",
+            np.concatenate([ends, ends[::-1]]),
+            np.concatenate([below, above[::-1]]),
+            label="possible",
+        ),
+        Layer(
+            "line", line, line - slope * (1 - line), label="left open by the losses", role="other"
+        ),
+    ]
+    sigma_squared, omega, gamma = found.covariances(found.rho)
+    if sigma_squared > 0:
+        layers.append(
+            Layer(
+                "points",
+                omega / sigma_squared,
+                gamma / sigma_squared,
+                label=f"rho = {found.rho:.3g}",
+                role="estimate",
+            )
+        )
+    layers.append(
+        Layer("horizontal", y=0.0, label="gamma = 0, as the naive variance assumes", role="null")
+    )
+    return Picture(
+        "omega / sigma^2 (covariance within a fold)",
+        "gamma / sigma^2 (covariance between folds)",
+        tuple(layers),
+    )
+
+
+def _sensitivity_picture(found: Decomposition) -> Picture | None:
+    """The p-value over all admissible rho."""
+    lowest = -1 / (found.n_folds - 1)
+    rhos = np.linspace(lowest, 1, CURVE_POINTS + 2)[1:-1]
+    pvalues = np.array([found.studentised(found.variance(rho)).pvalue for rho in rhos])
+    exists = np.isfinite(pvalues)
+    if not exists.any():
+        return None
+    layers = [
+        Layer("line", rhos[exists], pvalues[exists], label="p-value"),
+        Layer("horizontal", y=TABLE_ALPHA, label=f"{TABLE_ALPHA:.0%} level", role="limit"),
+    ]
+    if not math.isnan(found.rho):
+        label = f"assumed: rho = {found.rho:.3g}"
+        layers.append(Layer("vertical", x=found.rho, label=label, role="estimate"))
+    if not math.isnan(found.rho_flip):
+        label = f"verdict changes: rho = {found.rho_flip:.3g}"
+        layers.append(Layer("vertical", x=found.rho_flip, label=label, role="other"))
+    return Picture("rho (correlation of the mean losses of two folds)", "p-value", tuple(layers))
+
+
+# ------------------------------------------------------------------------------- in words
+
+
+def notes(found: Decomposition) -> list[str]:
+    """What the numbers assume, what they leave open, and what is special about them."""
+    return [
+        "Assumes independent observations and learners that do not depend on the order of rows.",
+        "lambda3, n times the variance of the estimate, has no unbiased estimate (Bengio and "
+        "Grandvalet 2005, Theorem 5.1): only quadratic forms a s1 + b s2 + c s3 could be one, "
+        "with a + b + c = 1 to match the variance and a + b + c = 0 to be free of the squared "
+        "mean. The losses hold a single draw of their mean, and repeating the cross-validation "
+        "gives no other.",
+        _admissible_note(found),
+        "The naive variance takes folds as independent; its expectation is too small by gamma, "
+        "the covariance of losses in different folds.",
+        *_rho_notes(found),
+        *_special_notes(found),
+    ]
+
+
+def _admissible_note(found: Decomposition) -> str:
+    low, high = found.admissible
+    if high < low:
+        return (
+            "The estimates of lambda1 and lambda2 contradict the bounds of the loss: the variance "
+            f"would have to be at least {low:.3g} and at most {high:.3g}. Their errors are large "
+            "here."
+        )
+    fixed = "lambda2" if math.isnan(found.lambda1) else "lambda1 and lambda2"
+    end = "on, without end" if math.isinf(high) else f"to {high:.3g}"
+    return f"With {fixed} as estimated, every variance from {low:.3g} {end} is possible."
+
+
+def _rho_notes(found: Decomposition) -> list[str]:
+    said = []
+    if not math.isnan(found.rho):
+        _, omega, _ = found.covariances(found.rho)
+        source = ", 1/K, after Nadeau and Bengio" if found.name == "nadeau_bengio" else ""
+        said.append(
+            f"The test assumes rho = {found.rho:.3g}{source}: a correlation of the mean losses of "
+            "two folds that the data cannot confirm. Fold means are assumed to be normal."
+        )
+        if omega < 0 and not found.jackknife:
+            said.append(
+                "With this rho the estimates make omega negative, which it cannot be: a larger "
+                "rho fits them better, or lambda2 is estimated too low by chance."
+            )
+    flip = found.rho_flip
+    if math.isnan(flip):
+        tested = not math.isnan(found.hypothesis.null_value)
+        if tested and found.lambda2 > 0 and not found.only_rounding:
+            said.append(f"No possible rho gives a rejection at the {TABLE_ALPHA:.0%} level.")
+        return said
+    # Two decimals hide small values, and -0.00 says nothing.
+    shown = f"{flip:.2f}" if abs(flip) >= 0.1 else f"{flip:.2g}"
+    if math.isnan(found.rho) or found.rho <= flip:
+        return [*said, f"Rejection at the {TABLE_ALPHA:.0%} level stands up to rho = {shown}."]
+    return [*said, f"Rejection at the {TABLE_ALPHA:.0%} level would need rho below {shown}."]
+
+
+def _special_notes(found: Decomposition) -> list[str]:
+    said = []
+    if found.n_folds == found.n_obs:
+        said.append(
+            "Leave-one-out: there are no pairs within folds, so s2, omega and lambda1 do not exist."
+        )
+    if found.n_folds == 2:
+        said.append(
+            "Two folds: the learning sets are disjoint, yet gamma is not zero, because each is "
+            "the test set of the other; one degree of freedom is left."
+        )
+    smallest, largest = min(found.fold_sizes), max(found.fold_sizes)
+    if smallest < largest:
+        said.append(
+            f"Folds have {smallest} or {largest} observations and are weighted accordingly; one "
+            "observation more or less to learn from is assumed not to change the variances."
+        )
+    if found.jackknife:
+        said.append(
+            "The losses of the jackknife can have a negative covariance within folds, which "
+            "makes more variances possible than for cross-validation."
+        )
+    if found.n_repeats > 1:
+        said.append(
+            f"Mean of {found.n_repeats} repetitions: moments are averaged, and the variance of "
+            f"the estimate is that of one repetition less {found.reduction:.3g}, estimated from "
+            "the variance between repetitions."
+        )
+    return said

@@ -1,0 +1,218 @@
+"""From options to influence values: resamples are drawn, evaluated and summed up."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from math import prod
+
+import numpy as np
+
+from ucvtest.common.execution import Execution
+from ucvtest.data.sample import Sample
+from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, LossSource
+from ucvtest.evaluation.problem import Problem
+from ucvtest.kernels.influence.clusters import ClusterPairCounts, with_offset
+from ucvtest.kernels.influence.estimate import Influence, Rows
+from ucvtest.kernels.influence.sums import LossCounts, PairCounts, repeats_needed
+from ucvtest.methods.influence.half_sample_variance import Share
+from ucvtest.methods.influence.options import Layout, Options
+from ucvtest.methods.influence.resamples import (
+    Bootstrap,
+    Resamples,
+    draw_bootstrap,
+    draw_folds,
+    single_folds,
+)
+
+__all__ = ["MIN_REPEATS", "Found", "draw_resamples", "fitted_losses", "run", "times_tested"]
+
+STAGE_ROWS, STAGE_CELLS = 4096, 2_000_000
+"""Learning sets, and predictions, that are in memory at a time."""
+
+UNCOVERED = 1e-6
+"""Chance that some pair is still untested after the most repeats that are added."""
+
+MIN_REPEATS = 10
+"""With fewer repeats their Monte-Carlo error cannot be estimated."""
+
+
+# ---------------------------------------------------------------------------------- drawing
+
+
+def draw_resamples(layout: Layout, options: Options, rng: np.random.Generator) -> Resamples:
+    """Draw the resamples of a scheme; random test sets until every pair (observation) is tested."""
+    classes, n_folds, scheme = layout.classes, layout.n_folds, options.scheme
+    if scheme == "leave_one_out":
+        return single_folds(classes)
+    if scheme == "kfold" or (scheme == "repeated" and not layout.mixed):
+        return draw_folds(rng, options.n_repeats, classes, n_folds, all_tested=True)
+    sizes = list(map(len, classes))
+    if scheme == "bootstrap":
+        share = prod((1 - 1 / n) ** n for n in sizes)
+        share = share**2 if layout.mixed else share
+        draw: Callable[[int], Resamples] = partial(draw_bootstrap, rng, classes=classes)
+        return _covered(draw, layout, options.n_repeats, share)
+    share = prod((n // n_folds) / n for n in sizes)
+    if layout.mixed:
+        share *= (sizes[0] // n_folds - 1) / (sizes[0] - 1)
+    all_tested = scheme == "repeated"
+    draw = partial(draw_folds, rng, classes=classes, n_folds=n_folds, all_tested=all_tested)
+    return _covered(draw, layout, options.n_repeats, share * (n_folds if all_tested else 1))
+
+
+def times_tested(layout: Layout, resamples: Resamples) -> np.ndarray:
+    """How often each pair, (n1, n0), or each observation, (n,), is tested."""
+    if layout.pairs is None:
+        return resamples.times_tested()
+    return layout.pairs.times_together(resamples.parts(STAGE_CELLS))
+
+
+def _covered(
+    draw: Callable[[int], Resamples], layout: Layout, asked: int, share: float
+) -> Resamples:
+    """The repeats asked for, and further ones until every pair (observation) is tested.
+
+    A repeat tests a given one with probability `share`.
+    """
+    drawn = draw(asked)
+    tested = times_tested(layout, drawn)
+    limit = asked + repeats_needed(share, tested.size, UNCOVERED)
+    while not tested.all():
+        if drawn.n_repeats >= limit:
+            raise ValueError(
+                f"{int((tested == 0).sum())} of {tested.size} "
+                f"{layout.unit.replace('pair', 'pairs', 1)} were never tested in "
+                f"{drawn.n_repeats} repeats: raise n_repeats to about "
+                f"{repeats_needed(share, tested.size)} or more, or use fewer folds"
+            )
+        more = draw(min(max(asked // 10, MIN_REPEATS), limit - drawn.n_repeats))
+        tested += times_tested(layout, more)
+        drawn = drawn.joined(more)
+    return drawn
+
+
+# ----------------------------------------------------------------------------------- losses
+
+
+def fitted_losses(problem: Problem, resamples: Resamples, execution: Execution) -> FittedLosses:
+    """Fits to the learning sets of these resamples, run when they are asked for."""
+    if isinstance(resamples, Bootstrap):
+        return CopiedLosses(problem, execution, int(resamples.drawn.max()))
+    return FittedLosses(problem, execution)
+
+
+class CopiedLosses(FittedLosses):
+    """Losses of learners that may learn from an observation several times, `copies` at most.
+
+    The sample that is fitted holds `copies` of every observation, one after the other in blocks of
+    n; an observation that is learnt from twice is in the learning set with two of its copies.
+    """
+
+    def __init__(self, problem: Problem, execution: Execution, copies: int) -> None:
+        super().__init__(replace(problem, sample=_copied(problem.sample, copies)), execution)
+        self._copies = copies
+        self._of_copied = None if problem.loss is None else problem.clusters
+
+    def each(
+        self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
+    ) -> list[np.ndarray]:
+        """See `LossSource`; `learning` says how often each observation is learnt from."""
+        clusters = self._of_copied
+        if clusters is not None:
+            index = clusters.groups.index
+            learning, testing = learning[:, index], testing[:, index]
+        n_obs = testing.shape[1]
+        copied = np.hstack([learning > copy for copy in range(self._copies)])
+        first = np.zeros_like(copied)
+        first[:, :n_obs] = testing
+        found = [values[:, :n_obs] for values in super().each(copied, first, seeds)]
+        return found if clusters is None else [clusters.sums(values) for values in found]
+
+
+def _copied(sample: Sample, copies: int) -> Sample:
+    index = np.tile(np.arange(sample.n_obs), copies)
+    return replace(
+        sample,
+        features=sample.rows(index),
+        response=sample.response[index],
+        codes=None if sample.codes is None else sample.codes[index],
+        groups=None,  # the copies of a sample are learnt from, and no design is drawn from them
+    )
+
+
+# ------------------------------------------------------------------------------------- sums
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What one pass of resampling found: `influence` for the difference, `each` by learner.
+
+    `all_tied` says whether every rule gave one value to all that it was tested on; `shares` are
+    those of the jackknife variance, if they were asked for: of the difference, then by learner.
+    """
+
+    influence: Influence
+    each: tuple[Influence, ...]
+    resamples: Resamples
+    source: LossSource
+    all_tied: bool
+    shares: tuple[Share, ...] = ()
+
+
+def run(
+    layout: Layout, resamples: Resamples, source: LossSource, rng: np.random.Generator
+) -> Found:
+    """Sum up the losses (scores) of all rows of the resamples."""
+    parts = partial(resamples.parts, STAGE_CELLS, STAGE_ROWS)
+    counts = _counts(layout, resamples.n_repeats, parts())
+    sums = [counts.sums() for _ in range(2 if source.paired else 1)]
+    all_tied = True
+    for rows in parts():
+        # Always drawn, so that the splits do not depend on which learners want a seed.
+        seeds = rng.integers(2**31 - 1, size=len(rows.tested))
+        for each, values in zip(sums, _values(layout, source, rows, seeds), strict=True):
+            # Errors come as small integers, in which they are not to be summed.
+            each.add(rows, values.astype(float, copy=False))
+            all_tied = all_tied and _tied(values, _of_rows(layout, rows.tested))
+    found = [each.influence(parts()) for each in sums]
+    if layout.metric == "error" and layout.clusters is not None:
+        found = [with_offset(each, layout.clusters.offset) for each in found]
+    return Found(
+        influence=found[0] if len(found) == 1 else found[0].minus(found[1]),
+        each=tuple(found),
+        resamples=resamples,
+        source=source,
+        all_tied=all_tied,
+    )
+
+
+def _values(layout: Layout, source: LossSource, rows: Rows, seeds: np.ndarray) -> list[np.ndarray]:
+    """Losses of what is resampled, or scores of the observations, by learner."""
+    clusters = layout.clusters
+    if clusters is None or (layout.metric == "error" and not isinstance(source, GivenLosses)):
+        return source.each(rows.counts, rows.tested, seeds)
+    # Scores, and losses that exist, are those of the rows of clusters.
+    index = clusters.groups.index
+    found = source.each(rows.counts[:, index], rows.tested[:, index], seeds)
+    return found if layout.metric == "auc" else [clusters.sums(values) for values in found]
+
+
+def _of_rows(layout: Layout, of_units: np.ndarray) -> np.ndarray:
+    """What is resampled, as the values of a source are about it."""
+    return of_units if layout.pairs is None else layout.pairs.of_rows(of_units)
+
+
+def _counts(layout: Layout, n_repeats: int, parts: Iterable[Rows]) -> PairCounts | LossCounts:
+    """How often everything is tested."""
+    if layout.metric == "error":
+        return LossCounts.of(layout.n_obs, n_repeats, parts)
+    if layout.pairs is not None:
+        return ClusterPairCounts.of_pairs(layout.pairs, n_repeats, parts)
+    return PairCounts.of(layout.positive, n_repeats, parts)
+
+
+def _tied(values: np.ndarray, tested: np.ndarray) -> bool:
+    """Whether every rule gives one value to all that it is tested on."""
+    highest = np.where(tested, values, -np.inf).max(axis=1)
+    lowest = np.where(tested, values, np.inf).min(axis=1)
+    return bool((highest <= lowest).all())

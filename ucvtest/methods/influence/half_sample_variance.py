@@ -1,0 +1,69 @@
+"""Variance "share": the jackknife variance, times the share of it that is left at half the size.
+
+The jackknife variance of an AUC is too large by the higher-order terms. From learning sets of half
+a class, which can be disjoint, the midpoint of it and its lower bound says by how much; no larger
+share is taken at the size of the folds.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ucvtest.common.execution import row_batches
+from ucvtest.designs.within_classes import WithinClasses
+from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.kernels.auc_ustatistic.variances import Answer
+from ucvtest.methods.influence.options import Layout
+
+__all__ = ["Share", "draw_shares"]
+
+PAIRS, PAIRS_FOR_EACH = 600, 5
+"""Pairs of disjoint learning sets: altogether, and for each observation, at least."""
+
+STAGE_CELLS = 500_000
+"""Scores of a learner that are in memory at a time."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What is left of the jackknife variance, 1 at most, with its Monte-Carlo standard error."""
+
+    value: float
+    mc_se: float
+
+    @classmethod
+    def of(cls, answer: Answer) -> "Share":
+        """Of an AUC or a difference at half the size; 1 where the jackknife finds no variance."""
+        midpoint = answer.values["midpoint"]
+        if not midpoint < answer.jackknife:
+            return cls(1.0, 0.0)
+        value = midpoint / answer.jackknife
+        errors = (
+            answer.mc_se["midpoint"] / midpoint,
+            answer.mc_se["jackknife"] / answer.jackknife,
+        )
+        # An upper bound: errors of the two go in the same direction.
+        return cls(value, value * math.hypot(*errors))
+
+    def of_variance(self, variance: float, mc_se: float) -> tuple[float, float]:
+        """The share of a jackknife variance, and its Monte-Carlo standard error."""
+        return self.value * variance, math.hypot(self.value * mc_se, self.mc_se * variance)
+
+
+def draw_shares(layout: Layout, source: LossSource, rng: np.random.Generator) -> tuple[Share, ...]:
+    """Fit to pairs of disjoint learning sets: for one learner; or the difference, and each."""
+    n_pairs = max(PAIRS, PAIRS_FOR_EACH * layout.n_obs)
+    sets = WithinClasses.of(layout.classes, layout.half_sizes)
+    sums, n_drawn = TwoClasses(layout.classes), 0
+    for part in row_batches(n_pairs, 2 * layout.n_obs, STAGE_CELLS):
+        size = part.stop - part.start
+        learning = sets.drawn(rng, size)
+        seeds = rng.integers(2**31 - 1, size=len(learning))
+        scores = source.each(learning, ~learning, seeds)
+        sums.add(scores, learning, n_drawn + sets.draws(size))
+        n_drawn += size
+    contrasts: Sequence[tuple[int, ...]] = [(1, -1), (1, 0), (0, 1)] if source.paired else [(1,)]
+    return tuple(Share.of(sums.answer(weights)) for weights in contrasts)

@@ -1,0 +1,495 @@
+"""Standard errors of cross-validated AUC and error rate by influence functions (Yousef)."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ucvtest import hooks
+from ucvtest.common.checks import as_integer, check_choice
+from ucvtest.common.execution import Execution, progress_bar
+from ucvtest.data.groups import GroupWeight
+from ucvtest.data.missing import Missing
+from ucvtest.evaluation.loss_source import GivenLosses
+from ucvtest.evaluation.problem import check_two_classes
+from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_arguments
+from ucvtest.inference.notes import own_diagnostics, own_tables, reuse_notes
+from ucvtest.inference.studentise import variance_table
+from ucvtest.kernels.influence.clusters import ClusterPairs
+from ucvtest.learners.adapters.translate import Backend
+from ucvtest.losses.loss import LOSSES
+from ucvtest.losses.resample_means import AUC
+from ucvtest.losses.sklearn_scorers import chosen_loss, is_auc
+from ucvtest.methods.influence.estimation import Found, draw_resamples, fitted_losses, run
+from ucvtest.methods.influence.half_sample_variance import draw_shares
+from ucvtest.methods.influence.options import (
+    METRICS,
+    SINGLE,
+    Layout,
+    Metric,
+    NumberOfRepeats,
+    Options,
+    Scheme,
+    Variance,
+    check_class_sizes,
+    resampled_classes,
+)
+from ucvtest.methods.influence.precomputed import GivenLayout, read_design
+from ucvtest.methods.influence.reporting import (
+    diagnostics_of,
+    estimand,
+    method_in_words,
+    notes,
+    option_settings,
+    records,
+)
+from ucvtest.methods.influence.variances import own_values, study_variances
+from ucvtest.results.result import TestResult
+from ucvtest.stats.wald import Alternative
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["InfluenceFunctionTest"]
+
+
+class InfluenceFunctionTest(FromLosses):
+    r"""Standard error and test of a cross-validated AUC or error rate, or of a difference of two.
+
+    Estimand: the expected AUC (error rate) of the rule(s) learnt on learning sets of the
+    scheme's size, at new observations. H0: it equals `null_value`; by default 1/2 for one AUC,
+    0 for a difference. The standard error comes from the influence of each observation on
+    the cross-validated estimate: on what is tested, and on which training sets are drawn.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+        Two classes for the AUC, two or more for the error rate.
+    learner : learner
+        A scikit-learn estimator, an ``uv.learners`` object, a short string such as "lda", or
+        a callable ``(X_train, y_train, X_test)`` that returns scores which rise with the
+        positive class (metric "auc") or labels (metric "error").
+    other : learner, optional
+        The learner to compare with on the same splits; the estimate is `learner` minus
+        `other`. For the AUC a positive difference speaks for the first.
+    n_folds : int
+        K: 1/K of each class (AUC) or of all observations (error rate) is tested at a time; of no
+        meaning to the schemes "leave_one_out" and "bootstrap".
+    metric : {"auc", "error"}
+    null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
+        See `HypothesisTest`.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used; always before the first fit.
+
+    Notes
+    -----
+    Assumes independent observations and learners that do not depend on the order of rows. The
+    reference is the normal distribution; with variance "jackknife" it is Student's t, with Welch's
+    degrees of freedom from the two classes (n - 1 for the error rate), and one AUC is tested on the
+    logit scale, where its interval stays between 0 and 1. Whether an AUC beats 1/2 is better left
+    to the permutation tests.
+
+    The influence variance is biased down for small samples, most where few training sets are
+    possible: by 25% of the standard deviation on average with 10 observations in a class, 16% with
+    20, 10% with 60 (the paper's tables 1 to 3); the ad-hoc variances treat folds as independent,
+    are biased as well, and often are closer (`compare_variances` shows all). So tests are liberal:
+    at the nominal 5% level, two learners with equal AUCs were told apart in 25%, 14%, 10% and 7% of
+    simulated data sets with 5, 10, 20 and 60 observations in a class, and an AUC of 1/2 was
+    rejected in 29%, 21%, 15% and 12%; with the ad-hoc variances in up to 19%, 13%, 11% and 9%, and
+    25%, 24%, 26% and 26%
+    (studies/reproductions/influence_size.py).
+
+    Variance "jackknife", the default for the AUC, repairs this. Terms II and III move the draws of
+    a learning set as if they were with replacement; what they say of the training sets is
+    1 - g_c/n_c of what it should be (1/5 with five folds, 1/25 of its variance), where g_c of n_c
+    observations are learnt from. With
+    the factor (n_c - 1)/(n_c - g_c - 1) on II - III and the divisor n_c (n_c - 1) the variance is,
+    if the repeats are all there can be, exactly that of the jackknife, which leaves out
+    observations one by one. Its expectation is not below the true variance of the estimate from
+    all learning sets. The repeats are dealt to up to 16 groups, and squares of influence values are
+    products of different groups: the Monte-Carlo noise of the values does not add to them. It is
+    too large by the effects of pairs and more of observations. By how much is seen with learning
+    sets of half of each class, where `UStatisticTest` has the midpoint variance: variance "share"
+    takes its share of the jackknife variance over, 1 at most. That it is no larger with learning
+    sets of the folds' size is no theorem; in simulations intervals held.
+
+    Cost: one fit of each learner for each learning set, and
+    O(M n1K n0K) for M learning sets that test n1K and n0K observations.
+
+    The leave-one-out bootstrap of R's riskRegression (``Score``, ``split.method = "loob"``) draws
+    from the whole sample and otherwise has the same estimates; its standard error is that of
+    variance "term_1" times sqrt(n/(n - 1)): how training sets vary is not in it.
+
+    K-fold and leave-one-out cross-validation are not smooth: each observation is tested by one
+    rule only, and the influence variance is the naive one, of values taken for independent.
+
+    For repeated K-fold cross-validation the paper leaves the derivative of the probability G of
+    a partition open. Here: draw the training set of a pair as in Lemma 2; what remains is the
+    fold of the tested observation, and the training set is divided into the other K - 1
+    folds by chance. The score of the pair does not depend on that division, which therefore sums
+    out, and (dG/d epsilon)/G = n1K - n1 I_i of (42b) remains, with I_i = 1 where i is in the
+    tested fold. G must be normalised for each pair, as in (11): (27a) lacks that term. The
+    limit for many repeats is then that of Monte-Carlo cross-validation, as it has to be. (If
+    instead the probability of the whole partition were perturbed, the order of its folds
+    forgotten, its derivative would be zero and term I all there is.) Both statements are tested
+    by going through all orders in which the observations can be drawn.
+
+    `from_losses` admits, for the error rate, zero-one losses under K-fold cross-validation (also
+    repeated, or leave-one-out) and under random splits; for the AUC, scores (loss "auc") under
+    repeated K-fold cross-validation and random splits that keep the classes in proportion (as
+    ``StratifiedKFold`` and ``StratifiedShuffleSplit`` do), and leave-pair-out. Every observation
+    (pair of the AUC) must be tested at least once.
+
+    References
+    ----------
+    W. A. Yousef, Estimating the standard error of cross-validation-based estimators of
+    classifier performance: Lemmas 2 and 3, (6)-(10), (27). Errata: the sign of term III in
+    (19); terms II and III of draws without replacement. B. Efron, R. Tibshirani (1997),
+    Improvements on cross-validation: the .632+ bootstrap method. W. A. Yousef, R. F. Wagner,
+    M. H. Loew (2005), Estimating the uncertainty in the estimated mean area under the ROC curve
+    of a classifier.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> test = uv.InfluenceFunctionTest(X[50:, :2], y[50:], "lda", "knn:5")
+    >>> result = test.fit(rng=0)
+    >>> result.status
+    'ok'
+    >>> bool(abs(result.estimate) < 0.1)
+    True
+    """
+
+    method_name = "influence"
+    takes_groups = True
+    takes_rows = True
+    admits = (
+        "zero-one losses under K-fold cross-validation, also repeated, or random splits of one "
+        "size; scores under repeated K-fold cross-validation or random splits with as many of each "
+        "class in every test set, or leave-pair-out"
+    )
+
+    _layout: Layout
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        learner: Any,
+        other: Any = None,
+        *,
+        n_folds: int = 5,
+        metric: Metric | None = None,
+        null_value: float | None = None,
+        alternative: Alternative = "two-sided",
+        pos_label: Any = None,
+        groups: Any = None,
+        group_weight: GroupWeight = "group",
+        backend: Backend = "auto",
+        scoring: Any = None,
+        missing: Missing = "raise",
+    ) -> None:
+        if scoring is not None:
+            if metric is not None:
+                raise ValueError("metric and scoring exclude each other: pass one of them")
+            loss = chosen_loss(None, scoring, alternative=alternative, null_value=null_value)
+            if not is_auc(loss) and loss is not LOSSES["zero_one"]:
+                raise ValueError(
+                    f"scoring={scoring!r:.60} is not known to InfluenceFunctionTest: use 'roc_auc' "
+                    "or 'accuracy'"
+                )
+            metric = self._loss_arguments(loss)["metric"]
+        metric = "auc" if metric is None else metric
+        check_choice("metric", metric, METRICS)
+        super().__init__(
+            X,
+            y,
+            learner,
+            other,
+            null_value=null_value,
+            alternative=alternative,
+            loss="zero_one" if metric == "error" else None,
+            output="score" if metric == "auc" else None,
+            pos_label=pos_label,
+            groups=groups,
+            group_weight=group_weight,
+            backend=backend,
+            missing=missing,
+        )
+        sample = self._problem.sample
+        if metric == "auc":
+            check_two_classes(sample, "metric", "error")
+        n_folds = as_integer("n_folds", n_folds)
+        if n_folds < 2:
+            raise ValueError(f"n_folds must be at least 2, got {n_folds}")
+        pairs, classes = self._resampled(metric)
+        self._layout = Layout(classes, n_folds, clusters=self.clusters, pairs=pairs)
+        self._layout.check_memory(len(self.learners))
+        # Every scheme leaves at least one of each class to learn from; some have no folds.
+        check_class_sizes(self._layout, self._unit_response(), 2)
+        least = self._layout.learn_sizes("repeated")[0]
+        self._check_learners(self._problem.learnt_rows(least))
+
+    def _take(self, header: LossesHeader) -> None:
+        if header.loss not in (AUC, "zero_one"):
+            raise ValueError(
+                f"losses are of loss={header.loss!r}, and the test is about the error rate "
+                "('zero_one') or the AUC ('auc')"
+            )
+        header.check_values()
+        pairs, classes = self._resampled("auc" if header.loss == AUC else "error")
+        clusters = header.clusters
+        design = header.design if clusters is None else header.design.by_groups(clusters.groups)
+        self._layout = read_design(design, classes, clusters, pairs)
+        self._layout.check_memory(2 if header.paired else 1)
+
+    def _resampled(self, metric: Metric) -> tuple[ClusterPairs | None, tuple[np.ndarray, ...]]:
+        """What is resampled by itself, and how the AUC of clusters compares their rows."""
+        if metric == "error":
+            return None, resampled_classes(self.n_units, None)
+        if self.clusters is None:
+            return None, resampled_classes(self.n_obs, self.target)
+        pairs = ClusterPairs.of(self.clusters, self.target == 1)
+        return pairs, pairs.classes
+
+    def _unit_response(self) -> np.ndarray:
+        """The user's own label of each observation, or of the first one of each cluster."""
+        response = self._problem.sample.response
+        return response if self.clusters is None else response[self.clusters.groups.first]
+
+    @classmethod
+    def _loss_arguments(cls, loss: Any) -> dict[str, Any]:
+        if is_auc(loss):
+            return {"metric": "auc"}
+        if (
+            loss is None
+            or loss is LOSSES["zero_one"]
+            or (isinstance(loss, str) and loss == "zero_one")
+        ):
+            return {"metric": "error"}
+        raise ValueError("it knows loss='zero_one' and 'auc' only")
+
+    @property
+    def metric(self) -> Metric:
+        """What is estimated: "auc" or "error"."""
+        return self._layout.metric
+
+    @property
+    def n_folds(self) -> int:
+        """K; of given losses what their design has."""
+        return self._layout.n_folds
+
+    @property
+    def class_members(self) -> tuple[np.ndarray, ...]:
+        """What is resampled by itself: positives and negatives (AUC), or all (error rate)."""
+        return self._layout.classes
+
+    def fit(
+        self,
+        n_repeats: NumberOfRepeats = "auto",
+        scheme: Scheme | None = None,
+        variance: Variance = "auto",
+        *,
+        max_fits: int | None = None,
+        max_seconds: float | None = None,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: bool | None = None,
+    ) -> TestResult:
+        """Estimate, studentise and test.
+
+        Parameters
+        ----------
+        n_repeats : int or "auto"
+            "auto": as many as 4000 fits of each learner make, 2000 where learners are not all
+            jitted, 20 at least; one for "kfold" and "leave_one_out". With "monte_carlo" and
+            "bootstrap" more are drawn if some pair (observation) has never been tested, up to so
+            many that this has a chance of one in a million.
+        scheme : {"monte_carlo", "repeated", "bootstrap", "kfold", "leave_one_out"}, optional
+            What is drawn in each repeat; by default "monte_carlo", or what the design of given
+            losses is. "monte_carlo": one fold of each class is tested.
+            "repeated": a partition into folds; all combinations of a fold of positives and a
+            fold of negatives are tested in turn (K^2 fits; K for the error rate). "kfold": the
+            same once. "leave_one_out": every positive with every negative (every
+            observation) is left out once. "bootstrap": learnt from a bootstrap sample of each
+            class, tested on the rest (leave-pair-out bootstrap; leave-one-out for the error
+            rate).
+        variance : str
+            The variance estimate to studentise with; all that exist for the scheme are
+            reported. "jackknife", the paper's with the part of the
+            training sets in full (see the notes of the class), for "monte_carlo", and for
+            "repeated" where the folds of a class have one size, with two observations in a
+            fold at least; "influence", the paper's, too small in small samples; "auto",
+            "jackknife" for the AUC, and with groups, where it exists, else "influence"; "share",
+            the jackknife's times the share that is left with half of the sample, for the AUC
+            where there
+            is a jackknife variance (1200 further fits of each learner, or 10 n; reported where
+            it is asked for); "term_1", without the part of the training sets;
+            "adhoc_1", "adhoc_2", "adhoc_3", "adhoc_3_mle" (8a-8c, averaged over repeats, for
+            "repeated", "kfold" and "leave_one_out"; for the error rate "adhoc_1" is (6),
+            the others but the last equal it); "adhoc_monte_carlo" (10) for "monte_carlo".
+        max_fits : int, optional
+            Model fits that "auto" repeats come to at most.
+        max_seconds : float, optional
+            Seconds that they may take, about: some fits are timed, and `max_fits` becomes what
+            there is time for; the same `max_fits` and `rng` repeat the result.
+        rng, n_jobs, batch_size, progress
+            See `HypothesisTest.fit`.
+
+        Returns
+        -------
+        TestResult
+
+        Raises
+        ------
+        ValueError
+            If an argument cannot be used, or a learner fails on a split.
+        """
+        options = self._options(n_repeats, scheme, variance, max_fits, max_seconds)
+        return self._fit(options, rng, n_jobs, batch_size, progress)
+
+    def _options(
+        self,
+        n_repeats: NumberOfRepeats = "auto",
+        scheme: Scheme | None = None,
+        variance: Variance = "auto",
+        max_fits: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Options:
+        """The options of `fit`, validated."""
+        if isinstance(self._layout, GivenLayout):
+            refuse_arguments(max_fits=max_fits, max_seconds=max_seconds)
+            return self._layout.options(n_repeats, scheme, variance)
+        chosen = "monte_carlo" if scheme is None else scheme
+        budget = {"max_fits": max_fits, "max_seconds": max_seconds}
+        return self._options_for_fits(n_repeats, chosen, variance, **budget)
+
+    def compare_variances(
+        self,
+        n_repeats: NumberOfRepeats = "auto",
+        schemes: Sequence[Scheme] = ("monte_carlo", "repeated", "kfold", "bootstrap"),
+        *,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: bool | None = None,
+    ) -> "pd.DataFrame":
+        """All variance estimates of several schemes side by side.
+
+        Parameters
+        ----------
+        n_repeats : int or "auto"
+            For each scheme that has repeats; "auto" as in `fit`.
+        schemes : sequence of str
+        rng, n_jobs, batch_size, progress
+            See `HypothesisTest.fit`.
+
+        Returns
+        -------
+        DataFrame
+            One row for each scheme and variance: estimate (AUC or error rate), sd (the
+            square root of the variance), its 95% interval and p-value, model fits, status.
+
+        Raises
+        ------
+        ValueError
+            If an argument cannot be used, or a learner fails on a split.
+
+        Examples
+        --------
+        >>> import ucvtest as uv
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> test = uv.InfluenceFunctionTest(X[50:, :2], y[50:], "lda")
+        >>> frame = test.compare_variances(50, ("monte_carlo", "repeated"), rng=0)
+        >>> list(frame["variance"])  # doctest: +NORMALIZE_WHITESPACE
+        ['influence', 'jackknife', 'term_1', 'adhoc_monte_carlo',
+         'influence', 'jackknife', 'term_1', 'adhoc_1', 'adhoc_2', 'adhoc_3', 'adhoc_3_mle']
+        """
+        self._needs_data("compare_variances")
+        if (
+            not isinstance(schemes, (list, tuple))
+            or not schemes
+            or not all(isinstance(scheme, str) for scheme in schemes)
+        ):
+            raise ValueError(
+                f"schemes must be a sequence of names, got {schemes!r:.60}: use ('repeated',)"
+            )
+        import pandas as pd
+
+        listed = [
+            self._options_for_fits("auto" if scheme in SINGLE else n_repeats, scheme, "auto")
+            for scheme in schemes
+        ]
+        execution = Execution.of(rng, n_jobs, batch_size)
+        rows: list[dict[str, Any]] = []
+        with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
+            for options in listed:
+                found = self._found(options, replace(execution, bar=bar))
+                studied = study_variances(self.hypothesis, self._layout, options.scheme, found)
+                rows += records(options.scheme, found.source.n_fits, studied)
+        return pd.DataFrame(rows)
+
+    def _options_for_fits(
+        self, n_repeats: Any, scheme: Any, variance: Any, **budget: Any
+    ) -> Options:
+        options = Options.checked(
+            self._layout,
+            self._unit_response(),
+            self.learners,
+            n_repeats=n_repeats,
+            scheme=scheme,
+            variance=variance,
+            **budget,
+        )
+        if options.variance == "share":
+            # Refuses learners that cannot learn from half of the sample.
+            self._problem.fitting(sum(self._layout.half_sizes))
+        return options
+
+    def _found(self, options: Options, execution: Execution) -> Found:
+        """Estimate and influence values, from fits or from the losses that were given."""
+        layout, rng = self._layout, execution.generator
+        if self._given is not None and isinstance(layout, GivenLayout):
+            return run(layout, layout.resamples, GivenLosses(self._given, layout.order), rng)
+        resamples = draw_resamples(layout, options, rng)
+        source = fitted_losses(self._problem, resamples, execution)
+        execution.expect(resamples.n_rows * len(self.learners))
+        found = run(layout, resamples, source, rng)
+        if options.variance != "share":
+            return found
+        return replace(found, shares=draw_shares(layout, source, rng))
+
+    def _answer(self, options: Options, execution: Execution) -> TestResult:
+        layout, scheme = self._layout, options.scheme
+        if options.max_seconds is not None:
+            options = options.within(layout, self._problem, execution)
+        found = self._found(options, execution)
+        studied = study_variances(self.hypothesis, layout, scheme, found)
+        seed = {} if self._given is not None else {"rng": execution.seed}
+        tested = not math.isnan(self.null_value)
+        settings = self._settings() | option_settings(layout, options) | seed
+        own = own_values(layout, options, found, settings)
+        table = variance_table((name, one.mc_se, one.test) for name, one in studied.items())
+        return TestResult(
+            **vars(studied[options.variance].test),
+            method=method_in_words(layout, scheme),
+            estimand=estimand(layout, scheme, paired=self.paired),
+            n_obs=self.n_obs,
+            n_fits=found.source.n_fits,
+            elapsed=math.nan,
+            settings=settings,
+            diagnostics=diagnostics_of(options, found, studied) | own_diagnostics(own),
+            notes=(*notes(layout, options, found, tested=tested), *reuse_notes(self._given)),
+            tables={**own_tables(own), "Variances": table},
+            better="higher" if self.metric == "auc" else "lower",
+        )

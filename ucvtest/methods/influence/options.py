@@ -1,0 +1,363 @@
+"""What is resampled, and the options of a fit with their checks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from ucvtest.common.checks import at_least, check_choice, check_seconds, is_integer
+from ucvtest.common.execution import Execution
+from ucvtest.data.groups import Clusters, units_of
+from ucvtest.evaluation.problem import Problem
+from ucvtest.evaluation.time_budget import decided_fits
+from ucvtest.kernels.influence.clusters import ClusterPairs
+from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
+from ucvtest.learners.base import Learner
+
+__all__ = [
+    "METRICS",
+    "SCHEME_WORDS",
+    "SINGLE",
+    "Layout",
+    "Metric",
+    "NumberOfRepeats",
+    "Options",
+    "Scheme",
+    "Variance",
+    "check_class_sizes",
+    "resampled_classes",
+]
+
+Metric = Literal["auc", "error"]
+Scheme = Literal["monte_carlo", "repeated", "bootstrap", "kfold", "leave_one_out"]
+NumberOfRepeats = int | Literal["auto"]
+Variance = Literal[
+    "auto",
+    "influence",
+    "jackknife",
+    "share",
+    "term_1",
+    "adhoc_1",
+    "adhoc_2",
+    "adhoc_3",
+    "adhoc_3_mle",
+    "adhoc_monte_carlo",
+]
+
+METRICS: tuple[Metric, ...] = get_args(Metric)
+VARIANCES: tuple[Variance, ...] = get_args(Variance)
+FITS_JITTED, FITS_OTHERWISE = 4000, 2000
+"""Fits of each learner that "auto" repeats come to. With 4000 the Monte-Carlo error of the
+jackknife variance was 5 to 17% of it (n = 40 to 100, LDA alone and against naive Bayes or
+neighbours)."""
+
+MAX_BYTES = 2**31
+"""Memory that sums over pairs may take: 2.1 GB."""
+
+FEWEST_REPEATS = 20
+"""Of "auto", however many fits they are: their spread gives the Monte-Carlo errors."""
+
+SINGLE = ("kfold", "leave_one_out")
+"""Schemes with one repeat: not smooth."""
+
+WITH_FOLDS = ("monte_carlo", "repeated", "kfold")
+
+SCHEME_WORDS = {
+    "monte_carlo": "Monte-Carlo cross-validation",
+    "repeated": "repeated K-fold cross-validation",
+    "bootstrap": "leave-one-out bootstrap",
+    "kfold": "K-fold cross-validation",
+    "leave_one_out": "leave-one-out cross-validation",
+}
+
+
+def resampled_classes(n_obs: int, target: np.ndarray | None) -> tuple[np.ndarray, ...]:
+    """What is resampled by itself: positives and negatives, or without a target all."""
+    if target is None:
+        return (np.arange(n_obs),)
+    return (np.flatnonzero(target == 1), np.flatnonzero(target == 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The classes resampled by themselves (see `resampled_classes`), and the number of folds.
+
+    With `clusters` these are the observations; `pairs` are their rows, for the AUC.
+    """
+
+    smooth: ClassVar[str] = "use scheme='monte_carlo' or 'repeated'"
+    one_size: ClassVar[str] = "use scheme='monte_carlo', or another n_folds"
+    """What to do for a jackknife variance."""
+
+    classes: tuple[np.ndarray, ...]
+    n_folds: int
+    clusters: Clusters | None = field(default=None, kw_only=True)
+    pairs: ClusterPairs | None = field(default=None, kw_only=True)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether clusters hold both labels of an AUC, and so are one sample."""
+        return self.pairs is not None and self.pairs.mixed
+
+    @property
+    def metric(self) -> Metric:
+        """What is estimated: the AUC compares two classes, the error rate knows one of all."""
+        return "auc" if len(self.classes) == 2 or self.mixed else "error"
+
+    @property
+    def unit(self) -> str:
+        """What is tested: a pair, or an observation."""
+        if self.clusters is not None:
+            return "pair of clusters" if self.metric == "auc" else "cluster"
+        return "pair" if self.metric == "auc" else "observation"
+
+    @property
+    def units(self) -> str:
+        """What is resampled."""
+        return "observations" if self.clusters is None else "clusters"
+
+    @property
+    def n_obs(self) -> int:
+        """Observations of the sample, or clusters of them."""
+        return sum(map(len, self.classes))
+
+    @property
+    def positive(self) -> np.ndarray:
+        """Which observations are positives, (n,), where there are two classes."""
+        return np.isin(np.arange(self.n_obs), self.classes[0])
+
+    def learn_sizes(self, scheme: str) -> tuple[int, ...]:
+        """The sizes of the learning sets of a scheme: one, or the smallest and the largest."""
+        if scheme == "bootstrap":
+            return (self.n_obs,)
+        if scheme == "leave_one_out":
+            return (self.n_obs - len(self.classes),)
+        sizes = list(map(len, self.classes))
+        fewest = self.n_obs - sum(-(-size // self.n_folds) for size in sizes)
+        most = self.n_obs - sum(size // self.n_folds for size in sizes)
+        return (most,) if scheme == "monte_carlo" or fewest == most else (fewest, most)
+
+    def n_tested(self, scheme: str) -> tuple[int, ...] | None:
+        """How many of each class are tested at a time; None where it varies."""
+        sizes = list(map(len, self.classes))
+        if scheme == "leave_one_out":
+            return (1,) * len(sizes)
+        if scheme == "bootstrap":
+            return None
+        if scheme != "monte_carlo" and any(size % self.n_folds for size in sizes):
+            return None
+        return tuple(size // self.n_folds for size in sizes)
+
+    def no_jackknife(self, scheme: str) -> str:
+        """Why there is no jackknife variance for a scheme; empty if there is one."""
+        if scheme == "bootstrap":
+            return "it is derived for learning sets that hold no observation twice"
+        if scheme in SINGLE:
+            return (
+                f"every {self.unit} is tested by one rule only, which does not show how other "
+                f"learning sets would move it: {self.smooth}"
+            )
+        n_tested = self.n_tested(scheme)
+        if n_tested is None:
+            sizes = " and ".join(str(len(members)) for members in self.classes)
+            return (
+                f"it needs folds of one size, and {sizes} {self.units} make {self.n_folds} folds "
+                f"of two sizes: {self.one_size}"
+            )
+        if self.mixed and min(n_tested) < 3:
+            return "without one of its two clusters a fold has no pair: use fewer folds"
+        if min(n_tested) < 2:
+            return "a fold of one observation is empty once that one is left out: use fewer folds"
+        return ""
+
+    def n_repeats(
+        self, scheme: str, learners: Sequence[Learner], max_fits: int | None = None
+    ) -> int:
+        """What "auto" repeats are; refused if they are too few with at most so many fits."""
+        if scheme in SINGLE:
+            return 1
+        jitted = all(learner.backend == "jax" for learner in learners)
+        fits = FITS_JITTED if jitted else FITS_OTHERWISE
+        of_repeat = prod([self.n_folds] * len(self.classes)) if scheme == "repeated" else 1
+        number = max(fits // of_repeat, FEWEST_REPEATS)
+        if max_fits is None:
+            return number
+        most = max_fits // (of_repeat * len(learners))
+        if most < FEWEST_REPEATS:
+            raise ValueError(
+                f"max_fits={max_fits} allows {most} repeats, and their spread needs "
+                f"{FEWEST_REPEATS}: raise it to {FEWEST_REPEATS * of_repeat * len(learners)} or "
+                "more (max_seconds where that decides it)"
+            )
+        return min(number, most)
+
+    def check_memory(self, n_learners: int) -> None:
+        """Refuse samples whose sums over pairs take more than `MAX_BYTES`; nothing is drawn yet."""
+        if self.metric == "error":
+            return
+        sizes = [self.n_obs] * 2 if self.mixed else list(map(len, self.classes))
+        # At least two groups of repeats, each with counts, sums of each learner, and what is added.
+        needed = 8 * prod(sizes) * (2 * (3 + n_learners) + 6)
+        if needed > MAX_BYTES:
+            raise ValueError(
+                f"InfluenceFunctionTest keeps sums over all pairs: {sizes[0]} x {sizes[1]} "
+                f"{self.units} take {needed / 1e9:.3g} GB, and {MAX_BYTES / 1e9:.3g} GB are the "
+                "limit: use UStatisticTest with loss='auc', whose memory is linear in n, or "
+                "metric='error'"
+            )
+
+    def check_scheme(self, scheme: str) -> None:
+        """Refuse schemes that do not test clusters with both labels together."""
+        if self.mixed and scheme in SINGLE:
+            raise ValueError(
+                f"scheme={scheme!r} does not test all pairs of clusters, of which some hold both "
+                "labels, together: use scheme='monte_carlo' or 'repeated'"
+            )
+
+    def chosen(self, scheme: str, variance: Any) -> str:
+        """The variance that is asked for, or that "auto" stands for; refused if it is none."""
+        offered = self.variances(scheme)
+        if isinstance(variance, str) and variance == "auto":
+            small = self.metric == "auc" or self.clusters is not None
+            return "jackknife" if small and "jackknife" in offered else "influence"
+        if isinstance(variance, str) and variance in offered:
+            return variance
+        known = isinstance(variance, str) and variance in VARIANCES
+        problem = f"does not exist for scheme={scheme!r}, metric={self.metric!r}"
+        reasons = {"jackknife": self.no_jackknife, "share": self.no_share}
+        why = reasons[variance](scheme) if known and variance in reasons else ""
+        raise ValueError(
+            f"variance={variance!r:.60} {problem if known else 'is unknown'}"
+            # Some reasons end with a remedy.
+            + (f", as {why}" if why else "")
+            + f"{'; or' if ': use ' in why else ':'} use one of auto, {', '.join(offered)}"
+        )
+
+    @property
+    def half_sizes(self) -> tuple[int, ...]:
+        """How many of each class two disjoint learning sets hold, with two left to be tested."""
+        return tuple(len(members) // 2 - 1 for members in self.classes)
+
+    def no_share(self, scheme: str) -> str:
+        """Why there is no share of the jackknife variance; empty if there is one."""
+        if self.metric != "auc":
+            return "it is about the AUC"
+        if self.clusters is not None:
+            return "it is not derived for clusters"
+        if why := self.no_jackknife(scheme):
+            return why
+        if self.n_folds < 3:
+            return "it is for learning sets of more than half: use more folds, or 'jackknife'"
+        if self.n_obs > MAX_OBS_PAIR_EFFECTS:
+            return f"it needs n <= {MAX_OBS_PAIR_EFFECTS}, where it hardly differs from 'jackknife'"
+        return ""
+
+    def variances(self, scheme: str) -> tuple[str, ...]:
+        """The variances that exist for a scheme."""
+        jackknife = () if self.no_jackknife(scheme) else ("jackknife",)
+        share = () if self.no_share(scheme) else ("share",)
+        return ("influence", *jackknife, *share, "term_1", *self.ad_hoc(scheme))
+
+    def ad_hoc(self, scheme: str) -> tuple[str, ...]:
+        """The ad-hoc variances of a scheme; none where an estimate is a ratio over clusters."""
+        ratio = self.clusters is not None and self.clusters.weight == "row"
+        if scheme == "bootstrap" or ratio or self.mixed:
+            return ()
+        if scheme == "monte_carlo":
+            return ("adhoc_monte_carlo",)
+        if self.metric == "error":
+            # The first three ad-hoc forms are one and the same for a single sample.
+            return ("adhoc_1", "adhoc_3_mle")
+        if scheme == "leave_one_out" and len(set(map(len, self.classes))) > 1:
+            # (8b) pairs folds of the same number, so it needs as many of each class.
+            return ("adhoc_1", "adhoc_3", "adhoc_3_mle")
+        return ("adhoc_1", "adhoc_2", "adhoc_3", "adhoc_3_mle")
+
+
+@dataclass(frozen=True)
+class Options:
+    """The validated options of a fit."""
+
+    n_repeats: int
+    scheme: str
+    variance: str
+    max_fits: int | None = None
+    max_seconds: float | None = None
+    """Decides `max_fits`, and so the repeats, once fits have been tried."""
+
+    @classmethod
+    def checked(
+        cls,
+        layout: Layout,
+        response: np.ndarray,
+        learners: Sequence[Learner],
+        *,
+        n_repeats: Any,
+        scheme: Any,
+        variance: Any,
+        max_fits: Any = None,
+        max_seconds: Any = None,
+    ) -> "Options":
+        """The options of a test that is made from data; `response` are the user's own labels."""
+        check_choice("scheme", scheme, SCHEME_WORDS)
+        layout.check_scheme(scheme)
+        if scheme in WITH_FOLDS:
+            check_class_sizes(layout, response, layout.n_folds)
+        budget = {"max_fits": max_fits, "max_seconds": max_seconds}
+        fixed = n_repeats != "auto" or scheme in SINGLE or variance == "share"
+        for name, value in budget.items():
+            if value is not None and fixed:
+                raise ValueError(
+                    f"{name} is for n_repeats='auto' of schemes with several repeats, and not for "
+                    "variance='share', whose further fits are as many as they are: leave it out"
+                )
+        check_seconds(max_seconds)
+        most = None if max_fits is None else at_least("max_fits", max_fits, 1)
+        if isinstance(n_repeats, str) and n_repeats == "auto":
+            number = layout.n_repeats(scheme, learners, most)
+        elif not is_integer(n_repeats):
+            raise ValueError(f"n_repeats must be an integer or 'auto', got {n_repeats!r:.60}")
+        elif scheme in SINGLE and n_repeats != 1:
+            raise ValueError(
+                f"scheme={scheme!r} has one repeat, got n_repeats={n_repeats!r}: use "
+                "scheme='repeated' for more"
+            )
+        else:
+            number = at_least("n_repeats", n_repeats, 1, "use 'auto'")
+        return cls(number, scheme, layout.chosen(scheme, variance), most, max_seconds)
+
+    def within(self, layout: Layout, problem: Problem, execution: Execution) -> "Options":
+        """The options with as many repeats as there are seconds for."""
+        assert self.max_seconds is not None
+        rows = problem.learnt_rows(layout.learn_sizes(self.scheme)[-1])
+        rows = min(rows, problem.sample.n_obs - 1)
+        allowed = decided_fits(problem, rows, self.max_seconds, execution)
+        most = allowed if self.max_fits is None else min(self.max_fits, allowed)
+        learners = tuple(problem.learners.values())
+        return replace(self, n_repeats=layout.n_repeats(self.scheme, learners, most), max_fits=most)
+
+    @property
+    def budget(self) -> dict[str, Any]:
+        """What bounds the repeats, for the settings of a result; nothing where nothing does."""
+        known = {"max_fits": self.max_fits, "max_seconds": self.max_seconds}
+        return {name: value for name, value in known.items() if value is not None}
+
+
+def check_class_sizes(layout: Layout, response: np.ndarray, n_folds: int) -> None:
+    """Refuse classes with fewer observations, or groups, than folds."""
+    fewest, units = min(layout.classes, key=len), units_of(layout.clusters)
+    if len(fewest) >= n_folds:
+        return
+    if len(layout.classes) == 1:
+        raise ValueError(
+            f"n_folds={n_folds} needs at least {n_folds} {units}, got {len(fewest)}: use "
+            "fewer folds, or scheme='leave_one_out'"
+        )
+    label = response[fewest].tolist()[0]
+    remedy = f"use n_folds <= {len(fewest)}, or scheme='leave_one_out'"
+    raise ValueError(
+        f"n_folds={n_folds} needs at least {n_folds} {units} of each class, but class "
+        f"{label!r} has {len(fewest)}: {remedy if len(fewest) > 1 else 'collect more of them'}"
+    )

@@ -1,0 +1,137 @@
+"""The scheme behind the design of losses that exist."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ucvtest.data.groups import Clusters
+from ucvtest.designs.design import Design
+from ucvtest.designs.structure import folds_of, pairs_of
+from ucvtest.kernels.influence.clusters import ClusterPairs
+from ucvtest.methods.influence.estimation import times_tested
+from ucvtest.methods.influence.options import Layout, Options
+from ucvtest.methods.influence.resamples import Folds, Resamples, WholeFolds, single_folds
+
+__all__ = ["GivenLayout", "read_design"]
+
+
+@dataclass(frozen=True, eq=False)
+class GivenLayout(Layout):
+    """A layout with the one scheme that the design of given losses is.
+
+    For random splits K is the nearest number to n over the size of a test set. `order` has the row
+    of the design behind each row of `resamples`, where their orders differ.
+    """
+
+    smooth = one_size = "use losses of random splits, with as many of each class in every test set"
+
+    design: Design
+    scheme: str
+    resamples: Resamples
+    order: np.ndarray | None = None
+
+    def learn_sizes(self, scheme: str) -> tuple[int, ...]:
+        """See `Layout`."""
+        return self.design.learn_sizes
+
+    def n_tested(self, scheme: str) -> tuple[int, ...] | None:
+        """See `Layout`; of random splits what the design tests, which n_folds may not tell."""
+        if scheme != "monte_carlo":
+            return super().n_tested(scheme)
+        first = self.design.testing[0]
+        return tuple(int(first[members].sum()) for members in self.classes)
+
+    def no_share(self, scheme: str) -> str:
+        """See `Layout`."""
+        return "it needs further fits, and losses are given"
+
+    def ad_hoc(self, scheme: str) -> tuple[str, ...]:
+        """See `Layout`."""
+        if scheme == "monte_carlo" or isinstance(self.resamples, WholeFolds):
+            # The ad-hoc forms are for test sets of 1/K, and for all pairs of folds.
+            return ()
+        return super().ad_hoc(scheme)
+
+    def options(self, n_repeats: Any, scheme: Any, variance: Any) -> Options:
+        """The options of a fit; the design leaves nothing open but the variance."""
+        for name, value, unset, own in (
+            ("n_repeats", n_repeats, "auto", self.resamples.n_repeats),
+            ("scheme", scheme, None, self.scheme),
+        ):
+            if value not in (unset, own):
+                raise ValueError(
+                    f"{name}={value!r}, but the design of the given losses has {own!r}: leave it "
+                    "out"
+                )
+        return Options(self.resamples.n_repeats, self.scheme, self.chosen(self.scheme, variance))
+
+
+def read_design(
+    design: Design,
+    classes: tuple[np.ndarray, ...],
+    clusters: Clusters | None = None,
+    pairs: ClusterPairs | None = None,
+) -> GivenLayout:
+    """The scheme of a design, read off it; refused where a pair (observation) is never tested.
+
+    With clusters it is a design of these.
+    """
+    found = replace(_read_off(design, classes), clusters=clusters, pairs=pairs)
+    found.check_scheme(found.scheme)
+    untested = int((times_tested(found, found.resamples) == 0).sum())
+    if untested:
+        what = "observations" if found.metric == "error" else "pairs of a positive and a negative"
+        raise ValueError(
+            f"the design of the losses never tests {untested} {what} (together): use more repeats, "
+            "as in StratifiedShuffleSplit(n_splits=1000) or RepeatedStratifiedKFold"
+        )
+    return found
+
+
+def _read_off(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayout:
+    auc = len(classes) == 2
+    if auc and design.test_sizes == (2,):
+        positive, negative = pairs_of(design, np.isin(np.arange(design.n_obs), classes[0]))
+        order = np.lexsort((negative, positive))
+        n_folds = max(map(len, classes))
+        pairs = single_folds(classes)
+        return GivenLayout(classes, n_folds, design, "leave_one_out", pairs, order)
+    try:
+        folds = folds_of(design)
+    except ValueError:
+        return _random_splits(design, classes)
+    n_repeats, n_folds = len(folds), int(folds.max()) + 1
+    _check_test_sets(design, classes, 1)
+    if auc:
+        whole = WholeFolds(classes, folds, (n_folds, n_folds))
+        return GivenLayout(classes, n_folds, design, "repeated", whole)
+    single = "leave_one_out" if n_folds == design.n_obs else "kfold"
+    scheme = "repeated" if n_repeats > 1 else single
+    return GivenLayout(classes, n_folds, design, scheme, Folds(classes, folds, (n_folds,)))
+
+
+def _random_splits(design: Design, classes: tuple[np.ndarray, ...]) -> GivenLayout:
+    if (design.learning == design.testing).any():
+        raise ValueError(
+            "the design leaves observations neither learnt from nor tested: use K-fold "
+            "cross-validation or random splits of the whole sample"
+        )
+    _check_test_sets(design, classes, 0)
+    n_folds = round(design.n_obs / design.test_sizes[-1])
+    splits = Folds(classes, design.learning.astype(np.uint8), (1,) * len(classes))
+    return GivenLayout(classes, n_folds, design, "monte_carlo", splits)
+
+
+def _check_test_sets(design: Design, classes: Sequence[np.ndarray], most: int) -> None:
+    """Refuse test sets that differ by more in the number of any class, or hold none of one."""
+    for members in classes:
+        sizes = design.testing[:, members].sum(axis=1)
+        if sizes.max() - sizes.min() > most or not sizes.min():
+            of_class = "" if len(classes) == 1 else " of one class"
+            raise ValueError(
+                f"the design tests between {sizes.min()} and {sizes.max()} observations{of_class} "
+                "at a time, and the test needs the same number each time"
+                + ("" if len(classes) == 1 else ": use one of scikit-learn's stratified splitters")
+            )

@@ -1,0 +1,212 @@
+"""What a result says: words, settings, diagnostics, notes, and rows of a comparison."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ucvtest.inference.notes import one_class_and_tie_notes
+from ucvtest.methods.influence.estimation import Found
+from ucvtest.methods.influence.options import SCHEME_WORDS, SINGLE, Layout, Options
+from ucvtest.methods.influence.variances import JACKKNIFES, Studied, mc_se_of_estimate
+
+__all__ = ["diagnostics_of", "estimand", "method_in_words", "notes", "option_settings", "records"]
+
+FEW_IN_CLASS, FEW_FOR_JACKKNIFE = 10, 8
+"""With fewer observations than this in a class, tests with the influence variance reject several
+times too often, and those with the jackknife variance are rough."""
+
+FEW_TRAINING_SETS = 1000
+"""With fewer training sets than this for each pair the variance is known to be too small: with
+45 x 45 in all (10 in a class, K = 5), the paper's mean standard error is 0.095 where 0.126 is
+true."""
+
+LIBERAL = (
+    "Liberal in small samples: with Monte-Carlo cross-validation and the influence variance, "
+    "simulated tests at the nominal 5% level rejected equal AUCs in 25%, 14%, 10% and 7% of data "
+    "sets with 5, 10, 20 and 60 observations in a class, an AUC of 1/2 in 29%, 21%, 15% and 12%."
+)
+"""See studies/reproductions/influence_size.py."""
+
+JACKKNIFE = (
+    "The jackknife variance is the influence variance with the effect of the learning sets in "
+    "full. Its expectation is not below the variance of the estimate from all learning sets."
+)
+
+SHARE = (
+    " of the jackknife variance, which is too large by the effects of pairs of observations: the "
+    "share that the midpoint variance is of it with learning sets of half of each class."
+)
+NO_SHARE = (
+    "All of the jackknife variance: with learning sets of half of each class the midpoint variance "
+    "is not below it."
+)
+
+
+def method_in_words(layout: Layout, scheme: str) -> str:
+    """The test and its scheme."""
+    pairs = scheme == "bootstrap" and layout.metric == "auc"
+    words = "leave-pair-out bootstrap" if pairs else SCHEME_WORDS[scheme]
+    return f"Influence-function test by {words}"
+
+
+def estimand(layout: Layout, scheme: str, *, paired: bool) -> str:
+    """What is estimated, at which learning-set size."""
+    name = "AUC" if layout.metric == "auc" else "error rate"
+    subject = f"difference of {name}s" if paired else name
+    if scheme == "bootstrap":
+        return f"{subject} with bootstrap learning sets of {layout.n_obs}"
+    return f"{subject} at learning-set size {_learn_size(layout, scheme)}"
+
+
+def _learn_size(layout: Layout, scheme: str) -> int | str:
+    sizes = layout.learn_sizes(scheme)
+    return sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+
+
+def option_settings(layout: Layout, options: Options) -> dict[str, Any]:
+    """The settings of a result that are this test's own, the seed left out."""
+    return {
+        "metric": layout.metric,
+        "scheme": options.scheme,
+        "n_folds": layout.n_folds,
+        "n_repeats": options.n_repeats,
+        "learn_size": _learn_size(layout, options.scheme),
+        "variance": options.variance,
+        **options.budget,
+    }
+
+
+def diagnostics_of(
+    options: Options, found: Found, studied: Mapping[str, Studied]
+) -> dict[str, Any]:
+    """Influence values and their terms, all variances, Monte-Carlo errors and counts."""
+    influence, source = found.influence, found.source
+    total, each = found.resamples.training_sets
+    diagnostics: dict[str, Any] = {
+        "variance": options.variance,
+        "n_repeats": found.resamples.n_repeats,
+        "training_sets": total,
+        "training_sets_per_test": 1.0 if options.scheme in SINGLE else each,
+        "one_class_fits": source.one_class_fits,
+        "influence": influence.values,
+        "term_1": influence.first,
+        "term_2": influence.second,
+        "term_3": influence.third,
+        **{f"variance_{name}": one.test.variance for name, one in studied.items()},
+        **source.ties,
+    }
+    if options.scheme != "kfold":
+        diagnostics["mc_se_estimate"] = mc_se_of_estimate(options.scheme, found)
+        diagnostics["mc_se_variance"] = studied[options.variance].mc_se
+    if options.scheme not in SINGLE:
+        diagnostics["mc_bias_variance"] = influence.mc_bias_variance
+    return diagnostics
+
+
+def records(scheme: str, n_fits: int, studied: Mapping[str, Studied]) -> list[dict[str, Any]]:
+    """The rows of `InfluenceFunctionTest.compare_variances` for one scheme."""
+    rows = []
+    for name, one in studied.items():
+        low, high = one.test.interval()
+        rows.append(
+            {
+                "scheme": scheme,
+                "variance": name,
+                "estimate": one.test.estimate,
+                "sd": math.sqrt(one.test.variance),
+                "conf_low": low,
+                "conf_high": high,
+                "pvalue": one.test.pvalue,
+                "n_fits": n_fits,
+                "status": one.test.status,
+            }
+        )
+    return rows
+
+
+def notes(layout: Layout, options: Options, found: Found, *, tested: bool) -> tuple[str, ...]:
+    """What a reader has to know of the result; `tested` where there is a null value."""
+    listed = [
+        "Assumes independent observations and learners that do not depend on the order of rows."
+    ]
+    if options.variance == "jackknife":
+        listed.append(JACKKNIFE)
+    elif options.variance == "share":
+        share = found.shares[0].value
+        listed.append(f"{share:.0%}{SHARE}" if share < 1 else NO_SHARE)
+    elif tested:
+        listed.append(LIBERAL)
+    listed += _class_notes(layout, options)
+    listed += _scheme_notes(layout, options, found)
+    listed += _variance_notes(options.variance)
+    added = found.resamples.n_repeats - options.n_repeats
+    if added:
+        listed.append(
+            f"{added} repeats were added to the {options.n_repeats} asked for, until every "
+            f"{layout.unit} had been tested."
+        )
+    noise, variance = found.influence.mc_bias_variance, found.influence.variance
+    if options.variance == "influence" and noise > variance / 10:
+        listed.append(
+            f"About {noise / variance:.0%} of the influence variance is "
+            "Monte-Carlo noise of the influence values, which makes it too large: raise n_repeats."
+        )
+    return (*listed, *one_class_and_tie_notes(found.source.counts))
+
+
+def _class_notes(layout: Layout, options: Options) -> list[str]:
+    """Whether classes are too small, and why an AUC has the paper's variance, if it has."""
+    if layout.metric != "auc":
+        return []
+    listed = []
+    jackknife, smallest = options.variance in JACKKNIFES, min(map(len, layout.classes))
+    if smallest < (FEW_FOR_JACKKNIFE if jackknife else FEW_IN_CLASS):
+        words = (
+            "the standard error is rough, and so is all that rests on it"
+            if jackknife
+            else "trust neither the standard error nor the p-value"
+        )
+        whose = "The sample has" if layout.mixed else "The smaller class has"
+        listed.append(
+            f"{whose} {smallest} {layout.units}: with so few, {words}. Against an AUC of 1/2 "
+            "LeavePairOutTest has an exact test."
+        )
+    if options.variance == "influence" and options.scheme in ("monte_carlo", "repeated"):
+        why = layout.no_jackknife(options.scheme)
+        listed.append(
+            f"There is no jackknife variance: {why}."
+            if why
+            else "variance='jackknife' is not too small, as the influence variance is."
+        )
+    return listed
+
+
+def _scheme_notes(layout: Layout, options: Options, found: Found) -> list[str]:
+    """Why the influence variance is too small with this scheme, if it is."""
+    if options.scheme in SINGLE:
+        words = SCHEME_WORDS[options.scheme]
+        return [
+            f"{words[0].upper()}{words[1:]} is not "
+            f"smooth: every {layout.unit} is tested by one rule only, so that terms II and III are "
+            "equal and the influence variance is the naive one, of values taken for independent. "
+            "scheme='monte_carlo' or 'repeated' is smooth."
+        ]
+    _, each = found.resamples.training_sets
+    if options.variance == "influence" and each < FEW_TRAINING_SETS:
+        return [
+            f"Only {each:.0f} training sets are possible for each {layout.unit} "
+            "that is tested: the influence variance is then too small."
+        ]
+    return []
+
+
+def _variance_notes(variance: str) -> list[str]:
+    """What the other variances leave out."""
+    if variance.startswith("adhoc"):
+        return [
+            "Ad-hoc variances treat folds (or repeats) as independent, which they are not; they "
+            "have no theory."
+        ]
+    if variance == "term_1":
+        return ["Term I alone ignores that another sample would give other training sets."]
+    return []

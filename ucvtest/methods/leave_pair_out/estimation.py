@@ -1,0 +1,157 @@
+"""The errors of the observed labels, and the null distribution that they are compared with."""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations, islice
+
+import numpy as np
+
+from ucvtest.codes.null_distributions import NullDistribution, simulated_nulls, wilcoxon_null
+from ucvtest.common.execution import Execution
+from ucvtest.methods.leave_pair_out.forecast import announce
+from ucvtest.methods.leave_pair_out.options import Options, Sizes, check_enumeration
+from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
+from ucvtest.stats.cluster_permutation import Exchangeable
+from ucvtest.stats.sequential import Sequence, Stopping
+
+__all__ = ["Found", "run"]
+
+LABELINGS_PER_BATCH = 4096
+
+FITTING = ("jitted fits", "fits")
+"""What tells of its fits while it does them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The errors of the observed labels, and their null distributions.
+
+    Tied pairs count one half in `n_errors`; `ties` counts those that a learner's own rule decided.
+    There are several nulls for "empirical", and none for "supremum".
+    """
+
+    n_errors: float
+    n_ties: int
+    n_labelings: int
+    nulls: Mapping[str, NullDistribution]
+    computed_by: str
+    ties: Mapping[str, int]
+    sequence: Sequence | None = None
+
+
+def run(
+    errors: PairErrors, labels: np.ndarray, options: Options, execution: Execution, learner: str
+) -> Found:
+    """Count the errors of the observed labels, and of those that they are compared with."""
+    permuted = options.pvalue == "permutation"
+    sizes = errors.sizes(labels)
+    if permuted:
+        check_enumeration(options, sizes, errors.how, learner)
+    more = options.n_labelings(sizes) - 1 if permuted else 0
+    at_most = options.stop_after is not None
+    execution.expect((1 + more) * sizes.n_fits, at_most=at_most)
+    start = time.perf_counter()
+    wrong, tied = _count(errors, labels[None], execution)
+    seconds = time.perf_counter() - start
+    n_errors = float(wrong[0] + tied[0] / 2)
+    n_labelings = 1
+    nulls: Mapping[str, NullDistribution] = {}
+    sequence = None
+    if permuted:
+        if not execution.course.announced:
+            announce(errors, labels, options, seconds, learner)
+            execution.course.judged = True
+            # To announce it may have taken another labeling.
+            execution.expect(more * sizes.n_fits, at_most=at_most)
+        null, sequence = _permutations(errors, labels, n_errors, options, execution)
+        # The observed labeling is one of all, or comes on top of those that were drawn.
+        n_labelings = int(null.counts.sum()) + null.sampled
+        nulls = {"permutation": null}
+    elif options.pvalue != "supremum":
+        nulls = _known_nulls(Sizes.of(labels), options, execution.generator)
+    n_ties = round(float(tied[0]))
+    ties = dict(errors.ties)
+    return Found(n_errors, n_ties, n_labelings, nulls, errors.how, ties, sequence)
+
+
+def _known_nulls(
+    sizes: Sizes, options: Options, generator: np.random.Generator
+) -> Mapping[str, NullDistribution]:
+    """Null distributions that need no fits of the learner."""
+    if options.pvalue == "wmw":
+        return {"wmw": wilcoxon_null(sizes.n_obs, sizes.n_positive)}
+    return simulated_nulls(sizes.n_negative, sizes.n_positive, options.n_simulations, generator)
+
+
+def _permutations(
+    errors: PairErrors, labels: np.ndarray, n_errors: float, options: Options, execution: Execution
+) -> tuple[NullDistribution, Sequence | None]:
+    """Errors under permuted labels; of the observed ones as they were counted."""
+    size = LABELINGS_PER_BATCH if execution.batch_size is None else execution.batch_size
+    exact = options.n_permutations == "exact"
+    if exact:
+        batches = _all_labelings(labels, size, errors.exchangeable)
+        stopping = None
+    else:
+        n_drawn = int(options.n_permutations)
+        # What never comes together ends with the last draw.
+        stop_after = n_drawn + 1 if options.stop_after is None else options.stop_after
+        at_once = 1 if options.stop_after and errors.how == "fits" else size
+        stopping = Stopping(n_drawn, stop_after, size, at_once)
+        rng = execution.generator
+        batches = _random_labelings(labels, stopping, rng, errors.exchangeable)
+    counted = []
+    for labelings in batches:
+        wrong, tied = _count(errors, labelings, execution)
+        found = wrong + tied / 2
+        if exact:
+            # Fits with randomness of their own may differ when they are repeated.
+            found[(labelings == labels).all(axis=1)] = n_errors
+        counted.append(found)
+        if stopping is not None:
+            stopping.see(found <= n_errors)
+    each, sequence = np.concatenate(counted), None
+    if options.stop_after is not None:
+        sequence = Sequence.of(each <= n_errors, options.stop_after)
+        each = each[: sequence.n_drawn]
+    return NullDistribution.of(each, sampled=not exact), sequence
+
+
+def _random_labelings(
+    labels: np.ndarray,
+    stopping: Stopping,
+    generator: np.random.Generator,
+    exchangeable: Exchangeable | None,
+) -> Iterator[np.ndarray]:
+    # Labelings and the seeds of fits come from generators of their own, so that neither depends
+    # on how many are drawn at a time.
+    (draws,) = generator.spawn(1)
+    while size := stopping.next_size():
+        if exchangeable is None:
+            yield draws.permuted(np.tile(labels, (size, 1)), axis=1)
+        else:
+            yield exchangeable.draw(draws, size)
+
+
+def _all_labelings(
+    labels: np.ndarray, size: int, exchangeable: Exchangeable | None
+) -> Iterator[np.ndarray]:
+    if exchangeable is not None:
+        yield from exchangeable.every(size)
+        return
+    subsets = combinations(range(len(labels)), int(labels.sum()))
+    while batch := list(islice(subsets, size)):
+        labelings = np.zeros((len(batch), len(labels)), dtype=bool)
+        np.put_along_axis(labelings, np.array(batch), True, axis=1)
+        yield labelings
+
+
+def _count(
+    errors: PairErrors, labelings: np.ndarray, execution: Execution
+) -> tuple[np.ndarray, np.ndarray]:
+    """Wrong and tied pairs of each labeling."""
+    counts = errors.count(labelings, execution.generator)
+    if errors.how not in FITTING:
+        execution.fitted(len(labelings) * errors.sizes(labelings[0]).n_fits)
+    return counts

@@ -1,0 +1,429 @@
+"""The leave-pair-out test of Pahikkala et al. (2025), of an AUC against chance."""
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from ucvtest.codes.linear_programme import LONGEST_CODE
+from ucvtest.common.execution import Execution
+from ucvtest.data.groups import GroupWeight, as_groups
+from ucvtest.data.missing import Missing, complete_rows
+from ucvtest.designs.structure import pairs_of
+from ucvtest.evaluation.time_budget import decided_fits
+from ucvtest.inference.from_losses import (
+    FromLosses,
+    LossesHeader,
+    chosen_learners,
+    refuse_arguments,
+)
+from ucvtest.learners.adapters.translate import Backend
+from ucvtest.losses.resample_means import AUC
+from ucvtest.losses.sklearn_scorers import chosen_loss, is_auc
+from ucvtest.losses.table import Losses
+from ucvtest.methods.leave_pair_out.clusters import cluster_errors
+from ucvtest.methods.leave_pair_out.estimation import run
+from ucvtest.methods.leave_pair_out.forecast import Forecast, forecast, labelings_within
+from ucvtest.methods.leave_pair_out.options import (
+    N_SIMULATIONS,
+    Options,
+    PValue,
+    Sizes,
+    check_class_sizes,
+    check_clusters,
+    check_labels,
+)
+from ucvtest.methods.leave_pair_out.pair_errors import GivenErrors, PairErrors, pair_errors
+from ucvtest.methods.leave_pair_out.reporting import result
+from ucvtest.results.result import TestResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["LeavePairOutTest"]
+
+
+class LeavePairOutTest(FromLosses):
+    r"""Test of a leave-pair-out AUC against labels that mean nothing.
+
+    Every pair of a positive and a negative observation is held out in turn, and counts as an
+    error where the rule learnt from all others scores the negative one higher. W is the number
+    of errors, ties counted one half; U = W/(n_1 n_0); AUC = 1 - U, an unbiased estimate of
+    the AUC of rules learnt from n - 2 observations. H0: the labels are independent of all that
+    the learner can see (every labeling with as many positives was equally likely).
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+        Labels of two classes, at least two observations of each.
+    learner : learner
+        A scikit-learn estimator, an ``uv.learners`` object, a short string such as
+        "ridge:1.0", or a callable ``(X_train, y_train, X_test) -> scores``. It must not depend
+        on the order of the learning rows.
+    pos_label, groups, group_weight, backend, missing
+        See `HypothesisTest`.
+    scoring : str or scorer, optional
+        "roc_auc", which it is about, and nothing else.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used; always before the first fit.
+
+    Notes
+    -----
+    Assumes that under H0 labels are exchangeable, nothing else: no distribution, no
+    independence of features. Scores that tie cost one half (for linear smoothers, differences
+    within rounding error), so that switching the two held-out labels turns W of the pair into
+    1 - W. Ridge, kernel ridge and nearest neighbours have closed forms, O(n^2) for each
+    labeling; other learners are fitted n_1 n_0 times for each.
+
+    With groups every pair of clusters is left out, and positives of the one are compared with
+    negatives of the other. Labels are permuted between clusters where each has one label,
+    otherwise within clusters, and those of clusters with one label among clusters of the same size;
+    the null hypothesis says which. There is no other p-value then. Ridge, kernel ridge and
+    nearest neighbours have closed forms; other learners are fitted G (G - 1)/2 times for each
+    labeling.
+
+    `from_losses` admits decision scores (loss "auc") under a design that leaves every pair out
+    once (`uv.designs.LeavePairOut`). The p-values "supremum", "wmw" and "empirical" need the
+    errors alone; "permutation" needs fits on permuted labels, and so is not available.
+
+    References
+    ----------
+    T. Pahikkala, P. Movahedi, I. Montoya, H. Miikonen, I. Jambor, A. Airola, L. Major (2025),
+    A link between coding theory and cross-validation with applications: (6), (8), (12), (18),
+    Theorem 2. Errata: k in (4) and (6) must be 1 for an error; (5) fails for tied scores.
+
+    Examples
+    --------
+    >>> import numpy as np, ucvtest as uv
+    >>> rng = np.random.default_rng(3)
+    >>> y = np.repeat([0, 1], [11, 9])
+    >>> X = rng.normal(size=(20, 5)) + 0.8 * y[:, None]
+    >>> result = uv.LeavePairOutTest(X, y, "ridge:1.0").fit(n_permutations=999, rng=0)
+    >>> result.n_fits
+    99000
+    >>> bool(result.pvalue < 0.05)
+    True
+    """
+
+    method_name = "leave_pair_out"
+    takes_groups = True
+    compares = False
+    only_loss = AUC
+    admits = "every pair of a positive and a negative left out once (LeavePairOut), with scores"
+    needs_values = True
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        learner: Any,
+        *,
+        pos_label: Any = None,
+        groups: Any = None,
+        group_weight: GroupWeight = "group",
+        backend: Backend = "auto",
+        scoring: Any = None,
+        missing: Missing = "raise",
+    ) -> None:
+        if scoring is not None and not is_auc(chosen_loss(None, scoring)):
+            raise ValueError(
+                f"scoring={scoring!r:.60} is no AUC, which the test is about: leave scoring out"
+            )
+        # Before the labels are looked at, among which a missing one would be a number.
+        X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
+        check_labels(y, pos_label)
+        super().__init__(
+            X,
+            y,
+            learner,
+            alternative="greater",
+            output="score",
+            pos_label=pos_label,
+            groups=groups,
+            group_weight=group_weight,
+            backend=backend,
+        )
+        self._n_dropped = n_dropped
+        sample = self._problem.sample
+        check_class_sizes(sample.classes, sample.codes)
+        clusters = self.clusters
+        if clusters is not None:
+            check_clusters(clusters, self.labels)
+        self._check_learners(self._problem.learnt_rows(self.n_units - 2))
+
+    @classmethod
+    def from_formula(  # type: ignore[override]  # there is no other learner to compare with
+        cls, formula: str, data: "pd.DataFrame", learner: Any, **kwargs: Any
+    ) -> "LeavePairOutTest":
+        """Create the test from a formula and a data frame, as in statsmodels.
+
+        Parameters
+        ----------
+        formula, data, learner, **kwargs
+            See `HypothesisTest.from_formula`.
+
+        Returns
+        -------
+        LeavePairOutTest
+
+        Raises
+        ------
+        ValueError
+            See `HypothesisTest.from_formula`.
+        """
+        made: Any = super().from_formula(formula, data, learner, **kwargs)
+        return made
+
+    @classmethod
+    def from_losses(  # type: ignore[override]  # one learner, and a null hypothesis of its own
+        cls, losses: Losses, learner: str | int | None = None, other: None = None
+    ) -> Self:
+        """The test on scores that exist: `fit` then fits no model.
+
+        Parameters
+        ----------
+        losses : Losses
+            Of ``loss="auc"``.
+        learner : str or int, optional
+            Name or place in `losses`; must be given where there are several.
+        other : None
+            Refused: the test compares no learners.
+
+        Returns
+        -------
+        LeavePairOutTest
+            Its `fit` needs a `pvalue` other than "permutation".
+
+        Raises
+        ------
+        ValueError
+            If the losses are no scores, or their design does not leave out every pair once.
+        """
+        if other is not None:
+            raise ValueError(
+                f"{cls.__name__} compares no learners: leave other out, or use "
+                "InfluenceFunctionTest"
+            )
+        if learner is None and isinstance(losses, Losses) and len(losses.learners) > 1:
+            raise ValueError(
+                f"losses has {len(losses.learners)} learners ({', '.join(losses.learners)}), and "
+                "the test is about one: name learner"
+            )
+        given = chosen_learners(losses, learner, None)
+        groups = as_groups(losses.groups, losses.design.n_obs)
+        if groups is not None and not groups.single:
+            raise ValueError(
+                "losses have groups, whose null distribution needs fits on permuted labels: make "
+                "the test from X and y, or use InfluenceFunctionTest"
+            )
+        test = cls._from_header(LossesHeader.of(given), alternative="greater")
+        test._given = given
+        return test
+
+    def _take(self, header: LossesHeader) -> None:
+        if header.loss != AUC:
+            raise ValueError(
+                f"losses are of loss={header.loss!r}, and the test needs scores: use "
+                "uv.evaluate(..., loss='auc')"
+            )
+        header.check_values()
+        pairs_of(header.design, self.target)
+        check_class_sizes(np.array([0, 1]), self.target.astype(int))
+
+    @property
+    def estimand(self) -> str:
+        """What is estimated, in words."""
+        return f"leave-pair-out AUC at learning-set size {self.n_units - 2}"
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Which observations are positive, shape (n,)."""
+        return self.target == 1.0
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of a positive and a negative observation, of different groups."""
+        n_pairs = Sizes.of(self.labels).n_pairs
+        if self.clusters is None:
+            return n_pairs
+        groups = self.clusters.groups
+        return n_pairs - int(groups.sums(self.labels) @ groups.sums(~self.labels))
+
+    def fit(
+        self,
+        pvalue: PValue = "permutation",
+        n_permutations: int | Literal["exact"] = 9999,
+        *,
+        n_simulations: int = N_SIMULATIONS,
+        stop_after: int | None = None,
+        max_seconds: float | None = None,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: bool | None = None,
+    ) -> TestResult:
+        """Count the errors and compare them with a null distribution.
+
+        Parameters
+        ----------
+        pvalue : {"permutation", "supremum", "wmw", "empirical"}
+            "permutation" counts the errors again under permuted labels, and is exact for this
+            learner on these data. "supremum" is the largest probability of so few errors that
+            any algorithm can have, or an upper bound for it: valid without one more fit, and
+            conservative. "wmw" is the distribution for a fixed function, liberal or
+            conservative for a learner. "empirical" is the largest p-value over eight simulated
+            settings of ridge regression and nearest neighbours.
+        n_permutations : int or "exact"
+            For "permutation": labelings drawn besides the observed one, p = (count + 1)/(P + 1);
+            or all C(n, n_1) of them, p = count/C(n, n_1).
+        n_simulations : int
+            For "empirical": samples for each setting.
+        stop_after : int, optional
+            For "permutation": stop when so many permuted labels have as few errors as the real ones
+            or fewer, ties counted: p = stop_after/l after l labelings (Besag and Clifford 1991),
+            else (count + 1)/(P + 1). It saves most of the fits where there is nothing to find (10
+            is usual), and is for learners that are fitted one by one.
+        max_seconds : float, optional
+            Seconds that the fits may take, about: some are timed, and for "permutation"
+            `n_permutations` becomes what there is time for, if that is less. No draw has a say in
+            it, so that the p-value stays valid; the settings of the result keep the number, and the
+            same number and `rng` without `max_seconds` repeat the result. The estimate needs every
+            pair: without time for it the test is refused.
+        rng, n_jobs, batch_size, progress
+            See `HypothesisTest.fit`; `batch_size` counts labelings.
+
+        Returns
+        -------
+        TestResult
+            ``statistic`` is U, ``estimate`` the AUC. ``diagnostics["null_errors"]`` and
+            ``["null_probabilities"]`` hold the null distribution of W where there is one.
+
+        Raises
+        ------
+        ValueError
+            If an argument cannot be used, there is no time for any answer, or a learner fails.
+
+        Warns
+        -----
+        UcvtestWarning
+            If the permutations will take longer than a minute: how many fits, and how long,
+            before they start.
+        """
+        options = self._options(
+            pvalue,
+            n_permutations,
+            n_simulations=n_simulations,
+            stop_after=stop_after,
+            max_seconds=max_seconds,
+        )
+        return self._fit(options, rng, n_jobs, batch_size, progress)
+
+    def _options(
+        self,
+        pvalue: PValue = "permutation",
+        n_permutations: int | Literal["exact"] = 9999,
+        *,
+        n_simulations: int = N_SIMULATIONS,
+        stop_after: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Options:
+        """The options of `fit`, validated."""
+        options = Options.of(pvalue, n_permutations, n_simulations, stop_after, max_seconds)
+        if self.clusters is not None and options.pvalue != "permutation":
+            raise ValueError(
+                f"pvalue={options.pvalue!r} is about independent observations, and there are "
+                "groups: use 'permutation'"
+            )
+        if self._header is not None and options.pvalue == "permutation":
+            raise ValueError(
+                "pvalue='permutation' needs fits on permuted labels, and scores are given: use "
+                "'supremum', 'wmw' or 'empirical', or make the test from X and y"
+            )
+        if self._header is not None:
+            refuse_arguments(max_seconds=max_seconds)
+        if options.pvalue == "supremum" and self.n_obs > LONGEST_CODE:
+            raise ValueError(
+                f"pvalue='supremum' is for up to {LONGEST_CODE} observations, got {self.n_obs}: "
+                "use 'permutation' or 'wmw'"
+            )
+        return options
+
+    def _execution_without_fits(
+        self, options: Options, rng: Any, n_jobs: Any, batch_size: Any
+    ) -> Execution:
+        if options.pvalue != "empirical":
+            return super()._execution_without_fits(options, rng, n_jobs, batch_size)
+        # The settings that are simulated have draws of their own.
+        refuse_arguments(n_jobs=n_jobs, batch_size=batch_size)
+        return Execution.of(rng, n_jobs, batch_size)
+
+    def _answer(self, options: Options, execution: Execution) -> TestResult:
+        errors = self._errors(execution)
+        if options.max_seconds is not None:
+            labelings = self._labelings_within(options.max_seconds, errors, execution)
+            options = options.within(labelings, errors.sizes(self.labels))
+        settings = self._settings() | {"learn_size": self.n_units - 2} | options.settings()
+        # Scores that are given have a seed of their own; only simulations draw besides.
+        drawn = self._given is None or options.pvalue == "empirical"
+        settings["rng"] = execution.seed if drawn else settings.get("rng")
+        found = run(errors, self.labels, options, execution, settings["learner"])
+        return result(
+            options,
+            errors.sizes(self.labels),
+            found,
+            estimand=self.estimand,
+            settings=settings,
+            given=self._given,
+            exchangeable=errors.exchangeable,
+        )
+
+    def _labelings_within(
+        self, max_seconds: float, errors: PairErrors, execution: Execution
+    ) -> int:
+        """Labelings that there is time for, the observed one among them."""
+        if errors.how == "closed form":
+            return labelings_within(errors, self.labels, max_seconds)
+        rows = self._problem.learnt_rows(self.n_units - 2)
+        fits = decided_fits(self._problem, rows, max_seconds, execution)
+        return fits // errors.sizes(self.labels).n_fits
+
+    def _errors(self, execution: Execution) -> PairErrors:
+        if self._given is not None:
+            return GivenErrors(self._given, self.target)
+        sample, learner = self._problem.sample, self.learners[0]
+        if self.clusters is not None:
+            return cluster_errors(sample, learner, self.clusters, execution)
+        return pair_errors(sample, learner, execution)
+
+    def forecast(
+        self, n_permutations: int | Literal["exact"] = 9999, *, n_jobs: int | None = None
+    ) -> Forecast:
+        """How many fits a permutation p-value needs, and how long they will take.
+
+        Parameters
+        ----------
+        n_permutations : int or "exact"
+        n_jobs : int, optional
+            joblib's workers, for learners that are not jitted.
+
+        Returns
+        -------
+        Forecast
+
+        Raises
+        ------
+        ValueError
+            If `n_permutations` cannot be used.
+
+        Notes
+        -----
+        The observed labeling is evaluated with a watch; twice by jitted learners, which are
+        compiled the first time.
+        """
+        self._needs_data("forecast")
+        options = self._options("permutation", n_permutations)
+        execution = Execution.of(0, n_jobs, None)
+        return forecast(self._errors(execution), self.labels, options)

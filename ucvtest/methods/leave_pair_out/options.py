@@ -1,0 +1,242 @@
+"""What a leave-pair-out test can be asked, and what is refused before the first fit."""
+
+from dataclasses import dataclass, replace
+from math import comb
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+
+from ucvtest.common.checks import as_integer, check_choice, check_number, check_seconds
+from ucvtest.data.groups import Clusters
+from ucvtest.data.sample import as_response, response_has_classes
+from ucvtest.stats.cluster_permutation import Exchangeable
+from ucvtest.stats.sequential import checked_stop_after, permutations_within
+
+__all__ = [
+    "N_SIMULATIONS",
+    "PVALUES",
+    "Options",
+    "PValue",
+    "Sizes",
+    "check_class_sizes",
+    "check_clusters",
+    "check_enumeration",
+    "check_labels",
+]
+
+PValue = Literal["permutation", "supremum", "wmw", "empirical"]
+PVALUES: tuple[PValue, ...] = get_args(PValue)
+
+N_SIMULATIONS = 10_000
+"""Samples for each setting of the empirical p-value, as in the paper."""
+
+MATRICES, MAX_BYTES = 3, 2**31
+"""Matrices of a closed form, and the memory that they may take: 2.1 GB."""
+
+MAX_FITS = 5_000_000
+"""Fits for one labeling: with n = 2000 there are a million."""
+
+_MAX_LABELINGS = {"closed form": 5_000_000, "jitted fits": 20_000, "fits": 20_000}
+"""Most labelings that "exact" goes through, by what one of them costs."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many observations there are.
+
+    Of observations in clusters: pairs within clusters, which are none, how many labelings there
+    are, and fits for each of them.
+    """
+
+    n_obs: int
+    n_positive: int
+    n_within: int = 0
+    labelings: int | None = None
+    fits: int | None = None
+
+    @classmethod
+    def of(cls, labels: np.ndarray) -> Self:
+        """Count labels that are True for positive."""
+        return cls(len(labels), int(labels.sum()))
+
+    @property
+    def n_negative(self) -> int:
+        """Observations of the other class."""
+        return self.n_obs - self.n_positive
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs of a positive and a negative observation."""
+        return self.n_positive * self.n_negative - self.n_within
+
+    @property
+    def n_fits(self) -> int:
+        """Fits that a labeling needs."""
+        return self.n_pairs if self.fits is None else self.fits
+
+    @property
+    def n_labelings(self) -> int:
+        """All different labelings."""
+        return comb(self.n_obs, self.n_positive) if self.labelings is None else self.labelings
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `LeavePairOutTest.fit`."""
+
+    pvalue: PValue
+    n_permutations: int | Literal["exact"]
+    n_simulations: int
+    stop_after: int | None = None
+    max_seconds: float | None = None
+    """Decides `n_permutations`, once fits have been tried, if there is no time for all."""
+    asked: int | None = None
+    """The permutations that were asked for, where there are fewer."""
+
+    @classmethod
+    def of(
+        cls,
+        pvalue: Any,
+        n_permutations: Any,
+        n_simulations: Any,
+        stop_after: Any = None,
+        max_seconds: Any = None,
+    ) -> Self:
+        """Validate what a user passes."""
+        check_choice("pvalue", pvalue, PVALUES)
+        if isinstance(n_permutations, str):
+            if n_permutations != "exact":
+                raise ValueError(
+                    f"n_permutations={n_permutations!r} is unknown: use an integer or 'exact'"
+                )
+        elif as_integer("n_permutations", n_permutations) < 1:
+            raise ValueError(f"n_permutations must be at least 1, got {n_permutations}: use 9999")
+        else:
+            check_number("n_permutations", n_permutations)
+        if as_integer("n_simulations", n_simulations) < 1:
+            raise ValueError(f"n_simulations must be at least 1, got {n_simulations}: use 10000")
+        stop = checked_stop_after(stop_after, n_permutations)
+        if stop is not None and pvalue != "permutation":
+            raise ValueError(
+                f"stop_after={stop} is about permutations, and pvalue is {pvalue!r}: leave it out"
+            )
+        check_seconds(max_seconds)
+        if max_seconds is not None and pvalue == "permutation" and n_permutations == "exact":
+            raise ValueError(
+                "max_seconds has no use with n_permutations='exact', which says how many fits "
+                "there are: use a number of permutations"
+            )
+        return cls(pvalue, n_permutations, n_simulations, stop, max_seconds)
+
+    def within(self, labelings: int, sizes: Sizes) -> Self:
+        """The options with no more permutations than there is time for.
+
+        The estimate needs every pair: without time for one labeling there is no answer.
+        """
+        assert self.max_seconds is not None
+        least = 2 if self.pvalue == "permutation" else 1
+        if labelings < least:
+            permuted = ", and permuted ones as many each" if least == 2 else ""
+            instead = "pvalue='supremum' or 'wmw', which permute nothing, " if least == 2 else ""
+            raise ValueError(
+                f"max_seconds={self.max_seconds:g} does not suffice: the observed labels need "
+                f"{sizes.n_fits} fits, one for each pair that is left out{permuted}: use {instead}"
+                "a learner with a closed form (ridge, kernel_ridge, knn), n_jobs, UStatisticTest "
+                "with loss='auc', or more seconds"
+            )
+        if least == 1:
+            return self
+        number, asked = labelings - 1, int(self.n_permutations)
+        number = permutations_within(self.max_seconds, number, asked, self.stop_after)
+        return replace(self, n_permutations=number, asked=asked) if number < asked else self
+
+    def n_labelings(self, sizes: Sizes) -> int:
+        """Labelings whose errors a permutation p-value needs, with the observed one."""
+        if self.n_permutations == "exact":
+            return sizes.n_labelings
+        return int(self.n_permutations) + 1
+
+    def settings(self) -> dict[str, Any]:
+        """The options that decided something."""
+        chosen: dict[str, Any] = {"pvalue": self.pvalue}
+        if self.pvalue == "permutation":
+            chosen["n_permutations"] = self.n_permutations
+        if self.stop_after is not None:
+            chosen["stop_after"] = self.stop_after
+        if self.max_seconds is not None:
+            chosen["max_seconds"] = self.max_seconds
+        if self.pvalue == "empirical":
+            chosen["n_simulations"] = self.n_simulations
+        return chosen
+
+
+def check_enumeration(options: Options, sizes: Sizes, how: str, learner: str) -> None:
+    """Refuse to go through more labelings than the learner allows; `how` as in `PairErrors`."""
+    n_labelings, most = options.n_labelings(sizes), _MAX_LABELINGS[how]
+    if options.n_permutations == "exact" and n_labelings > most:
+        raise ValueError(
+            f"n_permutations='exact' needs {n_labelings} labelings with {sizes.n_pairs} pairs "
+            f"each, and learner {learner} allows {most}: use a number, such as 9999"
+        )
+
+
+def check_size(n_obs: int, n_fits: int, *, closed_form: bool) -> None:
+    """Refuse, before the first fit, samples for which one labeling takes too much.
+
+    A closed form holds numbers for all pairs of observations; otherwise there are `n_fits` fits.
+    """
+    instead = "use UStatisticTest with loss='auc', or part of the sample"
+    n_bytes = MATRICES * 8 * n_obs**2
+    if closed_form and n_bytes > MAX_BYTES:
+        raise ValueError(
+            f"LeavePairOutTest with this learner keeps matrices of {n_obs} x {n_obs}, "
+            f"{n_bytes / 1e9:.3g} GB, and {MAX_BYTES / 1e9:.3g} GB are the limit: {instead}"
+        )
+    if not closed_form and n_fits > MAX_FITS:
+        raise ValueError(
+            f"LeavePairOutTest needs {n_fits} fits for the observed labels alone, one for each "
+            f"pair, and {MAX_FITS} are the limit: {instead}, or a learner with a closed form "
+            "(ridge, kernel_ridge, knn)"
+        )
+
+
+def check_labels(y: Any, pos_label: Any) -> None:
+    """Refuse real values in the place of labels."""
+    if pos_label is None and as_response(y).ndim == 1 and not response_has_classes(y):
+        raise ValueError(
+            "y must hold labels of two classes, but it holds real values: "
+            "cut them at a threshold, for example y > 0"
+        )
+
+
+def check_clusters(clusters: Clusters, labels: np.ndarray) -> None:
+    """Refuse too few clusters, or a single labeling."""
+    if clusters.n_groups < 4:
+        raise ValueError(
+            f"groups names {clusters.n_groups} groups: without two of them, two at least must "
+            "be left to learn from"
+        )
+    if Exchangeable.of(labels, clusters.groups.index).n_labelings == 1:
+        raise ValueError(
+            "groups leave one labeling alone: labels are permuted within groups, and those of "
+            "groups with one label among groups of the same size"
+        )
+
+
+def check_class_sizes(classes: Any, codes: Any) -> None:
+    """Refuse anything but two classes with two observations each."""
+    sizes = np.bincount(codes, minlength=len(classes))
+    if len(classes) != 2:
+        raise ValueError(
+            f"y must hold labels of two classes, got {len(classes)}: compare two of them, or one "
+            "with all others, for example y == label"
+        )
+    few = int(sizes.argmin())
+    if sizes[few] < 2:
+        label, n = classes.tolist()[few], int(sizes.sum())
+        raise ValueError(
+            f"y holds the label {label!r} once: without it a rule has a single class to learn "
+            f"from. Two or more are needed. What remains possible is a score that is not learnt "
+            f"from these labels, with scipy.stats.mannwhitneyu(method='exact'): its smallest "
+            f"p-value is 1/{n}"
+        )

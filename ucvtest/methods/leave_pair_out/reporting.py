@@ -1,0 +1,232 @@
+"""What a leave-pair-out test says: p-value, status, notes, tables, and the null distribution."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ucvtest.codes.critical_values import supremum_critical_value, supremum_pvalue
+from ucvtest.codes.null_distributions import NullDistribution
+from ucvtest.inference.notes import INDEPENDENCE, budget_notes, reuse_notes
+from ucvtest.losses.table import LossDifference
+from ucvtest.methods.leave_pair_out.estimation import Found
+from ucvtest.methods.leave_pair_out.options import Options, PValue, Sizes
+from ucvtest.results.plot_data import Layer, Picture
+from ucvtest.results.result import TestResult
+from ucvtest.stats.cluster_permutation import Exchangeable
+from ucvtest.stats.monte_carlo import pvalue_error
+
+__all__ = ["result"]
+
+LEVELS = (0.05, 0.01, 0.001)
+"""Levels of the table of critical values."""
+
+LEVEL_SHOWN = 0.05
+"""Level that the picture of the null distribution shows."""
+
+LEAST_PERMUTATIONS = 19
+"""Fewest permutations whose smallest p-value is 0.05."""
+
+IN_WORDS: Mapping[PValue, str] = {
+    "permutation": "permutation",
+    "supremum": "supremum over all algorithms",
+    "wmw": "Wilcoxon-Mann-Whitney",
+    "empirical": "simulated settings",
+}
+
+NOT_SET = ("other", "other_backend", "alternative", "null_value")
+"""What the settings of other tests say, and is no choice here."""
+
+
+def result(
+    options: Options,
+    sizes: Sizes,
+    found: Found,
+    *,
+    estimand: str,
+    settings: Mapping[str, Any],
+    given: LossDifference | None,
+    exchangeable: Exchangeable | None = None,
+) -> TestResult:
+    """The result of a test, but for its seconds."""
+    hypothesis = _NULL_HYPOTHESIS[options.pvalue]
+    if exchangeable is not None:
+        hypothesis = exchangeable.in_words
+    u = found.n_errors / sizes.n_pairs
+    pvalue, worst = _pvalue(options, sizes, found)
+    null = found.nulls.get(worst)
+    return TestResult(
+        estimate=1.0 - u,
+        se=math.nan,
+        variance=math.nan,
+        statistic=u,
+        pvalue=pvalue,
+        df=math.nan,
+        null_value=0.5,
+        alternative="greater",
+        method="Leave-pair-out test of label independence",
+        estimand=estimand,
+        reference=IN_WORDS[options.pvalue] if found.sequence is None else "sequential permutation",
+        status=_status(sizes, found),
+        n_obs=sizes.n_obs,
+        n_fits=found.n_labelings * sizes.n_fits,
+        elapsed=math.nan,
+        settings={key: value for key, value in settings.items() if key not in NOT_SET},
+        diagnostics=_diagnostics(sizes, found, pvalue, null, hypothesis),
+        notes=(*_notes(options, sizes, found, pvalue, worst), *reuse_notes(given)),
+        tables=_tables(options, sizes, found),
+        pictures={} if null is None else {"null": _picture(sizes, null, u)},
+        better="higher",
+        null_hypothesis=hypothesis,
+    )
+
+
+def _pvalue(options: Options, sizes: Sizes, found: Found) -> tuple[float, str]:
+    """The p-value, and the name of the null distribution that gives it."""
+    if options.pvalue == "supremum":
+        return supremum_pvalue(found.n_errors, sizes.n_obs, sizes.n_positive), ""
+    if found.sequence is not None:
+        return found.sequence.pvalue, "permutation"
+    # Half an error more than a whole number is not what fixed functions have: rounded up.
+    n_errors = math.ceil(found.n_errors) if options.pvalue == "wmw" else found.n_errors
+    pvalues = {name: null.pvalue(n_errors) for name, null in found.nulls.items()}
+    worst = max(pvalues, key=lambda name: pvalues[name])
+    return pvalues[worst], worst
+
+
+def _diagnostics(
+    sizes: Sizes, found: Found, pvalue: float, null: NullDistribution | None, hypothesis: str
+) -> dict[str, Any]:
+    known: dict[str, Any] = {
+        "n_errors": found.n_errors,
+        "n_ties": found.n_ties,
+        "n_pairs": sizes.n_pairs,
+        "null_hypothesis": hypothesis,
+        "computed_by": found.computed_by,
+        **found.ties,
+    }
+    if null is not None:
+        known["null_errors"] = null.errors
+        known["null_probabilities"] = null.probabilities
+        if found.sequence is not None:
+            known["mc_se_pvalue"] = found.sequence.error
+            known["n_drawn"], known["n_extreme"] = found.sequence.n_drawn, found.sequence.n_extreme
+        elif null.sampled:
+            known["mc_se_pvalue"] = pvalue_error(pvalue, int(null.counts.sum()))
+    return known
+
+
+def _status(sizes: Sizes, found: Found) -> str:
+    null = found.nulls.get("permutation")
+    if found.n_ties == sizes.n_pairs:
+        return (
+            "degenerate: every pair is tied, so the learner scores all observations the same; "
+            "use a learner that learns something, or a smaller penalty"
+        )
+    if found.sequence is not None and found.sequence.stopped:
+        # Few draws are no fault then, nor are few different ones.
+        return "ok"
+    if null is not None and null.sampled and int(null.counts.sum()) < LEAST_PERMUTATIONS:
+        return "too few permutations to reject at the 5% level: raise n_permutations to 999 or more"
+    if null is not None and len(null.errors) == 1:
+        return "degenerate: the number of errors is the same for all labelings"
+    return "ok"
+
+
+def _notes(
+    options: Options, sizes: Sizes, found: Found, pvalue: float, worst: str
+) -> tuple[str, ...]:
+    notes = [
+        f"{found.n_errors:g} errors in {sizes.n_pairs} pairs; {found.n_ties} tied pairs count one "
+        "half each.",
+        _NULL_IN_WORDS[options.pvalue],
+    ]
+    notes += budget_notes(options.n_permutations, options.asked, options.max_seconds)
+    null = found.nulls.get(worst)
+    if found.sequence is not None:
+        error = found.sequence.error
+        notes.append(f"{found.sequence.words} Its Monte-Carlo standard error is {error:.2g}.")
+    elif null is not None and null.sampled:
+        n_drawn = int(null.counts.sum())
+        error = pvalue_error(pvalue, n_drawn)
+        drawn = "permutations" if options.pvalue == "permutation" else "samples per setting"
+        notes.append(f"{n_drawn} {drawn}: Monte-Carlo standard error of the p-value {error:.2g}.")
+    if options.pvalue == "empirical":
+        notes.append(f"The largest p-value comes from: {worst}.")
+    if options.pvalue == "supremum" and _critical_errors(LEVEL_SHOWN, sizes, found) < 0:
+        notes.append(
+            f"With {sizes.n_positive} positives and {sizes.n_negative} negatives the supremum test "
+            "cannot reject at the 5% level, even without an error: use pvalue='permutation', or "
+            "more data."
+        )
+    if found.ties.get("distance_ties"):
+        notes.append(
+            "Some neighbours are equally far away; earlier rows count as nearer, so the result "
+            "depends on the order of the rows."
+        )
+    return tuple(notes)
+
+
+_NULL_HYPOTHESIS: Mapping[PValue, str] = {
+    "permutation": INDEPENDENCE,
+    "supremum": INDEPENDENCE,
+    # What a small p-value speaks against includes that nothing was learnt.
+    "wmw": f"{INDEPENDENCE}, and the rule is not learnt from these labels",
+    "empirical": f"{INDEPENDENCE}, and the learner errs as in the simulated settings",
+}
+
+_NULL_IN_WORDS: Mapping[PValue, str] = {
+    "permutation": (
+        "The p-value is exact for this learner on these data: it assumes that under the null "
+        "hypothesis labels are exchangeable, and nothing else."
+    ),
+    "supremum": (
+        "The p-value is valid for every learning algorithm: an upper bound on the share of "
+        "labelings for which any algorithm can make so few errors. It is conservative."
+    ),
+    "wmw": (
+        "The Wilcoxon-Mann-Whitney distribution is that of a function that learnt nothing from "
+        "these labels; it is not a valid null distribution for a learner."
+    ),
+    "empirical": (
+        "The p-value is the largest over simulated settings of ridge regression and nearest "
+        "neighbours: it holds for these, and for others by experience only."
+    ),
+}
+
+
+def _critical_errors(alpha: float, sizes: Sizes, found: Found) -> float:
+    """Largest number of errors that rejects at a level; below 0 if none does."""
+    if not found.nulls:
+        return float(supremum_critical_value(alpha, sizes.n_obs, sizes.n_positive))
+    return min(null.critical_value(alpha) for null in found.nulls.values())
+
+
+def _tables(options: Options, sizes: Sizes, found: Found) -> dict[str, dict[str, tuple[Any, ...]]]:
+    largest = [_critical_errors(alpha, sizes, found) for alpha in LEVELS]
+    tables: dict[str, dict[str, tuple[Any, ...]]] = {
+        "Largest number of errors that rejects": {
+            "level": tuple(f"{100 * alpha:g}%" for alpha in LEVELS),
+            "errors": tuple("none" if errors < 0 else f"{errors:g}" for errors in largest),
+            "AUC": tuple(
+                "none" if errors < 0 else f"{1 - errors / sizes.n_pairs:.4f}" for errors in largest
+            ),
+        }
+    }
+    if options.pvalue == "empirical":
+        tables["Simulated settings"] = {
+            "setting": tuple(found.nulls),
+            "pvalue": tuple(each.pvalue(found.n_errors) for each in found.nulls.values()),
+        }
+    return tables
+
+
+def _picture(sizes: Sizes, null: NullDistribution, u: float) -> Picture:
+    """The null distribution of U with the observed value and the level: Figures 1, 3 and 6."""
+    layers = [
+        Layer("bars", null.errors / sizes.n_pairs, null.probabilities, label="null distribution")
+    ]
+    critical = null.critical_value(LEVEL_SHOWN)
+    if critical >= 0:
+        layers.append(Layer("vertical", critical / sizes.n_pairs, label="5% level", role="limit"))
+    layers.append(Layer("vertical", u, label="observed", role="estimate"))
+    return Picture("share of wrong pairs, U", "probability", tuple(layers))

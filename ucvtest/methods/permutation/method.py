@@ -1,0 +1,232 @@
+"""The permutation estimate of out-of-sample error of Magdon-Ismail and Mertsalov (2011)."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from ucvtest.common.execution import Execution
+from ucvtest.data.groups import GroupWeight
+from ucvtest.data.missing import Missing
+from ucvtest.inference.base import HypothesisTest
+from ucvtest.kernels.permutation import Sampling
+from ucvtest.learners.adapters.translate import Backend
+from ucvtest.losses.loss import Loss
+from ucvtest.methods.permutation.estimation import from_labelings, in_closed_form, labelings_within
+from ucvtest.methods.permutation.options import Options, check_response
+from ucvtest.methods.permutation.permuted_labels import Relabeling
+from ucvtest.methods.permutation.reporting import result
+from ucvtest.results.result import TestResult
+
+__all__ = ["PermutationComplexityTest"]
+
+
+class PermutationComplexityTest(HypothesisTest):
+    r"""Out-of-sample error of a learner, from how well it fits permuted labels.
+
+    Estimand: the expected loss, at a new observation, of the rule learnt from all n
+    observations. The estimate is its in-sample error plus the optimism that the learner shows
+    on permuted labels, where nothing can be learnt. H0 of the p-value: labels and features are
+    independent; it is small where the in-sample error is smaller than on permuted labels.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, p)
+    y : array-like, shape (n,)
+    learner : learner
+        A scikit-learn estimator, an ``uv.learners`` object, a short string such as "ridge:1",
+        or a callable ``(X_train, y_train, X_test) -> predictions``.
+    loss : str, callable, Loss or matrix, optional
+        By default zero_one for classes and squared error for a real response. A matrix holds
+        ``loss[true, predicted]`` of the classes in ascending order, `pos_label` last. Two labels
+        under squared or absolute loss are coded 0 and 1: with -1 and 1, as in the paper, squared
+        error is four times as large.
+    scoring, pos_label, missing, groups, group_weight, backend
+        See `HypothesisTest`.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used; always before the first fit.
+
+    Notes
+    -----
+    Assumes independent observations. That the optimism is the same on the real labels is an
+    assumption: where the learner finds a strong signal, the estimate is often too large, and a
+    learner that reproduces its labels (1 nearest neighbour) is assigned the error of guessing.
+    The estimate has no standard error; what is given is its Monte-Carlo error. The p-value is
+    valid for every learner. Cost: one fit for each labeling; "analytic" needs none.
+
+    With groups labels are permuted between clusters where each has one label, otherwise within
+    clusters, and those of clusters with one label among clusters of the same size: where labels
+    depend on the size, to permute all of these alike would reject too often. The null hypothesis
+    says which. New labels of a row, which optimism is about, are those that it can get.
+    There are no bounds, and no sampling but "permutation".
+
+    No losses of resamples are admitted by `from_losses`: what the test compares are fits of all
+    observations to permuted labels, which no learning and test sets of one sample hold.
+
+    References
+    ----------
+    M. Magdon-Ismail, K. Mertsalov (2011), A permutation approach to validation: Theorems 1 to 4
+    and 6, Corollary 4, section 2.3. Errata: the constants of Corollary 4 and Theorem 6 (see
+    `ucvtest.kernels.permutation`); Theorem 2 holds on average only with replacement. J. Besag,
+    P. Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78.
+
+    Examples
+    --------
+    >>> import ucvtest as uv
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> test = uv.PermutationComplexityTest(X[50:, :2], y[50:], "lda")
+    >>> result = test.fit(n_permutations=99, rng=0)
+    >>> result.pvalue
+    0.01
+    >>> bool(0 < result.diagnostics["e_gen"] < 0.2)
+    True
+    """
+
+    method_name = "permutation"
+    compares = False
+    takes_groups = True
+    admits = "none: it needs fits to permuted labels, which no losses of resamples hold"
+    no_losses = "it needs fits to permuted labels"
+
+    loss: Loss
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        learner: Any,
+        *,
+        loss: Any = None,
+        pos_label: Any = None,
+        groups: Any = None,
+        group_weight: GroupWeight = "group",
+        backend: Backend = "auto",
+        scoring: Any = None,
+        missing: Missing = "raise",
+    ) -> None:
+        super().__init__(
+            X,
+            y,
+            learner,
+            alternative="less",
+            loss=loss,
+            pos_label=pos_label,
+            groups=groups,
+            group_weight=group_weight,
+            backend=backend,
+            missing=missing,
+            scoring=scoring,
+        )
+        check_response(self._problem.sample)
+        self._relabeling = Relabeling.of(self.target, self.clusters)
+        self._check_learners(self.n_obs)
+
+    @property
+    def estimand(self) -> str:
+        """What is estimated, in words."""
+        return f"out-of-sample {self.loss.in_words} of the rule learnt from all observations"
+
+    def fit(
+        self,
+        n_permutations: int | Literal["exact", "analytic"] = 100,
+        sampling: Sampling = "permutation",
+        delta: float = 0.05,
+        *,
+        stop_after: int | None = None,
+        max_seconds: float | None = None,
+        rng: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        batch_size: int | None = None,
+        progress: bool | None = None,
+    ) -> TestResult:
+        """Estimate and test.
+
+        Parameters
+        ----------
+        n_permutations : int, "exact" or "analytic"
+            Labelings to draw. "exact" goes through all different ones. "analytic" is the
+            mean over all of them in closed form, for squared loss and linear smoothers: ridge,
+            polynomial and kernel ridge regression, `smoother`, nearest neighbours, and every
+            regressor whose fit is a matrix times y. It gives no p-value.
+        sampling : {"permutation", "bootstrap", "rademacher"}
+            The observed labels in random order; labels drawn from them with replacement; or,
+            for two classes, fair coins. Only permutations give a p-value.
+        delta : float
+            Probability with which the bounds may fail.
+        stop_after : int, optional
+            Stop when so many permuted labels are fitted as well as the real ones, or better, ties
+            counted: p = stop_after/l after l labelings (Besag and Clifford 1991), else
+            (count + 1)/(n_permutations + 1). It saves most of the fits where there is nothing to
+            find, and none where there is much: with 10, which is usual, and 999 labelings 98% at p
+            = .5, 80% at .05, 12% at .01 and 0% at .001, by its design, as rare labelings cannot be
+            told from rarer ones without drawing them all. It is for learners that are fitted one by
+            one. The p-value is valid at every level, the estimate rough.
+        max_seconds : float, optional
+            Seconds that the fits may take, about: some are timed, and `n_permutations` becomes what
+            there is time for, if that is less. No draw has a say in it, so that the p-value
+            (count + 1)/(n_permutations + 1) stays valid; the settings of the result keep the
+            number, and the same number and `rng` without `max_seconds` repeat the result.
+        rng, n_jobs, batch_size, progress
+            See `HypothesisTest.fit`; `batch_size` counts labelings.
+
+        Returns
+        -------
+        TestResult
+            ``diagnostics`` holds e_in, e_gen and p_in; the bounds are there for zero_one loss
+            and two classes.
+
+        Raises
+        ------
+        ValueError
+            If an argument cannot be used, there is no time for any answer, or a learner fails on a
+            labeling.
+        """
+        options = self._options(
+            n_permutations, sampling, delta, stop_after=stop_after, max_seconds=max_seconds
+        )
+        return self._fit(options, rng, n_jobs, batch_size, progress)
+
+    def _options(
+        self,
+        n_permutations: int | Literal["exact", "analytic"] = 100,
+        sampling: Sampling = "permutation",
+        delta: float = 0.05,
+        *,
+        stop_after: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Options:
+        """The options of `fit`, validated."""
+        return Options.of(
+            n_permutations,
+            sampling,
+            delta,
+            stop_after,
+            max_seconds,
+            sample=self._problem.sample,
+            learner=self.learners[0],
+            loss=self.loss,
+            relabeling=self._relabeling,
+        )
+
+    def _answer(self, options: Options, execution: Execution) -> TestResult:
+        sample, learner, loss = self._problem.sample, self.learners[0], self.loss
+        if options.max_seconds is not None:
+            parts = (sample, learner, loss, options, execution, self._relabeling)
+            options = options.within(labelings_within(*parts))
+        if options.analytic:
+            found = in_closed_form(sample, learner, options.sampling, execution, self._relabeling)
+        else:
+            found = from_labelings(sample, learner, loss, options, execution, self._relabeling)
+        settings = self._settings() | options.settings | {"rng": execution.seed}
+        return result(
+            sample,
+            loss,
+            options,
+            found,
+            estimand=self.estimand,
+            settings=settings,
+            relabeling=self._relabeling,
+        )

@@ -1,0 +1,161 @@
+"""What `PermutationComplexityTest` can be asked, and what is refused before the first fit."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from ucvtest.common.checks import as_integer, check_choice, check_seconds
+from ucvtest.data.sample import Sample
+from ucvtest.kernels.permutation import SAMPLINGS, Sampling
+from ucvtest.learners.base import Learner
+from ucvtest.losses.loss import Loss
+from ucvtest.methods.permutation.permuted_labels import Relabeling, n_labelings
+from ucvtest.stats.sequential import checked_stop_after, permutations_within
+
+__all__ = ["Options", "check_response"]
+
+MAX_LABELINGS_JITTED = 200_000
+MAX_LABELINGS_OTHERWISE = 20_000
+"""Labelings that "exact" goes through, at most."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `PermutationComplexityTest.fit`."""
+
+    n_permutations: int | str
+    sampling: Sampling
+    delta: float
+    stop_after: int | None = None
+    max_seconds: float | None = None
+    """Decides `n_permutations`, once fits have been tried, if there is no time for all."""
+    asked: int | None = None
+    """The permutations that were asked for, where there are fewer."""
+
+    @classmethod
+    def of(
+        cls,
+        n_permutations: Any,
+        sampling: Any,
+        delta: Any,
+        stop_after: Any = None,
+        max_seconds: Any = None,
+        *,
+        sample: Sample,
+        learner: Learner,
+        loss: Loss,
+        relabeling: Relabeling | None = None,
+    ) -> Self:
+        """Validate what a user passes."""
+        check_choice("sampling", sampling, SAMPLINGS)
+        if relabeling is not None and sampling != "permutation":
+            raise ValueError(
+                f"sampling={sampling!r} is not there for groups, whose labels are not independent: "
+                "use sampling='permutation'"
+            )
+        if sampling == "rademacher" and sample.n_classes != 2:
+            raise ValueError(
+                "sampling='rademacher' needs two classes, as labels are drawn by a fair coin: use "
+                "sampling='permutation'"
+            )
+        if not isinstance(delta, (int, float)) or not 0 < delta < 1:
+            raise ValueError(f"delta must lie between 0 and 1, got {delta!r}: use 0.05")
+        number = _number(n_permutations)
+        check_seconds(max_seconds)
+        if max_seconds is not None and isinstance(number, str):
+            raise ValueError(
+                f"max_seconds has no use with n_permutations={number!r}, which says how many fits "
+                "there are: use a number of permutations"
+            )
+        stop = checked_stop_after(stop_after, number)
+        if stop is not None and sampling != "permutation":
+            raise ValueError(
+                f"stop_after={stop} is about p-values, which sampling={sampling!r} has not: leave "
+                "it out, or use sampling='permutation'"
+            )
+        options = cls(number, sampling, float(delta), stop, max_seconds)
+        if options.exact:
+            _check_enumeration(sample, learner, sampling, relabeling)
+        if options.analytic and loss.name != "squared":
+            raise ValueError(
+                f"n_permutations='analytic' needs squared loss, got loss={loss.name!r}: use "
+                "loss='squared', or a number of permutations"
+            )
+        return options
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As a result keeps them."""
+        known = dict(vars(self))
+        del known["asked"]
+        for name in ("stop_after", "max_seconds"):
+            if known[name] is None:
+                del known[name]
+        return known
+
+    def within(self, allowed: int) -> Self:
+        """The options with no more permutations than there is time for."""
+        assert self.max_seconds is not None
+        asked = int(self.n_permutations)
+        number = permutations_within(self.max_seconds, allowed, asked, self.stop_after)
+        return replace(self, n_permutations=number, asked=asked) if number < asked else self
+
+    @property
+    def exact(self) -> bool:
+        """Whether all labelings are gone through."""
+        return self.n_permutations == "exact"
+
+    @property
+    def analytic(self) -> bool:
+        """Whether a closed form stands for labelings."""
+        return self.n_permutations == "analytic"
+
+
+def _number(n_permutations: Any) -> int | str:
+    if isinstance(n_permutations, str):
+        if n_permutations not in ("exact", "analytic"):
+            raise ValueError(
+                f"n_permutations={n_permutations!r} is unknown: use an integer, 'exact' or "
+                "'analytic'"
+            )
+        return n_permutations
+    number = as_integer("n_permutations", n_permutations)
+    if number < 1:
+        raise ValueError(f"n_permutations must be at least 1, got {number}: use 100")
+    return number
+
+
+def _check_enumeration(
+    sample: Sample, learner: Learner, sampling: Sampling, relabeling: Relabeling | None
+) -> None:
+    most = MAX_LABELINGS_JITTED if learner.backend == "jax" else MAX_LABELINGS_OTHERWISE
+    if relabeling is None:
+        number = n_labelings(sample.target, sampling)
+    else:
+        number = relabeling.exchangeable.n_labelings
+    if number > most:
+        raise ValueError(
+            f"n_permutations='exact' needs {number} fits, more than {most}: use a number of "
+            "permutations, or 'analytic' for linear smoothers"
+        )
+
+
+def check_response(sample: Sample) -> None:
+    """Refuse responses of which nothing is left to permute."""
+    if sample.n_obs < 3:
+        raise ValueError(f"X has {sample.n_obs} observations: at least 3 are needed")
+    if sample.classes is None:
+        if np.ptp(sample.target) == 0:
+            raise ValueError(
+                f"y is constant ({sample.target[0]:g}): its permutations are all the same, so "
+                "there is nothing to test"
+            )
+        return
+    counts = np.bincount(sample.target.astype(int))
+    if counts.min() < 2:
+        label = sample.classes.tolist()[int(counts.argmin())]
+        raise ValueError(
+            f"y has a single observation of class {label!r}: a class needs at least 2; drop it, "
+            "or merge classes"
+        )

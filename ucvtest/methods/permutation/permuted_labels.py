@@ -1,0 +1,139 @@
+"""Labels that say nothing about the features: drawn, counted, or all of them."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice, product
+
+import numpy as np
+
+from ucvtest.data.groups import Clusters
+from ucvtest.kernels.permutation import Sampling
+from ucvtest.stats.cluster_permutation import Exchangeable, arrangements
+from ucvtest.stats.sequential import Stopping
+
+__all__ = [
+    "Relabeling",
+    "all_labels",
+    "batch_size",
+    "draw_batches",
+    "draw_labels",
+    "draw_until",
+    "n_labelings",
+    "reference_labels",
+]
+
+BATCH_CELLS = 2**21
+"""Labels (labelings times observations) that are kept in memory at a time, unless told."""
+
+
+def reference_labels(target: np.ndarray, sampling: Sampling) -> np.ndarray:
+    """Labels of which each is as likely as the others, shape (m,)."""
+    return np.array([0.0, 1.0]) if sampling == "rademacher" else target
+
+
+def draw_labels(
+    rng: np.random.Generator, target: np.ndarray, sampling: Sampling, n_drawn: int
+) -> np.ndarray:
+    """Draw labels (n_drawn, n), one labeling after the other: not dependent on the batch."""
+    n = len(target)
+    if sampling == "permutation":
+        return rng.permuted(np.tile(target, (n_drawn, 1)), axis=1)
+    labels = reference_labels(target, sampling)
+    return labels[rng.integers(len(labels), size=(n_drawn, n))]
+
+
+def draw_batches(
+    rng: np.random.Generator, target: np.ndarray, sampling: Sampling, n_drawn: int, size: int | None
+) -> Iterator[tuple[np.ndarray, None]]:
+    """`draw_labels`, `size` at a time, in the form of `all_labels`."""
+    size = batch_size(size, target)
+    for start in range(0, n_drawn, size):
+        yield draw_labels(rng, target, sampling, min(size, n_drawn - start)), None
+
+
+def draw_until(
+    rng: np.random.Generator, target: np.ndarray, stopping: Stopping
+) -> Iterator[tuple[np.ndarray, None]]:
+    """Permutations until there are enough; the next batch waits for what the last one showed."""
+    while size := stopping.next_size():
+        yield draw_labels(rng, target, "permutation", size), None
+
+
+def batch_size(size: int | None, target: np.ndarray) -> int:
+    """Labelings that are kept in memory at a time."""
+    return size or max(1, BATCH_CELLS // len(target))
+
+
+def n_labelings(target: np.ndarray, sampling: Sampling) -> int:
+    """How many different labelings there are."""
+    n, counts = len(target), np.unique(target, return_counts=True)[1].tolist()
+    if sampling == "permutation":
+        return math.factorial(n) // math.prod(map(math.factorial, counts))
+    return int(len(np.unique(reference_labels(target, sampling))) ** n)
+
+
+def all_labels(
+    target: np.ndarray, sampling: Sampling, size: int | None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """All different labelings (size, n), some at a time, with their probabilities (size,)."""
+    share = Counter(reference_labels(target, sampling).tolist())
+    n_reference = share.total()
+    rows: Iterator[tuple[float, ...]]
+    if sampling == "permutation":
+        rows = arrangements(sorted(target.tolist()))
+    else:
+        rows = product(sorted(share), repeat=len(target))
+    n_rows = n_labelings(target, sampling)
+    size = batch_size(size, target)
+    while block := list(islice(rows, size)):
+        if sampling == "permutation":
+            probability = np.full(len(block), 1.0 / n_rows)
+        else:
+            each = [math.prod(share[label] for label in row) for row in block]
+            probability = np.array(each, dtype=float) / float(n_reference) ** len(target)
+        yield np.array(block), probability
+
+
+@dataclass(frozen=True, eq=False)
+class Relabeling:
+    """How labels change places in clusters, and how much each row counts, (n,), 1 in all."""
+
+    exchangeable: Exchangeable
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, target: np.ndarray, clusters: Clusters | None) -> "Relabeling | None":
+        """None where observations are by themselves; refused where nothing can change."""
+        if clusters is None:
+            return None
+        found = Exchangeable.of(target, clusters.groups.index)
+        if found.n_labelings == 1:
+            raise ValueError(
+                "groups leave one labeling alone: labels are permuted within groups, and those of "
+                "groups with one label among groups of the same size, of which there must be two "
+                "with different labels"
+            )
+        return cls(found, clusters.row_shares)
+
+    def drawn(
+        self, rng: np.random.Generator, n_drawn: int, size: int | None
+    ) -> Iterator[tuple[np.ndarray, None]]:
+        """As `draw_batches`."""
+        size = batch_size(size, self.weight)
+        for start in range(0, n_drawn, size):
+            yield self.exchangeable.draw(rng, min(size, n_drawn - start)), None
+
+    def until(
+        self, rng: np.random.Generator, stopping: Stopping
+    ) -> Iterator[tuple[np.ndarray, None]]:
+        """As `draw_until`."""
+        while size := stopping.next_size():
+            yield self.exchangeable.draw(rng, size), None
+
+    def every(self, size: int | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """As `all_labels`."""
+        probability = 1.0 / self.exchangeable.n_labelings
+        for labels in self.exchangeable.every(batch_size(size, self.weight)):
+            yield labels, np.full(len(labels), probability)

@@ -1,0 +1,239 @@
+"""How many of each class are learnt from, and the variance that is asked for."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ucvtest.common.checks import is_integer
+from ucvtest.data.sample import Sample
+from ucvtest.designs.draws import class_shares
+from ucvtest.designs.within_classes import WithinClasses
+from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
+from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, VARIANCES, default_variance
+from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+
+__all__ = ["MAX_OBS_PAIR_EFFECTS", "AnySizes", "ClassSizes", "asked_sizes"]
+
+MAX_OBS_PAIR_EFFECTS = 1000
+"""Most observations for which effects of pairs are kept: ten blocks of n x n sums for each learner,
+several times over, are 1.9 GB with 1000 observations and two learners (more than 6 with 2000)."""
+
+FEWEST_IN_BLOCK = 10
+"""Learning sets of each block that a jackknife without a fit takes at least."""
+
+LEAST_IN_CLASS = 3
+"""One observation to learn from, two to test."""
+
+
+@dataclass(frozen=True, eq=False)
+class AnySizes(WithinClasses):
+    """What the tests of two classes and of several have in common.
+
+    `in_pairs` says whether learning sets come in disjoint pairs where they can.
+    """
+
+    in_pairs: bool = True
+
+    known_variances: ClassVar[tuple[str, ...]] = VARIANCES
+
+    @property
+    def about(self) -> str:
+        """What the variances are for."""
+        return "loss='auc'"
+
+    @property
+    def n_scores(self) -> int:
+        """Scores that a rule gives each observation."""
+        return 1
+
+    def of_rows(self, learning: np.ndarray) -> np.ndarray:
+        """The learning sets (R, n) of rows, where units are clusters of them."""
+        return learning
+
+    @property
+    def n_scored(self) -> int:
+        """Rows that a rule scores: the observations, or the rows of all clusters."""
+        return self.n_obs
+
+    @property
+    def smallest(self) -> tuple[int, str]:
+        """How much there is of the smallest class, and the same in words."""
+        which = "smaller" if len(self.sizes) == 2 else "smallest"
+        return min(self.sizes), f"The {which} class has {min(self.sizes)} observations"
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """How many of each class are learnt from, in the order that `learn_size` has."""
+        return self.learn_sizes
+
+    @property
+    def singles_only(self) -> bool:
+        """Whether there are too many observations for sums over pairs of them."""
+        return False
+
+    @property
+    def rows_for_variances(self) -> int:
+        """Learning sets that variances take at least."""
+        return FEWEST_IN_BLOCK * N_BLOCKS if self.singles_only else ROWS_FOR_EACH * self.n_obs
+
+    @property
+    def variances(self) -> tuple[str, ...]:
+        """The variances that there are."""
+        if self.singles_only:
+            return ("jackknife",)
+        missing = set() if self.paired else {"midpoint"}
+        if not (self.disjoint and self.in_pairs):
+            missing |= {"clipped", "unbiased"}
+        return tuple(name for name in self.known_variances if name not in missing)
+
+    def chosen(self, variance: Any) -> str:
+        """The variance that is asked for, or that "auto" stands for."""
+        if isinstance(variance, str) and variance == "auto":
+            return "jackknife" if self.singles_only else default_variance(self)
+        if not isinstance(variance, str) or variance not in self.known_variances:
+            raise ValueError(
+                f"variance={variance!r:.60} does not exist for {self.about}: use one of auto, "
+                f"{', '.join(self.known_variances)}"
+            )
+        if variance != "jackknife" and self.singles_only:
+            raise ValueError(
+                f"variance={variance!r} needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = {self.n_obs}: "
+                "use variance='jackknife', which hardly differs from it there"
+            )
+        if variance == "midpoint" and not self.paired:
+            listed = ", ".join(f"{g} of {n}" for n, g in self.by_class)
+            raise ValueError(
+                f"variance='midpoint' needs at most half of each class to learn from, got {listed}:"
+                " use a smaller learn_size, or variance='jackknife'"
+            )
+        if variance not in self.variances:
+            other = self.variances[0]
+            raise ValueError(
+                f"variance={variance!r} needs disjoint pairs of learning sets, with two of each "
+                f"class in neither: use variance={other!r}"
+                + (" or a smaller learn_size" if self.in_pairs else "")
+            )
+        return variance
+
+    def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
+        """Refuse all learning sets where they are too many."""
+        n_fits = self.complete * n_learners
+        if n_fits > max_fits:
+            raise ValueError(
+                f"n_pairs='exact' needs {n_fits} fits, max_fits is {max_fits}: {remedy}"
+            )
+
+
+class ClassSizes(AnySizes):
+    """Positives and negatives, in this order."""
+
+    @classmethod
+    def checked(cls, sample: Sample, learn_size: Any) -> Self:
+        """The sizes that a user asks for, negatives first."""
+        members, sizes = asked_sizes(sample, learn_size)
+        return cls.of(members[::-1], sizes[::-1])
+
+    @classmethod
+    def given(cls, splits: GivenSplits, target: np.ndarray) -> Self:
+        """The sizes in splits that learn from as many of a class as the others."""
+        design = splits.design
+        if design.n_obs > MAX_OBS_PAIR_EFFECTS:
+            raise ValueError(
+                f"scores with loss='auc' need n <= {MAX_OBS_PAIR_EFFECTS}, got n = {design.n_obs}: "
+                "make the test from X and y, or use uv.InfluenceFunctionTest"
+            )
+        members, learnt = [np.flatnonzero(target == code) for code in (1, 0)], []
+        for each in members:
+            sizes, count = design.learning[:, each].sum(axis=1), len(each)
+            if sizes.min() != sizes.max() or not 1 <= sizes[0] <= count - 2:
+                raise ValueError(
+                    f"the design learns from {_range(sizes)} of {count} observations of a class, "
+                    "and the test needs the same number in every split, one at least, with two "
+                    "left to be tested: use StratifiedShuffleSplit with a test_size that is "
+                    "in proportion to the classes"
+                )
+            learnt.append(int(sizes[0]))
+        return cls.of(members, learnt, in_pairs=splits.in_pairs)
+
+    @property
+    def singles_only(self) -> bool:
+        """See `AnySizes`."""
+        return self.n_obs > MAX_OBS_PAIR_EFFECTS
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """How many negatives and positives are learnt from."""
+        return self.learn_sizes[::-1]
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """Diagnostics of the sample."""
+        return {"n_positive": self.sizes[0], "n_negative": self.sizes[1]}
+
+    def estimand(self, *, paired: bool) -> str:
+        """What is estimated, in words."""
+        positives, negatives = self.learn_sizes
+        subject = "difference of unconditional AUCs" if paired else "unconditional AUC"
+        return f"{subject} at learning-set size {negatives + positives} ({positives} positive)"
+
+
+def asked_sizes(
+    sample: Sample, learn_size: Any, units: str = "observations"
+) -> tuple[tuple[np.ndarray, ...], tuple[int, ...]]:
+    """The units of each class, the positive last, and how many of each are learnt from."""
+    codes, labels = sample.target.astype(int), np.asarray(sample.classes).tolist()
+    members = tuple(np.flatnonzero(codes == code) for code in range(len(labels)))
+    counts = tuple(map(len, members))
+    for label, count in zip(labels, counts, strict=True):
+        if count < LEAST_IN_CLASS:
+            raise ValueError(
+                f"class {label!r} has {count} {units}: at least {LEAST_IN_CLASS} of each "
+                "class are needed"
+            )
+    default = tuple(max(1, count // 2 - 1) for count in counts)
+    sizes = default if learn_size is None else _by_class(learn_size, codes, default)
+    names = [f"{units} of class {label!r}" for label in labels]
+    if len(labels) == 2:
+        names = ["negatives", "positives"]
+    for name, size, count in zip(names, sizes, counts, strict=True):
+        if not 1 <= size <= count - 2:
+            raise ValueError(
+                f"learn_size={learn_size!r} learns from {size} of {count} {name} where one of "
+                "each class must be learnt from and two tested: use "
+                f"learn_size={default}, or leave it out"
+            )
+    return members, sizes
+
+
+def _by_class(learn_size: Any, codes: np.ndarray, default: tuple[int, ...]) -> tuple[int, ...]:
+    """How many of each class to learn from: as given, or a number shared out."""
+    n_classes = len(default)
+    if (
+        isinstance(learn_size, (tuple, list, np.ndarray))
+        and len(learn_size) == n_classes
+        and all(map(is_integer, learn_size))
+    ):
+        return tuple(map(int, learn_size))
+    if not is_integer(learn_size):
+        each = (
+            "a pair of them, negatives first"
+            if n_classes == 2
+            else f"one for each of the {n_classes} classes in ascending order, pos_label last"
+        )
+        raise ValueError(
+            f"learn_size must be an integer, or {each}, with loss='auc'; got {learn_size!r:.60}"
+        )
+    least, most = n_classes, len(codes) - 2 * n_classes
+    if not least <= learn_size <= most:
+        raise ValueError(
+            f"learn_size must lie between {least} and n - {2 * n_classes} = {most} with loss='auc'"
+            f"{'' if n_classes == 2 else f' and {n_classes} classes'}, got {learn_size}: use "
+            f"{sum(default)}, or leave it out"
+        )
+    return tuple(class_shares(codes, int(learn_size)).tolist())
+
+
+def _range(sizes: np.ndarray) -> str:
+    low, high = int(sizes.min()), int(sizes.max())
+    return f"{low}" if low == high else f"{low} to {high}"

@@ -1,0 +1,182 @@
+"""The AUC where rows come in clusters: how many of these are learnt from."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ucvtest.common.checks import is_integer
+from ucvtest.data.groups import Clusters, units_of
+from ucvtest.data.sample import Sample
+from ucvtest.kernels.auc_ustatistic.clusters import RankedClasses, RowWeights
+from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, ClassSizes, asked_sizes
+from ucvtest.methods.ustatistic.auc.multiclass_sizes import in_words
+
+__all__ = ["ClusterSizes", "MixedSizes", "SeveralMixedSizes", "SingleLabelSizes", "cluster_sizes"]
+
+LEAST_GROUPS = 6
+"""Clusters of which learning sets leave three."""
+
+
+@dataclass(frozen=True, eq=False)
+class SingleLabelSizes(ClassSizes):
+    """Clusters of positives and of negatives: the numbers are those of clusters."""
+
+    weights: RowWeights = field(kw_only=True)
+
+    known_variances: ClassVar[tuple[str, ...]] = ("midpoint", "jackknife")
+
+    @classmethod
+    def of_clusters(cls, sample: Sample, clusters: Clusters, own: np.ndarray, size: Any) -> Self:
+        """The sizes that a user asks for; `own` are the classes of the clusters."""
+        groups = clusters.groups
+        units = replace(sample, response=sample.response[groups.first], codes=own, groups=None)
+        members, sizes = asked_sizes(units, size, units_of(clusters))
+        positive = sample.target == 1
+        weights = RowWeights.of(clusters, (positive, ~positive))
+        return cls.of(members[::-1], sizes[::-1], weights=weights)
+
+    def of_rows(self, learning: np.ndarray) -> np.ndarray:
+        """See `AnySizes`."""
+        return learning[:, self.weights.index]
+
+    @property
+    def n_scored(self) -> int:
+        """See `AnySizes`."""
+        return len(self.weights.index)
+
+    @property
+    def smallest(self) -> tuple[int, str]:
+        """See `AnySizes`."""
+        return min(self.sizes), f"The smaller class has {min(self.sizes)} groups"
+
+    @property
+    def about(self) -> str:
+        """What the variances are for."""
+        return "loss='auc' with groups"
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """Diagnostics of the sample."""
+        return {"n_positive_groups": self.sizes[0], "n_negative_groups": self.sizes[1]}
+
+
+@dataclass(frozen=True, eq=False)
+class MixedSizes(AnySizes):
+    """Clusters with rows of both classes."""
+
+    rankings: RankedClasses = field(kw_only=True)
+
+    known_variances: ClassVar[tuple[str, ...]] = ("jackknife",)
+
+    @classmethod
+    def of_clusters(cls, sample: Sample, clusters: Clusters, size: Any) -> Self:
+        """The sizes that a user asks for."""
+        units = _one_sample(clusters, size, "groups have rows of both classes")
+        return cls.of(*units, rankings=RankedClasses.of_two(clusters, sample.target == 1))
+
+    def of_rows(self, learning: np.ndarray) -> np.ndarray:
+        """See `AnySizes`."""
+        return learning[:, self.rankings.weights.index]
+
+    @property
+    def n_scored(self) -> int:
+        """See `AnySizes`."""
+        return len(self.rankings.weights.index)
+
+    @property
+    def smallest(self) -> tuple[int, str]:
+        """See `AnySizes`."""
+        count = int((self.rankings.weights.totals > 0).sum(axis=1).min())
+        return count, f"One of the classes is in {count} groups"
+
+    @property
+    def about(self) -> str:
+        """What the variances are for."""
+        return "loss='auc' with groups of both classes"
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """Diagnostics of the sample: those of clusters are in every result."""
+        return {}
+
+    def estimand(self, *, paired: bool) -> str:
+        """What is estimated, in words."""
+        subject = "difference of unconditional AUCs" if paired else "unconditional AUC"
+        return f"{subject} at learning-set size {self.learn_sizes[0]}"
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralMixedSizes(MixedSizes):
+    """Clusters with rows of more than two classes.
+
+    `positive` is the label of the last, where that is told from the rest; None for Hand and Till's
+    AUC of all pairs.
+    """
+
+    n_classes: int = field(kw_only=True)
+    positive: Any = None
+
+    @classmethod
+    def checked(cls, sample: Sample, clusters: Clusters, size: Any, *, against_rest: bool) -> Self:
+        """The sizes that a user asks for."""
+        assert sample.codes is not None
+        units = _one_sample(clusters, size, f"there are {sample.n_classes} classes")
+        labels, last = np.asarray(sample.classes).tolist(), sample.n_classes - 1
+        rankings = RankedClasses.of_several(clusters, sample.codes, last if against_rest else None)
+        positive = labels[-1] if against_rest else None
+        return cls.of(*units, rankings=rankings, n_classes=sample.n_classes, positive=positive)
+
+    @property
+    def about(self) -> str:
+        """What the variances are for."""
+        return f"loss='auc' of {self.n_classes} classes with groups"
+
+    @property
+    def n_scores(self) -> int:
+        """Scores that a rule gives each observation."""
+        return self.n_classes
+
+    def estimand(self, *, paired: bool) -> str:
+        """What is estimated, in words."""
+        about = in_words(self.n_classes, self.positive, paired=paired)
+        return f"{about} at learning-set size {self.learn_sizes[0]}"
+
+
+def _one_sample(clusters: Clusters, size: Any, where: str) -> tuple[tuple[np.ndarray], tuple[int]]:
+    """All clusters, and how many are learnt from: as the user asks for, or about half."""
+    n = clusters.n_groups
+    if n < LEAST_GROUPS:
+        raise ValueError(
+            f"groups names {n} groups: at least {LEAST_GROUPS} are needed for loss='auc' where "
+            f"{where}"
+        )
+    default = n // 2 - 1
+    asked = default if size is None else size
+    if not is_integer(asked):
+        raise ValueError(
+            f"learn_size must be a number of groups where {where}, got {size!r:.60}: use "
+            f"{default}, or leave it out"
+        )
+    if not 1 <= asked <= n - 3:
+        raise ValueError(
+            f"learn_size must lie between 1 and {n - 3} of {n} groups, got {asked}: use "
+            f"{default}, or leave it out"
+        )
+    return (np.arange(n),), (int(asked),)
+
+
+ClusterSizes = SingleLabelSizes | MixedSizes
+
+
+def cluster_sizes(
+    sample: Sample, clusters: Clusters, learn_size: Any, *, against_rest: bool
+) -> ClusterSizes:
+    """The sizes for clusters of one class each, or for others."""
+    if sample.n_classes > 2:
+        return SeveralMixedSizes.checked(sample, clusters, learn_size, against_rest=against_rest)
+    assert sample.codes is not None
+    own = clusters.groups.classes(sample.codes)
+    if own is None:
+        return MixedSizes.of_clusters(sample, clusters, learn_size)
+    return SingleLabelSizes.of_clusters(sample, clusters, own, learn_size)

@@ -1,0 +1,218 @@
+"""AUCs from learning sets within the classes, or of clusters: drawn, enumerated, or given."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
+from ucvtest.kernels.auc_ustatistic.clusters import MixedClusters, SingleLabelClusters
+from ucvtest.kernels.auc_ustatistic.large_samples import ManyObservations
+from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
+from ucvtest.kernels.auc_ustatistic.status import status
+from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.kernels.auc_ustatistic.variances import Answer
+from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
+from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes, SingleLabelSizes
+from ucvtest.methods.ustatistic.auc.multiclass_sizes import SeveralSizes
+from ucvtest.methods.ustatistic.estimation import in_parts
+from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+
+__all__ = ["Found", "Rankings", "Sampler", "Sizes", "estimated", "excess", "until_precise"]
+
+Sizes = ClassSizes | SeveralSizes | MixedSizes
+
+STAGE_CELLS = 500_000
+"""Scores of a learner that are in memory at a time."""
+
+STAGE_SCORES = 25_000_000
+"""The same of rows in clusters, which may be many more than there are clusters."""
+
+STAGE_PLACEMENTS = 4_000_000
+"""Placements of a learner, of two bytes, that are in memory at a time."""
+
+FEWEST_ROWS, FEWEST_FOR_EACH = 600, 10
+"""Learning sets that "auto" draws at least: altogether, and for each observation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The answer for the learner, or the difference of two, and how the run went.
+
+    `own` has the answers for each of two learners; `why` is "ok", or says why there is no variance.
+    """
+
+    answer: Answer
+    own: tuple[Answer, ...]
+    n_rows: int
+    why: str
+    converged: bool = True
+
+    def variance(self, name: str) -> float:
+        """The variance by its name; NaN where there is none."""
+        return self.answer.values[name]
+
+    def mc_se(self, name: str) -> float:
+        """The Monte-Carlo error of a variance."""
+        return self.answer.mc_se[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Sampler:
+    """Learning sets within the classes, or of clusters, with the scores of one learner or two."""
+
+    sizes: Sizes
+    source: LossSource
+    generator: np.random.Generator
+
+    @property
+    def rows_of_part(self) -> int:
+        """Learning sets whose scores are in memory at a time."""
+        sizes = self.sizes
+        of_units = STAGE_CELLS // (sizes.n_obs * sizes.n_scores)
+        return max(64, min(of_units, STAGE_SCORES // (sizes.n_scored * sizes.n_scores)))
+
+    def drawn(self, n_pairs: int) -> np.ndarray:
+        """Pairs of random learning sets (2 n_pairs, n), the first sets of all pairs first."""
+        return self.sizes.drawn(self.generator, n_pairs)
+
+    def scores(self, learning: np.ndarray) -> list[np.ndarray]:
+        """The scores of each learner, (R, n), or (R, n, C), undefined where it learnt."""
+        seeds = self.generator.integers(2**31 - 1, size=len(learning))
+        learning = self.sizes.of_rows(learning)
+        return self.source.each(learning, ~learning, seeds)
+
+
+class Rankings:
+    """Sums over the rankings of what was tested, by the learning sets so far."""
+
+    def __init__(self, sampler: Sampler, *, exact: bool) -> None:
+        self._sampler, self._exact = sampler, exact
+        self._n_learners, self._n_draws = 2 if sampler.source.paired else 1, 0
+        sizes = sampler.sizes
+        self.sums: TwoClasses | SeveralClasses | MixedClusters | ManyObservations
+        # The additive fit to fewer rows than these would be noisy.
+        rows = max(FEWEST_FOR_EACH * sizes.n_obs, STAGE_PLACEMENTS // sizes.n_obs)
+        if isinstance(sizes, SeveralSizes):
+            self.sums = SeveralClasses(sizes.classes, self._n_learners, exact=exact)
+        elif isinstance(sizes, MixedSizes):
+            self.sums = MixedClusters(sizes.rankings, sizes.learn_sizes[0], exact=exact)
+        elif isinstance(sizes, SingleLabelSizes):
+            self.sums = SingleLabelClusters(
+                sizes.members, sizes.weights, exact=exact, rows_at_a_time=rows
+            )
+        elif sizes.singles_only:
+            self.sums = ManyObservations(sizes.members, sizes.learn_sizes, self._n_learners)
+        else:
+            self.sums = TwoClasses(sizes.members, exact=exact, rows_at_a_time=rows)
+
+    @property
+    def n_rows(self) -> int:
+        """Learning sets so far."""
+        return self.sums.n_rows
+
+    @property
+    def n_learners(self) -> int:
+        """Learners: one or two."""
+        return self._n_learners
+
+    @property
+    def n_obs(self) -> int:
+        """Observations of the sample."""
+        return self._sampler.sizes.n_obs
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are learning sets enough for variances."""
+        fewest = self._sampler.sizes.rows_for_variances
+        return self._exact or (self.n_rows >= fewest and self._n_draws >= N_BLOCKS)
+
+    @property
+    def fewest(self) -> int:
+        """Learning sets that "auto" draws at least."""
+        # Coefficients of so many observations are not fitted, and need no rows.
+        singles_only = isinstance(self.sums, ManyObservations)
+        return max(FEWEST_ROWS, 0 if singles_only else FEWEST_FOR_EACH * self.n_obs)
+
+    def forecast(self, more: int) -> None:
+        """Say how many fits are left, as far as can be seen."""
+        self._sampler.source.forecast(more)
+
+    def draw(self, n_pairs: int) -> None:
+        """Draw pairs, some at a time, and fit."""
+        for size in in_parts(n_pairs, self._sampler.rows_of_part // 2):
+            self.add(self._sampler.drawn(size), self._sampler.sizes.draws(size))
+
+    def add(self, learning: np.ndarray, draw: np.ndarray) -> None:
+        """Fit to the learning sets (R, n); `draw` numbers those that were drawn together."""
+        self.sums.add(self._sampler.scores(learning), learning, self._n_draws + draw)
+        self._n_draws += int(draw.max()) + 1
+
+    def answers(self, *, own: bool) -> tuple[Answer, tuple[Answer, ...], str]:
+        """For the learner or the difference of two, with `own` for each of two, and the status."""
+        sums, sizes = self.sums, self._sampler.sizes
+        contrasts: list[tuple[int, ...]] = [(1, -1)[: self._n_learners]]
+        if own and self._n_learners == 2:
+            contrasts += [(1, 0), (0, 1)]
+        if not self.enough:
+            alone = [Answer.of_few_rows(sums.mean(each), sizes) for each in contrasts]
+            return alone[0], tuple(alone[1:]), "ok"
+        found = [sums.answer(each) for each in contrasts]
+        return found[0], tuple(found[1:]), status(sums, found[0])
+
+
+def estimated(sampler: Sampler, options: Options) -> Found:
+    """From random pairs, from all learning sets, or from the scores of given ones."""
+    rankings = Rankings(sampler, exact=options.n_pairs == "exact")
+    converged = True
+    if isinstance(options.given, GivenSplits):
+        for rows, draw in options.given.parts(sampler.rows_of_part):
+            rankings.add(options.given.design.learning[rows], draw)
+    elif isinstance(options.n_pairs, int):
+        sampler.source.expect(2 * options.n_pairs * rankings.n_learners)
+        rankings.draw(options.n_pairs)
+    elif options.n_pairs == "exact":
+        for learning in sampler.sizes.every(sampler.rows_of_part):
+            rankings.add(learning, np.arange(len(learning)))
+    else:
+        converged = until_precise(
+            rankings,
+            options,
+            rankings.n_learners,
+            lambda: excess(rankings.answers(own=False)[0], options),
+        )
+    answer, own, why = rankings.answers(own=True)
+    return Found(answer, own, rankings.n_rows, why, converged)
+
+
+def until_precise(
+    rankings: Rankings, options: Options, n_learners: int, excess_now: Callable[[], float]
+) -> bool:
+    """Draw until the Monte-Carlo error is small, or no further fits are allowed."""
+    most = options.max_fits // n_learners // 2
+    n_pairs = added = max(1, min(most, rankings.fewest // 2))
+    while True:
+        rankings.draw(added)
+        over = excess_now()
+        rankings.forecast(options.fits_left(over, 2 * n_pairs * n_learners))
+        if over <= 1 or n_pairs >= most:
+            return over <= 1
+        # Few different numbers, as those of rows are compiled for.
+        added = 3 * n_pairs if over**2 > 6 else n_pairs if over**2 > 1.4 else n_pairs // 2
+        added = min(added, most - n_pairs)
+        n_pairs += added
+
+
+def excess(answer: Answer, options: Options) -> float:
+    """The larger Monte-Carlo error as a multiple of the one allowed; 0 if nothing varies."""
+    variance = answer.values[options.variance]
+    if math.isnan(variance):
+        # Nothing to be had from further draws, unless there were too few for any variance.
+        return 0.0 if answer.jackknife == answer.jackknife else math.inf
+    of_variance = answer.mc_se[options.variance] / (options.tol * abs(variance))
+    if variance < 0:
+        return of_variance
+    return max(of_variance, answer.mc_se_estimate / (options.tol * math.sqrt(variance)))

@@ -1,0 +1,89 @@
+"""More than two classes: how many of each are learnt from, and which AUC is asked for."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ucvtest.data.sample import Sample
+from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
+from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, asked_sizes
+
+__all__ = ["SeveralSizes", "in_words"]
+
+MOST_OBS = 1000
+"""Sums over all pairs of observations are kept, three for each of ten blocks of rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralSizes(AnySizes):
+    """More than two classes in the order of the sample.
+
+    `positive` is the label of the last, where that is told from the rest; None for Hand and Till's
+    AUC of all pairs.
+    """
+
+    positive: Any = None
+
+    known_variances: ClassVar[tuple[str, ...]] = ("midpoint", "jackknife")
+
+    @classmethod
+    def checked(cls, sample: Sample, learn_size: Any, *, against_rest: bool) -> Self:
+        """The sizes that a user asks for, in the order of the sample's classes."""
+        if sample.n_obs > MOST_OBS:
+            raise ValueError(
+                f"loss='auc' of {sample.n_classes} classes needs n <= {MOST_OBS}, got n = "
+                f"{sample.n_obs}: merge classes into two, or use loss='zero_one'"
+            )
+        labels = np.asarray(sample.classes).tolist()
+        return cls.of(
+            *asked_sizes(sample, learn_size), positive=labels[-1] if against_rest else None
+        )
+
+    @property
+    def about(self) -> str:
+        """What the variances are for."""
+        return f"loss='auc' of {len(self.sizes)} classes"
+
+    @property
+    def n_scores(self) -> int:
+        """Scores that a rule gives each observation."""
+        return len(self.sizes)
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The same for the kernel."""
+        codes, n_classes = np.empty(self.n_obs, dtype=int), len(self.sizes)
+        for code, members in enumerate(self.members):
+            codes[members] = code
+        weights = (
+            hand_till(n_classes)
+            if self.positive is None
+            else one_against_rest(self.sizes, n_classes - 1)
+        )
+        return Classes(codes, self.learn_sizes, weights)
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """Diagnostics of the sample."""
+        return {"n_by_class": self.sizes}
+
+    def estimand(self, *, paired: bool) -> str:
+        """What is estimated, in words."""
+        listed = ", ".join(map(str, self.learn_sizes))
+        return (
+            f"{in_words(len(self.sizes), self.positive, paired=paired)} at learning-set size "
+            f"{sum(self.learn_sizes)} ({listed} of each class)"
+        )
+
+
+def in_words(n_classes: int, positive: Any, *, paired: bool) -> str:
+    """The AUC of several classes, or of the positive one against the rest."""
+    s = "s" if paired else ""
+    about = (
+        f"AUC{s} of class {positive!r} against the rest"
+        if positive is not None
+        else f"AUC{s} of {n_classes} classes (Hand and Till)"
+    )
+    return f"difference of unconditional {about}" if paired else f"unconditional {about}"

@@ -1,0 +1,175 @@
+"""The result of an AUC: statistics, status, tables, notes and diagnostics."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.inference.notes import own_diagnostics, own_tables, tie_notes
+from ucvtest.inference.studentise import (
+    Hypothesis,
+    Studentised,
+    studentise,
+    variance_table,
+)
+from ucvtest.kernels.auc_ustatistic.status import too_rough
+from ucvtest.kernels.auc_ustatistic.variances import Answer
+from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
+from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
+from ucvtest.methods.ustatistic.auc.estimation import Found
+from ucvtest.methods.ustatistic.auc.estimation import Sizes as AnySizes
+from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.reporting import ORDER, REMEDY_PAIRS, max_fits_notes
+from ucvtest.stats.per_learner import OwnValues
+
+__all__ = ["parts"]
+
+FEW_IN_CLASS = 8
+"""With fewer observations of a class than this, intervals are rough."""
+
+REMEDY_LOSSES = "use scores of more splits"
+
+
+def parts(
+    hypothesis: Hypothesis,
+    sizes: AnySizes,
+    options: Options,
+    found: Found,
+    source: LossSource,
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What a `TestResult` says of an AUC, but for the question and the fits."""
+    tested = _studentised(hypothesis, sizes, options, found)
+    own = _own_values(sizes, options, found, settings)
+    table = variance_table((name, found.mc_se(name), one) for name, one in tested.items())
+    return {
+        **vars(tested[options.variance]),
+        "method": "U-statistic test of the AUC",
+        "diagnostics": _diagnostics(sizes, options, found, source)
+        | options.interval.diagnostics(None)
+        | own_diagnostics(own),
+        "notes": (
+            *_notes(hypothesis, sizes, options, found, source),
+            *options.interval.notes(None, tested[options.variance]),
+        ),
+        "tables": {**own_tables(own), "Variances": table},
+        "better": "higher",
+    }
+
+
+def _studentised(
+    hypothesis: Hypothesis, sizes: AnySizes, options: Options, found: Found
+) -> dict[str, Studentised]:
+    """The test with each of the variances, or the reason why there is none."""
+    tested = {}
+    for name in sizes.variances:
+        one = studentise(
+            hypothesis,
+            found.answer.auc,
+            found.variance(name),
+            mc_se=found.answer.mc_se_estimate,
+            reference="t",
+            df=found.answer.df,
+            status=_status(sizes, options, found, name),
+        )
+        tested[name] = options.interval.applied(one, None, name)
+    return tested
+
+
+def _status(sizes: AnySizes, options: Options, found: Found, name: str) -> str:
+    """Whether a variance gives a test: "ok", or the reason why not."""
+    remedy = REMEDY_PAIRS if options.given is None else REMEDY_LOSSES
+    if found.why != "ok":
+        return found.why
+    variance, mc_se = found.variance(name), found.mc_se(name)
+    if math.isnan(variance):
+        return (
+            f"too few resamples: {found.n_rows} learning sets do not suffice for the variance, "
+            f"which takes {sizes.rows_for_variances} of them, drawn at least 10 times; {remedy}"
+        )
+    if variance < 0:
+        return (
+            f"negative variance estimate ({variance:.3g}, Monte-Carlo standard error "
+            f"{mc_se:.2g}), which an unbiased estimate can be at this sample size: use "
+            "variance='clipped'"
+        )
+    if found.answer.is_rough(name):
+        return too_rough(found.answer, name, remedy)
+    return "ok"
+
+
+def _own_values(
+    sizes: AnySizes, options: Options, found: Found, settings: Mapping[str, Any]
+) -> OwnValues | None:
+    """The AUCs of two learners, with the standard errors that the same variance gives."""
+    if not found.own:
+        return None
+    values = [(one.auc, _own_variance(one, options.variance)) for one in found.own]
+    return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+
+
+def _own_variance(one: Answer, name: str) -> float:
+    """With its Monte-Carlo part; 0 where all is ranked alike, NaN where it is too rough."""
+    value = one.values[name]
+    if math.isnan(value):
+        return 0.0 if one.jackknife == one.jackknife else math.nan
+    return math.nan if one.is_rough(name) else value + one.mc_se_estimate**2
+
+
+def _diagnostics(
+    sizes: AnySizes, options: Options, found: Found, source: LossSource
+) -> dict[str, Any]:
+    """Counts, variances, influence values and Monte-Carlo errors behind the result."""
+    answer = found.answer
+    influence = np.empty(sizes.n_obs)
+    for members, values in zip(sizes.members, answer.u, strict=True):
+        influence[members] = values
+    return {
+        "mc_se_estimate": answer.mc_se_estimate,
+        "mc_se_variance": found.mc_se(options.variance),
+        "variance": options.variance,
+        "n_pairs": found.n_rows // 2,
+        "converged": found.converged,
+        **sizes.counts,
+        **{f"variance_{name}": found.variance(name) for name in sizes.variances},
+        "pair_effects": answer.pair_effects,
+        "influence": influence,
+        **source.counts,
+    }
+
+
+def _notes(
+    hypothesis: Hypothesis,
+    sizes: AnySizes,
+    options: Options,
+    found: Found,
+    source: LossSource,
+) -> Iterator[str]:
+    """Notes for the reader of the result."""
+    yield ORDER
+    count, in_words = sizes.smallest
+    if count < FEW_IN_CLASS:
+        yield (
+            f"{in_words}: with fewer than {FEW_IN_CLASS} the standard error is "
+            "rough, and so is all that rests on it."
+        )
+    if not sizes.paired:
+        whole = "the groups" if isinstance(sizes, MixedSizes) else "a class"
+        yield (
+            f"Learning sets hold more than half of {whole}: the variance is the jackknife's, too "
+            "large rather than too small on average."
+        )
+    if not source.paired and hypothesis.null_value == 0.5 and isinstance(sizes, ClassSizes):
+        yield (
+            "Whether an AUC is above 1/2 is better answered by a permutation test: "
+            "LeavePairOutTest has an exact one."
+        )
+    if any(math.isnan(_own_variance(one, options.variance)) for one in found.own):
+        yield (
+            "There are too few resamples for the standard error of a learner's own AUC: the "
+            "Monte-Carlo error of its square is above half of it."
+        )
+    yield from tie_notes(source.ties)
+    yield from max_fits_notes(options, converged=found.converged)

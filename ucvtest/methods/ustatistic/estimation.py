@@ -1,0 +1,442 @@
+"""Estimates from learning sets and their losses: drawn, enumerated, or given."""
+
+import math
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from ucvtest.designs.draws import (
+    all_learning_sets,
+    draw_from_halves,
+    draw_orders,
+    exchange_one,
+    learning_sets,
+)
+from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.kernels.ustatistic.accumulator import Accumulator
+from ucvtest.kernels.ustatistic.first_order import FirstOrder, FirstOrderEstimate
+from ucvtest.kernels.ustatistic.monte_carlo_groups import Draws, number_of_groups
+from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
+from ucvtest.methods.ustatistic.enumeration import CompleteSums
+from ucvtest.methods.ustatistic.options import GivenPairs, Options, Sizes
+from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.stats.intervals import Shape
+
+__all__ = [
+    "RELIABLE",
+    "ROUNDING",
+    "Found",
+    "Sampler",
+    "complete_sums",
+    "estimated",
+    "in_parts",
+    "most_pairs",
+    "only_rounding",
+    "reliable",
+]
+
+STAGE_PAIRS = 512
+"""Pairs between the first checkpoints of "auto"."""
+
+STAGE_CELLS = 4_000_000
+"""Losses (pairs times observations) that a stage keeps in memory at most."""
+
+SETS_PER_SIDE, SETS_PER_SIDE_LARGE = 8, 4
+"""Learning sets drawn from each half of a random split: their products cost nothing, and lower the
+Monte-Carlo error of Theta^2 (studies/benchmarks/designs.py). Fewer where learning sets are
+larger than n/3: sets from one half then share most observations, which costs the other estimates
+precision."""
+
+EXCHANGE_SHARE = 4
+"""One split in this many has a set fitted again with one observation exchanged, for the
+asymptotic variance; every split where that variance is asked for, and none for the midpoint, which
+needs fewer splits than would make it precise."""
+
+RELIABLE = 0.25
+"""Monte-Carlo error, as a share of a variance, above which there is no answer."""
+
+ROUNDING = 1e-12
+"""Standard error, as a share of the estimate, that is no more than rounding error."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The estimates of a run, and how it went.
+
+    `variance` is the one to studentise with, `floored` if it was raised to four times its
+    Monte-Carlo error, or to the jackknife with all its noise; `own` each of two learners alone.
+    """
+
+    estimates: MonteCarloEstimates
+    variance: str
+    n_pairs: int
+    converged: bool = True
+    own: tuple[FirstOrderEstimate, ...] = ()
+    floored: bool = False
+
+    @property
+    def shape(self) -> Shape:
+        """Skewness of the pseudo-values, and how the standard error moves with the estimate."""
+        found = self.estimates
+        slope = (each.get("slope", math.nan) for each in (found.values, found.mc_se))
+        return Shape.of(found.effects, *slope)
+
+
+class Drawn(NamedTuple):
+    """Learning sets of a stage, on both sides of its draws, and the seeds of their fits.
+
+    `sides` are (G, s, n), of which only the places that are `used` (G, s) hold sets; `sets` are
+    those, of the first side, of the second, and with one observation exchanged.
+    """
+
+    sides: tuple[np.ndarray, np.ndarray]
+    used: np.ndarray
+    exchanged: np.ndarray
+    sets: np.ndarray
+    seeds: np.ndarray
+
+
+class Stage(NamedTuple):
+    """Draws that are summed at a time: see `Accumulator.add`."""
+
+    draws: Draws
+    weight: np.ndarray | None = None
+    exchanged: tuple[np.ndarray, np.ndarray] | None = None
+    cluster: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """Learning sets of one size with their losses, or loss differences.
+
+    `own` adds up the losses of each of two learners, which differences do not tell.
+    """
+
+    sizes: Sizes
+    source: LossSource
+    generator: np.random.Generator
+    own: FirstOrder | None = None
+
+    def differences(self, learning: np.ndarray, draw: np.ndarray) -> np.ndarray:
+        """Loss, or loss difference, of every rule at every observation; 0 inside L.
+
+        `draw` (R,) numbers the draws that the first R sets came in.
+        """
+        each = self.losses(learning, draw)
+        return each[0] - each[1] if self.source.paired else each[0]
+
+    def losses(self, learning: np.ndarray, draw: np.ndarray) -> list[np.ndarray]:
+        """The same of each learner."""
+        return self._losses(learning, draw, self._seeds(len(learning)))
+
+    def _seeds(self, number: int) -> np.ndarray:
+        # Always drawn, so that the splits do not depend on which learners want a seed.
+        return self.generator.integers(2**31 - 1, size=number)
+
+    def _losses(
+        self, learning: np.ndarray, draw: np.ndarray, seeds: np.ndarray
+    ) -> list[np.ndarray]:
+        each = self.source.each(learning, ~learning, seeds)
+        if self.own is not None:
+            self.own.add(each, learning, draw)
+        return each
+
+    def overlapping(self, n_draws: int, overlap: int) -> Draws:
+        """One set on each side of every draw, with `overlap` observations in common."""
+        g = self.sizes.learn_size
+        orders = draw_orders(self.generator, n_draws, self.sizes.n_obs)
+        l1, l2 = learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)
+        draw = np.arange(n_draws)
+        d1, d2 = self.differences(l1, draw), self.differences(l2, draw)
+        return d1[:, None], d2[:, None], l1[:, None], l2[:, None]
+
+    def stage(self, n_pairs: int, n_sets: int, exchange_every: int) -> Stage:
+        """Draws and their losses; disjoint sets as in `drawn`."""
+        if not self.sizes.disjoint:
+            return Stage(self.overlapping(-(-n_pairs // n_sets), self.sizes.least_overlap))
+        return self.evaluated(self.drawn(n_pairs, n_sets, exchange_every))
+
+    def drawn(self, n_pairs: int, n_sets: int, exchange_every: int) -> Drawn:
+        """Disjoint sets, `n_sets` a side; one draw in `exchange_every`, if any, has one exchanged.
+
+        What is drawn does not depend on losses.
+        """
+        rng, n_draws = self.generator, -(-n_pairs // n_sets)
+        n, g = self.sizes.n_obs, self.sizes.learn_size
+        sides = draw_from_halves(rng, n_draws, n_sets, n, g)
+        used = (np.arange(n_draws * n_sets) < n_pairs).reshape(n_draws, n_sets)
+        n_exchanged = _exchanges(n_draws, exchange_every)
+        exchanged = sides[0][:n_exchanged, 0]
+        if n_exchanged:
+            exchanged = exchange_one(rng, exchanged, sides[1][:n_exchanged, 0])
+        sets = np.concatenate([_used(sides[0], used), _used(sides[1], used), exchanged])
+        return Drawn(sides, used, exchanged, sets, self._seeds(len(sets)))
+
+    def evaluated(self, drawn: Drawn) -> Stage:
+        """The losses of what was drawn."""
+        n_pairs = int(np.count_nonzero(drawn.used))
+        draw = np.tile(np.arange(n_pairs) // drawn.used.shape[1], 2)
+        each = self._losses(drawn.sets, draw, drawn.seeds)
+        found = each[0] - each[1] if self.source.paired else each[0]
+        first, second, third = np.split(found, [n_pairs, 2 * n_pairs])
+        draws = _in_places(first, drawn.used), _in_places(second, drawn.used), *drawn.sides
+        exchange = (third, drawn.exchanged) if len(drawn.exchanged) else None
+        return Stage(draws, weight=drawn.used * 1.0, exchanged=exchange)
+
+    def stages(self, sizes: Sequence[int], n_sets: int, exchange_every: int) -> Iterator[Stage]:
+        """Stages of so many pairs; one is drawn, by a thread, while the last one is evaluated."""
+        if not self.sizes.disjoint:
+            yield from (self.stage(size, n_sets, exchange_every) for size in sizes)
+            return
+        with ThreadPoolExecutor(1) as thread:
+            pending = [thread.submit(self.drawn, sizes[0], n_sets, exchange_every)]
+            for size in sizes[1:]:
+                drawn = pending.pop().result()
+                pending.append(thread.submit(self.drawn, size, n_sets, exchange_every))
+                yield self.evaluated(drawn)
+            yield self.evaluated(pending.pop().result())
+
+
+class BackgroundSums:
+    """Sums over stages: one is added, by a thread, while the next is drawn and evaluated."""
+
+    def __init__(self, sums: Accumulator, thread: ThreadPoolExecutor) -> None:
+        self._sums, self._thread = sums, thread
+        self._pending: Future[None] | None = None
+
+    def add(self, stage: Stage) -> None:
+        """Add a stage as soon as the one before is added."""
+        self._wait()
+        draws, options = stage.draws, stage._asdict()
+        del options["draws"]
+        self._pending = self._thread.submit(self._sums.add, draws, **options)
+
+    def estimates(self) -> MonteCarloEstimates:
+        """The estimates from all stages so far."""
+        self._wait()
+        return self._sums.estimates()
+
+    def _wait(self) -> None:
+        if self._pending:
+            self._pending.result()
+
+
+@contextmanager
+def _summing(sampler: Sampler, n_draws: int) -> Iterator[BackgroundSums]:
+    """Sums that take stages until the context ends; `n_draws`: a lower bound for all draws."""
+    sizes, offset = sampler.sizes, sampler.source.offset
+    n, g = sizes.n_obs, sizes.learn_size
+    sums = Accumulator(n, g, disjoint=sizes.disjoint, n_draws=n_draws, offset=offset)
+    with ThreadPoolExecutor(1) as thread:
+        yield BackgroundSums(sums, thread)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How many pairs are drawn at a time, and how many sets from each half."""
+
+    sizes: Sizes
+    options: Options
+    n_learners: int
+
+    @property
+    def fewest(self) -> int:
+        """A number of pairs that every stage has at least."""
+        number = self.options.n_pairs
+        if isinstance(number, int):
+            return in_parts(number, most_pairs(self.sizes.n_obs))[-1]
+        return max(2, min(STAGE_PAIRS, self.options.max_fits // (3 * self.n_learners)))
+
+    @property
+    def sets_per_side(self) -> int:
+        """Learning sets from each half of a split: many, as long as every group gets a split."""
+        # Only the products gain; the other estimates prefer independent sets.
+        if self.options.variance not in ("clipped", "unbiased"):
+            return 1
+        n = self.sizes.n_obs
+        most = SETS_PER_SIDE if 3 * self.sizes.learn_size <= n else SETS_PER_SIDE_LARGE
+        return max(1, min(most, self.fewest // number_of_groups(n, self.fewest)))
+
+    @property
+    def exchange_every(self) -> int:
+        """One draw in this many has a set with one observation exchanged; 0 for none."""
+        if not self.sizes.disjoint or self.options.variance == "midpoint":
+            return 0
+        return 1 if self.options.variance == "asymptotic" else EXCHANGE_SHARE
+
+    def fits(self, n_pairs: int) -> int:
+        """Fits of a stage with so many pairs."""
+        n_draws = -(-n_pairs // self.sets_per_side)
+        return self.n_learners * (2 * n_pairs + _exchanges(n_draws, self.exchange_every))
+
+    def following(self, n_pairs: int, n_fits: int) -> int:
+        """Pairs in the next stage of "auto", after `n_pairs` pairs and `n_fits` fits."""
+        # Checkpoints grow by about a third, so that looking often costs little.
+        wanted = max(self.fewest, n_pairs // 3)
+        return min(wanted, most_pairs(self.sizes.n_obs), self._affordable(n_fits))
+
+    def _affordable(self, n_fits: int) -> int:
+        """Pairs that max_fits still allows, one exchanged set for each draw counted."""
+        fits_per_pair = 2.0
+        if self.exchange_every:
+            fits_per_pair += 1 / self.exchange_every
+        return int((self.options.max_fits - n_fits) / (fits_per_pair * self.n_learners))
+
+
+def estimated(sampler: Sampler, options: Options) -> Found:
+    """Estimates from random pairs, from all learning sets, or from the losses of given ones."""
+    own = None
+    if sampler.source.paired:
+        n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
+        complete = options.n_pairs == "exact"
+        own = FirstOrder(n, g, 2, complete=complete, offset=sampler.source.offset)
+        sampler = replace(sampler, own=own)
+    if isinstance(options.given, GivenPairs):
+        found = _from_pairs(sampler, options, options.given)
+    elif isinstance(options.given, GivenSplits):
+        found = _from_splits(sampler, options, options.given)
+    elif options.n_pairs == "exact":
+        found = _complete(sampler, options)
+    else:
+        found = _drawn(sampler, options)
+    return found if own is None else replace(found, own=own.estimates())
+
+
+def _drawn(sampler: Sampler, options: Options) -> Found:
+    """Estimates from random pairs: a given number, or as many as "auto" needs."""
+    steps = Steps(sampler.sizes, options, 2 if sampler.source.paired else 1)
+    n_sets, number = steps.sets_per_side, options.n_pairs
+    with _summing(sampler, -(-steps.fewest // n_sets)) as sums:
+        if not isinstance(number, int):
+            return _until_precise(sampler, options, steps, sums)
+        parts = in_parts(number, most_pairs(sampler.sizes.n_obs))
+        sampler.source.expect(sum(map(steps.fits, parts)))
+        for stage in sampler.stages(parts, n_sets, steps.exchange_every):
+            sums.add(stage)
+        estimates = sums.estimates()
+    return Found(estimates, options.variance, number)
+
+
+def _until_precise(sampler: Sampler, options: Options, steps: Steps, sums: BackgroundSums) -> Found:
+    """Draw until the Monte-Carlo error is small, or no further fits are allowed."""
+    size, n_pairs = steps.fewest, 0
+    while True:
+        sums.add(sampler.stage(size, steps.sets_per_side, steps.exchange_every))
+        n_pairs += size
+        estimates = sums.estimates()
+        over, n_fits = _excess(estimates, options.variance, options.tol), sampler.source.n_fits
+        sampler.source.forecast(options.fits_left(over, n_fits))
+        size, converged = steps.following(n_pairs, n_fits), over <= 1
+        if converged or size < steps.fewest:
+            return Found(estimates, options.variance, n_pairs, converged)
+
+
+def _from_pairs(sampler: Sampler, options: Options, given: GivenPairs) -> Found:
+    """Estimates from all given pairs."""
+    n, rows_of_draw = sampler.sizes.n_obs, 2 * given.n_sets
+    rows_of_stage = rows_of_draw * max(2, STAGE_CELLS // (rows_of_draw * n))
+    with _summing(sampler, given.n_draws) as sums:
+        for start in range(0, given.design.n_resamples, rows_of_stage):
+            learning = given.design.learning[start : start + rows_of_stage]
+            shape = (-1, 2, given.n_sets, n)
+            draw = np.arange(len(learning)) // rows_of_draw
+            d, sets = sampler.differences(learning, draw).reshape(shape), learning.reshape(shape)
+            sums.add(Stage((d[:, 0], d[:, 1], sets[:, 0], sets[:, 1])))
+        estimates = sums.estimates()
+    return Found(estimates, options.variance, given.n_pairs)
+
+
+def _from_splits(sampler: Sampler, options: Options, given: GivenSplits) -> Found:
+    """Estimates from all given splits; each is on both sides of a draw, with half the weight."""
+    sizes = sampler.sizes
+    sums = Accumulator(sizes.n_obs, sizes.learn_size, disjoint=False, n_draws=given.n_draws)
+    for rows, draw in given.parts(max(2, STAGE_CELLS // sizes.n_obs)):
+        learning = given.design.learning[rows]
+        d, sets = sampler.differences(learning, draw)[:, None], learning[:, None]
+        sums.add((d, d, sets, sets), weight=np.full((len(draw), 1), 0.5), cluster=draw)
+    return Found(sums.estimates(), options.variance, given.n_pairs)
+
+
+def _complete(sampler: Sampler, options: Options) -> Found:
+    """Estimates from all learning sets."""
+    sums = complete_sums(sampler)
+    values = sums.estimates()
+    estimates = MonteCarloEstimates(values, dict.fromkeys(values, 0.0), sums.effects)
+    n_pairs = comb(sampler.sizes.n_obs, sampler.sizes.learn_size) // 2
+    return Found(estimates, options.variance, n_pairs)
+
+
+def complete_sums(sampler: Sampler) -> CompleteSums:
+    """The sums over all learning sets."""
+    n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
+    rows = max(1, min(4096, STAGE_CELLS // n))
+    return CompleteSums(
+        n,
+        g,
+        (
+            (sampler.differences(sets, np.zeros(len(sets), dtype=int)), sets)
+            for sets in all_learning_sets(n, g, rows)
+        ),
+        sampler.source.offset,
+    )
+
+
+def _exchanges(n_draws: int, every: int) -> int:
+    """Draws of which one set is fitted again with an observation exchanged."""
+    return max(1, n_draws // every) if every else 0
+
+
+def _excess(found: MonteCarloEstimates, name: str, tol: float) -> float:
+    """The larger Monte-Carlo error as a multiple of the one that "auto" requires.
+
+    NaN where it is not known.
+    """
+    if only_rounding(found, name):
+        return 0.0
+    variance, mc_se = found.values[name], found.mc_se[name]
+    of_variance = mc_se / (min(tol, RELIABLE) * abs(variance))
+    if variance < 0:
+        return of_variance
+    of_estimate = found.mc_se["estimate"] / (tol * math.sqrt(variance))
+    return float(np.maximum(of_variance, of_estimate))
+
+
+def reliable(found: MonteCarloEstimates, name: str) -> bool:
+    """Whether the Monte-Carlo error of a variance is at most a quarter of it."""
+    return bool(found.mc_se[name] <= RELIABLE * found.values[name])
+
+
+def only_rounding(found: MonteCarloEstimates, name: str) -> bool:
+    """Whether a variance is zero, up to the rounding of losses that are all the same."""
+    return abs(found.values[name]) <= (ROUNDING * found.values["estimate"]) ** 2
+
+
+def most_pairs(n_obs: int) -> int:
+    """Pairs that one stage may hold."""
+    return max(STAGE_PAIRS, min(8 * STAGE_PAIRS, STAGE_CELLS // n_obs))
+
+
+def in_parts(total: int, most: int) -> list[int]:
+    """Sizes that sum to a total, as equal as possible and none above `most`."""
+    n_parts = -(-total // most)
+    return [total // n_parts + (part < total % n_parts) for part in range(n_parts)]
+
+
+def _used(sets: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """The sets (G, s, n) that are used, as rows."""
+    # Usually all of them, which need no copy.
+    return sets.reshape(-1, sets.shape[2]) if used.all() else sets[used]
+
+
+def _in_places(values: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """Rows (R, n) in the places that are used, zeros in the others; (G, s, n)."""
+    if used.all():
+        return values.reshape(*used.shape, -1)
+    placed = np.zeros((*used.shape, values.shape[1]), values.dtype)
+    placed[used] = values
+    return placed

@@ -1,0 +1,294 @@
+"""The parts of a result: statistics, status, table, notes and diagnostics."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.evaluation.problem import Problem
+from ucvtest.inference.notes import tie_notes
+from ucvtest.inference.studentise import Hypothesis, Studentised, studentise, variance_table
+from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
+from ucvtest.losses.loss import Loss
+from ucvtest.methods.ustatistic.estimation import RELIABLE, ROUNDING, Found, only_rounding, reliable
+from ucvtest.methods.ustatistic.options import NEED_DISJOINT, VARIANCES, Options
+from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.results.wording import SAME_LOSSES
+from ucvtest.stats.per_learner import OwnValues
+
+__all__ = [
+    "ORDER",
+    "REMEDY_PAIRS",
+    "diagnostics",
+    "max_fits_notes",
+    "notes",
+    "own_values",
+    "shared_notes",
+    "studentised",
+    "table",
+    "too_few_pairs",
+]
+
+ORDER = "Assumes independent observations and learners that do not depend on the order of rows."
+
+FAR_OUTSIDE, MC_ERRORS_OUTSIDE = 2, 2
+"""How many times a bound, and how many Monte-Carlo errors beyond it, the unbiased variance must be
+for a note that says what that means."""
+
+NOTABLE = 0.05
+"""Part of the standard error from which on a Monte-Carlo difference is explained."""
+
+MIN_PAIRS = 20
+"""With fewer pairs than this their Monte-Carlo error cannot be estimated."""
+
+REMEDY_PAIRS = "raise n_pairs (or, with n_pairs='auto', max_fits)"
+FLOORED = (
+    "The variance is taken for more than is likely: four times its Monte-Carlo error, or, where "
+    "the draws do not tell it at all, the jackknife with their noise. The interval is wider than "
+    "need be; raise n_pairs (or, with n_pairs='auto', max_fits)."
+)
+REMEDY_DRAWS = "use losses of more draws (uv.designs.DisjointSets)"
+REMEDY_SPLITS = "use losses of more splits (uv.designs.RandomSplits)"
+
+
+def studentised(
+    hypothesis: Hypothesis, n_obs: int, options: Options, found: Found, source: LossSource
+) -> dict[str, Studentised]:
+    """The test with each of the variances, or the reason why there is none."""
+    values, mc_se = found.estimates.values, found.estimates.mc_se
+    tested = {}
+    for name in VARIANCES:
+        if name not in values:
+            continue
+        normal = name in ("unbiased", "asymptotic")
+        one = studentise(
+            hypothesis,
+            float(values["estimate"]),
+            0.0 if only_rounding(found.estimates, name) else float(values[name]),
+            mc_se=mc_se["estimate"],
+            reference="normal" if normal else "t",
+            df=math.nan if normal else n_obs - 1.0,
+            status=_status(options, found, name, identical=source.identical),
+        )
+        tested[name] = options.interval.applied(one, found.shape, name)
+    return tested
+
+
+def table(found: Found, tested: Mapping[str, Studentised]) -> Mapping[str, tuple[Any, ...]]:
+    """The variance that is used, and all others that are precise enough."""
+    mc_se = found.estimates.mc_se
+    return variance_table(
+        (name, mc_se[name], one)
+        for name, one in tested.items()
+        if name == found.variance or _precise(found, name)
+    )
+
+
+def _precise(found: Found, name: str) -> bool:
+    """Whether the Monte-Carlo error of a variance, which can be negative, is small beside it."""
+    small = found.estimates.mc_se[name] <= RELIABLE * abs(found.estimates.values[name])
+    return small or only_rounding(found.estimates, name)
+
+
+def diagnostics(found: Found, source: LossSource) -> dict[str, Any]:
+    """Counts, variances and Monte-Carlo errors behind the result."""
+    values, mc_se = found.estimates.values, found.estimates.mc_se
+    shown = {
+        f"variance_{name}": float(values[name])
+        for name in (*VARIANCES, "geometric")
+        if name in values
+    }
+    known: dict[str, Any] = {
+        "mc_se_estimate": mc_se["estimate"],
+        "mc_se_variance": mc_se[found.variance],
+        "variance": found.variance,
+        "n_pairs": found.n_pairs,
+        "converged": found.converged,
+        "one_class_fits": source.one_class_fits,
+        **shown,
+        **source.ties,
+    }
+    known |= {name: values[name] for name in ("theta_squared", "pair_effects") if name in values}
+    return known
+
+
+def own_values(own: Sequence[FirstOrderEstimate], settings: Mapping[str, Any]) -> OwnValues | None:
+    """The mean losses of two learners, with the jackknife's standard errors."""
+    if not own:
+        return None
+    values = [(one.mean, _own_variance(one)) for one in own]
+    return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+
+
+def _own_variance(one: FirstOrderEstimate) -> float:
+    """The jackknife with its Monte-Carlo part; NaN where too few resamples leave it open."""
+    if abs(one.jackknife) <= (ROUNDING * one.mean) ** 2:
+        return 0.0
+    rough = not one.mc_se_jackknife <= one.jackknife / 4
+    return math.nan if rough else one.jackknife + one.mc_se**2
+
+
+def notes(
+    options: Options, found: Found, source: LossSource, loss: Loss, problem: Problem | None
+) -> list[str]:
+    """Notes for the reader of the result; no problem where losses are given."""
+    listed = [
+        ORDER,
+        *_variance_notes(options),
+        *_outside_notes(found),
+        *_own_notes(found),
+        *([FLOORED] if found.floored else []),
+        *shared_notes(options, source, loss, problem, converged=found.converged),
+    ]
+    if options.given is not None:
+        listed.append(
+            "The estimate is not the plain mean of the given losses: their additive part serves "
+            "as a control variate, which removes its chance variation between draws and leaves "
+            "the expectation as it is."
+        )
+    return listed
+
+
+def shared_notes(
+    options: Options, source: LossSource, loss: Loss, problem: Problem | None, *, converged: bool
+) -> list[str]:
+    """Notes on features, learning sets with one class, ties, and a fit that was stopped."""
+    listed = [*_feature_notes(problem)]
+    if source.one_class_fits:
+        log_loss = loss.output == "probability"
+        listed.append(
+            f"{source.one_class_fits} fits had a learning set with a single class and predict it"
+            + (", with probability 0 or 1: a wrong one costs 36." if log_loss else ".")
+        )
+    listed.extend(tie_notes(source.ties))
+    listed.extend(max_fits_notes(options, converged=converged))
+    return listed
+
+
+def max_fits_notes(options: Options, *, converged: bool) -> Iterator[str]:
+    """The note on a Monte-Carlo error that is larger than asked for."""
+    if not converged:
+        allowed = (
+            ""
+            if options.max_seconds is None
+            else (f", which max_seconds = {options.max_seconds:g} allowed,")
+        )
+        yield (
+            f"Stopped at max_fits = {options.max_fits}{allowed} before the Monte-Carlo error fell "
+            f"below tol = {options.tol}; it is part of the standard error."
+        )
+
+
+def _status(options: Options, found: Found, name: str, *, identical: bool) -> str:
+    """Whether a variance gives a test: "ok", or the reason why not."""
+    variance, mc_se = found.estimates.values[name], found.estimates.mc_se[name]
+    remedy = remedy_for(options)
+    if identical:
+        return SAME_LOSSES
+    if math.isnan(variance):
+        return f"the {name} variance could not be estimated: {remedy}"
+    if (few := too_few_pairs(options, found.n_pairs, remedy)) is not None:
+        return few
+    if only_rounding(found.estimates, name):
+        if options.interval.answers_without_spread:
+            return "ok"
+        return "degenerate: the variance estimate is zero, the loss did not vary"
+    if variance < 0 and name in ("unbiased", "asymptotic"):
+        other = "midpoint" if "midpoint" in found.estimates.values else "jackknife"
+        return (
+            f"negative variance estimate ({variance:.3g}, Monte-Carlo standard error "
+            f"{mc_se:.2g}), which an unbiased estimate can be at this sample size: "
+            f"use variance={other!r}"
+        )
+    if not reliable(found.estimates, name):
+        return (
+            f"too few resamples: the Monte-Carlo standard error of the variance ({mc_se:.2g}) "
+            f"is above a quarter of it ({variance:.2g}); {remedy}"
+            + (", or use variance='jackknife'" if name in NEED_DISJOINT else "")
+        )
+    return "ok"
+
+
+def too_few_pairs(options: Options, n_pairs: int, remedy: str) -> str | None:
+    """The status where pairs do not suffice for their own Monte-Carlo error."""
+    what = "pairs"
+    if isinstance(options.given, GivenSplits):
+        n_pairs, what = options.given.n_draws, "draws"
+    if n_pairs >= MIN_PAIRS or options.n_pairs == "exact":
+        return None
+    return (
+        f"too few resamples: {n_pairs} {what} do not suffice to estimate their "
+        f"Monte-Carlo error, which takes {MIN_PAIRS}; {remedy}"
+    )
+
+
+def remedy_for(options: Options) -> str:
+    """What to do where there are too few resamples."""
+    if options.given is None:
+        return REMEDY_PAIRS
+    return REMEDY_SPLITS if isinstance(options.given, GivenSplits) else REMEDY_DRAWS
+
+
+def _variance_notes(options: Options) -> Iterator[str]:
+    """The note on a variance that is liberal."""
+    if options.variance in ("unbiased", "asymptotic"):
+        yield (
+            f"The {options.variance} variance with the normal reference is liberal at small n; "
+            "variance='midpoint' holds its level better."
+        )
+
+
+def _outside_notes(found: Found) -> Iterator[str]:
+    """The note on an unbiased variance far beyond the bounds that the clipped one respects."""
+    values = found.estimates.values
+    if found.variance != "clipped":
+        return
+    unbiased, mc_se = values["unbiased"], found.estimates.mc_se["unbiased"]
+    low, high = values["geometric"], values["jackknife"]
+    noisy = (
+        "it is too noisy at this sample size to be used alone, and clipping moved it to that bound"
+    )
+    said = f"The unbiased variance ({unbiased:.2g}, Monte-Carlo standard error {mc_se:.1g}) is far"
+    margin = MC_ERRORS_OUTSIDE * mc_se
+    if unbiased > FAR_OUTSIDE * high and unbiased - high > margin:
+        yield (
+            f"{said} above the jackknife's ({high:.2g}), which on average is no smaller than the "
+            f"true one: {noisy}. If the true one is larger all the same, the interval is too short."
+        )
+    elif unbiased < low / FAR_OUTSIDE and low - unbiased > margin:
+        yield (
+            f"{said} below the lower bound ({low:.2g}) that goes with components falling "
+            f"geometrically with their degree: {noisy}. If the true one is smaller all the same, "
+            "the interval is longer than it need be."
+        )
+
+
+def _own_notes(found: Found) -> Iterator[str]:
+    """Why the two learners' own values do not differ by the estimate."""
+    if not found.own:
+        return
+    if any(math.isnan(_own_variance(one)) for one in found.own):
+        yield (
+            "There are too few resamples for the standard error of a learner's own value: the "
+            "Monte-Carlo error of its square is above a quarter of it."
+        )
+    first, other = found.own
+    values = found.estimates.values
+    apart = abs(first.mean - other.mean - values["estimate"])
+    if apart > max(NOTABLE * math.sqrt(max(values["jackknife"], 0.0)), ROUNDING):
+        yield (
+            "The learners' own values are plain means over the fits. The estimate is not: a "
+            "control variate takes chance variation between draws out of it, so that their "
+            f"difference is {apart:.2g} off the estimate."
+        )
+
+
+def _feature_notes(problem: Problem | None) -> Iterator[str]:
+    if problem is None:
+        return
+    n_obs, n_features = problem.sample.n_obs, problem.sample.features.shape[1]
+    if n_features > n_obs:
+        yield (
+            f"With more features ({n_features}) than observations ({n_obs}) losses "
+            "can be skewed, and the interval can cover less than its nominal level."
+        )

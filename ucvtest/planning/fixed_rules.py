@@ -1,0 +1,235 @@
+"""Fixed rules on a test set of another size: nothing is learnt."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv, ndtr, ndtri
+
+from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
+from ucvtest.losses.resample_means import AUC
+from ucvtest.losses.table import Losses
+from ucvtest.planning.predictors import Basis
+from ucvtest.planning.variance_components import log_error
+from ucvtest.stats.exact import BinomialCounts
+from ucvtest.stats.intervals import PlusFour, Shape
+from ucvtest.stats.logit import LogitT
+from ucvtest.stats.placements import placements
+from ucvtest.stats.wald import reference_distribution
+
+__all__ = ["McNemar", "OneRate", "PairedT", "Ranking", "WeightedRate", "basis_of_rules"]
+
+NEGLIGIBLE = 1e-12
+"""Probability of numbers of errors that sums leave out."""
+
+
+@dataclass(frozen=True)
+class PairedT:
+    """Losses of a rule, or differences of two, with this standard deviation: the t test."""
+
+    deviation: float
+    log_error: float
+    least: int = 4
+
+    def sd(self, n: int) -> float:
+        """Standard deviation of the mean."""
+        return self.deviation / math.sqrt(n)
+
+    def se(self, n: int) -> float:
+        """The same."""
+        return self.sd(n)
+
+    def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
+        """Of Student's interval."""
+        distribution = reference_distribution("t", n - 1.0)
+        assert distribution is not None
+        return 2 * distribution.isf(alpha / 2) * scale * self.sd(n)
+
+    def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
+        """As statsmodels has it for paired differences."""
+        from statsmodels.stats.power import TTestPower
+
+        size = abs(effect) / (scale * self.deviation)
+        return float(TTestPower().power(size, n, alpha))
+
+
+@dataclass(frozen=True)
+class WeightedRate(PairedT):
+    """The weighted error rate of one rule, with the interval that `HoldOutTest` gives it.
+
+    Weights make `effective_share` of the observations of them, as in the pilot.
+    """
+
+    rate: float = math.nan
+    effective_share: float = 1.0
+
+    def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
+        """With four observations added."""
+        variance, effective = (scale * self.sd(n)) ** 2, self.effective_share * n
+        rule = PlusFour(self.rate, variance, effective, given_df=n - 1.0)
+        low, high = rule.interval("two-sided", alpha)
+        return high - low
+
+
+@dataclass(frozen=True)
+class McNemar:
+    """Error rates of two rules, of which one alone errs at a share `discordant` of observations.
+
+    `low` and `high` are what the pilot leaves open of it.
+    """
+
+    discordant: float
+    log_error: float
+    low: float
+    high: float
+    least: int = 4
+
+    def sd(self, n: int) -> float:
+        """Standard deviation of the difference where the rules are equally good."""
+        return math.sqrt(self.discordant / n)
+
+    def se(self, n: int) -> float:
+        """The same."""
+        return self.sd(n)
+
+    def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
+        """By the normal approximation: that of the exact interval is somewhat larger."""
+        share = _at_scale(scale, self.low, self.discordant, self.high)
+        return -2 * float(ndtri(alpha / 2)) * math.sqrt(share / n)
+
+    def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
+        """Of the exact test, by going through all numbers of discordant observations."""
+        from scipy.stats import binom
+
+        share = max(_at_scale(scale, self.low, self.discordant, self.high), abs(effect))
+        chance = (1 + abs(effect) / share) / 2
+        low, high = (int(binom.ppf(tail, n, share)) for tail in (NEGLIGIBLE, 1 - NEGLIGIBLE))
+        telling = np.arange(low, high + 1)
+        critical = binom.ppf(alpha / 2, telling, 0.5)
+        critical = np.where(2 * binom.cdf(critical, telling, 0.5) <= alpha, critical, critical - 1)
+        rejected = binom.cdf(critical, telling, chance) + binom.cdf(critical, telling, 1 - chance)
+        return float(binom.pmf(telling, n, share) @ rejected)
+
+
+@dataclass(frozen=True)
+class OneRate:
+    """The error rate of one rule, with Clopper and Pearson's interval.
+
+    `low` and `high` are what the pilot leaves open of it.
+    """
+
+    rate: float
+    log_error: float
+    low: float
+    high: float
+    least: int = 4
+
+    def sd(self, n: int) -> float:
+        """Standard deviation of the observed rate."""
+        return math.sqrt(self.rate * (1 - self.rate) / n)
+
+    def se(self, n: int) -> float:
+        """The same."""
+        return self.sd(n)
+
+    def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
+        """The expected one: the farther a rate is from 1/2, the shorter."""
+        from scipy.stats import binom
+
+        ends = sorted((self.low, self.high), key=lambda end: -abs(end - 0.5))
+        widest = 0.5 if self.low < 0.5 < self.high else ends[1]
+        rate = _at_scale(scale, ends[0], self.rate, widest)
+        errors = np.arange(n + 1)
+        kept = binom.pmf(errors, n, rate) > NEGLIGIBLE
+        k = errors[kept]
+        low = np.where(k > 0, betaincinv(np.maximum(k, 1), n - k + 1, alpha / 2), 0.0)
+        high = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1), 1 - alpha / 2), 1.0)
+        return float(binom.pmf(k, n, rate) @ (high - low))
+
+    def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
+        """One rule is compared with nothing."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """AUCs by DeLong's variance, the classes being in the shares of the sample.
+
+    `estimate` is the AUC of one rule, whose interval is made on the logit scale; None of two.
+    """
+
+    unit_variance: float
+    log_error: float
+    estimate: float | None
+    least: int = 4
+
+    def sd(self, n: int) -> float:
+        """Standard deviation of the AUC, or of the difference of two."""
+        return math.sqrt(self.unit_variance / n)
+
+    def se(self, n: int) -> float:
+        """The same."""
+        return self.sd(n)
+
+    def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
+        """Of the interval that `DeLongTest` gives."""
+        if self.estimate is not None:
+            rule = LogitT(self.estimate, scale * self.sd(n), math.nan)
+            low, high = rule.interval("two-sided", alpha)
+            return high - low
+        return -2 * float(ndtri(alpha / 2)) * scale * self.sd(n)
+
+    def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
+        """Of the z test."""
+        size, z = abs(effect) / (scale * self.sd(n)), -float(ndtri(alpha / 2))
+        return float(ndtr(size - z) + ndtr(-size - z))
+
+
+def basis_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Basis, float]:
+    """What the losses of fixed rules predict, and the estimate that they give."""
+    observed = losses.difference(learner, other)
+    values = observed.values if losses.loss != AUC else None
+    if values is None:
+        return _of_ranking(losses, observed.learner, observed.other)
+    estimate = float(values.mean())
+    error = log_error(Shape.of(values).df, 0.0)
+    if losses.loss == "zero_one" and bool(np.isin(values, (-1, 0, 1)).all()):
+        share = _positive(float(np.abs(values).mean()))
+        ends = BinomialCounts(round(share * len(values)), len(values)).interval("two-sided", 0.05)
+        if other is None:
+            _positive(1 - estimate)
+            return OneRate(estimate, error, *ends), estimate
+        return McNemar(share, error, *ends), estimate
+    deviation = _positive(float(values.std(ddof=1)))
+    effective = losses.settings.get(EFFECTIVE_SIZE)
+    if other is None and losses.loss == WEIGHTED_ERRORS and effective is not None:
+        share = effective / len(values)
+        return WeightedRate(deviation, error, rate=estimate, effective_share=share), estimate
+    return PairedT(deviation, error), estimate
+
+
+def _of_ranking(losses: Losses, learner: int, other: int | None) -> tuple[Basis, float]:
+    labels, scores = losses.difference(learner, None).tested_target, losses.known_values
+    found = placements(labels, scores[learner])
+    if other is not None:
+        found = found - placements(labels, scores[other])
+    n = len(found.positives) + len(found.negatives)
+    df = min(len(found.positives), len(found.negatives)) - 1.0
+    variance = _positive(found.variance)
+    alone = found.mean if other is None else None
+    return Ranking(n * variance, log_error(max(df, 1.0), 0.0), alone), found.mean
+
+
+def _at_scale(scale: float, low: float, middle: float, high: float) -> float:
+    """What standard errors come from: itself, or an end of what the pilot leaves open."""
+    return low if scale < 1 else high if scale > 1 else middle
+
+
+def _positive(value: float) -> float:
+    if not value > 0:
+        raise ValueError(
+            "losses do not vary, or each class has too few observations: nothing can be predicted "
+            "from them; use a larger pilot"
+        )
+    return value

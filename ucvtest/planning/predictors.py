@@ -1,0 +1,123 @@
+"""What standard errors, widths and power are predicted from."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Protocol
+
+from scipy.special import ndtr
+
+from ucvtest.methods.ustatistic.interval import knows_slope
+from ucvtest.planning.variance_components import Ladder
+from ucvtest.stats.intervals import PlusFour
+from ucvtest.stats.logit import LogitT
+from ucvtest.stats.variance_stabilised import StabilisedT
+
+__all__ = ["LEAST_OBS", "Basis", "Kind", "Learners"]
+
+Kind = Literal["t", "stabilised", "log", "plus four", "logit"]
+"""What an interval is: Student's, on the scale of a constant standard error, or of a logarithm."""
+
+LEAST_OBS = 12
+"""With fewer observations no interval has been tried."""
+
+
+class Basis(Protocol):
+    """A sample, or several, that predict what another size would give.
+
+    `scale` multiplies standard errors: it carries their own uncertainty.
+    """
+
+    @property
+    def least(self) -> int:
+        """The smallest size that can be predicted."""
+
+    @property
+    def log_error(self) -> float:
+        """Standard deviation of the logarithm of a predicted standard error."""
+
+    def sd(self, n: int) -> float:
+        """Standard deviation of the estimate."""
+
+    def se(self, n: int) -> float:
+        """The standard error that would be reported."""
+
+    def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
+        """Width of the interval; of a ratio its upper over its lower end."""
+
+    def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
+        """Probability that the two-sided test rejects where the effect is as large as this."""
+
+
+@dataclass(frozen=True)
+class Learners:
+    """Learners at a learning-set size: components of the variance, from a pilot or a simulator.
+
+    `kind` is what the interval is; "plus four" and "logit", of one learner, need its `estimate`,
+    "stabilised" the `slope` of the logarithm of the standard error, and is "t" where the test has
+    it so. Degrees of freedom are `df_share` of n - 1, at least 4.
+    """
+
+    ladder: Ladder
+    variance: str
+    kind: Kind
+    estimate: float
+    log_error: float
+    df_share: float = 1.0
+    slope: float = 0.0
+
+    @property
+    def least(self) -> int:
+        """Twice what is learnt from and tested, so that all variances exist."""
+        return max(2 * self.ladder.degree, LEAST_OBS)
+
+    def sd(self, n: int) -> float:
+        """Standard deviation of the estimate."""
+        return math.sqrt(self.ladder.variance(n))
+
+    def se(self, n: int) -> float:
+        """The standard error that would be reported."""
+        return math.sqrt(self.ladder.reported(n, self.variance))
+
+    def width(self, n: int, alpha: float, scale: float = 1.0) -> float:
+        """Width of the interval."""
+        return self._widths[self.kind](n, scale * self.se(n), alpha)
+
+    def power(self, n: int, effect: float, alpha: float, scale: float = 1.0) -> float:
+        """Of the test whose standard error is the reported one, of a normal estimate.
+
+        Of effects of either sign the mean, as the stabilised test finds one of them more easily.
+        """
+        sd, se = scale * self.sd(n), scale * self.se(n)
+        far = self._ends(n, se, alpha)
+        sides = [ndtr((sign * abs(effect) - end) / sd) for end in far for sign in (1, -1)]
+        return float(sum(sides) / 2)
+
+    def _ends(self, n: int, se: float, alpha: float) -> tuple[float, float]:
+        """How far above and below the estimate the ends of the interval are."""
+        sloped = self.kind == "stabilised" and knows_slope(n, self.ladder.degree - 1)
+        rule = StabilisedT(0.0, se, self._df(n), self.slope if sloped else 0.0)
+        low, high = rule.interval("two-sided", alpha)
+        return high, -low
+
+    def _df(self, n: int) -> float:
+        return max(self.df_share * (n - 1), 4.0)
+
+    @cached_property
+    def _widths(self) -> Mapping[str, Callable[[int, float, float], float]]:
+        return {
+            "t": lambda n, se, alpha: sum(self._ends(n, se, alpha)),
+            "stabilised": lambda n, se, alpha: sum(self._ends(n, se, alpha)),
+            "log": lambda n, se, alpha: math.exp(sum(self._ends(n, se, alpha))),
+            "plus four": lambda n, se, alpha: _between(
+                PlusFour(self.estimate, se**2, n).interval("two-sided", alpha)
+            ),
+            "logit": lambda n, se, alpha: _between(
+                LogitT(self.estimate, se, n - 2.0).interval("two-sided", alpha)
+            ),
+        }
+
+
+def _between(ends: tuple[float, float]) -> float:
+    return ends[1] - ends[0]

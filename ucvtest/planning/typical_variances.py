@@ -1,0 +1,163 @@
+"""What a pilot says of the components of a variance, helped by what is usual.
+
+In a pilot of 40 the logarithm of the jackknife J has a standard deviation of .3 to .6, and most of
+J are effects that larger samples lose. How often the losses differ from 0, and how much they agree
+under disjoint learning sets, is known far better, and predicts the standard errors of larger
+samples better where learning sets matter. So does the mean square of differences of squared and
+other losses that do not jump, of which J is a nearly constant share. All numbers here stem from the
+problems in CHOSEN_ON of studies/planning/run.py; the others there were used for no choice.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from ucvtest.planning.variance_components import MOST_FIRST, Ladder, log_error
+
+__all__ = ["SMOOTH", "STEPS", "Seen", "Spread", "components", "helped"]
+
+PSEUDO_OBS = 50
+"""Observations that what is usual counts for beside those of the pilot."""
+
+LEAST_FIRST, BY_AGREEMENT = 0.04, 1.5
+"""v_1 as a share of the mean square: the least, and what the square of the agreement adds."""
+
+JACKKNIFE, PAIR_EFFECTS = 0.55, 0.45
+"""J and M2 as shares of the mean square, where losses do not agree; with agreement r, J is larger
+by .4 r and M2 smaller by r."""
+
+SMOOTH_JACKKNIFE = 0.8
+"""J as a share of the mean square of differences of losses that do not jump."""
+
+FLOOR = 0.05
+"""The share of what is usual that a pilot's J or M2 counts for at least: they can be below zero."""
+
+SMOOTH, STEPS = 0.4, 0.15
+"""v_1 as a share of J at least: of squared losses and their like, and of losses that jump where a
+prediction does, as rankings and errors do, whose J is made of effects of pairs and more."""
+
+USUAL_ERROR = 0.4
+"""Standard deviation of the logarithm of a standard error that is predicted by what is usual."""
+
+BEYOND_KURTOSIS = 1.5
+"""J varies by so much more than the kurtosis of effects in a pilot says."""
+
+EXTRAPOLATION = 0.1
+"""The same of components that are known, as the others follow no simple rule."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Losses, or differences of losses, under pairs of disjoint learning sets.
+
+    `mean_square` is their mean square: an error rate, or how often one of two rules errs alone.
+    `agreement` is the mean of products of losses at an observation that neither set holds, over the
+    mean square: 1 where the learning set does not matter.
+    """
+
+    mean_square: float
+    agreement: float
+
+    @classmethod
+    def of(cls, losses: np.ndarray) -> Self:
+        """From losses (R, n), NaN where not tested, the sets of a pair in rows that follow.
+
+        The agreement is NaN where all losses are 0.
+        """
+        testing = ~np.isnan(losses)
+        known = np.where(testing, losses, 0.0)
+        both = testing[::2] & testing[1::2]
+        square = float((known**2).sum() / testing.sum())
+        product = float((known[::2] * known[1::2] * both).sum() / both.sum())
+        agreement = min(max(product / square, 0.0), 1.0) if square else math.nan
+        return cls(square, agreement)
+
+    @classmethod
+    def mean(cls, several: Sequence[Self]) -> Self:
+        """Of several samples: means of squares and of products."""
+        squares = np.array([each.mean_square for each in several])
+        if not squares.any():
+            return several[0]
+        products = squares * np.array([each.agreement for each in several])
+        return cls(float(squares.mean()), float(np.nansum(products) / squares.sum()))
+
+    def usual(self, degree: int, *, jumps: bool = True) -> Ladder:
+        """What components usually are, of the smallest sample that has such pairs.
+
+        Of numbers of errors, which jump where a prediction does, or of other losses.
+        """
+        n, r = 2 * degree, self.agreement
+        unit = self.mean_square / n
+        jackknife = unit * (JACKKNIFE + 0.4 * r if jumps else SMOOTH_JACKKNIFE)
+        first = unit * (LEAST_FIRST + BY_AGREEMENT * r**2) if jumps else SMOOTH * jackknife
+        return Ladder.of(n, degree, jackknife, unit * PAIR_EFFECTS * (1 - r), first)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a pilot of n_obs observations, or several, say of the variance there.
+
+    `df` are the degrees of freedom of J, by its kurtosis, and `mc_share` its Monte-Carlo error.
+    """
+
+    n_obs: int
+    degree: int
+    jackknife: float
+    pair_effects: float
+    df: float
+    mc_share: float
+    n_pilots: int = 1
+
+    @property
+    def log_error(self) -> float:
+        """Standard deviation of the logarithm of the standard error here."""
+        return log_error(self.df, self.mc_share) / math.sqrt(self.n_pilots)
+
+    @property
+    def share(self) -> float:
+        """What was seen counts for this much beside what is usual."""
+        n_obs = self.n_obs * self.n_pilots
+        return n_obs / (n_obs + PSEUDO_OBS)
+
+
+def components(seen: Seen, least: float) -> tuple[Ladder, float]:
+    """Components by J and M2 alone, v_1 being `least` of J or more, and the error of predictions.
+
+    To second order J - 2 M2 is v_1 or less. A single J has a long tail above: its median lies below
+    its mean, by which the components are made larger.
+    """
+    jackknife, pairs = seen.jackknife, max(seen.pair_effects, 0.0)
+    first = max(jackknife - 2 * pairs, least * jackknife)
+    factor = math.exp(2 / seen.df / seen.n_pilots)
+    found = (factor * part for part in (jackknife, pairs, first))
+    error = math.hypot(BEYOND_KURTOSIS * seen.log_error, EXTRAPOLATION)
+    return Ladder.of(seen.n_obs, seen.degree, *found), error
+
+
+def helped(seen: Seen, spread: Spread, *, jumps: bool = True) -> tuple[Ladder, float]:
+    """Components by J, M2 and what is usual for such losses; and the error of predictions.
+
+    J and M2 are geometric means with what is usual, weighted by observations.
+    """
+    n, share = seen.n_obs, seen.share
+    usual = spread.usual(seen.degree, jumps=jumps)
+    jackknife, pairs = (
+        max(own, FLOOR * other) ** share * other ** (1 - share)
+        for own, other in (
+            (seen.jackknife, usual.jackknife(n)),
+            (seen.pair_effects, usual.pair_effects(n)),
+        )
+    )
+    if jumps:
+        # Where the pilot's own J and M2 leave much to single observations, this is no usual
+        # problem.
+        first = max(usual.first_at(n), seen.jackknife - 2 * max(seen.pair_effects, 0.0))
+    else:
+        first = max(jackknife - 2 * pairs, SMOOTH * jackknife)
+    jackknife = max(jackknife, first / MOST_FIRST)
+    ladder = Ladder.of(n, seen.degree, jackknife, pairs, first)
+    error = math.hypot(share * seen.log_error, (1 - share) * USUAL_ERROR, EXTRAPOLATION)
+    return ladder, error

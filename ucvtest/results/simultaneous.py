@@ -1,0 +1,169 @@
+"""Several learners from the same learning sets: what is needed to judge all of them at once."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+
+from ucvtest.common.equality import ByValue
+from ucvtest.results.fields import quiet_interval
+from ucvtest.results.result import TestResult
+from ucvtest.results.serialising import freeze, from_plain, reading, to_plain
+from ucvtest.stats.simultaneous import Critical, MultivariateT
+from ucvtest.stats.wald import ReferenceDistribution
+
+__all__ = ["Together"]
+
+ROUNDING = 1e-12
+"""Differences, as a share of what differs, that are rounding error."""
+
+
+@dataclass(frozen=True, eq=False)
+class Together(ByValue):
+    """Several learners with the joint covariance matrix of their estimates.
+
+    `own` are the results of each learner alone, `se` (L, L) the standard errors of differences, NaN
+    where there is none, `covariance` (L, L) a positive semidefinite matrix from which correlations
+    are taken, `df` the smallest number of degrees of freedom of any difference. `statistics` (L, L)
+    are differences in standard errors, on the scale on which their intervals are symmetric; without
+    them they are divided by `se`. Critical values are simulated with the seed.
+    """
+
+    own: Mapping[str, TestResult]
+    se: np.ndarray
+    covariance: np.ndarray
+    df: float
+    seed: int = 0
+    statistics: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "own", MappingProxyType(dict(self.own)))
+        if self.statistics is None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                apart = self.estimates[:, None] - self.estimates
+                object.__setattr__(self, "statistics", apart / np.asarray(self.se, dtype=float))
+        for name in ("se", "covariance", "statistics"):
+            object.__setattr__(self, name, freeze(np.asarray(getattr(self, name), dtype=float)))
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Names."""
+        return tuple(self.own)
+
+    @property
+    def estimates(self) -> np.ndarray:
+        """Of each learner, (L,)."""
+        return np.array([each.estimate for each in self.own.values()])
+
+    @cached_property
+    def errors(self) -> MultivariateT:
+        """The joint distribution of the errors of the estimates."""
+        return MultivariateT(self.covariance, self.df, self.seed)
+
+    def adjusted(self, results: Mapping[tuple[str, str], TestResult]) -> list[float]:
+        """Step-down p-values of differences; NaN where there is none, which counts as p = 1.
+
+        Not above Holm's, which the simulated ones are not either but for their Monte-Carlo error.
+        """
+        pvalues = np.array([each.pvalue for each in results.values()])
+        statistics = np.array([each.statistic for each in results.values()])
+        statistics[np.isnan(pvalues)] = math.nan
+        pairs, (alternative, *_) = self._places(results), [e.alternative for e in results.values()]
+        found = np.minimum(self.errors.stepdown(statistics, pairs, alternative), _holm(pvalues))
+        return np.where(np.isnan(pvalues), math.nan, found).tolist()
+
+    def critical(self, results: Mapping[tuple[str, str], TestResult], alpha: float) -> Critical:
+        """What no studentised error of these differences exceeds, with probability 1 - alpha."""
+        alternative = next(iter(results.values())).alternative
+        return self.errors.critical(alpha, self._places(results), alternative)
+
+    def intervals(
+        self, results: Mapping[tuple[str, str], TestResult], alpha: float
+    ) -> list[tuple[float, float]]:
+        """Intervals that all hold their differences with probability 1 - alpha."""
+        value = self.critical(results, alpha).value
+        return [_interval(each, value, self.df) for each in results.values()]
+
+    def own_intervals(self, alpha: float) -> list[tuple[float, float]]:
+        """Intervals that all hold what each learner reaches, and so also that of any one chosen."""
+        value = self.errors.critical(alpha).value
+        return [_interval(each, value, self.df) for each in self.own.values()]
+
+    @property
+    def order(self) -> np.ndarray:
+        """Places of the learners, the best one first."""
+        higher = next(iter(self.own.values())).better == "higher"
+        return np.argsort(-self.estimates if higher else self.estimates, kind="stable")
+
+    def best_set(self, alpha: float) -> tuple[str, ...]:
+        """The learners that may be the best: each best one is among them with 1 - alpha.
+
+        No simultaneous interval says that one of them is worse than another.
+        """
+        assert self.statistics is not None
+        higher = next(iter(self.own.values())).better == "higher"
+        # What cannot be told apart excludes nothing.
+        known = (self.se > 0) & ~np.isnan(self.statistics)
+        statistics = np.where(known, -self.statistics if higher else self.statistics, -math.inf)
+        kept = self._within(statistics.max(axis=1), alpha)
+        return tuple(name for name, stays in zip(self.learners, kept, strict=True) if stays)
+
+    def _within(self, farthest: np.ndarray, alpha: float) -> np.ndarray:
+        """Which of these statistics (L,) chance explains; the smallest one in any case."""
+        least, most = (max(bound, 0.0) for bound in self.errors.around_worst(alpha))
+        kept: np.ndarray = farthest <= least
+        # Only between these bounds simulation decides, which takes a while for many learners.
+        for place in np.flatnonzero(~kept & (farthest <= most)).tolist():
+            if (alpha, place) not in self._worst:
+                self._worst[alpha, place] = max(self.errors.worst(place, alpha), 0.0)
+            kept[place] = farthest[place] <= self._worst[alpha, place]
+        return kept
+
+    @cached_property
+    def _worst(self) -> dict[tuple[float, int], float]:
+        """Critical values by level and place."""
+        return {}
+
+    def _places(self, pairs: Iterable[tuple[str, str]]) -> Sequence[tuple[int, int]]:
+        numbers = {name: place for place, name in enumerate(self.own)}
+        return [(numbers[first], numbers[second]) for first, second in pairs]
+
+    def to_dict(self) -> dict[str, Any]:
+        """A dictionary that `json.dumps` accepts."""
+        rest = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "own"}
+        own = [{"learner": name, "result": each.to_dict()} for name, each in self.own.items()]
+        return {"own": own, **{name: to_plain(value) for name, value in rest.items()}}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """What `to_dict` was called on."""
+        with reading("comparison"):
+            rest = {name: from_plain(value) for name, value in data.items() if name != "own"}
+            own = {row["learner"]: TestResult.from_dict(row["result"]) for row in data["own"]}
+            return cls(own=own, **rest)
+
+
+def _interval(result: TestResult, critical: float, df: float) -> tuple[float, float]:
+    """The result's own interval, at the level at which its quantile is the critical value.
+
+    `df` stands for that of exact intervals, which have none.
+    """
+    normal = result.reference == "normal"
+    own = None if normal else df if math.isnan(result.df) else result.df
+    own = None if own is not None and math.isinf(own) else own
+    tail = ReferenceDistribution(own).sf(critical)
+    return quiet_interval(result, 2 * tail if result.alternative == "two-sided" else tail)
+
+
+def _holm(pvalues: np.ndarray) -> np.ndarray:
+    """Holm's adjusted p-values, a missing one counting as 1."""
+    values = np.where(np.isnan(pvalues), 1.0, pvalues)
+    order = np.argsort(values, kind="stable")
+    factors = np.arange(len(values), 0, -1)
+    found = np.empty(len(values))
+    found[order] = np.minimum(np.maximum.accumulate(factors * values[order]), 1.0)
+    return found

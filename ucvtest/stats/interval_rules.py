@@ -1,0 +1,72 @@
+"""Where p-values and intervals come from, if not from an estimate and its standard error alone."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, ClassVar, Protocol
+
+from ucvtest.stats.exact import BinomialCounts, PairedCounts
+from ucvtest.stats.intervals import HallT, LogT, PlusFour
+from ucvtest.stats.logit import LogitT
+from ucvtest.stats.variance_stabilised import StabilisedT
+from ucvtest.stats.wald import Alternative
+
+__all__ = ["TYPES", "Rule", "StudentRule", "rule_from_dict", "rule_to_dict"]
+
+
+class Rule(Protocol):
+    """Counts, for exact tests; or an estimate on another scale, or with a skewed reference.
+
+    The p-value is at most alpha exactly when the interval leaves out the null value.
+    """
+
+    kind: ClassVar[str]
+
+    @property
+    def statistic(self) -> float:
+        """What has a known distribution under the null hypothesis; a count is an integer."""
+
+    def pvalue(self, null_value: float, alternative: Alternative) -> float:
+        """The p-value; NaN where this value of the estimand cannot be tested."""
+
+    def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
+        """The interval that belongs to the p-value, one-sided where that is."""
+
+
+class StudentRule(Rule, Protocol):
+    """A rule that refers to Student's t or to the normal distribution."""
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom; NaN of the normal distribution."""
+
+    @property
+    def reference(self) -> str:
+        """The distribution: "t" or "normal"."""
+
+
+TYPES = (BinomialCounts, PairedCounts, LogitT, PlusFour, HallT, LogT, StabilisedT)
+
+KINDS: dict[str, type[Rule]] = {one.kind: one for one in TYPES}
+"""What can stand in the field `rule` of a result, by the names that files have for it."""
+
+
+def rule_to_dict(rule: Rule) -> dict[str, Any]:
+    """The rule with the name of its kind, for JSON."""
+    return {"kind": rule.kind, **asdict(rule)}  # type: ignore[call-overload]
+
+
+def rule_from_dict(data: Mapping[str, Any]) -> Rule:
+    """The rule that `rule_to_dict` was called on.
+
+    Raises
+    ------
+    ValueError
+        If `data` names no kind of rule.
+    """
+    rest = dict(data)
+    kind = rest.pop("kind", None)
+    if kind not in KINDS:
+        raise ValueError(
+            f"data has a rule of kind {kind!r}, which is unknown here: upgrade ucvtest"
+        )
+    return KINDS[kind](**rest)
