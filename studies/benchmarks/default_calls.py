@@ -11,19 +11,17 @@ table is shorter.
 """
 
 import argparse
-import os
 import time
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 import ucvtest as uv
+from studies.data import DataMissing, data_set
 
-DATA = Path(os.environ.get("UCVTEST_DATA", Path(__file__).parents[3] / "shared" / "data"))
 LEARNERS = "ridge:10", "gaussian_nb"
 N_OBS = 100
 
@@ -35,11 +33,13 @@ def data_sets() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     yield "iris", *_of(load_iris(), (1,))
     yield "digits", *_of(load_digits(), range(5))
     for name, first in FILES.items():
-        file = DATA / f"{name}.csv.gz"
-        if file.exists():
-            frame = pd.read_csv(file)
-            y = frame.iloc[:, 0]
-            yield name, frame.iloc[:, 1:].to_numpy(dtype=float), np.asarray(first(y))
+        try:
+            frame = data_set(name)
+        except DataMissing as error:
+            print(error)
+            continue
+        y = frame.iloc[:, 0]
+        yield name, frame.iloc[:, 1:].to_numpy(dtype=float), np.asarray(first(y))
 
 
 FILES = {

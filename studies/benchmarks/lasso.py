@@ -6,12 +6,11 @@ plain loop; both, and not the lasso here, with one thread. The KKT residual is t
 of an optimality condition of glmnet's problem by any fit, in units of the response: the smaller,
 the more exact. liblinear penalises the intercept, so that it solves a slightly different problem.
 
-    UCVTEST_DATA=../shared/data python studies/benchmarks/lasso.py --quick
+    python studies/benchmarks/lasso.py --quick
 """
 
 import argparse
 import importlib.util
-import os
 import shutil
 import subprocess
 import tempfile
@@ -22,16 +21,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 import ucvtest as uv
 from studies.benchmarks.machine import versions
+from studies.data import DataMissing, data_set
 from ucvtest.data.sample import Sample, make_sample
 
-ROOT = Path(__file__).resolve().parents[2]
 LEARN_SIZE = 26
 
 GLMNET = """
@@ -61,9 +59,8 @@ cat(as.character(packageVersion("glmnet")), as.character(getRversion()), seconds
 
 
 def colon() -> Sample:
-    """The data set, from the folder named in UCVTEST_DATA."""
-    folder = Path(os.environ.get("UCVTEST_DATA", ROOT.parent / "shared" / "data"))
-    data = pd.read_csv(folder / "colon.csv.gz")
+    """The data set of the paper on the U-statistic's variance."""
+    data = data_set("colon")
     return make_sample(data.iloc[:, 1:].to_numpy(float), data.iloc[:, 0], as_classes=True)
 
 
@@ -200,7 +197,11 @@ def main() -> None:
     parser.add_argument("--lam", type=float, default=0.08)
     arguments = parser.parse_args()
     print(versions())
-    said, ours, others = measure(arguments.lam, arguments.quick)
+    try:
+        said, ours, others = measure(arguments.lam, arguments.quick)
+    except DataMissing as error:
+        print(error)
+        return
     print(said)
     print(f"{'':26} {'us a fit':>10} {'KKT residual':>13}  times the seconds of")
     print(f"{'':51} {'  '.join(name.removeprefix('ucvtest, ') for name in ours)}")

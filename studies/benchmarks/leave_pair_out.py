@@ -46,10 +46,14 @@ def refit(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--labelings", type=int, default=5, help="refitted with scikit-learn")
-    n_refitted = parser.parse_args().labelings
+    parser.add_argument("--quick", action="store_true", help="one of them, and 100 permutations")
+    arguments = parser.parse_args()
+    n_refitted, n_permutations = (
+        (1, 100) if arguments.quick else (arguments.labelings, N_PERMUTATIONS)
+    )
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(N, P)), np.arange(N) % 2 == 1
-    labelings = rng.permuted(np.tile(y, (N_PERMUTATIONS, 1)), axis=1)
+    labelings = rng.permuted(np.tile(y, (n_permutations, 1)), axis=1)
     hat = uv.learners.hat_matrix(uv.learners.ridge(1.0), X, N - 2)
     distance = ((X[:, None] - X) ** 2).sum(axis=2)
     np.fill_diagonal(distance, -1.0)
@@ -58,7 +62,7 @@ def main() -> None:
         "ridge:1.0": (Ridge(1.0), lambda labels: smoother_errors(hat, labels)),
         "knn:3": (KNeighborsRegressor(3), lambda labels: nearest_neighbour_errors(nearest, labels)),
     }
-    n_pairs = N_PERMUTATIONS * int(y.sum()) * int((~y).sum())
+    n_pairs = n_permutations * int(y.sum()) * int((~y).sum())
     for name, (estimator, count) in cases.items():
         with threadpool_limits(1):
             refitted = [refit(estimator, X, labels) for labels in labelings[:n_refitted]]
@@ -68,7 +72,7 @@ def main() -> None:
         each = min(seconds for _, seconds in refitted)
         seconds = least_seconds(lambda count=count: count(labelings))
         test = uv.LeavePairOutTest(X, y, name)
-        whole = least_seconds(lambda test=test: test.fit(n_permutations=N_PERMUTATIONS - 1, rng=0))
+        whole = least_seconds(lambda test=test: test.fit(n_permutations=n_permutations - 1, rng=0))
         print(
             f"{name}: {1e3 * seconds:.0f} ms for {n_pairs} pairs ({1e3 * whole:.0f} ms from fit() "
             f"to result), scikit-learn {1e6 * each:.0f} us a pair, ratio "

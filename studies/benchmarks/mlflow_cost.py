@@ -6,6 +6,7 @@ prints the processor seconds of a test and of its logging, medians over the test
 once in each way before the next one, so that whatever else the machine does falls on all ways.
 """
 
+import argparse
 import os
 import tempfile
 import time
@@ -33,6 +34,9 @@ def seconds(test: uv.UStatisticTest, seed: int) -> float:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="two tests")
+    n_tests = 2 if parser.parse_args().quick else N_TESTS
     rng = np.random.default_rng(0)
     y = np.arange(100) % 2
     test = uv.UStatisticTest(
@@ -45,7 +49,7 @@ def main() -> None:
         mlflow.set_tracking_uri(f"sqlite:///{folder}/mlflow.db")
         MlflowClient().search_experiments()  # creates the tables
         with mlflow.start_run(run_name="cost"):
-            for seed in range(N_TESTS):
+            for seed in range(n_tests):
                 for name, options in WAYS.items():
                     uv.autolog(**{"spool_dir": f"{folder}/spool", "silent": True} | options)
                     found[name].append(seconds(test, seed))

@@ -11,7 +11,6 @@ import argparse
 import os
 import platform
 from math import comb
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -20,9 +19,8 @@ import pandas as pd
 import sklearn
 
 import ucvtest as uv
+from studies.data import DataMissing, data_set
 from ucvtest.evaluation.evaluator import Evaluator
-
-DATA = Path(os.environ.get("UCVTEST_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 def small_problem() -> tuple[uv.UStatisticTest, str]:
@@ -36,7 +34,7 @@ def small_problem() -> tuple[uv.UStatisticTest, str]:
 
 def colon_problem() -> tuple[uv.UStatisticTest, str]:
     """The paper's example."""
-    data = pd.read_csv(DATA / "colon.csv.gz")
+    data = data_set("colon")
     test = uv.UStatisticTest(
         data.iloc[:, 1:], data.iloc[:, 0], "lasso:0.08", "lasso:0.5", learn_size=26
     )
@@ -103,8 +101,10 @@ def main() -> None:
     problems: list[tuple[Any, int, int]] = [(small_problem(), 300 if quick else 20_000, 300)]
     if not quick:
         problems = [(small_problem(), 20_000, 20_000)]
-        if (DATA / "colon.csv.gz").exists():
+        try:
             problems.append((colon_problem(), 300, 1500))
+        except DataMissing as error:
+            print(error)
     for (test, title), paper_pairs, our_pairs in problems:
         rows = {
             "paper": paper_scheme(test, paper_pairs, 1),

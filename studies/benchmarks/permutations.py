@@ -86,8 +86,10 @@ def main() -> None:
     parser.add_argument("--n-obs", type=int, default=500)
     parser.add_argument("--permutations", type=int, default=1000)
     parser.add_argument("--loop", type=int, default=100, help="permutations of the loop")
+    parser.add_argument("--quick", action="store_true", help="60 observations, 20 permutations")
     arguments = parser.parse_args()
-    found = measure(arguments.n_obs, arguments.permutations, arguments.loop)
+    sizes = (arguments.n_obs, arguments.permutations, arguments.loop)
+    found = measure(*((60, 20, 5) if arguments.quick else sizes))
     print(found.to_string(index=False))
     print(f"jax {jax.__version__}, scikit-learn {sklearn.__version__}, {platform.machine()}")
 

@@ -4,19 +4,17 @@ Simulated problems are populations of 20 000, drawn once, so that the true risk 
 over known observations, as for the real data; samples are drawn without replacement.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
 from studies.calibration.columns import on_columns
+from studies.data import DataMissing, data_set
 from ucvtest.data.sample import Sample, make_sample
 from ucvtest.learners.adapters.coerce import as_learner
 from ucvtest.learners.base import JittedLearner, Learner
@@ -339,10 +337,8 @@ def problems() -> dict[str, Problem]:
     for make in (*MAKERS, *HELD_OUT, *UNSTABLE, *OF_AUC, *OF_BENCHMARK):
         try:
             problem = make()
-        except FileNotFoundError as error:
-            print(
-                f"left out: {make.__name__}: no {error.filename}; name its folder in UCVTEST_DATA"
-            )
+        except DataMissing as error:
+            print(f"left out: {make.__name__}: {error}")
             continue
         found[problem.name] = problem
     return found
@@ -350,8 +346,7 @@ def problems() -> dict[str, Problem]:
 
 def read_data(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Features and labels of a real data set."""
-    default = Path(__file__).resolve().parents[3] / "shared" / "data"
-    frame = pd.read_csv(Path(os.environ.get("UCVTEST_DATA", default)) / f"{name}.csv.gz")
+    frame = data_set(name)
     return frame.iloc[:, 1:].to_numpy(dtype=float), frame.iloc[:, 0].to_numpy()
 
 

@@ -7,7 +7,7 @@ right about that population misses the true difference in such samples, unless i
 long enough to reach both. Printed are the share of such samples, both true differences, what the
 U-statistic test covers on them, and what follows for all samples.
 
-Needs spambase.csv.gz in the folder that UCVTEST_DATA names.
+Needs spambase.csv.gz in the folder of the data sets (`studies/data.py`).
 """
 
 import argparse
@@ -21,6 +21,7 @@ import ucvtest as uv
 from studies.calibration.held_out_problems import held_spam
 from studies.calibration.problems import SEED, Problem
 from studies.calibration.truth import true_values
+from studies.data import DataMissing
 from ucvtest.advice.configured_tests import PRECISE
 
 FEATURE, SPAM = 6, 1
@@ -91,7 +92,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="two samples, to see that it runs")
     arguments = parser.parse_args()
     start = time.perf_counter()
-    problem = held_spam()
+    try:
+        problem = held_spam()
+    except DataMissing as error:
+        print(error)
+        return
     rare = rare_rows(problem)
     print(f"held_spam: {rare.sum()} of {len(rare)} rows are spam that names hp")
     samples, n_sets = (2, 100) if arguments.quick else (arguments.samples, 3000)

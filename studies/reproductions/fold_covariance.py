@@ -13,7 +13,6 @@ environment variable UCVTEST_DATA.
 """
 
 import argparse
-import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,11 +23,11 @@ import pandas as pd
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
+from studies.data import DataMissing, data_set
 
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-DATA = Path(os.environ.get("UCVTEST_DATA", Path(__file__).parents[3] / "shared" / "data"))
 FOLDER = Path("fold_covariance")
 LEAST_SQUARES = "ridge:0"
 OUTLIERS = 0.05
@@ -103,11 +102,11 @@ def experiment_2(n_replications: int, sizes: Sequence[int], folds: Sequence[int]
 
 def experiment_3(n_replications: int, sizes: Sequence[int], n_jobs: int) -> None:
     """Figure 5.6: trees on the Letter data."""
-    file = DATA / "letter.csv.gz"
-    if not file.exists():
-        print(f"{file} is missing: set UCVTEST_DATA to the folder that holds letter.csv.gz")
+    try:
+        data = data_set("letter")
+    except DataMissing as error:
+        print(error)
         return
-    data = pd.read_csv(file)
     sampler = uv.simulate.population_sampler(
         data.iloc[:, 1:].to_numpy(dtype=float), (data.iloc[:, 0] > "M").to_numpy().astype(int)
     )

@@ -13,12 +13,11 @@ observation where these are fewer. Permutations and Rademacher variables, whose 
 ten (the paper's own finding), are 100 unless --permutations says otherwise. Every split is kept in
 the folder `--out` as soon as it is done: a run that was stopped goes on there.
 
-The data are not part of the package: name their folder in the environment variable UCVTEST_DATA.
+The data are not part of the package: `studies/data.py` says where they are looked for.
 polynomials.py has Figure 3 and Tables 3 and 4.
 """
 
 import argparse
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,9 +32,9 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
+from studies.data import DataMissing, data_set
 from studies.reproductions.kept import kept_rows
 
-DATA = Path(os.environ.get("UCVTEST_DATA", Path(__file__).parents[3] / "shared" / "data"))
 kernel = uv.kernels.permutation
 
 LEAVES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
@@ -290,11 +289,11 @@ def real_data() -> dict[str, tuple[np.ndarray, np.ndarray]]:
         if name == "wdbc":
             found[name] = load_breast_cancer(return_X_y=True)
             continue
-        file = DATA / f"{name}.csv.gz"
-        if not file.exists():
-            print(f"{file} is missing: set UCVTEST_DATA to the folder that holds it")
+        try:
+            values = data_set(name).to_numpy()
+        except DataMissing as error:
+            print(error)
             continue
-        values = pd.read_csv(file).to_numpy()
         X, y = values[:, 1:], values[:, 0]
         if name == "abalone":
             # Seven measurements without the sex, and [rings >= 10].

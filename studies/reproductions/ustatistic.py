@@ -6,19 +6,16 @@ lambda = 0.5 no gene enters, so the prediction is the majority class of the lear
 a learning set holds 13 tissues of each class, the fitted probability is exactly 1/2 and the
 first class (normal tissue) is predicted, as glmnet does.
 
-The data are not part of the package: name their folder in the environment variable UCVTEST_DATA.
+The data are not part of the package: `studies/data.py` says where they are looked for.
 """
 
 import argparse
-import os
 import time
-from pathlib import Path
 
 import pandas as pd
 
 import ucvtest as uv
-
-DATA = Path(os.environ.get("UCVTEST_DATA", Path(__file__).parents[3] / "shared" / "data"))
+from studies.data import DataMissing, data_set
 
 PAPER = {
     "estimate": "-0.14",
@@ -33,12 +30,12 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="150 pairs of learning sets")
     quick = parser.parse_args().quick
 
-    file = DATA / "colon.csv.gz"
-    if not file.exists():
-        print(f"{file} is missing: set UCVTEST_DATA to the folder that holds colon.csv.gz")
-        return
     start = time.perf_counter()
-    data = pd.read_csv(file)
+    try:
+        data = data_set("colon")
+    except DataMissing as error:
+        print(error)
+        return
     test = uv.UStatisticTest(
         data.iloc[:, 1:],
         data.iloc[:, 0],
