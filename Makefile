@@ -20,7 +20,7 @@ R_SOURCES := $(shell find r_bridge/ucvtest -type f ! -name '*.o' ! -name '*.so' 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint docs reproduce reproduce-full benchmarks FORCE
+.PHONY: help setup demo test lint docs studies reproduce reproduce-full benchmarks FORCE
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -43,6 +43,9 @@ docs: setup $(STATE)/docs ## Build the documentation into docs/_build/html, and 
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+studies: setup ## Run every study of studies/ at a small size (minutes)
+	$(BIN)/pytest -n auto --dist worksteal -m study tests/studies
 
 reproduce: setup ## Print again what the pages of reproductions show (an hour on two cores)
 	$(BIN)/python docs/print_again.py --all

@@ -1,4 +1,4 @@
-"""What the page on speed says is what a script writes, and a process's first test is quick."""
+"""The first test of a process is quick, and imports nothing that it does not need."""
 
 import resource
 import subprocess
@@ -7,33 +7,12 @@ import sys
 import pytest
 
 from tests.support.compiling import environment_of_users
-from tests.support.paths import ROOT
-
-REPORT = ROOT / "studies" / "benchmarks" / "report.py"
 
 FIRST_CALL, IMPORTS = 3.0, 2.0
 """Seconds that the first call of a small test may take, all counted, and those of a process that
 only imports JAX, SciPy's statistics and scikit-learn on the machine that this was measured on.
 Processor time of all cores, because other processes lengthen elapsed time at will; where they
 lengthen that of the imports too, or the machine is slower, as much more is allowed."""
-
-
-def run(*command: str, **environment: str) -> str:
-    environment |= environment_of_users()
-    finished = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    return finished.stdout
-
-
-def test_the_page_holds_what_the_report_writes() -> None:
-    run(sys.executable, str(REPORT), "--check")
-
-
-def test_the_report_measures() -> None:
-    shown = run(sys.executable, str(REPORT), "--quick", "--only", "fits", "whole", "first")
-    for name in ("fits", "whole", "first"):
-        assert f"<!-- {name} -->" in shown
-    assert shown.count("scikit-learn 1.") == 3
 
 
 def processor_seconds(code: str) -> float:

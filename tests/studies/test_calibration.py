@@ -53,6 +53,7 @@ def make_problem(rng, learners, *, size=300, loss="zero_one", p=3, auc=False):
     return Problem("test", "made for tests", X, y, learners, loss=loss, auc=auc)
 
 
+@pytest.mark.study
 @pytest.mark.parametrize(
     ("learners", "loss"),
     [
@@ -116,6 +117,7 @@ def test_learners_of_one_learning_set_at_a_time(rng):
     assert risks[0] == pytest.approx(wrong.mean())
 
 
+@pytest.mark.study
 def test_true_values_agree_with_all_learning_sets(rng):
     problem = make_problem(rng, ("nearest_centroid", "knn:1"), size=14, p=1)
     risks = []
@@ -135,6 +137,7 @@ def test_true_values_agree_with_all_learning_sets(rng):
     assert abs(found["difference"] - (first - second)) < 4 * found["difference_se"]
 
 
+@pytest.mark.study
 def test_groups_of_tests_can_be_run_apart(rng):
     problem = make_problem(rng, ("lda", "nearest_centroid"), auc=True)
     together = pd.DataFrame(rows_of_sample(problem, 40, 0))
@@ -223,6 +226,7 @@ def _pilot(problem, learn_size):
     return truth._values(problem, (learn_size, 0, False), **numbers)
 
 
+@pytest.mark.study
 def test_a_pilot_says_how_many_learning_sets_are_needed(rng):
     problem = make_problem(rng, ("lda", "nearest_centroid"))
     pilot = _pilot(problem, 100)
@@ -238,6 +242,7 @@ def test_a_pilot_says_how_many_learning_sets_are_needed(rng):
     assert sets_needed(problem, 100, wanted={"error": 1e-9}) == MOST_SETS
 
 
+@pytest.mark.study
 def test_the_pilot_is_not_used_further(rng):
     problem = make_problem(rng, ("lda", "nearest_centroid"))
     pilot, found = _pilot(problem, 100), true_values(problem, 100, n_sets=PILOT_SETS)
@@ -256,6 +261,7 @@ def test_a_pilot_without_numbers_asks_for_all(rng, monkeypatch):
     assert sets_needed(problem, 20, wanted={"error": 0.1}) == MOST_SETS
 
 
+@pytest.mark.study
 def test_true_values_on_file_are_found_anew_only_on_demand(rng, tmp_path):
     problem = make_problem(rng, ("lda", "nearest_centroid"))
     needed = pd.DataFrame(
@@ -365,6 +371,7 @@ def test_samples_for_the_auc_hold_as_many_of_each_class_as_the_population(rng):
     assert problem.response[members].sum() == 7
 
 
+@pytest.mark.study
 def test_true_aucs_agree_with_those_of_all_learning_sets(rng):
     problem = make_problem(rng, ("lda", "nearest_centroid"), size=16, p=2, auc=True)
     negatives, positives = (np.flatnonzero(problem.response == label) for label in (0, 1))

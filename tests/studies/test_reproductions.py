@@ -29,6 +29,7 @@ else:
 """
 
 
+@pytest.mark.study
 def test_colon_example_of_the_paper(data_dir):
     """Section 6: -0.14, variance 0.01, p = 0.19; their two digits, our Monte-Carlo error."""
     data = pd.read_csv(data_dir / "colon.csv.gz")
