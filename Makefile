@@ -16,6 +16,9 @@ export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr $$(nproc) + 1)
 # Lets the R package find its Python wherever R is started from.
 export UCVTEST_PYTHON ?= $(abspath $(BIN)/python)
 
+# More for pytest: make test PYTEST_ARGS='tests/data -x'.
+PYTEST_ARGS ?=
+
 R_SOURCES := $(shell find r_bridge/ucvtest -type f ! -name '*.o' ! -name '*.so' 2>/dev/null)
 
 .DEFAULT_GOAL := help
@@ -31,7 +34,7 @@ demo: setup ## Compare two learners on real data, log the result to a local MLfl
 	$(BIN)/python examples/demo.py
 
 test: lint ## Run the style and type checks, all tests, all examples
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 lint: setup ## Run the style, type and import checks only
 	$(BIN)/ruff check .

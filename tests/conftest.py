@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 from tests.support.compiling import compile_quickly
+from tests.support.paths import data_folder
 
 compile_quickly()
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture
@@ -29,7 +28,7 @@ def rng() -> np.random.Generator:
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of the real data sets, which are not part of the project."""
-    folder = Path(os.environ.get("UCVTEST_DATA", ROOT.parent / "shared" / "data"))
+    folder = data_folder()
     if not (folder / "colon.csv.gz").exists():
         pytest.skip(f"no data sets in {folder}: name their folder in UCVTEST_DATA")
     return folder
@@ -45,12 +44,18 @@ def requires_r() -> None:
         pytest.skip(f"{missing} is missing: run make setup")
 
 
+# Before pytest's own, which leaves out tests by their markers.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with what takes minutes; let the other marker do what the fixture of its name does."""
+    """Start with what takes minutes; let the other markers do what their fixtures do."""
     items.sort(key=lambda item: item.get_closest_marker("first") is None)
     for item in items:
         if item.get_closest_marker("requires_r"):
             item.add_marker(pytest.mark.usefixtures("requires_r"))
+        if item.get_closest_marker("requires_data"):
+            item.add_marker(pytest.mark.usefixtures("data_dir"))
+        elif "data_dir" in getattr(item, "fixturenames", ()):
+            item.add_marker("requires_data")
 
 
 def pytest_collection_finish() -> None:

@@ -75,7 +75,7 @@ def powers_of_growth(rows: np.ndarray) -> np.ndarray:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer fits")
-    parser.add_argument("--plot", type=Path, default=Path("scaling.png"))
+    parser.add_argument("--plot", type=Path, default=Path("build/scaling.png"))
     arguments = parser.parse_args()
     rows = measure(arguments.quick)
     print(versions())
@@ -85,6 +85,7 @@ def main() -> None:
         print(f"{n_fits:.0f} | {elapsed:.3f} | {processor:.3f} | {each:.2f} | {memory:.0f}")
     powers = " and ".join(f"{power:.2f}" for power in powers_of_growth(rows))
     print(f"elapsed and processor time grow with the fits to the powers of {powers}")
+    arguments.plot.parent.mkdir(parents=True, exist_ok=True)
     draw(rows, arguments.plot)
 
 

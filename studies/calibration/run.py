@@ -96,7 +96,7 @@ def check() -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one problem, few samples")
-    parser.add_argument("--work", type=Path, default=Path("calibration-work"))
+    parser.add_argument("--work", type=Path, default=Path("build/calibration"))
     parser.add_argument("--group", choices=GROUPS, action="append", help="instead of all")
     parser.add_argument("--problem", choices=list(problems()), action="append")
     parser.add_argument("--n-obs", type=int, action="append", help="samples of this size alone")

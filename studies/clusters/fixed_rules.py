@@ -104,9 +104,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="10 data sets of one cell")
     parser.add_argument("--data-sets", type=int, default=300)
-    parser.add_argument("--out", type=Path, default=Path("groups_of_rules.csv"))
+    parser.add_argument("--out", type=Path, default=Path("build/groups_of_rules.csv"))
     arguments = parser.parse_args()
     path, n_sets = arguments.out, arguments.data_sets
+    path.parent.mkdir(parents=True, exist_ok=True)
     table = pd.read_csv(path) if path.exists() else pd.DataFrame()
     cells = list(product(N_CLUSTERS, CORRELATIONS))
     if arguments.quick:

@@ -216,7 +216,7 @@ def main() -> None:
     parser.add_argument("--test", choices=tuple(TESTS), action="append")
     parser.add_argument("--clusters", type=int, choices=N_CLUSTERS, action="append")
     parser.add_argument("--correlation", type=float, choices=CORRELATIONS, action="append")
-    parser.add_argument("--out", type=Path, default=Path("groups.csv"))
+    parser.add_argument("--out", type=Path, default=Path("build/groups.csv"))
     arguments = parser.parse_args()
     losses, numbers = arguments.loss or LOSSES, arguments.clusters or N_CLUSTERS
     correlations = arguments.correlation or CORRELATIONS
@@ -225,6 +225,7 @@ def main() -> None:
     if arguments.quick:
         cells, sizes = [("ustatistic", losses[0], 20, 0.0)], (2, 1)
     path = arguments.out
+    path.parent.mkdir(parents=True, exist_ok=True)
     table = pd.read_csv(path) if path.exists() else pd.DataFrame()
     for one in cells:
         if len(table):

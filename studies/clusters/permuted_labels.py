@@ -77,7 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="5 data sets")
     parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--out", type=Path, default=Path("groups_of_labels.csv"))
+    parser.add_argument("--out", type=Path, default=Path("build/groups_of_labels.csv"))
     arguments = parser.parse_args()
     n_sets = 5 if arguments.quick else arguments.data_sets
     rows = []
@@ -96,6 +96,7 @@ def main() -> None:
         print(f"{name}: {size:.3f} of {n_sets} at {LEVEL:.0%}", flush=True)
     table = pd.DataFrame(rows)
     if not arguments.quick:
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
         table.to_csv(arguments.out, index=False, float_format="%.4g")
     print(table.round(4).to_string(index=False))
 

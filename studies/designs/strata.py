@@ -92,11 +92,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="2 samples of one cell")
     parser.add_argument("--samples", type=int, default=200)
-    parser.add_argument("--out", type=Path, default=Path("strata.csv"))
+    parser.add_argument("--out", type=Path, default=Path("build/strata.csv"))
     arguments = parser.parse_args()
     cells, sizes = list(product(N_OBS, SHARES)), (arguments.samples, TRUTHS)
     if arguments.quick:
         cells, sizes = cells[:1], (2, 2)
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
     table = pd.read_csv(arguments.out) if arguments.out.exists() else pd.DataFrame()
     for n_obs, share in cells:
         if len(table) and (table[["n", "share"]] == [n_obs, share]).all(axis=1).any():

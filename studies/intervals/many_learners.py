@@ -267,11 +267,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="2 data sets of 60")
     parser.add_argument("--data-sets", type=int, default=500)
-    parser.add_argument("--rows", type=Path, default=Path("many_learners.jsonl"))
+    parser.add_argument("--rows", type=Path, default=Path("build/many_learners.jsonl"))
     parser.add_argument("--table", type=Path, help="where the table is written as CSV")
     arguments = parser.parse_args()
     quick, start = arguments.quick, time.process_time()
     path = arguments.rows
+    path.parent.mkdir(parents=True, exist_ok=True)
     if quick:
         path = path.with_suffix(".quick.jsonl")
         path.unlink(missing_ok=True)

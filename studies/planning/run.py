@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument(
         "--why", action="store_true", help="only what pilots see, beside planning.csv"
     )
-    parser.add_argument("--folder", type=Path, default=Path("planning"))
+    parser.add_argument("--folder", type=Path, default=Path("build/planning"))
     options = parser.parse_args()
     sizes = QUICK if options.quick else FULL
     folder, names = options.folder / ("quick" if options.quick else "full"), list(PROBLEMS)

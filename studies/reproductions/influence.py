@@ -343,7 +343,7 @@ def main() -> None:
     parser.add_argument("--tables", type=int, nargs="*", choices=range(1, 8), help="by default all")
     parser.add_argument("--data-sets", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2, help="processes")
-    parser.add_argument("--out", type=Path, default=Path("reproduce_influence"))
+    parser.add_argument("--out", type=Path, default=Path("build/reproduce_influence"))
     arguments = parser.parse_args()
     tables = arguments.tables or ([2, 6] if arguments.quick else list(range(1, 8)))
     n_sets = 6 if arguments.quick else arguments.data_sets

@@ -413,7 +413,7 @@ def main() -> None:
     parser.add_argument("--leaves", type=int, nargs="+", choices=LEAVES, default=LEAVES)
     parser.add_argument("--neighbours", type=int, nargs="+", choices=NEIGHBOURS, default=ODD)
     parser.add_argument("--standardise", action="store_true", help="features of neighbours")
-    parser.add_argument("--out", type=Path, default=Path("reproduce_permutation"))
+    parser.add_argument("--out", type=Path, default=Path("build/reproduce_permutation"))
     arguments = parser.parse_args()
     names, splits, fits, permutations = (
         arguments.data,

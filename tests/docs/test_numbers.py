@@ -1,7 +1,6 @@
 """Numbers in README and pages are what committed tables and commands say."""
 
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,17 +8,16 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import ucvtest as uv
-from tests.support.paths import ROOT
-from ucvtest.advice.calibration import LIMITS, calibration_table
-
-sys.path.extend([str(ROOT / "examples"), str(ROOT / "docs")])
-import demo
-import print_again
-
+from studies.calibration import run
 from studies.calibration.report import END, START, page_section, tables
-from studies.calibration.run import DRAWS
 from studies.reproductions import influence
 from studies.reproductions.published_influence import PUBLISHED
+from tests.support.paths import ROOT
+from tests.support.scripts import script
+from ucvtest.advice.calibration import LIMITS, calibration_table
+
+demo = script("examples/demo.py")
+print_again = script("docs/print_again.py")
 
 DOCS = ROOT / "docs"
 
@@ -59,7 +57,8 @@ def test_the_page_on_calibration_is_that_of_the_table(section: str) -> None:
 
 @pytest.mark.slow
 def test_the_page_on_calibration_is_that_of_the_table_and_the_advice(section: str) -> None:
-    assert section.strip() == page_section(calibration_table(), DRAWS).strip()
+    draws = run.DRAWS
+    assert section.strip() == page_section(calibration_table(), draws).strip()
 
 
 def test_limits_of_the_advice() -> None:

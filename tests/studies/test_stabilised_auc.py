@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from studies.calibration.stabilised_auc import slope, slope_of
+from studies.calibration import stabilised_auc
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 
 SIZES, LEARNT = (6, 5), (2, 1)
@@ -54,7 +54,7 @@ def test_slope_is_that_of_the_estimates_with_one_observation_left_out():
         moved = (auc[part] - auc[part].mean()) @ (jackknife[part] - means[-1])
         top += (size - 1) / size * moved
     expected = top / (2 * np.mean(means) * whole.jackknife)
-    assert slope_of(sums, CONTRAST, n_groups=1) == pytest.approx(expected, rel=1e-8)
+    assert stabilised_auc.slope_of(sums, CONTRAST, n_groups=1) == pytest.approx(expected, rel=1e-8)
 
 
 def test_products_of_different_groups_are_those_of_alike_ones_without_noise():
@@ -66,6 +66,7 @@ def test_products_of_different_groups_are_those_of_alike_ones_without_noise():
     within = [rng.normal(size=(1, n, n)) for n in shape.sizes]
     within = [tau + tau.transpose(0, 2, 1) for tau in within]
     across = rng.normal(size=(1, 5, 4))
-    once = slope(shape, b, within, across)
+    once = stabilised_auc.slope(shape, b, within, across)
     alike = [np.repeat(each, 3, axis=0) for each in (*b, *within, across)]
-    assert slope(shape, alike[:2], alike[2:4], alike[4]) == pytest.approx(once, rel=1e-10)
+    found = stabilised_auc.slope(shape, alike[:2], alike[2:4], alike[4])
+    assert found == pytest.approx(once, rel=1e-10)

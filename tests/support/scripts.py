@@ -1,22 +1,42 @@
-"""Scripts run as users run them, in a folder of their own."""
+"""Scripts outside the packages: loaded from their files, or run as users run them."""
 
-import subprocess
+import importlib.util
 import sys
 from pathlib import Path
+from types import ModuleType
 
 from tests.support.compiling import environment_of_users
 from tests.support.paths import ROOT
+from tests.support.processes import finished
+
+__all__ = ["run_quickly", "script"]
 
 
-def run_quickly(script: Path, folder: Path) -> str:
-    """What a script prints at its smallest size."""
-    environment = {"UCVTEST_DATA": str(ROOT.parent / "shared" / "data"), "MPLBACKEND": "Agg"}
-    finished = subprocess.run(
-        [sys.executable, str(script), "--quick"],
+def script(path: str) -> ModuleType:
+    """The module of a script, whatever else is called like it: "examples/demo.py".
+
+    The script's folder comes first on the path, because scripts import what lies next to them.
+    """
+    file = ROOT / path
+    name = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+    if name not in sys.modules:
+        if str(file.parent) not in sys.path:
+            sys.path.insert(0, str(file.parent))
+        spec = importlib.util.spec_from_file_location(name, file)
+        assert spec is not None
+        assert spec.loader is not None
+        module = sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+def run_quickly(path: Path, folder: Path, **environment: str) -> str:
+    """What a script prints at its smallest size in a folder of its own, of which it uses build/."""
+    done = finished(
+        [sys.executable, path, "--quick"],
         cwd=folder,
-        env=environment | environment_of_users(),
-        capture_output=True,
-        text=True,
+        env=environment_of_users() | {"MPLBACKEND": "Agg"} | environment,
     )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    return finished.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {each.name for each in folder.iterdir()} <= {"build"}
+    return done.stdout
