@@ -7,7 +7,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-sys.path[:0] = [str(HERE / "_ext"), str(ROOT / "examples")]
+sys.path[:0] = [str(HERE / "_ext"), str(ROOT)]
 
 import made  # noqa: E402
 

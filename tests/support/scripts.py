@@ -1,12 +1,15 @@
-"""Scripts outside the packages, loaded from their files."""
+"""Scripts outside the packages: loaded from their files, or run as users run them."""
 
 import importlib.util
 import sys
+from pathlib import Path
 from types import ModuleType
 
+from tests.support.compiling import environment_of_users
 from tests.support.paths import ROOT
+from tests.support.processes import finished
 
-__all__ = ["script"]
+__all__ = ["run_quickly", "script"]
 
 
 def script(path: str) -> ModuleType:
@@ -25,3 +28,15 @@ def script(path: str) -> ModuleType:
         module = sys.modules[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     return sys.modules[name]
+
+
+def run_quickly(path: Path, folder: Path, **environment: str) -> str:
+    """What a script prints at its smallest size in a folder of its own, of which it uses build/."""
+    done = finished(
+        [sys.executable, path, "--quick"],
+        cwd=folder,
+        env=environment_of_users() | {"MPLBACKEND": "Agg"} | environment,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {each.name for each in folder.iterdir()} <= {"build"}
+    return done.stdout

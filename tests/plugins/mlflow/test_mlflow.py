@@ -940,8 +940,8 @@ def test_flush_asks_a_dead_server_once_and_goes_on(client: MlflowClient, spool: 
         ("[]", "ValueError: the file was not written by ucvtest's MLflow logging"),
         (
             '{"format": "ucvtest_mlflow.Record", "version": 99}',
-            "ValueError: the file has format version 99, this ucvtest reads up to 2: upgrade "
-            "ucvtest",
+            "ValueError: the file has format version 99, this ucvtest reads version 1: "
+            "upgrade ucvtest",
         ),
     ],
 )
