@@ -12,7 +12,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 import ucvtest as uv
 from ucvtest.designs.design import Design
-from ucvtest.inference.old_base import FOR_FIXED_RULES
+from ucvtest.inference.base import FOR_FIXED_RULES
 from ucvtest.methods.registry import TESTS
 
 PLACE = np.arange(60)

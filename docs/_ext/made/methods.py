@@ -12,7 +12,7 @@ from studies.calibration.report import about_auc, summarised, widely_studied
 from studies.calibration.table import binomial_limits
 from ucvtest.advice.calibration import calibration_table
 from ucvtest.advice.configured_tests import PROCEDURES, Procedure
-from ucvtest.inference.old_base import HypothesisTest
+from ucvtest.inference.base import HypothesisTest
 from ucvtest.methods.registry import TESTS
 
 TARGETS = {
