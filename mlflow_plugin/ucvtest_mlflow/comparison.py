@@ -7,7 +7,7 @@ import numpy as np
 
 from ucvtest import Losses, TestResult
 from ucvtest.losses import LOSSES, Loss, as_loss
-from ucvtest.losses.loss import ALIASES
+from ucvtest.metrics.loss import ALIASES
 from ucvtest.stats.wald import Alternative
 from ucvtest_mlflow.pause import not_logged
 

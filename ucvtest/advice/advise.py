@@ -20,7 +20,7 @@ from ucvtest.advice.calibration import (
 from ucvtest.advice.configured_tests import PROCEDURES, About, Procedure
 from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.equality import ByValue
-from ucvtest.losses.loss import LOSSES
+from ucvtest.metrics.loss import LOSSES
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -290,7 +290,7 @@ def compare(
         )
 
         import ucvtest as uv
-        from ucvtest.losses.sklearn_scorers import chosen_loss
+        from ucvtest.metrics.scorers import chosen_loss
 
         if mlflow:
             uv.autolog()
@@ -344,8 +344,8 @@ def _run_alone(
     max_seconds: float | None,
 ) -> "TestResult":
     """A test that is about one learner."""
-    from ucvtest.losses.sklearn_scorers import is_auc
     from ucvtest.methods.registry import TESTS
+    from ucvtest.metrics.scorers import is_auc
 
     if len(learners) > 1:
         raise ValueError(f"--test {test} is about one learner: leave out --other")

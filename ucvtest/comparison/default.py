@@ -16,9 +16,9 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import fits_within
 from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import SplitLearner
-from ucvtest.losses.loss import LOSSES, plural
-from ucvtest.losses.sklearn_scorers import SetScore, is_auc
 from ucvtest.methods.registry import class_named
+from ucvtest.metrics.loss import LOSSES, plural
+from ucvtest.metrics.scorers import SetScore, is_auc
 from ucvtest.results.result import TestResult
 
 __all__ = ["RECOMMENDED", "Recommended", "recommended"]

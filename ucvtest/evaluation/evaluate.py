@@ -23,10 +23,11 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import check_fits
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import losses_where_tested
-from ucvtest.losses.resample_means import AUC, resample_means
-from ucvtest.losses.sklearn_scorers import SetScore, chosen_loss, scores_of_sets, wants_every_class
+from ucvtest.losses.resample_means import resample_means
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.loss import losses_where_tested
+from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.scorers import SetScore, chosen_loss, scores_of_sets, wants_every_class
 
 __all__ = ["draw_design", "evaluate", "evaluate_problem", "refuse_seconds"]
 

@@ -13,8 +13,8 @@ import numpy as np
 from ucvtest.common.execution import Execution
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
-from ucvtest.losses.loss import LOSSES, losses_where_tested
 from ucvtest.losses.table import LossDifference
+from ucvtest.metrics.loss import LOSSES, losses_where_tested
 
 __all__ = ["FittedLosses", "GivenLosses", "LossSource", "SeveralLosses"]
 

@@ -14,9 +14,9 @@ from ucvtest.data.sample import Sample, make_sample, taken_for_classes
 from ucvtest.learners.adapters.coerce import as_learner, as_learners, is_regressor
 from ucvtest.learners.adapters.translate import Backend, choose_backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import Loss, as_loss, for_classes, output_of
-from ucvtest.losses.resample_means import AUC
-from ucvtest.losses.sklearn_scorers import SetScore, is_auc
+from ucvtest.metrics.loss import Loss, as_loss, for_classes, output_of
+from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.scorers import SetScore, is_auc
 
 __all__ = ["Problem", "check_two_classes", "named_learners"]
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from ucvtest.data.groups import Clusters
-from ucvtest.losses.resample_means import AUC, resample_means
+from ucvtest.losses.resample_means import resample_means
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.ranks import AUC_NAME as AUC
 
 __all__ = ["of_clusters"]
 

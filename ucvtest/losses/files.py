@@ -17,7 +17,7 @@ import numpy as np
 from ucvtest.common.checks import is_integer
 from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.designs.design import Design
-from ucvtest.losses.resample_means import AUC
+from ucvtest.metrics.ranks import AUC_NAME as AUC
 
 __all__ = ["MAX_BYTES", "fields_of", "read", "to_dict", "write"]
 

@@ -11,8 +11,9 @@ from ucvtest.common.checks import check_choice
 from ucvtest.data.groups import as_groups
 from ucvtest.data.sample import as_response, code_labels, taken_for_classes
 from ucvtest.designs.design import Design
-from ucvtest.losses.loss import LOSSES, Loss
-from ucvtest.losses.resample_means import AUC, resample_means
+from ucvtest.losses.resample_means import resample_means
+from ucvtest.metrics.loss import LOSSES, Loss
+from ucvtest.metrics.ranks import AUC_NAME as AUC
 
 __all__ = ["as_names", "of_arrays", "of_sklearn"]
 

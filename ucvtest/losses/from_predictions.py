@@ -19,7 +19,9 @@ from ucvtest.data.sample import (
     taken_for_classes,
 )
 from ucvtest.designs.design import Design
-from ucvtest.losses.loss import (
+from ucvtest.losses.columns import by_name
+from ucvtest.losses.resample_means import WEIGHTED, resample_means
+from ucvtest.metrics.loss import (
     ALIASES,
     LOSSES,
     Loss,
@@ -28,8 +30,7 @@ from ucvtest.losses.loss import (
     losses_where_tested,
     output_of,
 )
-from ucvtest.losses.named import by_name
-from ucvtest.losses.resample_means import AUC, WEIGHTED, resample_means
+from ucvtest.metrics.ranks import AUC_NAME as AUC
 
 __all__ = ["EFFECTIVE_SIZE", "SCORE", "SCORE_IN_WORDS", "WEIGHTED_ERRORS", "of_predictions"]
 

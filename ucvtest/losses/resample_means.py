@@ -6,10 +6,7 @@ import numpy as np
 
 from ucvtest.designs.design import Design
 
-__all__ = ["AUC", "WEIGHTED", "resample_means"]
-
-AUC = "auc"
-"""In the place of a loss: decision scores are kept, and the mean of a resample is its AUC."""
+__all__ = ["WEIGHTED", "resample_means"]
 
 WEIGHTED = "weighted_"
 """What names of losses begin with whose rows have weights."""

@@ -15,8 +15,8 @@ from ucvtest.designs.design import Design
 from ucvtest.losses import files
 from ucvtest.losses.constructors import Doors
 from ucvtest.losses.from_arrays import as_names
-from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.validation import check_parts
+from ucvtest.metrics.ranks import AUC_NAME as AUC
 
 __all__ = ["MEANS_ONLY", "SCORES_ONLY", "LossDifference", "Losses"]
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from ucvtest.data.groups import as_groups
 from ucvtest.designs.design import Design
-from ucvtest.losses.resample_means import AUC, resample_means
+from ucvtest.losses.resample_means import resample_means
+from ucvtest.metrics.ranks import AUC_NAME as AUC
 
 __all__ = ["check_parts"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri
 
 from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
-from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.ranks import AUC_NAME as AUC
 from ucvtest.planning.predictors import Basis
 from ucvtest.planning.variance_components import log_error
 from ucvtest.stats.exact import BinomialCounts

@@ -12,9 +12,9 @@ from ucvtest import hooks
 from ucvtest.common.checks import at_least, check_number, is_number
 from ucvtest.common.execution import Stopwatch, make_generator
 from ucvtest.data.groups import refuse_groups
-from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.base import of_these_rules
+from ucvtest.metrics.ranks import AUC_NAME as AUC
 from ucvtest.planning.curve import Curve, curve_tests, learning_curve
 from ucvtest.planning.drawing import pictures_of
 from ucvtest.planning.fixed_rules import basis_of_rules

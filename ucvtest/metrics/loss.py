@@ -59,7 +59,7 @@ class Loss:
     Examples
     --------
     >>> import numpy as np
-    >>> from ucvtest.losses.loss import LOSSES
+    >>> from ucvtest.metrics.loss import LOSSES
     >>> LOSSES["zero_one"].function(np.array([0, 1]), np.array([[1, 1], [0, 0.5]]))
     array([[1. , 0. ],
            [0. , 0.5]])
@@ -198,7 +198,7 @@ def matrix_loss(matrix: Any) -> Loss:
     Examples
     --------
     >>> import numpy as np
-    >>> from ucvtest.losses.loss import matrix_loss
+    >>> from ucvtest.metrics.loss import matrix_loss
     >>> loss = matrix_loss([[0, 1], [5, 0]])  # to miss the second class is five times worse
     >>> loss.function(np.array([0, 1]), np.array([[1, 0], [1, 0.5]]))
     array([[1. , 5. ],

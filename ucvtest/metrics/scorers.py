@@ -14,8 +14,8 @@ import numpy as np
 
 from ucvtest.common.exceptions import warn_caller
 from ucvtest.data.output import Output
-from ucvtest.losses.loss import ALIASES, LOSSES, Loss
-from ucvtest.losses.resample_means import AUC
+from ucvtest.metrics.loss import ALIASES, LOSSES, Loss
+from ucvtest.metrics.ranks import AUC_NAME as AUC
 
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample

@@ -5,7 +5,7 @@ import pytest
 
 import ucvtest as uv
 from ucvtest.data.sample import make_sample
-from ucvtest.losses.loss import LOSSES, Loss, as_loss
+from ucvtest.metrics.loss import LOSSES, Loss, as_loss
 
 
 @pytest.mark.parametrize(
