@@ -22,7 +22,7 @@ from ucvtest.learners.adapters.coerce import SHORT_NAMES
 from ucvtest.methods import registry
 from ucvtest.methods.ustatistic.interval import IntervalName
 from ucvtest.methods.ustatistic.options import Variance
-from ucvtest.metrics.loss import LOSSES
+from ucvtest.metrics.means import LOSSES
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import ALTERNATIVES
 

@@ -1,33 +1,21 @@
-"""Losses by name: what a prediction costs, and what kind of prediction that needs."""
+"""A loss: a metric that is a mean over observations, lower values better."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ucvtest.common.arrays import as_numbers
-from ucvtest.common.checks import check_choice
-from ucvtest.data.output import OUTPUTS, Output
+from ucvtest.metrics.base import Metric
 
 if TYPE_CHECKING:
     from ucvtest.data.sample import Sample
 
-__all__ = [
-    "ALIASES",
-    "LOSSES",
-    "Loss",
-    "as_loss",
-    "for_classes",
-    "losses_where_tested",
-    "matrix_loss",
-    "output_of",
-    "plural",
-]
+__all__ = ["Loss", "losses_where_tested"]
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(Metric):
     """A loss function with the kind of prediction that it scores.
 
     Parameters
@@ -59,217 +47,39 @@ class Loss:
     Examples
     --------
     >>> import numpy as np
-    >>> from ucvtest.metrics.loss import LOSSES
+    >>> from ucvtest.losses import LOSSES
     >>> LOSSES["zero_one"].function(np.array([0, 1]), np.array([[1, 1], [0, 0.5]]))
     array([[1. , 0. ],
            [0. , 0.5]])
     """
 
-    name: str
-    function: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    output: Output
-    original_labels: bool = False
-    estimand: str = ""
-    bounds: tuple[float, float] | None = None
     matrix: np.ndarray | None = field(default=None, compare=False)
 
-    def __post_init__(self) -> None:
-        if not callable(self.function):
-            raise ValueError(f"function must be callable, got {self.function!r}")
-        check_choice("output", self.output, OUTPUTS)
-        if self.bounds is not None and not -np.inf < self.bounds[0] < self.bounds[1] < np.inf:
-            raise ValueError(f"bounds must be two finite numbers in order, got {self.bounds!r}")
+    @property
+    def is_mean(self) -> bool:
+        """Every observation has a loss."""
+        return True
+
+    @property
+    def greater_is_better(self) -> bool:
+        """A good learner has a low loss."""
+        return False
+
+    @property
+    def counts_errors(self) -> bool:
+        """Whether it is the share of wrong labels."""
+        return self.name == "zero_one"
 
     @property
     def in_words(self) -> str:
         """The expected loss, as summaries name it."""
         return self.estimand or f"expected {self.name} loss"
 
-    @property
-    def plural(self) -> str:
-        """The expected losses of two learners, as summaries name them."""
-        return plural(self.in_words)
-
-
-def plural(words: str) -> str:
-    """The expected losses of two learners, from that of one."""
-    return words + ("es" if words.endswith("s") else "s")
-
-
-def _zero_one(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    # A prediction half-way between two classes is a tie that the learner left open: it costs 1/2.
-    undecided = prediction != np.floor(prediction)
-    return np.where(undecided, 0.5, (prediction != y).astype(float))
-
-
-def _squared(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    return (prediction - y) ** 2
-
-
-def _absolute(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    return np.abs(prediction - y)
-
-
-def _log(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    # The smallest positive step below 1 keeps a certain but wrong prediction finite (36.0).
-    tiny = np.finfo(float).eps
-    probability = np.clip(prediction, tiny, 1 - tiny)
-    return -np.where(y == 1, np.log(probability), np.log1p(-probability))
-
-
-def _log_of_several(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    tiny = np.finfo(float).eps
-    true = np.broadcast_to(y.astype(int)[:, None], (*prediction.shape[:2], 1))
-    probability = np.take_along_axis(prediction, true, axis=2)[..., 0]
-    found: np.ndarray = -np.log(np.clip(probability, tiny, 1 - tiny))
-    return found
-
-
-def _brier_of_several(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    observed = y.astype(int)[:, None] == np.arange(prediction.shape[2])
-    return ((prediction - observed) ** 2).sum(axis=2)
-
-
-LOSSES = {
-    loss.name: loss
-    for loss in (
-        Loss("zero_one", _zero_one, "label", estimand="error rate", bounds=(0.0, 1.0)),
-        Loss("squared", _squared, "number", estimand="mean squared error"),
-        Loss("absolute", _absolute, "number", estimand="mean absolute error"),
-        Loss("log", _log, "probability", estimand="log loss"),
-        Loss("brier", _squared, "probability", estimand="Brier score", bounds=(0.0, 1.0)),
-    )
-}
-
-ALIASES = {
-    "accuracy": "zero_one",
-    "mae": "absolute",
-    "mse": "squared",
-    "log_loss": "log",
-    "roc_auc": "auc",
-}
-"""Other names of losses. Of more than one spelling the one above is what results have."""
-
-OF_SEVERAL = {
-    loss.name: loss
-    for loss in (
-        Loss("log", _log_of_several, "probability", estimand="log loss"),
-        Loss("brier", _brier_of_several, "probability", estimand="Brier score", bounds=(0.0, 2.0)),
-    )
-}
-"""Losses of the probabilities of more than two classes, (R, n, C)."""
-
-
-def for_classes(loss: Loss, n_classes: int) -> Loss:
-    """The same loss for so many classes.
-
-    Raises
-    ------
-    ValueError
-        If it scores the probability of one of two classes, and there are more.
-    """
-    if loss.output != "probability" or n_classes <= 2 or loss in OF_SEVERAL.values():
-        return loss
-    if loss is not LOSSES.get(loss.name):
-        raise ValueError(
-            f"loss={loss.name!r} scores the probability of one of two classes, y has {n_classes}: "
-            "use loss='log' or 'brier', or merge classes"
-        )
-    return OF_SEVERAL[loss.name]
-
-
-def matrix_loss(matrix: Any) -> Loss:
-    """The loss of predicting one class for another, from a matrix.
-
-    Parameters
-    ----------
-    matrix : array, shape (C, C)
-        ``matrix[true, predicted]``, classes in ascending order, the positive one last.
-
-    Returns
-    -------
-    Loss
-
-    Raises
-    ------
-    ValueError
-        If it is no square matrix of finite numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ucvtest.metrics.loss import matrix_loss
-    >>> loss = matrix_loss([[0, 1], [5, 0]])  # to miss the second class is five times worse
-    >>> loss.function(np.array([0, 1]), np.array([[1, 0], [1, 0.5]]))
-    array([[1. , 5. ],
-           [1. , 2.5]])
-    """
-    try:
-        costs = np.array(as_numbers("loss", matrix))
-    except ValueError as error:
-        raise ValueError(
-            f"loss must be a matrix of numbers, loss[true, predicted]: {error}"
-        ) from error
-    if costs.ndim != 2 or costs.shape[0] != costs.shape[1]:
-        raise ValueError(
-            f"loss must be a matrix of shape (C, C) for C classes, got shape {costs.shape}"
-        )
-    if not np.isfinite(costs).all():
-        raise ValueError("loss is a matrix with NaN or infinity: every cost must be finite")
-    costs.flags.writeable = False
-
-    def cost(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-        true = y.astype(int)
-        below, above = np.floor(prediction).astype(int), np.ceil(prediction).astype(int)
-        # A prediction half-way between two classes is a tie left open: it costs the mean of both.
-        return (costs[true, below] + costs[true, above]) / 2
-
-    low, high = float(costs.min()), float(costs.max())
-    bounds = (low, high) if low < high else None
-    return Loss("matrix", cost, "label", estimand="expected cost", bounds=bounds, matrix=costs)
-
-
-def as_loss(loss: Any, *, has_classes: bool) -> Loss:
-    """The loss that a user means by a name, a callable, a `Loss`, or None.
-
-    Parameters
-    ----------
-    loss : str, callable, Loss, matrix or None
-        None means zero_one for classes and squared error for a real response.
-        A matrix holds the loss of each prediction for each class: see `matrix_loss`.
-        A callable ``loss(y, prediction)`` gets the user's own labels (or numbers).
-    has_classes : bool
-        Whether the response holds class labels.
-
-    Returns
-    -------
-    Loss
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown, or a matrix not square.
-    """
-    if isinstance(loss, (np.ndarray, list, tuple)) or hasattr(loss, "to_numpy"):
-        return matrix_loss(loss)
-    if loss is None:
-        return LOSSES["zero_one" if has_classes else "squared"]
-    if isinstance(loss, Loss):
-        return loss
-    if callable(loss):
-        name = getattr(loss, "__name__", type(loss).__name__)
-        name = "custom" if name == "<lambda>" else name
-        return Loss(name, loss, "label" if has_classes else "number", original_labels=True)
-    if isinstance(loss, str) and ALIASES.get(loss, loss) in LOSSES:
-        return LOSSES[ALIASES.get(loss, loss)]
-    raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, or a callable")
-
-
-def output_of(loss: Any) -> Output | None:
-    """What a loss that a user names scores; None for none, and for functions: they score either."""
-    if loss is None or (callable(loss) and not isinstance(loss, Loss)):
-        return None
-    return as_loss(loss, has_classes=True).output
+    def kept(
+        self, sample: "Sample", predictions: np.ndarray, testing: np.ndarray, first: int = 0
+    ) -> np.ndarray:
+        """The loss of each tested observation; 0 for others."""
+        return losses_where_tested(self, sample, predictions, testing)
 
 
 def losses_where_tested(

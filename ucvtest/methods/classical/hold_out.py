@@ -17,7 +17,7 @@ from ucvtest.methods.classical.base import (
     mean_with_variance,
     of_these_rules,
 )
-from ucvtest.metrics.loss import plural
+from ucvtest.metrics.base import plural
 from ucvtest.results.result import TestResult
 from ucvtest.stats.exact import BinomialCounts
 from ucvtest.stats.intervals import PlusFour

@@ -43,9 +43,10 @@ from ucvtest.methods.influence.reporting import (
     records,
 )
 from ucvtest.methods.influence.variances import own_values, study_variances
-from ucvtest.metrics.loss import LOSSES
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.names import is_auc
 from ucvtest.metrics.ranks import AUC_NAME as AUC
-from ucvtest.metrics.scorers import chosen_loss, is_auc
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
 

@@ -18,7 +18,8 @@ from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.methods.permutation.criteria import CRITERIA, Candidate, Criterion, Draws, Task
 from ucvtest.methods.permutation.options import check_response
-from ucvtest.metrics.scorers import chosen_loss, refuse_scores, refuse_set_score
+from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.serialising import Saved, freeze
 
 if TYPE_CHECKING:

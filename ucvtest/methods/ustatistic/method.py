@@ -29,8 +29,9 @@ from ucvtest.methods.ustatistic.options import (
     Variance,
 )
 from ucvtest.methods.ustatistic.question import AboutLearningSets
+from ucvtest.metrics.names import is_auc
 from ucvtest.metrics.ranks import AUC_NAME as AUC
-from ucvtest.metrics.scorers import chosen_loss, is_auc
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import Together
