@@ -25,8 +25,7 @@ from ucvtest.evaluation.time_budget import check_fits
 from ucvtest.learners.base import Learner
 from ucvtest.losses.resample_means import resample_values
 from ucvtest.losses.table import Losses
-from ucvtest.metrics.names import known_metric
-from ucvtest.metrics.ranks import AUC
+from ucvtest.metrics.refusals import refuse_name_of_auc
 from ucvtest.metrics.scorers import chosen_loss
 
 __all__ = ["draw_design", "evaluate", "evaluate_problem", "refuse_seconds"]
@@ -244,8 +243,7 @@ def evaluate_problem(
     With `say_names` errors of learners say the names that the user gave.
     """
     stopwatch = Stopwatch()
-    if not problem.metric.ranks_pairs and known_metric(problem.metric.name) is AUC:
-        raise ValueError("loss is called 'auc', which means the AUC here: give it another name")
+    refuse_name_of_auc(problem.metric)
     seeds = execution.generator.integers(2**31 - 1, size=design.n_resamples)
     of_sets = problem.metric.per_test_set
     n_kept = design.n_resamples if of_sets else int(design.testing.sum())

@@ -44,6 +44,9 @@ GIVEN_SCORES = recorded_metric(
     SCORE, in_words=SCORE_IN_WORDS, bounds=None, greater_is_better=True, of_test_sets=False
 )
 
+OF_SCORES: dict[str, Metric] = {metric.name: metric for metric in (AUC, GIVEN_SCORES)}
+"""What is not a loss, by name."""
+
 SEVERAL_COLUMNS = "pass one column, such as predict_proba(X)[:, 1] for the probability of class 1"
 
 OTHER_LOSSES = "loss='zero_one', or 'log' and 'brier' with a probability for each class"
@@ -148,18 +151,17 @@ def _weighted(found: Mapping[str, Any], sample_weight: Any) -> dict[str, Any]:
 
 def _known_metric(loss: Any) -> Any:
     """The metric that is named; functions, which score labels or numbers, as such."""
+    if isinstance(loss, str) and loss in OF_SCORES:
+        return OF_SCORES[loss]
     if isinstance(loss, str) and loss not in LOSSES:
-        for metric in (AUC, GIVEN_SCORES):
-            if loss == metric.name:
-                return metric
         raise ValueError(
-            f"loss={loss!r:.60} is unknown: use one of {', '.join(LOSSES)}, {AUC.name}, {SCORE}, "
-            "or a callable"
+            f"loss={loss!r:.60} is unknown: use one of {', '.join((*LOSSES, *OF_SCORES))}, or a "
+            "callable"
         )
     if callable(loss) and not isinstance(loss, Loss):
         return loss
     known = as_loss(loss, has_classes=True)
-    if known.name in (AUC.name, SCORE):
+    if known.name in OF_SCORES:
         raise ValueError(
             f"loss is called {known.name!r}, which means something else here: give it another name"
         )

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from ucvtest.metrics.base import Metric
 from ucvtest.metrics.names import is_auc
+from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.set_scores import SetScore
 
-__all__ = ["refuse_scores", "refuse_set_score"]
+__all__ = ["refuse_name_of_auc", "refuse_scores", "refuse_set_score"]
 
 ONE_NUMBER_EACH = (
     "use CorrectedTTest, BayesianTTest, FiveByTwoTTest, FiveByTwoFTest or NaiveTTest, or a loss "
@@ -21,6 +23,12 @@ def refuse_set_score(loss: Any, name: str) -> None:
             f"scoring={loss.name!r} is one number for each test set, and {name} needs one for each "
             f"observation: {ONE_NUMBER_EACH}"
         )
+
+
+def refuse_name_of_auc(metric: Metric) -> None:
+    """Refuse a metric of the user's own that tables of losses would take for the AUC."""
+    if metric is not AUC and metric.name == AUC.name:
+        raise ValueError("loss is called 'auc', which means the AUC here: give it another name")
 
 
 def refuse_scores(loss: Any, name: str, scoring: Any = None) -> None:
