@@ -35,7 +35,7 @@ from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.metrics.base import Metric
-from ucvtest.metrics.names import is_auc
+from ucvtest.metrics.names import as_metric
 from ucvtest.metrics.recorded import WEIGHTED
 from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
 from ucvtest.metrics.scorers import chosen_loss
@@ -208,7 +208,7 @@ class HypothesisTest(ABC):
         loss = cls.only_loss if loss is None else loss
         paired = other is not None
         cls.check_loss(loss, paired=paired, scoring=scoring)
-        auc = is_auc(loss)
+        auc = as_metric(loss, has_classes=True).ranks_pairs
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
         learners = by_name(learner, other)
         return DataQuestion.of(
