@@ -32,7 +32,7 @@ from ucvtest.losses.table import Losses
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["compare"]
@@ -292,7 +292,7 @@ class _Run:
         self.found: dict[tuple[str, Pair], TestResult] = {}
         self.fits: list[Fits] = []
         self.joint: dict[str, JointResult] = {}
-        self.together: dict[str, Together] = {}
+        self.together: dict[str, JointEstimates] = {}
 
     def results(self) -> None:
         """Find the results by test and pair, one after the other."""

@@ -125,7 +125,7 @@ class HypothesisTest(ABC):
     of_fixed_rules: ClassVar[bool] = False
     """Whether it takes losses of rules that are fixed, which are about no learning."""
     judges_several: ClassVar[bool] = False
-    """Whether the joint covariance matrix of several learners is known: see `Together`."""
+    """Whether the joint covariance matrix of several learners is known: see `JointEstimates`."""
     takes_set_scores: ClassVar[bool] = False
     """Whether it can be about a score of whole test sets, such as F1."""
     needs_values: ClassVar[bool] = False

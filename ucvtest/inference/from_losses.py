@@ -26,7 +26,7 @@ from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = [
@@ -173,7 +173,7 @@ class FromLosses(HypothesisTest):
     @classmethod
     def _judged_together(
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The results of tests of each learner, by name, and of pairs, with what joins them."""
         results = {key: test.fit(**options) for key, test in tests.items()}
         if losses.groups is not None:
@@ -184,7 +184,7 @@ class FromLosses(HypothesisTest):
         # What is no more than rounding error tells nothing apart.
         known = squares > ROUNDING * (variances[:, None] + variances)
         df = min(each.df for key, each in results.items() if not isinstance(key, str))
-        together = Together(
+        together = JointEstimates(
             own={name: results[name] for name in losses.learners},
             se=np.sqrt(np.where(known, squares, np.nan)),
             covariance=covariance,

@@ -33,7 +33,7 @@ from ucvtest.methods.ustatistic.options import (
 from ucvtest.methods.ustatistic.question import AboutLearningSets
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["UStatisticTest"]
@@ -409,14 +409,14 @@ class UStatisticTest(AboutLearningSets):
     @classmethod
     def _jointly(
         cls, tests: Mapping[Any, Any], names: Sequence[str], options: Mapping[str, Any]
-    ) -> simultaneous.Jointly:
+    ) -> simultaneous.JointRun:
         """Tests of each of several learners, by name, and of pairs of them, for one run."""
-        return simultaneous.Jointly.of(tests, names, options)
+        return simultaneous.JointRun.of(tests, names, options)
 
     @classmethod
     def _judged_together(
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         return cls._jointly(tests, losses.learners, options).given(losses)
 
     def _parts(
