@@ -139,7 +139,7 @@ def affordable_within(
         size = problem.sample.n_obs - problem.sample.n_obs // 10
         ready = problem.fitting(size)
         with hooks.fitting(ready):
-            allowed = execution.course.decided(
+            allowed = execution.progress.recall_or_decide(
                 f"fits in {max_seconds:g} s",
                 lambda: fits_within(ready, size, max_seconds, execution),
             )

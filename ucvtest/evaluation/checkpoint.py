@@ -129,7 +129,7 @@ class Checkpoint:
             return f"{name} differs"
         return f"{name} was {before!r:.60}, now {now!r:.60}"
 
-    def decided(self, name: str, decide: Callable[[], int]) -> int:
+    def recall_or_decide(self, name: str, decide: Callable[[], int]) -> int:
         """A number that was decided by the clock: the one of the first call."""
         if name not in self._decided:
             self._decided[name] = decide()

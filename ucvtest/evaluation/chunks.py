@@ -41,12 +41,12 @@ class PieceByPiece:
 
     def predict(self, fits: Fits, device: int) -> Predictions:
         """See `Batch`."""
-        execution, kept = self._execution, self._execution.course.kept
+        execution, kept = self._execution, self._execution.progress.checkpoint
         values = np.full(self._batch.shape(fits.testing), np.nan)
         missing = np.arange(len(fits))
         if kept is not None:
             missing = kept.fill(values, self._batch.learner, self._batch.output, fits)
-            execution.fitted(len(fits) - len(missing))
+            execution.count_fits(len(fits) - len(missing))
         if len(missing):
             with self._batch.workers() as workers:
                 self._fit(values, fits, missing, device, workers)
@@ -61,7 +61,7 @@ class PieceByPiece:
         workers: "Parallel",
     ) -> None:
         """Do the fits that are missing, piece by piece, and write what they predict."""
-        execution, kept = self._execution, self._execution.course.kept
+        execution, kept = self._execution, self._execution.progress.checkpoint
         self._piece = max(self._piece, self._batch.n_workers)
         start = 0
         while start < len(missing):
@@ -69,12 +69,12 @@ class PieceByPiece:
             size = -(-left // max(1, round(left / self._piece)))
             rows = missing[start : start + size]
             part = fits.rows(rows)
-            before = execution.course.clock()
+            before = execution.progress.clock()
             values[rows] = self._batch.predict(part, device, workers).values
-            seconds = execution.course.clock() - before
+            seconds = execution.progress.clock() - before
             if kept is not None:
                 kept.add(values[rows], self._batch.learner, self._batch.output, part)
-            execution.fitted(len(rows))
+            execution.count_fits(len(rows))
             start += len(rows)
             self._n_pieces += 1
             self._announce(seconds / len(rows), seconds)
@@ -84,17 +84,17 @@ class PieceByPiece:
 
     def _announce(self, pace: float, seconds: float) -> None:
         """Say once how long all fits will take, if that is long; `pace`: seconds for one."""
-        course = self._execution.course
+        progress = self._execution.progress
         # The first piece imports and starts workers, which says little of the others.
         known = self._n_pieces > 1 or seconds >= LONG_SECONDS
-        if course.judged or course.total is None or not known:
+        if progress.duration_checked or progress.total is None or not known:
             return
-        left = course.total - course.n_fits
-        course.judged = True
+        left = progress.total - progress.n_fits
+        progress.duration_checked = True
         if left * pace < LONG_SECONDS:
             return
-        course.announced = True
-        most = "at most " if course.at_most else ""
+        progress.duration_announced = True
+        most = "at most " if progress.at_most else ""
         warn_caller(
             f"{most}{left} fits are left, {_in_words(pace)} each with {self._batch.learner.name}: "
             f"{most or 'about '}{_in_words(left * pace)}. compare(max_seconds=) takes the test "

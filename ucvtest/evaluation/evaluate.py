@@ -12,7 +12,7 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import as_integer, check_seconds, is_integer
 from ucvtest.common.exceptions import Interrupted, naming
-from ucvtest.common.execution import Course, Execution, Stopwatch, progress_bar, row_batches
+from ucvtest.common.execution import Execution, Progress, Stopwatch, progress_bar, row_batches
 from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.data.sample import Sample
 from ucvtest.designs.adapters import as_design, design_or_cv
@@ -173,7 +173,7 @@ def evaluate(
         asked = {"call": "evaluate", "X": X, "y": y, "loss": asked, "groups": groups}
         asked |= {"pos_label": pos_label, "backend": backend, "design": (plan.words, drawn)}
         kept.begin(asked, problem.learners, execution.seed or 0)
-    execution = replace(execution, course=Course(kept), max_seconds=max_seconds)
+    execution = replace(execution, progress=Progress(kept), max_seconds=max_seconds)
     refuse_seconds(ready, drawn, execution)
     with hooks.fitting(ready), progress_bar(progress, "evaluate", "fit") as bar:
         return evaluate_problem(ready, drawn, replace(execution, bar=bar), settings, say_names=True)
@@ -252,7 +252,7 @@ def evaluate_problem(
     n_kept = design.n_resamples if of_sets else int(design.testing.sum())
     kept = np.empty((len(problem.learners), n_kept))
     counts: dict[str, dict[str, int]] = {}
-    execution.expect(len(problem.learners) * design.n_resamples)
+    execution.announce_total(len(problem.learners) * design.n_resamples)
 
     def losses() -> Losses:
         """Of the learners that are done."""

@@ -160,7 +160,7 @@ class Evaluator:
         self.one_class_fits += int(single.sum())
         fits = Fits(splits, learning, testing, seeds, labels)
         if single.any():
-            self._execution.fitted(int(single.sum()))
+            self._execution.count_fits(int(single.sum()))
         else:
             return self._fit(fits)
         rest = ~single
@@ -210,7 +210,7 @@ class Evaluator:
         for batch, part in zip(batches, found, strict=True):
             self._refuse_unusable(part.values, batch)
             if self.jitted:
-                self._execution.fitted(len(batch))
+                self._execution.count_fits(len(batch))
             parts.append(part.values)
             ties.update(part.ties)
         values = np.concatenate(parts) if parts else np.zeros(fits.testing.shape)

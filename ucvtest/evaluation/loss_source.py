@@ -44,10 +44,10 @@ class LossSource(ABC):
         """`one_class_fits` and `ties`, as diagnostics keep them."""
         return {"one_class_fits": self.one_class_fits, **self.ties}
 
-    def expect(self, more: int) -> None:  # noqa: B027  (what is given takes no time)
+    def announce_total(self, more: int) -> None:  # noqa: B027  (what is given takes no time)
         """Be told how many fits will be asked for, so that the time left can be told."""
 
-    def forecast(self, more: int) -> None:  # noqa: B027
+    def update_eta(self, more: int) -> None:  # noqa: B027
         """Be told how many they will be as far as can be seen, which progress bars show."""
 
     @abstractmethod
@@ -80,13 +80,13 @@ class FittedLosses(LossSource):
         self.paired = self.identical = len(self._evaluators) == 2
         self.n_fits = self.one_class_fits = 0
 
-    def expect(self, more: int) -> None:
+    def announce_total(self, more: int) -> None:
         """See `LossSource`."""
-        self._execution.expect(more)
+        self._execution.announce_total(more)
 
-    def forecast(self, more: int) -> None:
+    def update_eta(self, more: int) -> None:
         """See `LossSource`."""
-        self._execution.forecast(more)
+        self._execution.update_eta(more)
 
     def each(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray

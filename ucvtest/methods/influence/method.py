@@ -463,7 +463,7 @@ class InfluenceFunctionTest(FromLosses):
             return run(layout, layout.resamples, GivenLosses(self._given, layout.order), rng)
         resamples = draw_resamples(layout, options, rng)
         source = fitted_losses(self._problem, resamples, execution)
-        execution.expect(resamples.n_rows * len(self.learners))
+        execution.announce_total(resamples.n_rows * len(self.learners))
         found = run(layout, resamples, source, rng)
         if options.variance != "share":
             return found

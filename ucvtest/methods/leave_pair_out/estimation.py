@@ -50,7 +50,7 @@ def run(
         check_enumeration(options, sizes, errors.how, learner)
     more = options.n_labelings(sizes) - 1 if permuted else 0
     at_most = options.stop_after is not None
-    execution.expect((1 + more) * sizes.n_fits, at_most=at_most)
+    execution.announce_total((1 + more) * sizes.n_fits, at_most=at_most)
     start = time.perf_counter()
     wrong, tied = _count(errors, labels[None], execution)
     seconds = time.perf_counter() - start
@@ -59,11 +59,11 @@ def run(
     nulls: Mapping[str, NullDistribution] = {}
     sequence = None
     if permuted:
-        if not execution.course.announced:
+        if not execution.progress.duration_announced:
             announce(errors, labels, options, seconds, learner)
-            execution.course.judged = True
+            execution.progress.duration_checked = True
             # To announce it may have taken another labeling.
-            execution.expect(more * sizes.n_fits, at_most=at_most)
+            execution.announce_total(more * sizes.n_fits, at_most=at_most)
         null, sequence = _permutations(errors, labels, n_errors, options, execution)
         # The observed labeling is one of all, or comes on top of those that were drawn.
         n_labelings = int(null.counts.sum()) + null.sampled
@@ -153,5 +153,5 @@ def _count(
     """Wrong and tied pairs of each labeling."""
     counts = errors.count(labelings, execution.generator)
     if errors.how not in FITTING:
-        execution.fitted(len(labelings) * errors.sizes(labelings[0]).n_fits)
+        execution.count_fits(len(labelings) * errors.sizes(labelings[0]).n_fits)
     return counts

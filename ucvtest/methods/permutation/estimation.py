@@ -73,7 +73,7 @@ def from_labelings(
     """Fit labelings drawn at random, or all of them."""
     evaluator = Evaluator.run_by(execution, sample, learner, loss.output)
     if isinstance(options.n_permutations, int):
-        execution.expect(options.n_permutations + 1, at_most=options.stop_after is not None)
+        execution.announce_total(options.n_permutations + 1, at_most=options.stop_after is not None)
     # Seeds of the fits come from a stream of their own, so that labels depend on rng alone.
     seeds = np.random.default_rng(int(execution.generator.integers(2**63 - 1)))
     real = sample.target[None]
@@ -131,7 +131,9 @@ def labelings_within(
             warm_up(trial)
         return rounds_within([trial], seconds, "fit to permuted labels") - 1
 
-    return execution.course.decided(f"labelings of {learner.name} in {seconds:g} s", decide)
+    return execution.progress.recall_or_decide(
+        f"labelings of {learner.name} in {seconds:g} s", decide
+    )
 
 
 def _sequential(
@@ -198,7 +200,7 @@ def in_closed_form(
     """The mean over all labelings, from the matrix of a linear smoother."""
     matrix, n_fits = find_smoother(learner, sample, execution.n_jobs)
     n_fits = max(n_fits, 1)
-    execution.fitted(n_fits)
+    execution.count_fits(n_fits)
     y, n = sample.target, sample.n_obs
     if relabeling is None:
         drawn = reference_labels(y, sampling)

@@ -365,9 +365,9 @@ class UStatisticTest(AboutLearningSets):
             allowed = decided_fits(self._problem, rows, options.max_seconds, execution)
             options = replace(options, max_fits=min(options.max_fits, allowed))
         if options.n_pairs == "auto" and options.given is None:
-            execution.expect(options.max_fits, at_most=True)
+            execution.announce_total(options.max_fits, at_most=True)
             if options.max_seconds is not None:
-                execution.forecast(options.max_fits)
+                execution.update_eta(options.max_fits)
         source = self._source(execution)
         found = self._estimated(options, execution, source)
         return self._told(options, found, source, execution.seed)
