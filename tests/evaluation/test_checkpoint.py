@@ -339,7 +339,7 @@ def test_few_small_pieces_and_none_that_takes_long(seconds, most_pieces):
         evaluator.predict(learning, ~learning, np.arange(120))
     assert sum(found) == 120
     assert len(found) <= most_pieces
-    assert seconds * max(found) <= max(seconds, 3 * chunks.PIECE_SECONDS)
+    assert seconds * max(found) <= max(seconds, 3 * chunks.CHUNK_SECONDS)
     assert found[0] == 1
 
 

@@ -95,8 +95,7 @@ class Stopwatch:
 class Progress:
     """The progress of a call: how many fits there were and how many there will be.
 
-    `checkpoint` keeps what is finished, where one is wanted; a clock in the place of the real one is for
-    tests.
+    `checkpoint` keeps what is finished, where one is wanted; tests pass a clock of their own.
     """
 
     def __init__(self, checkpoint: Any = None, clock: Callable[[], float] = time.monotonic) -> None:

@@ -23,7 +23,7 @@ from ucvtest.common.checks import is_integer
 from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.common.fingerprint import fingerprint
 from ucvtest.data.output import Output
-from ucvtest.evaluation.fit_requests import Fits
+from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.learners.base import Learner
 
 __all__ = ["Checkpoint"]
@@ -144,7 +144,9 @@ class Checkpoint:
         """Keep a finished result, which `result` then knows."""
         self._append({"result": json.dumps(key), "value": value})
 
-    def fill(self, values: np.ndarray, learner: Learner, output: Output, fits: Fits) -> np.ndarray:
+    def fill(
+        self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests
+    ) -> np.ndarray:
         """Write the predictions that are known, and return the numbers of the other fits."""
         missing = []
         for row, key in enumerate(self._keys(learner, output, fits)):
@@ -156,7 +158,7 @@ class Checkpoint:
                 values[row, fits.testing[row]] = known.reshape(tested.shape)
         return np.array(missing, dtype=int)
 
-    def add(self, values: np.ndarray, learner: Learner, output: Output, fits: Fits) -> None:
+    def add(self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests) -> None:
         """Keep the predictions of some fits."""
         keys = list(self._keys(learner, output, fits))
         tested = [values[row][fits.testing[row]].ravel() for row in range(len(fits))]
@@ -170,7 +172,7 @@ class Checkpoint:
             }
         )
 
-    def _keys(self, learner: Learner, output: Output, fits: Fits) -> Iterator[str]:
+    def _keys(self, learner: Learner, output: Output, fits: FitRequests) -> Iterator[str]:
         name = next((name for each, name in self._names if each is learner), learner.name)
         for row in range(len(fits)):
             digest = blake2b(f"{name}\0{output}\0{fits.seeds[row]}".encode(), digest_size=16)

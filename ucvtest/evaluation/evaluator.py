@@ -11,8 +11,8 @@ from ucvtest.common.execution import Execution
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.evaluation.batches import Batch, JittedBatch, TranslatedBatch
-from ucvtest.evaluation.chunks import PieceByPiece
-from ucvtest.evaluation.fit_requests import Fits
+from ucvtest.evaluation.chunks import ChunkedFits
+from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.evaluation.workers import BY_CLASS, SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Learner, Predictions, SplitLearner, class_members
@@ -54,7 +54,7 @@ class Evaluator:
             self._batch = TranslatedBatch(sample, learner, output, n_jobs)
         elif isinstance(learner, SplitLearner):
             splits = SplitBatch(sample, learner, output, batch_size, n_jobs)
-            self._batch = PieceByPiece(splits, self._execution)
+            self._batch = ChunkedFits(splits, self._execution)
         else:
             raise TypeError(
                 f"{type(learner).__name__} is no JittedLearner, TranslatedLearner or SplitLearner"
@@ -158,7 +158,7 @@ class Evaluator:
         splits = np.arange(self._n_splits, self._n_splits + len(testing))
         self._n_splits += len(testing)
         self.one_class_fits += int(single.sum())
-        fits = Fits(splits, learning, testing, seeds, labels)
+        fits = FitRequests(splits, learning, testing, seeds, labels)
         if single.any():
             self._execution.count_fits(int(single.sum()))
         else:
@@ -200,7 +200,7 @@ class Evaluator:
             np.not_equal(common, 0, out=found)
         return present
 
-    def _fit(self, fits: Fits) -> Predictions:
+    def _fit(self, fits: FitRequests) -> Predictions:
         most = self._batch.most_labelings if fits.common else self._batch.size
         size = most or max(len(fits), 1)
         batches = [fits.rows(slice(i, i + size)) for i in range(0, len(fits), size)]
@@ -216,7 +216,7 @@ class Evaluator:
         values = np.concatenate(parts) if parts else np.zeros(fits.testing.shape)
         return Predictions(values, ties)
 
-    def _refuse_unusable(self, values: np.ndarray, fits: Fits) -> None:
+    def _refuse_unusable(self, values: np.ndarray, fits: FitRequests) -> None:
         """Refuse predictions that the loss cannot score, naming the first split with one."""
         if values.dtype == np.int8:
             return
@@ -246,7 +246,7 @@ class Evaluator:
 
 
 def _dealt_out(
-    predict: Callable[[Fits, int], Predictions], batches: list[Fits], n_devices: int
+    predict: Callable[[FitRequests, int], Predictions], batches: list[FitRequests], n_devices: int
 ) -> Iterator[Predictions]:
     """The predictions for all batches in their order, batch i by device i modulo their number."""
     n_devices = min(n_devices, len(batches))

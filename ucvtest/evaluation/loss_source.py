@@ -16,7 +16,7 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.losses.loss import LOSSES, losses_where_tested
 from ucvtest.losses.table import LossDifference
 
-__all__ = ["FittedLosses", "GivenLosses", "LossSource", "SeveralLosses"]
+__all__ = ["FittedLosses", "LossSource", "PrecomputedLosses", "SeveralLosses"]
 
 
 class LossSource(ABC):
@@ -51,7 +51,7 @@ class LossSource(ABC):
         """Be told how many they will be as far as can be seen, which progress bars show."""
 
     @abstractmethod
-    def each(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """Losses (scores) of each learner, (R, n), for the next rows of the design.
@@ -88,7 +88,7 @@ class FittedLosses(LossSource):
         """See `LossSource`."""
         self._execution.update_eta(more)
 
-    def each(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`."""
@@ -103,7 +103,7 @@ class FittedLosses(LossSource):
             self.n_fits += len(learning)
         self.one_class_fits = sum(each.one_class_fits for each in self._evaluators)
         if self.identical:
-            self.identical = _same(found[0], found[1], testing, blank=self._problem.loss is None)
+            self.identical = _agree(found[0], found[1], testing, blank=self._problem.loss is None)
         return found if clusters is None else [clusters.sums(each) for each in found]
 
     def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
@@ -118,7 +118,7 @@ class FittedLosses(LossSource):
         return losses_where_tested(loss, sample, predictions, testing)
 
 
-class GivenLosses(LossSource):
+class PrecomputedLosses(LossSource):
     """Losses that exist, handed out in the order of their design's rows, or in `order`."""
 
     def __init__(self, given: LossDifference, order: np.ndarray | None = None) -> None:
@@ -131,7 +131,7 @@ class GivenLosses(LossSource):
         self.paired, self.identical = given.paired, given.identical
         self.n_fits = given.n_fits
 
-    def each(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`; what a row learns from and tests must be what the design says."""
@@ -165,11 +165,11 @@ class SeveralLosses(LossSource):
         """Learners."""
         return len(self._sources)
 
-    def each(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`."""
-        found = [source.each(learning, testing, seeds)[0] for source in self._sources]
+        found = [source.losses_for(learning, testing, seeds)[0] for source in self._sources]
         for answer, losses in zip(self._answers, found, strict=True):
             answer.update(losses[testing].astype(float).tobytes())
         self._count()
@@ -190,6 +190,6 @@ class SeveralLosses(LossSource):
             self.ties.update(each.ties)
 
 
-def _same(first: np.ndarray, second: np.ndarray, testing: np.ndarray, *, blank: bool) -> bool:
+def _agree(first: np.ndarray, second: np.ndarray, testing: np.ndarray, *, blank: bool) -> bool:
     """Whether two learners agree; scores may be anything where they are not tested."""
     return bool((first == second)[testing].all()) if blank else np.array_equal(first, second)

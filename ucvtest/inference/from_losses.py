@@ -18,7 +18,7 @@ from ucvtest.data.groups import (
     refuse_groups,
 )
 from ucvtest.designs.design import Design
-from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, LossSource
+from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.losses.clusters import of_clusters
 from ucvtest.losses.loss import LOSSES, Loss
@@ -265,7 +265,7 @@ class FromLosses(HypothesisTest):
         """The losses that were given, or fits that will be run when they are asked for."""
         if self._given is None:
             return FittedLosses(self._problem, execution)
-        return GivenLosses(self._given)
+        return PrecomputedLosses(self._given)
 
     def _settings(self) -> dict[str, Any]:
         given = self._given

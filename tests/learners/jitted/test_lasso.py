@@ -343,7 +343,7 @@ def test_compiled_form_learns_labels(colon, rng):
 
 def compiled_only(sample, learner, learning):
     penalties = learner.penalties(learning.sum(axis=1))
-    return lasso_module.CompiledFits(
+    return lasso_module.CompiledLassoFits(
         *(learner.prepare(sample), learning, None, penalties),
         standardize=learner.standardize,
         max_iter=learner.max_iter,
@@ -388,7 +388,7 @@ def test_without_numba(colon, monkeypatch):
 
 
 def test_compiled_form_is_chosen_by_itself(colon, monkeypatch):
-    form, fits = lasso_module.CompiledFits, []
+    form, fits = lasso_module.CompiledLassoFits, []
 
     def counted(*given, **options):
         fits.append(given)

@@ -141,7 +141,7 @@ class Sampler:
     def _losses(
         self, learning: np.ndarray, draw: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
-        each = self.source.each(learning, ~learning, seeds)
+        each = self.source.losses_for(learning, ~learning, seeds)
         if self.own is not None:
             self.own.add(each, learning, draw)
         return each

@@ -10,7 +10,7 @@ import numpy as np
 
 from ucvtest.common.execution import Execution
 from ucvtest.designs.draws import draw_orders, learning_sets
-from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, SeveralLosses
+from ucvtest.evaluation.loss_source import FittedLosses, PrecomputedLosses, SeveralLosses
 from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
@@ -140,7 +140,7 @@ class JointRun:
 
     def given(self, losses: Losses) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The same from losses that exist."""
-        sources = [GivenLosses(losses.difference(name)) for name in self.names]
+        sources = [PrecomputedLosses(losses.difference(name)) for name in self.names]
         return self._answered(SeveralLosses(sources), np.random.default_rng(0), None)
 
     def _answered(

@@ -83,7 +83,7 @@ class Sampler:
         """The scores of each learner, (R, n), or (R, n, C), undefined where it learnt."""
         seeds = self.generator.integers(2**31 - 1, size=len(learning))
         learning = self.sizes.of_rows(learning)
-        return self.source.each(learning, ~learning, seeds)
+        return self.source.losses_for(learning, ~learning, seeds)
 
 
 class Rankings:
