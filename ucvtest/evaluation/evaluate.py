@@ -214,7 +214,7 @@ def draw_design(
     matrices = 2 * plan.n_resamples * n_obs
     _refuse_bytes(matrices, plan, max_bytes)
     if isinstance(plan, StratifiedDesign):
-        design = plan.draw(n_obs, rng, groups, strata=sample.codes)
+        design = plan.draw(n_obs, rng, groups, strata=sample.class_index)
     else:
         design = plan.draw(n_obs, rng, groups)
     _refuse_bytes(matrices + 8 * n_learners * int(design.testing.sum()), plan, max_bytes)

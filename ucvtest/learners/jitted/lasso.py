@@ -206,7 +206,7 @@ class PenalizedLogistic(JittedLearner):
             *(matrix, distinct, features, squares, response),
             wide_features=wide[0],
             wide_response=wide[1],
-            codes=sample.target,
+            target=sample.target,
             centre=centre,
             spread=spread,
         )
@@ -255,7 +255,7 @@ class PenalizedLogistic(JittedLearner):
         Features in their own units have no such bound.
         """
         size = learning.sum(axis=1)
-        positive = learning @ data.codes if labels is None else (learning * labels).sum(axis=1)
+        positive = learning @ data.target if labels is None else (learning * labels).sum(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             null = np.log(positive / (size - positive))
             deviation = np.sqrt(positive / size * (1.0 - positive / size))
@@ -272,7 +272,7 @@ class PenalizedLogistic(JittedLearner):
         from ucvtest.learners.solvers.compiled_path import fit_paths
 
         size = learning.sum(axis=1)
-        positive = learning @ state.codes
+        positive = learning @ state.target
         single = (positive == 0) | (positive == size)
         rows, order = np.flatnonzero(~single), np.argsort([-each.lam for each in members])
         penalties = [members[place].penalties(size[rows]) for place in order]
@@ -281,7 +281,7 @@ class PenalizedLogistic(JittedLearner):
         found[np.ix_(order, rows)] = fit_paths(
             state.matrix,
             state.distinct,
-            state.codes.astype(float),
+            state.target.astype(float),
             np.ascontiguousarray(learning[rows]),
             state.spread,
             l1,

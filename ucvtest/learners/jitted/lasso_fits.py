@@ -83,7 +83,7 @@ class LassoData:
     """(M, p) the same for `solve`."""
     wide_response: Any
     """(M,)"""
-    codes: np.ndarray
+    target: np.ndarray
     """(n,) the response without padding."""
     centre: np.ndarray
     """(p,) what was subtracted from the features."""
@@ -112,7 +112,7 @@ class CompiledLassoFits:
         self._fitted = fit(
             data.matrix,
             data.distinct,
-            np.ascontiguousarray(data.codes[None] if labels is None else labels, dtype=float),
+            np.ascontiguousarray(data.target[None] if labels is None else labels, dtype=float),
             np.ascontiguousarray(learning),
             data.spread,
             l1,

@@ -135,7 +135,7 @@ def _copied(sample: Sample, copies: int) -> Sample:
         sample,
         features=sample.rows(index),
         response=sample.response[index],
-        codes=None if sample.codes is None else sample.codes[index],
+        class_index=None if sample.class_index is None else sample.class_index[index],
         groups=None,  # the copies of a sample are learnt from, and no design is drawn from them
     )
 

@@ -203,8 +203,10 @@ class Draws:
         n_units = sample.n_obs if groups is None else groups.n_groups
         shuffled = np.random.default_rng(seeds["loo"]).permutation(n_units)
         order = np.random.default_rng(seeds["kfold"]).permutation(n_units)
-        if sample.codes is not None:
-            strata = sample.target if groups is None else groups.strata(sample.codes, fine=True)
+        if sample.class_index is not None:
+            strata = (
+                sample.target if groups is None else groups.strata(sample.class_index, fine=True)
+            )
             order = order[np.argsort(strata[order], kind="stable")]
         fold = np.empty(n_units, dtype=int)
         fold[order] = np.arange(n_units) % task.n_folds
