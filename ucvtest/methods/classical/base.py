@@ -42,7 +42,7 @@ from ucvtest.methods.classical.status import status_of
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
 from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["THESE_RULES", "Estimator", "ResamplingTest", "mean_with_variance", "of_these_rules"]
@@ -391,7 +391,7 @@ class ResamplingTest(FromLosses):
         settings: Mapping[str, Any],
         *,
         has_se: bool,
-    ) -> OwnValues | None:
+    ) -> PerLearnerEstimates | None:
         """What the test would estimate for each of two learners alone, from the same losses."""
         if observed.other is None:
             return None
@@ -399,7 +399,7 @@ class ResamplingTest(FromLosses):
         values = [estimator(observed.losses.difference(place)) for place in places]
         if not has_se:
             values = [(estimate, math.nan) for estimate, _ in values]
-        return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+        return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
     def _shared_notes(self, observed: LossDifference) -> list[str]:
         """What every test says of how its losses came about."""

@@ -12,8 +12,8 @@ from ucvtest.common.execution import Execution
 from ucvtest.methods.leave_pair_out.forecast import announce
 from ucvtest.methods.leave_pair_out.options import Options, Sizes, check_enumeration
 from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
-from ucvtest.stats.cluster_permutation import Exchangeable
-from ucvtest.stats.sequential import Sequence, Stopping
+from ucvtest.stats.cluster_permutation import ExchangeableLabels
+from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
 
 __all__ = ["Found", "run"]
 
@@ -37,7 +37,7 @@ class Found:
     nulls: Mapping[str, NullDistribution]
     computed_by: str
     ties: Mapping[str, int]
-    sequence: Sequence | None = None
+    sequence: SequentialPvalue | None = None
 
 
 def run(
@@ -86,7 +86,7 @@ def _known_nulls(
 
 def _permutations(
     errors: PairErrors, labels: np.ndarray, n_errors: float, options: Options, execution: Execution
-) -> tuple[NullDistribution, Sequence | None]:
+) -> tuple[NullDistribution, SequentialPvalue | None]:
     """Errors under permuted labels; of the observed ones as they were counted."""
     size = LABELINGS_PER_BATCH if execution.batch_size is None else execution.batch_size
     exact = options.n_permutations == "exact"
@@ -98,7 +98,7 @@ def _permutations(
         # What never comes together ends with the last draw.
         stop_after = n_drawn + 1 if options.stop_after is None else options.stop_after
         at_once = 1 if options.stop_after and errors.how == "fits" else size
-        stopping = Stopping(n_drawn, stop_after, size, at_once)
+        stopping = BatchSizes(n_drawn, stop_after, size, at_once)
         rng = execution.generator
         batches = _random_labelings(labels, stopping, rng, errors.exchangeable)
     counted = []
@@ -110,19 +110,19 @@ def _permutations(
             found[(labelings == labels).all(axis=1)] = n_errors
         counted.append(found)
         if stopping is not None:
-            stopping.see(found <= n_errors)
+            stopping.record(found <= n_errors)
     each, sequence = np.concatenate(counted), None
     if options.stop_after is not None:
-        sequence = Sequence.of(each <= n_errors, options.stop_after)
+        sequence = SequentialPvalue.of(each <= n_errors, options.stop_after)
         each = each[: sequence.n_drawn]
     return NullDistribution.of(each, sampled=not exact), sequence
 
 
 def _random_labelings(
     labels: np.ndarray,
-    stopping: Stopping,
+    stopping: BatchSizes,
     generator: np.random.Generator,
-    exchangeable: Exchangeable | None,
+    exchangeable: ExchangeableLabels | None,
 ) -> Iterator[np.ndarray]:
     # Labelings and the seeds of fits come from generators of their own, so that neither depends
     # on how many are drawn at a time.
@@ -135,7 +135,7 @@ def _random_labelings(
 
 
 def _all_labelings(
-    labels: np.ndarray, size: int, exchangeable: Exchangeable | None
+    labels: np.ndarray, size: int, exchangeable: ExchangeableLabels | None
 ) -> Iterator[np.ndarray]:
     if exchangeable is not None:
         yield from exchangeable.every(size)

@@ -30,7 +30,7 @@ from ucvtest.methods.permutation.permuted_labels import (
     draw_until,
     reference_labels,
 )
-from ucvtest.stats.sequential import Sequence, Stopping
+from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
 
 __all__ = ["Found", "as_small", "from_labelings", "in_closed_form", "labelings_within"]
 
@@ -54,7 +54,7 @@ class Found:
     one_class_fits: int
     ties: Mapping[str, int]
     relabeled: Optimism | None
-    sequence: Sequence | None = None
+    sequence: SequentialPvalue | None = None
 
     @property
     def e_out(self) -> float:
@@ -145,18 +145,18 @@ def _sequential(
     seeds: np.random.Generator,
     sample: Sample,
     relabeling: Relabeling | None,
-) -> tuple[Optimism, Sequence]:
+) -> tuple[Optimism, SequentialPvalue]:
     """Fit permuted labels until enough of them are fitted as well as the real ones."""
     assert options.stop_after is not None
     size = batch_size(execution.batch_size, sample.target)
     at_once = JITTED_AT_ONCE if evaluator.jitted else 1
     n_most = int(options.n_permutations)
-    stopping = Stopping(n_most, options.stop_after, size, at_once)
+    stopping = BatchSizes(n_most, options.stop_after, size, at_once)
     seen = []
 
     def see(found: Mapping[str, np.ndarray]) -> None:
         seen.append(as_small(e_in, found["e_in"], found["e_in"] + found["e_gen"]))
-        stopping.see(seen[-1])
+        stopping.record(seen[-1])
 
     rng = execution.generator
     if relabeling is None:
@@ -164,7 +164,7 @@ def _sequential(
     else:
         labels = relabeling.until(rng, stopping)
     found = optimism(evaluator, sample, loss, options.sampling, labels, seeds, see, relabeling)
-    sequence = Sequence.of(np.concatenate(seen), options.stop_after)
+    sequence = SequentialPvalue.of(np.concatenate(seen), options.stop_after)
     return found.first(sequence.n_drawn), sequence
 
 
