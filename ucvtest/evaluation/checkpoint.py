@@ -114,16 +114,16 @@ class Checkpoint:
         known = self._header["asked"]
         differing = [name for name in {**known, **self._asked} if self._differs(name, known)]
         if differing:
-            told = "; ".join(self._told(name, known) for name in differing)
+            differences = "; ".join(self._difference_text(name, known) for name in differing)
             raise ValueError(
-                f"checkpoint {self.path} is of another call: {told}. Pass what was passed then, or "
-                "name another file"
+                f"checkpoint {self.path} is of another call: {differences}. Pass what was passed "
+                "then, or name another file"
             )
 
     def _differs(self, name: str, known: Mapping[str, Any]) -> bool:
         return bool(known.get(name) != self._asked.get(name))
 
-    def _told(self, name: str, known: Mapping[str, Any]) -> str:
+    def _difference_text(self, name: str, known: Mapping[str, Any]) -> str:
         before, now = known.get(name), self._asked.get(name)
         if isinstance(before, dict) or isinstance(now, dict):
             return f"{name} differs"
@@ -144,7 +144,7 @@ class Checkpoint:
         """Keep a finished result, which `result` then knows."""
         self._append({"result": json.dumps(key), "value": value})
 
-    def fill(
+    def fill_known(
         self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests
     ) -> np.ndarray:
         """Write the predictions that are known, and return the numbers of the other fits."""
@@ -158,7 +158,9 @@ class Checkpoint:
                 values[row, fits.testing[row]] = known.reshape(tested.shape)
         return np.array(missing, dtype=int)
 
-    def add(self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests) -> None:
+    def add_predictions(
+        self, values: np.ndarray, learner: Learner, output: Output, fits: FitRequests
+    ) -> None:
         """Keep the predictions of some fits."""
         keys = list(self._keys(learner, output, fits))
         tested = [values[row][fits.testing[row]].ravel() for row in range(len(fits))]

@@ -45,7 +45,7 @@ class ChunkedFits:
         values = np.full(self._batch.shape(fits.testing), np.nan)
         missing = np.arange(len(fits))
         if kept is not None:
-            missing = kept.fill(values, self._batch.learner, self._batch.output, fits)
+            missing = kept.fill_known(values, self._batch.learner, self._batch.output, fits)
             execution.count_fits(len(fits) - len(missing))
         if len(missing):
             with self._batch.workers() as workers:
@@ -73,7 +73,7 @@ class ChunkedFits:
             values[rows] = self._batch.predict(part, device, workers).values
             seconds = execution.progress.clock() - before
             if kept is not None:
-                kept.add(values[rows], self._batch.learner, self._batch.output, part)
+                kept.add_predictions(values[rows], self._batch.learner, self._batch.output, part)
             execution.count_fits(len(rows))
             start += len(rows)
             self._n_chunks += 1

@@ -162,7 +162,7 @@ def evaluate(
         groups=problem.given_groups,
     )
     check_seconds(max_seconds)
-    kept = None if checkpoint is None else _opened(checkpoint, rng)
+    kept = None if checkpoint is None else _open_checkpoint(checkpoint, rng)
     execution = Execution.of(rng if kept is None else kept.seed(rng), n_jobs, batch_size)
     n_learners = len(problem.learners)
     drawn = draw_design(plan, sample, n_learners, execution.generator, max_bytes=max_bytes)
@@ -179,7 +179,7 @@ def evaluate(
         return evaluate_problem(ready, drawn, replace(execution, bar=bar), settings, say_names=True)
 
 
-def _opened(checkpoint: Any, rng: Any) -> Checkpoint:
+def _open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:
     """The checkpoint; a generator, whose seed is not known, could not be repeated."""
     if isinstance(rng, np.random.Generator):
         raise ValueError("checkpoint keeps the seed, and a Generator has none: pass an integer")
@@ -262,7 +262,7 @@ def evaluate_problem(
     try:
         for (name, learner), row in zip(problem.learners.items(), kept, strict=True):
             with naming(repr(name)) if say_names and name != learner.name else nullcontext():
-                counts[name] = _fill(row, problem, learner, design, seeds, execution)
+                counts[name] = _evaluate_learner(row, problem, learner, design, seeds, execution)
     except KeyboardInterrupt as stop:
         if not counts:
             raise
@@ -306,7 +306,7 @@ def _losses(
     )
 
 
-def _fill(
+def _evaluate_learner(
     row: np.ndarray,
     problem: Problem,
     learner: Learner,

@@ -56,7 +56,7 @@ class ResultFields(Saved):
 
     _version: ClassVar[int] = 4
     """3 called `rule` counts; 2 had none; 1 kept in `diagnostics` what has fields of its own since:
-    see `_lifted`."""
+    see `_fields_from_diagnostics`."""
 
     estimate: float
     se: float
@@ -190,7 +190,7 @@ class ResultFields(Saved):
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         values = super()._values(data)
         if data.get("version", 0) < 2:
-            values |= _lifted(values["diagnostics"])
+            values |= _fields_from_diagnostics(values["diagnostics"])
         elif values["posterior"] is not None:
             values["posterior"] = Posterior(**values["posterior"])
         if values["rule"] is not None:
@@ -222,7 +222,7 @@ def check_alpha(alpha: float) -> None:
         raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r:.60}: use 0.05 for 95%")
 
 
-def _lifted(diagnostics: Mapping[str, Any]) -> dict[str, Any]:
+def _fields_from_diagnostics(diagnostics: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that version 1 kept in the diagnostics, and what stays there."""
     kept = dict(diagnostics)
     names = [item.name for item in fields(Posterior)]
