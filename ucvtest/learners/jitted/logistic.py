@@ -294,7 +294,7 @@ class Fitted(NamedTuple):
     scores: Any
     """(R, N) log-odds, NaN where they have not."""
     predicted: Any
-    """(R, N); see `codes_in_blocks`."""
+    """(R, N); see `labels_in_blocks`."""
     open: Any
     """(B,) whether one of the labels is open, in each block."""
 

@@ -49,7 +49,7 @@ def labels_in_blocks(
 def decided(
     scores: jax.Array, cut: jax.Array | float, n_obs: jax.Array | int
 ) -> tuple[jax.Array, jax.Array]:
-    """Labels (R, N) that scores (R, N) predict, and whether one is open; see `codes_in_blocks`."""
+    """Labels (R, N) that scores (R, N) predict, and whether one is open; see `labels_in_blocks`."""
     observed = jnp.arange(scores.shape[1]) < n_obs
     above = scores > cut
     return above.astype(jnp.int8), (~(above | (scores < cut)) & observed).any()
