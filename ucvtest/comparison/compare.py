@@ -27,8 +27,8 @@ from ucvtest.inference.base import checked_alternative
 from ucvtest.inference.notes import sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.sklearn_scorers import chosen_loss
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult

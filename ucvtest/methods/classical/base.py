@@ -28,17 +28,16 @@ from ucvtest.inference.notes import (
 )
 from ucvtest.inference.studentise import on_logit_scale, studentise
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.loss import Loss, plural
-from ucvtest.losses.resample_means import AUC, WEIGHTED
-from ucvtest.losses.sklearn_scorers import (
-    SetScore,
-    chosen_loss,
-    is_auc,
-    refuse_scores,
-    wants_every_class,
-)
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.status import status_of
+from ucvtest.metrics.base import plural
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.names import is_auc, wants_every_class
+from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.recorded import WEIGHTED
+from ucvtest.metrics.refusals import refuse_scores
+from ucvtest.metrics.scorers import chosen_loss
+from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
 from ucvtest.stats.interval_rules import Rule

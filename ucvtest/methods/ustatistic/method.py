@@ -15,8 +15,6 @@ from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.evaluation.time_budget import decided_fits
 from ucvtest.inference.notes import own_diagnostics, own_tables, reuse_notes
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.resample_means import AUC
-from ucvtest.losses.sklearn_scorers import chosen_loss, is_auc
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic import estimation, ratio, reporting, simultaneous
 from ucvtest.methods.ustatistic.auc import estimation as auc_run
@@ -31,6 +29,9 @@ from ucvtest.methods.ustatistic.options import (
     Variance,
 )
 from ucvtest.methods.ustatistic.question import AboutLearningSets
+from ucvtest.metrics.names import is_auc
+from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import JointEstimates

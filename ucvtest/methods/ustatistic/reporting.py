@@ -9,10 +9,10 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.notes import tie_notes
 from ucvtest.inference.studentise import Hypothesis, Studentised, studentise, variance_table
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
-from ucvtest.losses.loss import Loss
 from ucvtest.methods.ustatistic.estimation import RELIABLE, ROUNDING, Found, only_rounding, reliable
 from ucvtest.methods.ustatistic.options import NEED_DISJOINT, VARIANCES, Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.metrics.loss import Loss
 from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.per_learner import PerLearnerEstimates
 
