@@ -119,10 +119,10 @@ def _refuse_budget(affordable: Any, about: str) -> None:
 
 def _fewest_in_class(problem: Problem) -> int:
     """Observations, or clusters that have one, of the rarest class."""
-    codes, groups = problem.sample.target.astype(int), problem.sample.groups
+    class_index, groups = problem.sample.target.astype(int), problem.sample.groups
     if groups is None:
-        return int(np.bincount(codes).min())
-    return min(len(np.unique(groups.index[codes == code])) for code in np.unique(codes))
+        return int(np.bincount(class_index).min())
+    return min(len(np.unique(groups.index[class_index == code])) for code in np.unique(class_index))
 
 
 def affordable_within(
@@ -135,7 +135,7 @@ def affordable_within(
         size = problem.sample.n_obs - problem.sample.n_obs // 10
         ready = problem.fitting(size)
         with hooks.fitting(ready):
-            allowed = execution.course.decided(
+            allowed = execution.progress.recall_or_decide(
                 f"fits in {max_seconds:g} s",
                 lambda: fits_within(ready, size, max_seconds, execution),
             )

@@ -43,7 +43,7 @@ from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class HypothesisTest(ABC):
     of_fixed_rules: ClassVar[bool] = False
     """Whether it takes losses of rules that are fixed, which are about no learning."""
     judges_several: ClassVar[bool] = False
-    """Whether the joint covariance matrix of several learners is known: see `Together`."""
+    """Whether the joint covariance matrix of several learners is known: see `JointEstimates`."""
     takes_set_scores: ClassVar[bool] = False
     """Whether it can be about a score of whole test sets, such as F1."""
     needs_values: ClassVar[bool] = False
@@ -557,7 +557,7 @@ class HypothesisTest(ABC):
     @classmethod
     def simultaneous_results(
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The results of tests of each learner, by name, and of pairs, with what joins them."""
         raise NotImplementedError(f"{cls.__name__} knows no joint covariance of learners")
 

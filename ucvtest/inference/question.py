@@ -27,7 +27,7 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.evaluation.evaluate import evaluate_problem, refuse_seconds
-from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, LossSource
+from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
 from ucvtest.inference.notes import REUSED, about_clusters, sample_notes
 from ucvtest.inference.studentise import Hypothesis
@@ -381,7 +381,7 @@ class LossesQuestion(Question):
 
     def losses(self, execution: Execution) -> LossSource:
         """See `Question`."""
-        return GivenLosses(self.known)
+        return PrecomputedLosses(self.known)
 
     def losses_on(
         self, draw: Callable[[np.random.Generator], Design], execution: Execution, *, by_rows: bool

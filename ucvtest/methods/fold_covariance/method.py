@@ -303,7 +303,7 @@ class FoldCovarianceTest(FromLosses):
         """Refuse folds that take longer than there is time."""
         n_learners, n_sets = len(self.learners), n_repeats * self.n_folds
         needed = n_learners * (n_sets + (self.estimator == "jackknife"))
-        execution.expect(needed)
+        execution.announce_total(needed)
         check_fits(
             self._problem,
             self._problem.learnt_rows(self.n_units - min(self.fold_sizes)),

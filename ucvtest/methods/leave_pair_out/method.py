@@ -149,7 +149,7 @@ class LeavePairOutTest(FromLosses):
         )
         self._n_dropped = n_dropped
         sample = self._problem.sample
-        check_class_sizes(sample.classes, sample.codes)
+        check_class_sizes(sample.classes, sample.class_index)
         clusters = self.clusters
         if clusters is not None:
             check_clusters(clusters, self.labels)

@@ -34,7 +34,7 @@ from ucvtest.metrics.ranks import AUC_NAME as AUC
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["UStatisticTest"]
@@ -366,9 +366,9 @@ class UStatisticTest(AboutLearningSets):
             allowed = decided_fits(self._problem, rows, options.max_seconds, execution)
             options = replace(options, max_fits=min(options.max_fits, allowed))
         if options.n_pairs == "auto" and options.given is None:
-            execution.expect(options.max_fits, at_most=True)
+            execution.announce_total(options.max_fits, at_most=True)
             if options.max_seconds is not None:
-                execution.forecast(options.max_fits)
+                execution.update_eta(options.max_fits)
         source = self._source(execution)
         found = self._estimated(options, execution, source)
         return self._told(options, found, source, execution.seed)
@@ -410,14 +410,14 @@ class UStatisticTest(AboutLearningSets):
     @classmethod
     def _jointly(
         cls, tests: Mapping[Any, Any], names: Sequence[str], options: Mapping[str, Any]
-    ) -> simultaneous.Jointly:
+    ) -> simultaneous.JointRun:
         """Tests of each of several learners, by name, and of pairs of them, for one run."""
-        return simultaneous.Jointly.of(tests, names, options)
+        return simultaneous.JointRun.of(tests, names, options)
 
     @classmethod
     def _judged_together(
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         return cls._jointly(tests, losses.learners, options).given(losses)
 
     def _parts(

@@ -14,7 +14,7 @@ from ucvtest.methods.ustatistic.options import NEED_DISJOINT, VARIANCES, Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.metrics.loss import Loss
 from ucvtest.results.wording import SAME_LOSSES
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 
 __all__ = [
     "ORDER",
@@ -112,12 +112,14 @@ def diagnostics(found: Found, source: LossSource) -> dict[str, Any]:
     return known
 
 
-def own_values(own: Sequence[FirstOrderEstimate], settings: Mapping[str, Any]) -> OwnValues | None:
+def own_values(
+    own: Sequence[FirstOrderEstimate], settings: Mapping[str, Any]
+) -> PerLearnerEstimates | None:
     """The mean losses of two learners, with the jackknife's standard errors."""
     if not own:
         return None
     values = [(one.mean, _own_variance(one)) for one in own]
-    return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+    return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
 def _own_variance(one: FirstOrderEstimate) -> float:
