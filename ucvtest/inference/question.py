@@ -207,6 +207,8 @@ class DataQuestion(Question):
     """Observations that were left out for missing values."""
     learn_size: int = 0
     """Observations in the smallest learning set, for which the learners are ready to be fitted."""
+    positive_named: bool = False
+    """Whether a user named the positive class, which then is told from several others."""
 
     @classmethod
     def of(
@@ -238,7 +240,12 @@ class DataQuestion(Question):
             group_weight=group_weight,
             backend=backend,
         )
-        return cls(hypothesis=hypothesis, problem=problem, n_dropped=n_dropped)
+        return cls(
+            hypothesis=hypothesis,
+            problem=problem,
+            n_dropped=n_dropped,
+            positive_named=pos_label is not None,
+        )
 
     @property
     def loss(self) -> Loss | None:

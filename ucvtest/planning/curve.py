@@ -53,7 +53,6 @@ def curve_tests(
         # Learners refuse sets that are too small for them.
         with suppress(ValueError):
             tests.append(UStatisticTest(X, y, *learners, **{**question, "learn_size": size}))
-            tests[-1]._announced = False
     return tuple(tests)
 
 
@@ -89,7 +88,7 @@ def _bounds(test: UStatisticTest) -> tuple[float, float]:
     """What a mean loss, or an AUC, can be."""
     if test.loss is None:
         return 0.0, 1.0
-    return test._mean_loss().bounds or (-math.inf, math.inf)
+    return test.question.mean_loss.bounds or (-math.inf, math.inf)
 
 
 def _sizes(n_units: int) -> list[int]:
@@ -108,7 +107,9 @@ def _further(size: int, largest: int) -> np.ndarray:
 def _at(test: UStatisticTest, seed: int) -> TestResult:
     """The test at one size."""
     pairs = max(N_PAIRS, 10 * test.n_units)
-    return test.fit(n_pairs=pairs, variance="jackknife", rng=seed)
+    options = test.fit_options(n_pairs=pairs, variance="jackknife")
+    # Hooks are told of the plan, not of its parts.
+    return test.run(options, test.question.execution(seed, None, None))
 
 
 def _each(test: UStatisticTest, result: TestResult) -> tuple[list[str], list[float], list[float]]:

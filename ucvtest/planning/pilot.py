@@ -126,14 +126,12 @@ def _is_ratio(question: Mapping[str, Any]) -> bool:
 def _one_pilot(
     test: UStatisticTest, tol: float, rng: np.random.Generator, *, by_itself: bool = False
 ) -> _OnePilot:
-    # As a part of the plan: hooks are told of tests that answer a question.
-    test._announced = False
     if _is_helped(test) and not by_itself:
         return _OnePilot(*_with_spread(test, rng))
     tol = ROUGH_TOL if test.loss is None else tol
     interval: IntervalName = "logit" if test.loss is None and not test.paired else "wald"
     seed = int(rng.integers(2**31 - 1))
-    result = test.fit(variance="midpoint", interval=interval, tol=tol, rng=seed)
+    result = _run(test, seed, variance="midpoint", interval=interval, tol=tol)
     if not result.diagnostics["variance_jackknife"] > 0:
         raise ValueError(
             f"nothing can be predicted from this pilot: {result.status}; use a larger pilot, or "
@@ -142,24 +140,27 @@ def _one_pilot(
     return _OnePilot(result)
 
 
+def _run(test: UStatisticTest, seed: int | None = None, **options: Any) -> TestResult:
+    """The result, of which hooks are not told: they are told of the plan."""
+    return test.run(test.fit_options(**options), test.question.execution(seed, None, None))
+
+
 def _with_spread(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestResult, Spread]:
     """The test on pairs of disjoint learning sets, and what their losses say besides."""
-    problem = test._problem.fitting(test.learn_size)
+    problem = test.question.data("a pilot").fitting(test.learn_size)
     drawn = DisjointSets(test.learn_size, n_draws=N_PAIRS).draw(test.n_units, rng)
     losses = evaluate_problem(problem, drawn, Execution(rng, None, None, None), {})
     names = losses.learners[: 2 if test.paired else 1]
     tested = UStatisticTest.from_losses(losses, *names)
-    tested._announced = False
     sloped = _about_errors(test) and test.paired and knows_slope(test.n_units, test.learn_size)
     rule: IntervalName = "stabilised" if sloped else "wald"
-    result = tested.fit(variance="midpoint", interval=rule)
+    result = _run(tested, variance="midpoint", interval=rule)
     return result, Spread.of(losses.difference(*names).table)
 
 
 def _ratio_result(test: UStatisticTest, seed: int) -> TestResult:
     """The test of the ratio itself."""
-    test._announced = False
-    result = test.fit(tol=TOL, rng=seed)
+    result = _run(test, seed, tol=TOL)
     if not result.variance > 0:
         raise ValueError(f"nothing can be predicted from this pilot: {result.status}")
     return result
@@ -236,7 +237,7 @@ def _mc_share(result: TestResult) -> float:
 
 
 def _about_errors(test: UStatisticTest) -> bool:
-    return test.loss is not None and test._mean_loss().name == "zero_one"
+    return test.loss is not None and test.question.mean_loss.name == "zero_one"
 
 
 def _counts_errors(test: UStatisticTest) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ucvtest.common.execution import Execution
 from ucvtest.designs.draws import (
     all_learning_sets,
     draw_from_halves,
@@ -18,23 +19,27 @@ from ucvtest.designs.draws import (
     learning_sets,
 )
 from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.evaluation.time_budget import decided_fits
+from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
 from ucvtest.kernels.ustatistic.first_order import FirstOrder, FirstOrderEstimate
 from ucvtest.kernels.ustatistic.monte_carlo_groups import Draws, number_of_groups
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
-from ucvtest.methods.ustatistic.options import GivenPairs, Options, Sizes
-from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
+from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.intervals import Shape
 
 __all__ = [
     "RELIABLE",
     "ROUNDING",
-    "Found",
     "Sampler",
+    "UStatisticEstimates",
     "complete_sums",
     "estimated",
     "in_parts",
+    "limited_by_time",
     "most_pairs",
     "only_rounding",
     "reliable",
@@ -65,7 +70,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Found:
+class UStatisticEstimates:
     """The estimates of a run, and how it went.
 
     `variance` is the one to studentise with, `floored` if it was raised to four times its
@@ -237,7 +242,7 @@ def _summing(sampler: Sampler, n_draws: int) -> Iterator[BackgroundSums]:
 
 
 @dataclass(frozen=True)
-class Steps:
+class StageSizes:
     """How many pairs are drawn at a time, and how many sets from each half."""
 
     sizes: Sizes
@@ -288,7 +293,23 @@ class Steps:
         return int((self.options.max_fits - n_fits) / (fits_per_pair * self.n_learners))
 
 
-def estimated(sampler: Sampler, options: Options) -> Found:
+def limited_by_time(
+    question: Question, learn_size: int, options: Options, execution: Execution
+) -> Options:
+    """The options with as many fits as there is time for; progress is told how many at most."""
+    seconds = options.max_seconds
+    if seconds is not None:
+        problem = question.data("max_seconds")
+        allowed = decided_fits(problem, problem.learnt_rows(learn_size), seconds, execution)
+        options = replace(options, max_fits=min(options.max_fits, allowed))
+    if options.n_pairs == "auto" and options.given is None:
+        execution.expect(options.max_fits, at_most=True)
+        if seconds is not None:
+            execution.forecast(options.max_fits)
+    return options
+
+
+def estimated(sampler: Sampler, options: Options) -> UStatisticEstimates:
     """Estimates from random pairs, from all learning sets, or from the losses of given ones."""
     own = None
     if sampler.source.paired:
@@ -307,9 +328,9 @@ def estimated(sampler: Sampler, options: Options) -> Found:
     return found if own is None else replace(found, own=own.estimates())
 
 
-def _drawn(sampler: Sampler, options: Options) -> Found:
+def _drawn(sampler: Sampler, options: Options) -> UStatisticEstimates:
     """Estimates from random pairs: a given number, or as many as "auto" needs."""
-    steps = Steps(sampler.sizes, options, 2 if sampler.source.paired else 1)
+    steps = StageSizes(sampler.sizes, options, 2 if sampler.source.paired else 1)
     n_sets, number = steps.sets_per_side, options.n_pairs
     with _summing(sampler, -(-steps.fewest // n_sets)) as sums:
         if not isinstance(number, int):
@@ -319,10 +340,12 @@ def _drawn(sampler: Sampler, options: Options) -> Found:
         for stage in sampler.stages(parts, n_sets, steps.exchange_every):
             sums.add(stage)
         estimates = sums.estimates()
-    return Found(estimates, options.variance, number)
+    return UStatisticEstimates(estimates, options.variance, number)
 
 
-def _until_precise(sampler: Sampler, options: Options, steps: Steps, sums: BackgroundSums) -> Found:
+def _until_precise(
+    sampler: Sampler, options: Options, steps: StageSizes, sums: BackgroundSums
+) -> UStatisticEstimates:
     """Draw until the Monte-Carlo error is small, or no further fits are allowed."""
     size, n_pairs = steps.fewest, 0
     while True:
@@ -333,10 +356,10 @@ def _until_precise(sampler: Sampler, options: Options, steps: Steps, sums: Backg
         sampler.source.forecast(options.fits_left(over, n_fits))
         size, converged = steps.following(n_pairs, n_fits), over <= 1
         if converged or size < steps.fewest:
-            return Found(estimates, options.variance, n_pairs, converged)
+            return UStatisticEstimates(estimates, options.variance, n_pairs, converged)
 
 
-def _from_pairs(sampler: Sampler, options: Options, given: GivenPairs) -> Found:
+def _from_pairs(sampler: Sampler, options: Options, given: GivenPairs) -> UStatisticEstimates:
     """Estimates from all given pairs."""
     n, rows_of_draw = sampler.sizes.n_obs, 2 * given.n_sets
     rows_of_stage = rows_of_draw * max(2, STAGE_CELLS // (rows_of_draw * n))
@@ -348,10 +371,10 @@ def _from_pairs(sampler: Sampler, options: Options, given: GivenPairs) -> Found:
             d, sets = sampler.differences(learning, draw).reshape(shape), learning.reshape(shape)
             sums.add(Stage((d[:, 0], d[:, 1], sets[:, 0], sets[:, 1])))
         estimates = sums.estimates()
-    return Found(estimates, options.variance, given.n_pairs)
+    return UStatisticEstimates(estimates, options.variance, given.n_pairs)
 
 
-def _from_splits(sampler: Sampler, options: Options, given: GivenSplits) -> Found:
+def _from_splits(sampler: Sampler, options: Options, given: GivenSplits) -> UStatisticEstimates:
     """Estimates from all given splits; each is on both sides of a draw, with half the weight."""
     sizes = sampler.sizes
     sums = Accumulator(sizes.n_obs, sizes.learn_size, disjoint=False, n_draws=given.n_draws)
@@ -359,16 +382,16 @@ def _from_splits(sampler: Sampler, options: Options, given: GivenSplits) -> Foun
         learning = given.design.learning[rows]
         d, sets = sampler.differences(learning, draw)[:, None], learning[:, None]
         sums.add((d, d, sets, sets), weight=np.full((len(draw), 1), 0.5), cluster=draw)
-    return Found(sums.estimates(), options.variance, given.n_pairs)
+    return UStatisticEstimates(sums.estimates(), options.variance, given.n_pairs)
 
 
-def _complete(sampler: Sampler, options: Options) -> Found:
+def _complete(sampler: Sampler, options: Options) -> UStatisticEstimates:
     """Estimates from all learning sets."""
     sums = complete_sums(sampler)
     values = sums.estimates()
     estimates = MonteCarloEstimates(values, dict.fromkeys(values, 0.0), sums.effects)
     n_pairs = comb(sampler.sizes.n_obs, sampler.sizes.learn_size) // 2
-    return Found(estimates, options.variance, n_pairs)
+    return UStatisticEstimates(estimates, options.variance, n_pairs)
 
 
 def complete_sums(sampler: Sampler) -> CompleteSums:

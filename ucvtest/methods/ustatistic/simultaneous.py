@@ -12,6 +12,7 @@ from ucvtest.common.execution import Execution
 from ucvtest.designs.draws import draw_orders, learning_sets
 from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, SeveralLosses
 from ucvtest.evaluation.problem import Problem
+from ucvtest.inference.question import Question
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
@@ -19,26 +20,28 @@ from ucvtest.kernels.ustatistic.several import Differences, Several, SeveralSums
 from ucvtest.kernels.ustatistic.variances import first_order_factor
 from ucvtest.learners.jitted.regularization_paths import on_paths
 from ucvtest.losses.table import Losses
-from ucvtest.methods.ustatistic.auc import class_sizes as auc_plan
 from ucvtest.methods.ustatistic.auc import estimation as auc_run
-from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
+from ucvtest.methods.ustatistic.auc.class_sizes import MAX_OBS_PAIR_EFFECTS, ClassSizes
 from ucvtest.methods.ustatistic.estimation import (
     RELIABLE,
     ROUNDING,
     STAGE_CELLS,
-    Found,
     Sampler,
-    Steps,
+    StageSizes,
+    UStatisticEstimates,
     in_parts,
 )
 from ucvtest.methods.ustatistic.interval import Interval
-from ucvtest.methods.ustatistic.options import GivenPairs, Options, Sizes
-from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.methods.ustatistic.learning_sets import LearningSets
+from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
+from ucvtest.methods.ustatistic.result import result_from
+from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import Together
 from ucvtest.stats.variance_stabilised import stabilised
 
-__all__ = ["Jointly", "Question", "check_options"]
+__all__ = ["JointRun"]
 
 JOINT_VARIANCES = ("midpoint", "jackknife")
 """Variances whose sums are linear in the losses, so that those of all differences are known."""
@@ -50,22 +53,137 @@ Places = tuple[int, ...]
 """Of one learner, or of two that are compared."""
 
 
-class Asked(Protocol):
-    """A test about one learner or two, which knows how a result is told."""
+class LearningSetTest(Protocol):
+    """A test about one learner or two over all learning sets of one size."""
 
-    def _told(self, options: Options, found: Any, source: Any, seed: int | None) -> TestResult: ...
+    @property
+    def question(self) -> Question:
+        """What is asked."""
+
+    @property
+    def learning_sets(self) -> LearningSets:
+        """Which learning sets the estimand is about."""
+
+    def fit_options(self, **options: Any) -> Options:
+        """The options of `fit`, validated."""
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
-    """A test, its options, and the places of its learners."""
+class JoinedTest:
+    """One test of a joint run: what it asks, and the places of its learners among all."""
 
-    test: Asked
+    question: Question
+    learning_sets: LearningSets
     options: Options
     places: Places
 
 
-def check_options(options: Options, n_obs: int, n_learners: int) -> None:
+@dataclass(frozen=True, eq=False)
+class JointRun:
+    """Tests of each of several learners, by its name, and of pairs of them, from the same fits."""
+
+    tests: Mapping[Any, JoinedTest]
+    names: tuple[str, ...]
+    sizes: Sizes | ClassSizes
+
+    @classmethod
+    def of(
+        cls,
+        tests: Mapping[Any, LearningSetTest],
+        names: Sequence[str],
+        options: Mapping[str, Any],
+    ) -> Self:
+        """From tests by a learner's name or two, with the options of `fit`, if they can be one."""
+        one = next(iter(tests.values()))
+        if options.get("max_seconds") is not None:
+            raise ValueError(
+                "max_seconds is not for correction='simultaneous': use max_fits, or 'holm'"
+            )
+        sizes = _joint_sizes(one.learning_sets)
+        if any(each.learning_sets.contrast == "ratio" for each in tests.values()):
+            raise ValueError("correction='simultaneous' is not for ratios: use 'holm'")
+        clusters = one.question.clusters
+        if clusters is not None and clusters.offset is not None:
+            raise ValueError(
+                "correction='simultaneous' is not for group_weight='row': use 'group', or 'holm'"
+            )
+        places = {name: place for place, name in enumerate(names)}
+        joined = {
+            key: JoinedTest(
+                each.question,
+                each.learning_sets,
+                each.fit_options(**options),
+                (places[key],) if isinstance(key, str) else tuple(places[name] for name in key),
+            )
+            for key, each in tests.items()
+        }
+        for test in joined.values():
+            _check_options(test.options, one.question.n_units, len(names))
+        return cls(joined, tuple(names), sizes)
+
+    def fitted(
+        self, problem: Problem, execution: Execution
+    ) -> tuple[dict[Any, TestResult], Together]:
+        """The results from fits, and what joins them."""
+        source = several_fits(problem, execution)
+        return self._answered(source, execution.generator, execution.seed)
+
+    def given(self, losses: Losses) -> tuple[dict[Any, TestResult], Together]:
+        """The same from losses that exist."""
+        sources = [GivenLosses(losses.difference(name)) for name in self.names]
+        return self._answered(SeveralLosses(sources), np.random.default_rng(0), None)
+
+    def _answered(
+        self, source: SeveralLosses, generator: np.random.Generator, seed: int | None
+    ) -> tuple[dict[Any, TestResult], Together]:
+        tests = self.tests
+        options = next(each.options for each in tests.values() if len(each.places) == 2)
+        found: Estimates
+        if isinstance(self.sizes, ClassSizes):
+            found = _of_auc(self.sizes, options, source, generator)
+        else:
+            effects = any(_needs_pair_effects(each.options) for each in tests.values())
+            found = _of_losses(self.sizes, options, source, generator, pair_effects=effects)
+        results = {}
+        for key, each in tests.items():
+            results[key] = result_from(
+                each.question,
+                each.learning_sets,
+                each.options,
+                found.of(each.places, each.options),
+                source.of(each.places),
+                seed,
+            )
+        together = Together(
+            own={name: results[name] for name in self.names},
+            se=found.standard_errors(),
+            covariance=found.covariance,
+            df=found.df,
+            seed=0 if seed is None else seed,
+            statistics=found.statistics(options.interval),
+        )
+        return results, together
+
+
+def _joint_sizes(learning_sets: LearningSets) -> Sizes | ClassSizes:
+    """The sizes of learning sets, if several learners can be judged together on them."""
+    sizes = learning_sets.sizes
+    if isinstance(sizes, Sizes):
+        return sizes
+    if not isinstance(sizes, ClassSizes):
+        raise ValueError(
+            "correction='simultaneous' is not for the AUC of several classes, or of clusters "
+            "with rows of both: use 'holm'"
+        )
+    if sizes.singles_only:
+        raise ValueError(
+            f"correction='simultaneous' with loss='auc' needs n <= {MAX_OBS_PAIR_EFFECTS}, "
+            f"got n = {sizes.n_obs}: use 'holm'"
+        )
+    return sizes
+
+
+def _check_options(options: Options, n_obs: int, n_learners: int) -> None:
     """Refuse what has no joint form, before the first fit."""
     if options.n_pairs == "exact":
         raise ValueError(
@@ -83,90 +201,6 @@ def check_options(options: Options, n_obs: int, n_learners: int) -> None:
             f"the effects of pairs of {n_obs} observations for {n_learners} learners take "
             f"{needed / 1e9:.3g} GB of memory: use variance='jackknife', or fewer learners"
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Jointly:
-    """Questions about each learner, by its name, and about pairs of them, for one run."""
-
-    questions: Mapping[Any, Question]
-    names: tuple[str, ...]
-    sizes: Sizes | ClassSizes
-
-    @classmethod
-    def of(cls, tests: Mapping[Any, Any], names: Sequence[str], options: Mapping[str, Any]) -> Self:
-        """From tests by a learner's name or two, with the options of `fit`, if they can be one."""
-        one = next(iter(tests.values()))
-        if options.get("max_seconds") is not None:
-            raise ValueError(
-                "max_seconds is not for correction='simultaneous': use max_fits, or 'holm'"
-            )
-        if one._classes is not None and not isinstance(one._classes, ClassSizes):
-            raise ValueError(
-                "correction='simultaneous' is not for the AUC of several classes, or of clusters "
-                "with rows of both: use 'holm'"
-            )
-        if one._classes is not None and one._classes.singles_only:
-            most = auc_plan.MAX_OBS_PAIR_EFFECTS
-            raise ValueError(
-                f"correction='simultaneous' with loss='auc' needs n <= {most}, "
-                f"got n = {one.n_obs}: use 'holm'"
-            )
-        if any(each.contrast == "ratio" for each in tests.values()):
-            raise ValueError("correction='simultaneous' is not for ratios: use 'holm'")
-        if one.clusters is not None and one.clusters.offset is not None:
-            raise ValueError(
-                "correction='simultaneous' is not for group_weight='row': use 'group', or 'holm'"
-            )
-        places = {name: place for place, name in enumerate(names)}
-        questions = {
-            key: Question(
-                each,
-                each._options(**options),
-                (places[key],) if isinstance(key, str) else tuple(places[name] for name in key),
-            )
-            for key, each in tests.items()
-        }
-        for each in questions.values():
-            check_options(each.options, one.n_units, len(names))
-        return cls(questions, tuple(names), one._classes or one._sizes)
-
-    def fitted(
-        self, problem: Problem, execution: Execution
-    ) -> tuple[dict[Any, TestResult], Together]:
-        """The results from fits, and what joins them."""
-        source = several_fits(problem, execution)
-        return self._answered(source, execution.generator, execution.seed)
-
-    def given(self, losses: Losses) -> tuple[dict[Any, TestResult], Together]:
-        """The same from losses that exist."""
-        sources = [GivenLosses(losses.difference(name)) for name in self.names]
-        return self._answered(SeveralLosses(sources), np.random.default_rng(0), None)
-
-    def _answered(
-        self, source: SeveralLosses, generator: np.random.Generator, seed: int | None
-    ) -> tuple[dict[Any, TestResult], Together]:
-        questions = self.questions
-        options = next(each.options for each in questions.values() if len(each.places) == 2)
-        found: Estimates
-        if isinstance(self.sizes, ClassSizes):
-            found = _of_auc(self.sizes, options, source, generator)
-        else:
-            effects = any(_needs_pair_effects(each.options) for each in questions.values())
-            found = _of_losses(self.sizes, options, source, generator, pair_effects=effects)
-        results = {}
-        for key, each in questions.items():
-            estimates = found.of(each.places, each.options)
-            results[key] = each.test._told(each.options, estimates, source.of(each.places), seed)
-        together = Together(
-            own={name: results[name] for name in self.names},
-            se=found.standard_errors(),
-            covariance=found.covariance,
-            df=found.df,
-            seed=0 if seed is None else seed,
-            statistics=found.statistics(options.interval),
-        )
-        return results, together
 
 
 def several_fits(problem: Problem, execution: Execution) -> SeveralLosses:
@@ -219,14 +253,14 @@ class _Losses:
     def covariance(self) -> np.ndarray:
         return self.several.covariance
 
-    def of(self, places: Places, options: Options) -> Found:
+    def of(self, places: Places, options: Options) -> UStatisticEstimates:
         first, *others = places
         if not others:
             estimates = self.several.alone[first]
-            return Found(estimates, options.variance, self.n_pairs, self.converged)
+            return UStatisticEstimates(estimates, options.variance, self.n_pairs, self.converged)
         estimates, one = self.several.weighted({first: 1.0, others[0]: -1.0}), self.several.each[0]
         own = tuple(self._own(place) for place in places)
-        found = Found(estimates, options.variance, self.n_pairs, self.converged, own)
+        found = UStatisticEstimates(estimates, options.variance, self.n_pairs, self.converged, own)
         factor = first_order_factor(one.n_obs, one.learn_size + 1)
         return _answered(found, factor * float(estimates.effects @ estimates.effects))
 
@@ -268,7 +302,7 @@ class _Losses:
         return np.where(found > ROUNDING * sums, found, 0.0)
 
 
-def _answered(found: Found, squares: float) -> Found:
+def _answered(found: UStatisticEstimates, squares: float) -> UStatisticEstimates:
     """With a variance that is at least so large that its Monte-Carlo error is a part of it.
 
     Among several learners some are nearly the same: no number of draws makes the variance of their
@@ -329,7 +363,7 @@ def _added(
     if isinstance(number, int):
         _draw(sampler, number, sums, n_learners)
         return number, True
-    steps, n_pairs = Steps(sampler.sizes, options, n_learners), 0
+    steps, n_pairs = StageSizes(sampler.sizes, options, n_learners), 0
     size = steps.fewest
     while True:
         _draw(sampler, size, sums, n_learners)
