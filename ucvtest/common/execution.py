@@ -11,7 +11,15 @@ import numpy as np
 
 from ucvtest.common.checks import check_seconds, check_workers, is_integer
 
-__all__ = ["Course", "Execution", "Stopwatch", "make_generator", "progress_bar", "row_batches"]
+__all__ = [
+    "Course",
+    "Execution",
+    "NoBar",
+    "Stopwatch",
+    "make_generator",
+    "progress_bar",
+    "row_batches",
+]
 
 LINE_SECONDS = 60.0
 """Seconds between two lines about progress where they are asked for and there is no terminal."""
@@ -116,7 +124,7 @@ class Course:
         return decide() if self.kept is None else self.kept.decided(name, decide)
 
 
-class _NoBar:
+class NoBar:
     """Stands for a progress bar where nothing takes long enough to need one."""
 
     n = total = 0
@@ -138,7 +146,7 @@ class Execution:
     batch_size: int | None = None
     max_seconds: float | None = None
     """Seconds after which a design is refused that takes longer, before it is begun."""
-    bar: Any = field(default_factory=_NoBar)
+    bar: Any = field(default_factory=NoBar)
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     course: Course = field(default_factory=Course)
 
@@ -161,7 +169,7 @@ class Execution:
     @property
     def trial(self) -> Self:
         """The same for fits that are part of no answer: not shown, counted or kept."""
-        return replace(self, bar=_NoBar(), course=Course())
+        return replace(self, bar=NoBar(), course=Course())
 
     @classmethod
     def of(

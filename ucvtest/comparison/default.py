@@ -1,6 +1,6 @@
 """The test that is run where none is named: what `advise` recommends for the question."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,6 @@ from ucvtest import hooks
 from ucvtest.advice.advise import Advice, advise
 from ucvtest.common.execution import Execution
 from ucvtest.comparison.specs import TestSpec
-from ucvtest.data.rows import Reported
 from ucvtest.designs.schemes import KFold
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import fits_within
@@ -67,16 +66,14 @@ class Recommended:
 
 
 def recommended(
-    X: Any,
-    y: Any,
-    learners: Any,
+    validated: Callable[[], Problem],
     n_learners: int,
     loss: Any,
-    arguments: Mapping[str, Any],
     affordable: Callable[[Problem], int] | None = None,
 ) -> Recommended:
     """What `advise` recommends for one learner, or for pairs of learners.
 
+    `validated` gives the data and the learners, which a score of whole test sets does not ask for;
     `affordable` says how many fits there may be, in the place of the usual numbers.
 
     Raises
@@ -87,10 +84,7 @@ def recommended(
     if isinstance(loss, SetScore):
         _refuse_budget(affordable, plural(loss.in_words))
         return Recommended(TestSpec("corrected_t"), None, plural(loss.in_words))
-    # The test that is made then warns of what is striking about the rows.
-    problem = Problem.of_loss_or_auc(
-        Reported(X), y, learners, loss, several_classes=True, **arguments
-    )
+    problem = validated()
     auc = is_auc(loss)
     if auc and problem.sample.n_classes > 2:
         _refuse_budget(affordable, "the AUC of several classes")

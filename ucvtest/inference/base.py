@@ -17,7 +17,7 @@ from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.execution import Execution
 from ucvtest.data.formula import read_formula
-from ucvtest.data.groups import Clusters, GroupWeight, check_group_weight, refuse_groups
+from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
 from ucvtest.data.missing import Missing
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
@@ -210,11 +210,7 @@ class HypothesisTest(ABC):
         loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
         loss = cls.only_loss if loss is None else loss
         paired = other is not None
-        # A comparison has read its scoring already.
-        scored = loss.name if scoring is None and isinstance(loss, SetScore) else scoring
-        cls.check_loss(loss, paired=paired, scoring=scored)
-        if groups is not None:
-            refuse_set_score(loss, "a test that allows for groups")
+        cls.check_loss(loss, paired=paired, scoring=scoring)
         auc = is_auc(loss) or data.get("output") == "score"
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
         learners = by_name(learner, other)
@@ -300,11 +296,9 @@ class HypothesisTest(ABC):
         group_weight: GroupWeight,
     ) -> LossesQuestion:
         """Validate what is common to all tests on losses."""
-        losses = given.losses
-        weight = check_group_weight(group_weight, grouped=losses.groups is not None)
-        auc = losses.loss == AUC
-        hypothesis = cls._hypothesis(null_value, alternative, paired=given.paired, auc=auc)
-        return LossesQuestion.of(given, hypothesis, weight, by_rows=cls.takes_rows)
+        auc, paired = given.losses.loss == AUC, given.other is not None
+        hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
+        return LossesQuestion.of(given, hypothesis, group_weight, by_rows=cls.takes_rows)
 
     @classmethod
     def about(cls, question: Question, **own: Any) -> Self:
@@ -323,7 +317,7 @@ class HypothesisTest(ABC):
         Called once, at the end of the constructor.
         """
         cls = type(self)
-        cls.check_loss(question.loss or question.loss_name, paired=question.paired)
+        cls.check_loss(question.loss_name, paired=question.paired)
         if question.design is not None and not question.design.learns and not cls.of_fixed_rules:
             raise ValueError(
                 "the losses are of fixed rules, which have learnt nothing from these "
@@ -342,7 +336,9 @@ class HypothesisTest(ABC):
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool, scoring: Any = None) -> None:
         """Refuse losses that the test is not about, and a learner without another."""
-        name = _name_of(loss)
+        name = loss.name if isinstance(loss, Loss) else loss
+        # A comparison has read its scoring already.
+        scoring = name if scoring is None and isinstance(loss, SetScore) else scoring
         if cls.only_loss is not None and name != cls.only_loss:
             raise ValueError(_only_loss(cls, name, scoring))
         if cls.needs_values or not cls.takes_set_scores:
@@ -405,6 +401,11 @@ class HypothesisTest(ABC):
     def backend(self) -> Backend | None:
         """What was asked to fit estimators; None for a test that was made from losses."""
         return self.question.backend
+
+    @property
+    def positive(self) -> Any:
+        """The positive class; None where there is none, or losses were given."""
+        return self.question.positive
 
     @property
     def paired(self) -> bool:
@@ -557,28 +558,21 @@ class HypothesisTest(ABC):
         raise NotImplementedError(f"{cls.__name__} knows no joint covariance of learners")
 
 
-def _name_of(loss: Any) -> str | None:
-    """What a loss is called in messages; only names name one of ours."""
-    if isinstance(loss, Loss):
-        return loss.name
-    return loss if loss is None or isinstance(loss, str) else repr(loss)
-
-
-def _only_loss(cls: type[HypothesisTest], loss: str | None, scoring: Any) -> str:
+def _only_loss(cls: type[HypothesisTest], loss: Any, scoring: Any) -> str:
     """Why a test about one loss alone refuses another."""
     if scoring is not None:
         return (
             f"{cls.__name__} is about loss={cls.only_loss!r} alone, got scoring={scoring!r:.60}: "
             "leave scoring out"
         )
-    if loss is not None and loss.startswith(WEIGHTED):
+    if isinstance(loss, str) and loss.startswith(WEIGHTED):
         return (
             f"{cls.__name__} counts rows alike, and these losses are weighted: use HoldOutTest, or "
             "make the losses without sample_weight"
         )
     return (
-        f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}: leave loss out, or make "
-        f"the losses with loss={cls.only_loss!r}"
+        f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r:.60}: leave loss out, or "
+        f"make the losses with loss={cls.only_loss!r}"
     )
 
 

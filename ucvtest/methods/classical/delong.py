@@ -10,7 +10,6 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ucvtest.common.checks import check_choice
-from ucvtest.common.execution import Execution
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
@@ -275,8 +274,8 @@ class DeLongTest(ResamplingTest):
             )
         return interval
 
-    def _answer(self, options: IntervalName, execution: Execution) -> TestResult:
-        interval, observed = options, self._observed(execution)
+    def _analysed(self, observed: LossDifference, options: IntervalName) -> TestResult:
+        interval = options
         n_folds, tested = n_folds_of(observed.design), self._tested(observed)
         places = (observed.learner, observed.other)
         scores = zip(places, observed.each.values(), strict=False)

@@ -112,7 +112,7 @@ class HoldOutTest(ResamplingTest):
         if design.test_sizes[0] < 2:
             raise ValueError("design tests one observation, and a spread needs two: test more")
 
-    def _analysed(self, observed: LossDifference) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         values = observed.values
         n_tested = len(values)
         binary = self._counts_errors(observed)

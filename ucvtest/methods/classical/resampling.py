@@ -293,11 +293,12 @@ class ResamplingTest(HypothesisTest):
     # --------------------------------------------------------------- from losses to a result
 
     def _answer(self, options: Any, execution: Execution) -> TestResult:
-        return self._analysed(self._observed(execution))
+        observed = self.question.losses_on(self._draw, execution, by_rows=self.takes_rows)
+        return self._analysed(observed, options)
 
-    def _analysed(self, observed: LossDifference) -> TestResult:
-        """The result of the test on these losses; with options of its own it writes `_answer`."""
-        raise NotImplementedError
+    @abstractmethod
+    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
+        """The result of the test on these losses, with the options of `fit`."""
 
     def shared_design(
         self, fit_options: Mapping[str, Any]
@@ -310,10 +311,6 @@ class ResamplingTest(HypothesisTest):
         """The sizes of the learning sets that the estimand is about; of clusters, their number."""
         clusters = self.question.clusters if self.takes_rows else None
         return (design if clusters is None else design.by_groups(clusters.groups)).learn_sizes
-
-    def _observed(self, execution: Execution) -> LossDifference:
-        """The losses that were given, or those of a new draw of the design."""
-        return self.question.losses_on(self._draw, execution, by_rows=self.takes_rows)
 
     def _result(
         self,
@@ -378,7 +375,12 @@ class ResamplingTest(HypothesisTest):
                 **diagnostics,
                 **own_diagnostics(own),
             },
-            notes=(*notes, *self._shared_notes(observed)),
+            notes=(
+                *notes,
+                *one_class_and_tie_notes(observed.diagnostics),
+                *_unlearnt_class_notes(losses),
+                *self.question.reuse_notes,
+            ),
             tables=own_tables(own) | dict(tables or {}),
             pictures=pictures or {},
             better="higher" if losses.greater_is_better else "lower",
@@ -402,14 +404,6 @@ class ResamplingTest(HypothesisTest):
         if not has_se:
             values = [(estimate, math.nan) for estimate, _ in values]
         return OwnValues.of_variances((settings["learner"], settings["other"]), values)
-
-    def _shared_notes(self, observed: LossDifference) -> list[str]:
-        """What every test says of how its losses came about."""
-        return [
-            *one_class_and_tie_notes(observed.diagnostics),
-            *_unlearnt_class_notes(observed.losses),
-            *self.question.reuse_notes,
-        ]
 
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """What is needed to repeat the test on the same data, or from the same losses."""

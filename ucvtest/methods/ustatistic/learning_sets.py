@@ -6,7 +6,8 @@ from typing import Any, Self
 import numpy as np
 
 from ucvtest.data.groups import units_of
-from ucvtest.inference.question import DataQuestion, LossesQuestion, Question
+from ucvtest.designs.design import Design
+from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
 from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes, cluster_sizes
 from ucvtest.methods.ustatistic.auc.multiclass_sizes import SeveralSizes
@@ -42,8 +43,8 @@ class LearningSets:
         if isinstance(question, DataQuestion):
             sets = cls._to_draw(question, learn_size)
         else:
-            assert isinstance(question, LossesQuestion)
-            sets = cls._of_losses(question)
+            assert question.design is not None
+            sets = cls._given(question, question.design)
         if contrast == "ratio":
             check_ratio(question.loss, paired=question.paired)
         return replace(sets, contrast=contrast)
@@ -66,16 +67,13 @@ class LearningSets:
         return cls(sizes, sum(sizes.learn_sizes))
 
     @classmethod
-    def _of_losses(cls, question: LossesQuestion) -> Self:
+    def _given(cls, question: Question, design: Design) -> Self:
         """The learning sets of a design, if they are of one size, or one size for each class."""
-        design = question.design
         if not question.about_auc:
             question.check_losses()
             size, given = design.learn_sizes[0], given_sets(design)
             sizes = _sizes_for_means(question, size)
-            stratified = isinstance(given, GivenSplits) and given.keeps_classes(
-                question.header.target
-            )
+            stratified = isinstance(given, GivenSplits) and given.keeps_classes(question.labels)
             return cls(sizes, size, given=given, stratified=stratified)
         if question.clusters is not None:
             raise ValueError(
