@@ -71,7 +71,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class UStatisticEstimates:
-    """The estimates of a run, and how it went.
+    """The estimates of a mean loss, and how their run went.
 
     `variance` is the one to studentise with, `floored` if it was raised to four times its
     Monte-Carlo error, or to the jackknife with all its noise; `own` each of two learners alone.
@@ -92,8 +92,8 @@ class UStatisticEstimates:
         return Shape.of(found.effects, *slope)
 
 
-class Drawn(NamedTuple):
-    """Learning sets of a stage, on both sides of its draws, and the seeds of their fits.
+class DrawnSets(NamedTuple):
+    """Learning sets of a batch, on both sides of its draws, and the seeds of their fits.
 
     `sides` are (G, s, n), of which only the places that are `used` (G, s) hold sets; `sets` are
     those, of the first side, of the second, and with one observation exchanged.
@@ -106,7 +106,7 @@ class Drawn(NamedTuple):
     seeds: np.ndarray
 
 
-class Stage(NamedTuple):
+class DrawBatch(NamedTuple):
     """Draws that are summed at a time: see `Accumulator.add`."""
 
     draws: Draws
@@ -160,13 +160,13 @@ class Sampler:
         d1, d2 = self.differences(l1, draw), self.differences(l2, draw)
         return d1[:, None], d2[:, None], l1[:, None], l2[:, None]
 
-    def stage(self, n_pairs: int, n_sets: int, exchange_every: int) -> Stage:
+    def batch(self, n_pairs: int, n_sets: int, exchange_every: int) -> DrawBatch:
         """Draws and their losses; disjoint sets as in `drawn`."""
         if not self.sizes.disjoint:
-            return Stage(self.overlapping(-(-n_pairs // n_sets), self.sizes.least_overlap))
+            return DrawBatch(self.overlapping(-(-n_pairs // n_sets), self.sizes.least_overlap))
         return self.evaluated(self.drawn(n_pairs, n_sets, exchange_every))
 
-    def drawn(self, n_pairs: int, n_sets: int, exchange_every: int) -> Drawn:
+    def drawn(self, n_pairs: int, n_sets: int, exchange_every: int) -> DrawnSets:
         """Disjoint sets, `n_sets` a side; one draw in `exchange_every`, if any, has one exchanged.
 
         What is drawn does not depend on losses.
@@ -180,9 +180,9 @@ class Sampler:
         if n_exchanged:
             exchanged = exchange_one(rng, exchanged, sides[1][:n_exchanged, 0])
         sets = np.concatenate([_used(sides[0], used), _used(sides[1], used), exchanged])
-        return Drawn(sides, used, exchanged, sets, self._seeds(len(sets)))
+        return DrawnSets(sides, used, exchanged, sets, self._seeds(len(sets)))
 
-    def evaluated(self, drawn: Drawn) -> Stage:
+    def evaluated(self, drawn: DrawnSets) -> DrawBatch:
         """The losses of what was drawn."""
         n_pairs = int(np.count_nonzero(drawn.used))
         draw = np.tile(np.arange(n_pairs) // drawn.used.shape[1], 2)
@@ -191,12 +191,14 @@ class Sampler:
         first, second, third = np.split(found, [n_pairs, 2 * n_pairs])
         draws = _in_places(first, drawn.used), _in_places(second, drawn.used), *drawn.sides
         exchange = (third, drawn.exchanged) if len(drawn.exchanged) else None
-        return Stage(draws, weight=drawn.used * 1.0, exchanged=exchange)
+        return DrawBatch(draws, weight=drawn.used * 1.0, exchanged=exchange)
 
-    def stages(self, sizes: Sequence[int], n_sets: int, exchange_every: int) -> Iterator[Stage]:
-        """Stages of so many pairs; one is drawn, by a thread, while the last one is evaluated."""
+    def batches(
+        self, sizes: Sequence[int], n_sets: int, exchange_every: int
+    ) -> Iterator[DrawBatch]:
+        """Batches of so many pairs; one is drawn, by a thread, while the last is evaluated."""
         if not self.sizes.disjoint:
-            yield from (self.stage(size, n_sets, exchange_every) for size in sizes)
+            yield from (self.batch(size, n_sets, exchange_every) for size in sizes)
             return
         with ThreadPoolExecutor(1) as thread:
             pending = [thread.submit(self.drawn, sizes[0], n_sets, exchange_every)]
@@ -208,21 +210,21 @@ class Sampler:
 
 
 class BackgroundSums:
-    """Sums over stages: one is added, by a thread, while the next is drawn and evaluated."""
+    """Sums over batches: one is added, by a thread, while the next is drawn and evaluated."""
 
     def __init__(self, sums: Accumulator, thread: ThreadPoolExecutor) -> None:
         self._sums, self._thread = sums, thread
         self._pending: Future[None] | None = None
 
-    def add(self, stage: Stage) -> None:
-        """Add a stage as soon as the one before is added."""
+    def add(self, batch: DrawBatch) -> None:
+        """Add a batch as soon as the one before is added."""
         self._wait()
-        draws, options = stage.draws, stage._asdict()
-        del options["draws"]
+        options = batch._asdict()
+        draws = options.pop("draws")
         self._pending = self._thread.submit(self._sums.add, draws, **options)
 
     def estimates(self) -> MonteCarloEstimates:
-        """The estimates from all stages so far."""
+        """The estimates from all batches so far."""
         self._wait()
         return self._sums.estimates()
 
@@ -233,7 +235,7 @@ class BackgroundSums:
 
 @contextmanager
 def _summing(sampler: Sampler, n_draws: int) -> Iterator[BackgroundSums]:
-    """Sums that take stages until the context ends; `n_draws`: a lower bound for all draws."""
+    """Sums that take batches until the context ends; `n_draws`: a lower bound for all draws."""
     sizes, offset = sampler.sizes, sampler.source.offset
     n, g = sizes.n_obs, sizes.learn_size
     sums = Accumulator(n, g, disjoint=sizes.disjoint, n_draws=n_draws, offset=offset)
@@ -337,8 +339,8 @@ def _drawn(sampler: Sampler, options: Options) -> UStatisticEstimates:
             return _until_precise(sampler, options, steps, sums)
         parts = in_parts(number, most_pairs(sampler.sizes.n_obs))
         sampler.source.expect(sum(map(steps.fits, parts)))
-        for stage in sampler.stages(parts, n_sets, steps.exchange_every):
-            sums.add(stage)
+        for batch in sampler.batches(parts, n_sets, steps.exchange_every):
+            sums.add(batch)
         estimates = sums.estimates()
     return UStatisticEstimates(estimates, options.variance, number)
 
@@ -349,7 +351,7 @@ def _until_precise(
     """Draw until the Monte-Carlo error is small, or no further fits are allowed."""
     size, n_pairs = steps.fewest, 0
     while True:
-        sums.add(sampler.stage(size, steps.sets_per_side, steps.exchange_every))
+        sums.add(sampler.batch(size, steps.sets_per_side, steps.exchange_every))
         n_pairs += size
         estimates = sums.estimates()
         over, n_fits = _excess(estimates, options.variance, options.tol), sampler.source.n_fits
@@ -369,7 +371,7 @@ def _from_pairs(sampler: Sampler, options: Options, given: GivenPairs) -> UStati
             shape = (-1, 2, given.n_sets, n)
             draw = np.arange(len(learning)) // rows_of_draw
             d, sets = sampler.differences(learning, draw).reshape(shape), learning.reshape(shape)
-            sums.add(Stage((d[:, 0], d[:, 1], sets[:, 0], sets[:, 1])))
+            sums.add(DrawBatch((d[:, 0], d[:, 1], sets[:, 0], sets[:, 1])))
         estimates = sums.estimates()
     return UStatisticEstimates(estimates, options.variance, given.n_pairs)
 

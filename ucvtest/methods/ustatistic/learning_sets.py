@@ -9,7 +9,11 @@ from ucvtest.data.groups import units_of
 from ucvtest.designs.design import Design
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
-from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes, cluster_sizes
+from ucvtest.methods.ustatistic.auc.cluster_sizes import (
+    MixedSizes,
+    SeveralMixedSizes,
+    cluster_sizes,
+)
 from ucvtest.methods.ustatistic.auc.multiclass_sizes import SeveralSizes
 from ucvtest.methods.ustatistic.contrast import check_ratio
 from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits, given_sets
@@ -101,6 +105,12 @@ class LearningSets:
         if not question.paired:
             return f"unconditional {loss.in_words} {size}"
         return f"{self.contrast} of unconditional {loss.plural} {size}"
+
+    def positive(self, question: Question) -> Any:
+        """The positive class; of several classes the one that is told from the rest, if any is."""
+        if isinstance(self.sizes, SeveralSizes | SeveralMixedSizes):
+            return self.sizes.positive
+        return question.positive
 
 
 def _sizes_for_means(question: Question, learn_size: int) -> Sizes:

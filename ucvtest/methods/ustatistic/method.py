@@ -308,6 +308,11 @@ class UStatisticTest(HypothesisTest):
         return self.learning_sets.contrast
 
     @property
+    def positive(self) -> Any:
+        """See `HypothesisTest`; none of several classes, unless one is told from the rest."""
+        return self.learning_sets.positive(self.question)
+
+    @property
     def disjoint(self) -> bool:
         """Whether n >= 2g + 2 (in each class), so that the unbiased variance exists."""
         return self.learning_sets.sizes.disjoint

@@ -11,8 +11,6 @@ from ucvtest.losses.resample_means import AUC
 from ucvtest.methods.ustatistic import estimation, ratio, reporting
 from ucvtest.methods.ustatistic.auc import estimation as auc_estimation
 from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
-from ucvtest.methods.ustatistic.auc.cluster_sizes import SeveralMixedSizes
-from ucvtest.methods.ustatistic.auc.multiclass_sizes import SeveralSizes
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.sizes import Sizes
@@ -78,9 +76,8 @@ def _settings(
     """What is needed to repeat the test."""
     sizes = learning_sets.sizes
     settings = question.settings(METHOD_NAME)
-    if isinstance(sizes, SeveralSizes | SeveralMixedSizes):
-        # Without a class that is told from the rest there is no positive one.
-        settings["pos_label"] = sizes.positive
+    if question.sample is not None:
+        settings["pos_label"] = learning_sets.positive(question)
     settings |= options.settings(learning_sets.learn_size, seed)
     if learning_sets.contrast != "difference":
         settings["contrast"] = learning_sets.contrast
