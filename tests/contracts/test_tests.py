@@ -3,6 +3,7 @@
 import inspect
 import json
 import pickle
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 import ucvtest as uv
 from ucvtest.evaluation.problem import Problem
-from ucvtest.inference.from_losses import FromLosses
 from ucvtest.methods.registry import TESTS
 from ucvtest.results.text_tables import number_column
 
@@ -56,7 +56,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {"ustatistic of the AUC": {"loss": "auc"}
 each_test = pytest.mark.parametrize("name", CASES)
 each_comparison = pytest.mark.parametrize("name", [n for n, cls in CASES.items() if cls.compares])
 each_on_losses = pytest.mark.parametrize(
-    "name", [n for n, cls in CASES.items() if issubclass(cls, FromLosses)]
+    "name", [n for n, cls in CASES.items() if cls.takes_losses]
 )
 
 
@@ -142,7 +142,7 @@ def test_other_losses_than_the_only_one_are_refused(name):
 @each_test
 def test_losses_are_taken_or_refused_with_the_reason(name):
     cls: Any = CASES[name]
-    if issubclass(cls, FromLosses):
+    if cls.takes_losses:
         assert given(name).fit(**GIVEN.get(name, {})).n_obs == len(Y)
     else:
         with pytest.raises(ValueError, match="from X and y"):
@@ -166,7 +166,7 @@ def test_options_are_the_own_arguments_of_fit(name):
         for parameter in inspect.signature(CASES[name].fit).parameters.values()
         if parameter.name not in ("self", *EXECUTION)
     }
-    parameters = inspect.signature(CASES[name]._options).parameters.values()
+    parameters = inspect.signature(CASES[name].fit_options).parameters.values()
     options = {each.name: each.default for each in parameters if each.name != "self"}
     # Seconds refuse a design, or decide how much is drawn: only then they are an option.
     assert own.pop("max_seconds") is None
@@ -392,22 +392,30 @@ def test_own_values_are_those_of_the_test_of_one_learner(name):
 def test_what_was_made_from_losses_has_every_attribute(name):
     from_data, from_losses = made(name), given(name)
     # What is needed from data alone says so: it is no attribute that one kind lacks.
-    names = [name for name in dir(from_data) if not name.startswith("__") and name != "_problem"]
+    names = [name for name in dir(from_data) if not name.startswith("__")]
     assert [name for name in names if not hasattr(from_losses, name)] == []
-    with pytest.raises(ValueError, match="made from losses"):
-        _ = from_losses._problem
+    with pytest.raises(ValueError, match="forecast needs fits, and this test was made from losses"):
+        from_losses.question.data("forecast")
 
 
 @each_on_losses
 def test_losses_are_judged_before_they_exist(name):
-    losses = losses_for(name)
-    from ucvtest.inference.from_losses import LossesHeader, chosen_learners
-
-    cls: Any = CASES[name]
-    header = LossesHeader.of(chosen_learners(losses, None, None))
-    made_ahead = cls._from_header(header)
+    losses, cls = losses_for(name), CASES[name]
+    given_test = cls.from_losses(losses)
+    ahead = replace(given_test.question, observed=None)
     options = GIVEN.get(name, {})
-    assert type(made_ahead._options(**options)) is type(cls.from_losses(losses)._options(**options))
+    made_ahead = cls.about(ahead)
+    assert type(made_ahead.fit_options(**options)) is type(given_test.fit_options(**options))
+
+
+@each_test
+def test_a_test_is_a_question_and_options_of_its_own(name):
+    test = made(name)
+    with pytest.raises(FrozenInstanceError):
+        test.question.hypothesis = None
+    before = dict(vars(test))
+    test.fit(**FEW.get(name, {}), rng=0)
+    assert dict(vars(test)) == before
 
 
 @each_on_losses

@@ -9,6 +9,7 @@ import pytest
 import threadpoolctl
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
+from tests.support.processes import LIMIT
 from tests.support.samples import breast_cancer, diabetes, evaluate, iris, learning_sets
 from ucvtest.data.sample import make_sample
 from ucvtest.evaluation.evaluator import Evaluator
@@ -303,12 +304,12 @@ def test_overlapping_limits_of_blas_threads_are_taken_back():
         def second():
             with _ONE_BLAS_THREAD:
                 started.set()
-                first_is_out.wait(10)
+                first_is_out.wait(LIMIT)
 
         with _ONE_BLAS_THREAD:
             thread = Thread(target=second)
             thread.start()
-            started.wait(10)
+            started.wait(LIMIT)
         first_is_out.set()
         thread.join()
         assert before

@@ -175,7 +175,7 @@ def advise(
 
     Notes
     -----
-    The rule, which has no randomness: of the calibration table (`examples/calibration.py`) take
+    The rule, which has no randomness: of the calibration table (`studies/calibration/run.py`) take
     the sample sizes next to `n`, below and above, the problems with this kind of loss (zero-one,
     AUC, or any other), and the tests that are valid, about what was asked, within `n_fits`.
     Those with nominal 95% intervals that cover at least 94% on average over problems and 88% in
@@ -188,7 +188,7 @@ def advise(
     narrowest intervals is recommended. Where there is none, the one whose worst problem is best is,
     of those that mostly answer, without promise; nor is there a promise outside of the sample sizes
     studied (40 to 500). The limits of coverage were set on half of the problems and judged on the
-    other half (`python examples/calibration.py --check` prints both).
+    other half (`python studies/calibration/run.py --check` prints both).
 
     Narrow means narrow for its own estimand: a test may be about smaller learning sets than
     another, which the reasons say.

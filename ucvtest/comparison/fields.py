@@ -371,11 +371,6 @@ class ComparisonFields(Saved):
         }
 
     @classmethod
-    def _upgraded(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        # Comparisons written before joint tests and covariances existed have none.
-        return {"joint": {}, "together": {}, **data}
-
-    @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         return {
             "learners": tuple(data["learners"]),

@@ -161,14 +161,14 @@ def plan(
     report, and power that of its test, of a normal estimate around the difference with the
     standard deviation ``sd``.
 
-    In 27 simulated problems (examples/planning.csv; pilots of 40 and 60, 100 to 400 predicted) 76%
+    In 27 simulated problems (studies/planning; pilots of 40 and 60, 100 to 400 predicted) 76%
     of single pilots predicted the reported standard error to within 30%. The median was right to
     within .9 and 1.15 in 9 of the 12 problems that served to choose the rule, in 4 of 7 that served
     no choice, and in 3 of 8 that were new; it was never below .74 or above 1.26. Where it was too
     small, v_1 was more than is usual (quadratic discriminant analysis, lognormal features, classes
     that are nearly separate), or the pilot had not drawn the tails of squared losses;
-    examples/planning_problems.csv has the reason of each. AUCs, groups and ratios have no such help
-    (examples/planning_others.csv, pilots of 40, 100 predicted): medians of .91 to 1.22 in eleven
+    studies/planning/problems.csv has the reason of each. AUCs, groups and ratios have no such help
+    (studies/planning/others.csv, pilots of 40, 100 predicted): medians of .91 to 1.22 in eleven
     problems about AUCs, 65% of pilots within 30%; .95 to 1.13 in four with groups. What the pilot
     leaves open (``n_low``, ``n_high``) is part of the answer: the band that is meant for 95% held
     the standard error in 90%.

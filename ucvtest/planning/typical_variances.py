@@ -5,7 +5,7 @@ J are effects that larger samples lose. How often the losses differ from 0, and 
 under disjoint learning sets, is known far better, and predicts the standard errors of larger
 samples better where learning sets matter. So does the mean square of differences of squared and
 other losses that do not jump, of which J is a nearly constant share. All numbers here stem from the
-problems in CHOSEN_ON of examples/reproduce_planning.py; the others there were used for no choice.
+problems in CHOSEN_ON of studies/planning/run.py; the others there were used for no choice.
 """
 
 import math

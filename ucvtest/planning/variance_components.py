@@ -4,7 +4,7 @@ A U-statistic of degree m has the variance :math:`V_n = \sum_{k=1}^m v_k`, v_k b
 of k observations together, and the same components are :math:`v_k \binom nk / \binom Nk` at N
 observations. The jackknife J expects :math:`\sum_k k\,v_k (n-1)/(n-k)`, the effects M2 of pairs
 :math:`\sum_k \binom k2 v_k (n-2)(n-3)/((n-k)(n-k-1))`. With v_1 known and the others in proportion
-to :math:`\rho^{k-2}` both determine them all. In simulations (examples/reproduce_planning.py) v_1
+to :math:`\rho^{k-2}` both determine them all. In simulations (studies/planning/run.py) v_1
 was 2 to 55% of a J with learning sets of half of the sample, and given v_1 the standard errors at
 100 to 400 observations came out right to 15%: v_1 is what a pilot must tell, or be helped with.
 """

@@ -100,11 +100,6 @@ class _Judged(Saved):
         return str(self.summary().as_html())
 
     @classmethod
-    def _upgraded(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The first ones that were written do not say which papers are behind them."""
-        return {"citation_keys": [], **data}
-
-    @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         return {**super()._values(data), "citation_keys": tuple(data["citation_keys"])}
 

@@ -68,7 +68,9 @@ def pima(data_dir):
     return make_sample(frame.iloc[:, [1, 2, 3, 6]], frame.iloc[:, 0].to_numpy(), as_classes=True)
 
 
-@pytest.fixture(params=["breast cancer", "iris", "pima"])
+@pytest.fixture(
+    params=["breast cancer", "iris", pytest.param("pima", marks=pytest.mark.requires_data)]
+)
 def sample(request):
     if request.param == "pima":
         return pima(request.getfixturevalue("data_dir"))

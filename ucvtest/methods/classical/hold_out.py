@@ -69,8 +69,8 @@ class HoldOutTest(ResamplingTest):
     Student's are shown beside them. For two rules `McNemarTest` is exact. The weighted error rate
     of one rule has four observations added to the effective number of them (Kish's; Agresti and
     Coull), because Student's interval is liberal and leaves 0 to 1
-    (``examples/reproduce_weights.py``). As a statement about learners the test is liberal, because
-    it leaves out what varies between learning sets. Cost: one fit of each learner.
+    (``studies/intervals/weighted_errors.py``). As a statement about learners the test is liberal,
+    because it leaves out what varies between learning sets. Cost: one fit of each learner.
 
     References
     ----------

@@ -103,7 +103,7 @@ class InfluenceFunctionTest(FromLosses):
     simulated data sets with 5, 10, 20 and 60 observations in a class, and an AUC of 1/2 was
     rejected in 29%, 21%, 15% and 12%; with the ad-hoc variances in up to 19%, 13%, 11% and 9%, and
     25%, 24%, 26% and 26%
-    (examples/reproduce_influence_size.py).
+    (studies/reproductions/influence_size.py).
 
     Variance "jackknife", the default for the AUC, repairs this. Terms II and III move the draws of
     a learning set as if they were with replacement; what they say of the training sets is
