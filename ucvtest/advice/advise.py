@@ -20,7 +20,9 @@ from ucvtest.advice.calibration import (
 from ucvtest.advice.configured_tests import PROCEDURES, About, Procedure
 from ucvtest.common.checks import as_integer, check_choice
 from ucvtest.common.equality import ByValue
-from ucvtest.losses.loss import LOSSES
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.names import known_metric
+from ucvtest.metrics.ranks import AUC
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -267,8 +269,8 @@ def _check(n: int, n_fits: int, loss: Any, goal: Any, about: Any) -> None:
     if as_integer("n", n) < 2:
         raise ValueError(f"n must be at least 2, got {n}")
     as_integer("n_fits", n_fits)
-    if not isinstance(loss, str) or loss not in (*LOSSES, "auc"):
-        raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, auc")
+    if known_metric(loss) is None:
+        raise ValueError(f"loss={loss!r} is unknown: use one of {', '.join(LOSSES)}, {AUC.name}")
     check_choice("goal", goal, GOALS)
     check_choice("about", about, ABOUT)
 
@@ -295,7 +297,8 @@ def _evidence(
     goal: Goal,
     about: About,
 ) -> list[Evidence]:
-    auc = loss == "auc"
+    metric = known_metric(loss)
+    auc = metric is not None and metric.ranks_pairs
     target = "difference" if n_learners == 2 else "error"
     kept = table["target"].to_numpy() == target
     if not auc:

@@ -94,8 +94,12 @@ def _tested(
     predictions = {name: table[name].to_numpy() for name in names}
     label = None if pos_label is None else as_label(pos_label, y)
     losses = uv.Losses.from_predictions(y, predictions, loss=loss, pos_label=label)
-    tests: dict[str, Any] = {"zero_one": uv.McNemarTest, "auc": uv.DeLongTest}
-    result: TestResult = tests.get(loss, uv.HoldOutTest).from_losses(losses, *names).fit()
+    test: Any = uv.HoldOutTest
+    if losses.metric.ranks_pairs:
+        test = uv.DeLongTest
+    elif losses.metric.counts_errors:
+        test = uv.McNemarTest
+    result: TestResult = test.from_losses(losses, *names).fit()
     return result
 
 

@@ -34,8 +34,8 @@ from ucvtest.inference.base import checked_alternative
 from ucvtest.inference.notes import sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.sklearn_scorers import chosen_loss
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
@@ -273,7 +273,7 @@ def _settings(plan: Plan, correction: str | None) -> dict[str, Any]:
     return {
         "learners": list(asked.learners),
         "tests": {label: spec.words for label, spec in plan.specs.items()},
-        "loss": question.loss_name,
+        "loss": question.metric.name,
         "alternative": asked.alternative,
         "correction": correction,
         "pos_label": plan.first.first.positive,

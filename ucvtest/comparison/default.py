@@ -15,9 +15,11 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import fits_within
 from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import SplitLearner
-from ucvtest.losses.loss import LOSSES, plural
-from ucvtest.losses.sklearn_scorers import SetScore, is_auc
 from ucvtest.methods.registry import class_named
+from ucvtest.metrics.base import plural
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.names import is_auc
+from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.result import TestResult
 
 __all__ = ["RECOMMENDED", "Recommended", "recommended"]

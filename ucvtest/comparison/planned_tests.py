@@ -28,8 +28,9 @@ from ucvtest.inference.question import DataQuestion
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.coerce import is_regressor
 from ucvtest.learners.base import Learner
-from ucvtest.losses.sklearn_scorers import SetScore, is_auc, wants_every_class
 from ucvtest.methods.registry import tests_that_compare
+from ucvtest.metrics.names import is_auc, wants_every_class
+from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import Alternative
 
@@ -128,7 +129,7 @@ class Questions:
         """The question about a loss as a user names it, or the usual one."""
         name = loss if isinstance(loss, str) else None
         for question in self._known:
-            if loss is None or name == question.loss_name or loss is question.loss:
+            if loss is None or name == question.metric.name or loss is question.metric:
                 return question
         self._known.append(self._asked.validated(loss))
         return self._known[-1]
@@ -370,7 +371,7 @@ def _as_design(given: Any, asked: ComparisonQuestion) -> NamedDesign:
 
 def _check_losses(planned: Sequence[PlannedTest]) -> None:
     """Refuse tests of different things, whose estimates belong in no common table."""
-    losses = {test.label: test.question.loss_name for test in planned}
+    losses = {test.label: test.question.metric.name for test in planned}
     if len(set(losses.values())) > 1:
         listed = ", ".join(f"{label}: {loss}" for label, loss in losses.items())
         raise ValueError(

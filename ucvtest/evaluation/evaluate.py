@@ -23,10 +23,10 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import check_fits
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import losses_where_tested
-from ucvtest.losses.resample_means import AUC, resample_means
-from ucvtest.losses.sklearn_scorers import SetScore, chosen_loss, scores_of_sets, wants_every_class
+from ucvtest.losses.resample_means import resample_values
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.refusals import refuse_name_of_auc
+from ucvtest.metrics.scorers import chosen_loss
 
 __all__ = ["draw_design", "evaluate", "evaluate_problem", "refuse_seconds"]
 
@@ -158,7 +158,7 @@ def evaluate(
         chosen,
         sample.features,
         sample.response,
-        auc=wants_every_class(asked, has_classes=sample.n_classes > 0),
+        auc=problem.metric.needs_every_class,
         groups=problem.given_groups,
     )
     check_seconds(max_seconds)
@@ -240,15 +240,12 @@ def evaluate_problem(
 ) -> Losses:
     """`evaluate` for a problem whose learners are ready, and a design that was drawn.
 
-    Without a loss, decision scores are kept, for the AUC. With `say_names` errors of learners say
-    the names that the user gave.
+    With `say_names` errors of learners say the names that the user gave.
     """
     stopwatch = Stopwatch()
-    loss = problem.loss
-    if loss is not None and loss.name == AUC:
-        raise ValueError("loss is called 'auc', which means the AUC here: give it another name")
+    refuse_name_of_auc(problem.metric)
     seeds = execution.generator.integers(2**31 - 1, size=design.n_resamples)
-    of_sets = isinstance(loss, SetScore)
+    of_sets = problem.metric.per_test_set
     n_kept = design.n_resamples if of_sets else int(design.testing.sum())
     kept = np.empty((len(problem.learners), n_kept))
     counts: dict[str, dict[str, int]] = {}
@@ -279,22 +276,17 @@ def _losses(
     elapsed: float,
 ) -> Losses:
     """The losses of learners, from the values kept of each."""
-    sample, loss = problem.sample, problem.loss
-    of_sets = isinstance(loss, SetScore)
+    sample, metric = problem.sample, problem.metric
     kept.flags.writeable = False
     return Losses(
         design=design,
         learners=tuple(problem.learners),
-        loss=problem.loss_name,
-        means=(
-            kept
-            if of_sets
-            else resample_means(kept, design, sample.target if loss is None else None)
-        ),
-        values=None if of_sets else kept,
+        loss=metric.name,
+        means=resample_values(kept, design, metric, sample.target),
+        values=None if metric.per_test_set else kept,
         target=sample.target,
-        in_words="AUC" if loss is None else loss.in_words,
-        bounds=None if loss is None else loss.bounds,
+        in_words=metric.in_words,
+        bounds=metric.bounds if metric.is_mean else None,
         settings={
             **settings,
             "backends": {name: learner.backend for name, learner in problem.learners.items()},
@@ -302,7 +294,7 @@ def _losses(
         diagnostics=counts,
         elapsed=elapsed,
         groups=None if sample.groups is None else sample.groups.index,
-        greater_is_better=True if of_sets else None,
+        greater_is_better=metric.greater_is_better,
     )
 
 
@@ -322,13 +314,10 @@ def _fill(
     for rows in row_batches(design.n_resamples, design.n_obs, BATCH_NUMBERS, most):
         part = design.rows(rows)
         found = evaluator.predict(part.learning, part.testing, seeds[rows])
-        values = found.values
-        if isinstance(problem.loss, SetScore):
-            sample = problem.sample
-            row[rows] = scores_of_sets(problem.loss, sample, values, part.testing, rows.start)
+        kept = problem.metric.kept(problem.sample, found.values, part.testing, rows.start)
+        if problem.metric.per_test_set:
+            row[rows] = kept
         else:
-            if problem.loss is not None:
-                values = losses_where_tested(problem.loss, problem.sample, values, part.testing)
-            row[places[rows.start] : places[rows.stop]] = values[part.testing]
+            row[places[rows.start] : places[rows.stop]] = kept[part.testing]
         ties.update(found.ties)
     return {"one_class_fits": evaluator.one_class_fits, **ties}

@@ -13,8 +13,8 @@ import numpy as np
 from ucvtest.common.execution import Execution
 from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.problem import Problem
-from ucvtest.losses.loss import LOSSES, losses_where_tested
 from ucvtest.losses.table import LossDifference
+from ucvtest.metrics.means import LOSSES
 
 __all__ = ["FittedLosses", "GivenLosses", "LossSource", "SeveralLosses"]
 
@@ -68,7 +68,7 @@ class FittedLosses(LossSource):
 
     def __init__(self, problem: Problem, execution: Execution) -> None:
         self._problem = problem
-        self._clusters = None if problem.loss is None else problem.clusters
+        self._clusters = problem.clusters if problem.metric.is_mean else None
         if self._clusters is not None:
             self.offset = self._clusters.offset
         self._evaluators = [
@@ -103,19 +103,18 @@ class FittedLosses(LossSource):
             self.n_fits += len(learning)
         self.one_class_fits = sum(each.one_class_fits for each in self._evaluators)
         if self.identical:
-            self.identical = _same(found[0], found[1], testing, blank=self._problem.loss is None)
+            blank = not self._problem.metric.is_mean
+            self.identical = _same(found[0], found[1], testing, blank=blank)
         return found if clusters is None else [clusters.sums(each) for each in found]
 
     def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
-        loss, sample = self._problem.loss, self._problem.sample
-        if loss is None:
-            return predictions
-        if loss is LOSSES["zero_one"] and predictions.dtype == np.int8:
+        metric, sample = self._problem.metric, self._problem.sample
+        if metric is LOSSES["zero_one"] and predictions.dtype == np.int8:
             # Counts of errors, in the small integers in which the labels came.
             wrong = predictions != sample.target.astype(np.int8)
             wrong &= testing
             return wrong.view(np.int8)
-        return losses_where_tested(loss, sample, predictions, testing)
+        return metric.kept(sample, predictions, testing)
 
 
 class GivenLosses(LossSource):

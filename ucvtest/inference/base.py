@@ -33,16 +33,13 @@ from ucvtest.inference.question import (
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import Loss
-from ucvtest.losses.resample_means import AUC, WEIGHTED
-from ucvtest.losses.sklearn_scorers import (
-    SetScore,
-    chosen_loss,
-    is_auc,
-    refuse_scores,
-    refuse_set_score,
-)
 from ucvtest.losses.table import LossDifference, Losses
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.names import is_auc
+from ucvtest.metrics.recorded import WEIGHTED
+from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
+from ucvtest.metrics.scorers import chosen_loss
+from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
@@ -211,7 +208,7 @@ class HypothesisTest(ABC):
         loss = cls.only_loss if loss is None else loss
         paired = other is not None
         cls.check_loss(loss, paired=paired, scoring=scoring)
-        auc = is_auc(loss) or data.get("output") == "score"
+        auc = is_auc(loss)
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
         learners = by_name(learner, other)
         return DataQuestion.of(
@@ -296,7 +293,8 @@ class HypothesisTest(ABC):
         group_weight: GroupWeight,
     ) -> LossesQuestion:
         """Validate what is common to all tests on losses."""
-        auc, paired = given.losses.loss == AUC, given.other is not None
+        auc = given.losses.metric.ranks_pairs
+        paired = given.other is not None
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
         return LossesQuestion.of(given, hypothesis, group_weight, by_rows=cls.takes_rows)
 
@@ -317,7 +315,7 @@ class HypothesisTest(ABC):
         Called once, at the end of the constructor.
         """
         cls = type(self)
-        cls.check_loss(question.loss_name, paired=question.paired)
+        cls.check_loss(question.metric, paired=question.paired)
         if question.design is not None and not question.design.learns and not cls.of_fixed_rules:
             raise ValueError(
                 "the losses are of fixed rules, which have learnt nothing from these "
@@ -336,7 +334,7 @@ class HypothesisTest(ABC):
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool, scoring: Any = None) -> None:
         """Refuse losses that the test is not about, and a learner without another."""
-        name = loss.name if isinstance(loss, Loss) else loss
+        name = loss.name if isinstance(loss, Metric) else loss
         # A comparison has read its scoring already.
         scoring = name if scoring is None and isinstance(loss, SetScore) else scoring
         if cls.only_loss is not None and name != cls.only_loss:
@@ -373,9 +371,15 @@ class HypothesisTest(ABC):
         return self.question.sample
 
     @property
-    def loss(self) -> Loss | None:
+    def metric(self) -> Any:
+        """What is estimated."""
+        return self.question.metric
+
+    @property
+    def loss(self) -> Metric | None:
         """The loss; None where the test is about none, as with the AUC."""
-        return self.question.loss
+        metric = self.question.metric
+        return None if metric.ranks_pairs else metric
 
     @property
     def learners(self) -> tuple[Learner, ...]:

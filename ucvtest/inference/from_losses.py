@@ -21,9 +21,10 @@ from ucvtest.designs.design import Design
 from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, LossSource
 from ucvtest.inference.old_base import HypothesisTest
 from ucvtest.losses.clusters import of_clusters
-from ucvtest.losses.loss import LOSSES, Loss
-from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.ranks import AUC_NAME as AUC
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import Together

@@ -24,9 +24,10 @@ from ucvtest.inference.notes import about_clusters, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import Loss
-from ucvtest.losses.sklearn_scorers import chosen_loss, refuse_scores, refuse_set_score
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import Contrast
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import ALTERNATIVES, Alternative

@@ -34,10 +34,9 @@ from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.clusters import of_clusters
-from ucvtest.losses.loss import LOSSES, Loss
-from ucvtest.losses.resample_means import AUC
-from ucvtest.losses.sklearn_scorers import is_auc, refuse_set_score
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.refusals import refuse_set_score
 from ucvtest.results.result import TestResult
 
 __all__ = [
@@ -56,8 +55,8 @@ class Question(ABC):
     """What a test is asked, validated: a sample, one learner or two, a loss, a hypothesis."""
 
     hypothesis: Hypothesis
-    loss_name: str
-    """What tables call the loss."""
+    metric: Metric
+    """What is estimated."""
     paired: bool
     """Whether two learners are compared."""
     n_obs: int
@@ -70,22 +69,6 @@ class Question(ABC):
     """The resamples that losses are given for; None where a test draws them itself."""
     observed: LossDifference | None = None
     """The losses that are given, if they are."""
-
-    @property
-    @abstractmethod
-    def loss(self) -> Loss | None:
-        """The loss; None where the question is about none, as with the AUC."""
-
-    @property
-    def about_auc(self) -> bool:
-        """Whether areas under the ROC curve are asked for."""
-        return self.loss_name == AUC
-
-    @property
-    def mean_loss(self) -> Loss:
-        """The loss of a question that is about the mean of one."""
-        assert self.loss is not None
-        return self.loss
 
     @property
     def n_units(self) -> int:
@@ -215,13 +198,12 @@ class DataQuestion(Question):
         if groups is not None:
             refuse_set_score(loss, "a test that allows for groups")
         X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
-        auc = is_auc(loss)
         problem = Problem.of(
             X,
             y,
             learners,
-            loss=None if auc else loss,
-            output="score" if auc else output,
+            loss=loss,
+            output=output,
             pos_label=pos_label,
             groups=groups,
             group_weight=group_weight,
@@ -229,7 +211,7 @@ class DataQuestion(Question):
         )
         return cls(
             hypothesis=hypothesis,
-            loss_name=problem.loss_name,
+            metric=problem.metric,
             paired=len(problem.learners) > 1,
             n_obs=problem.sample.n_obs,
             labels=problem.sample.target,
@@ -238,11 +220,6 @@ class DataQuestion(Question):
             n_dropped=n_dropped,
             positive_named=pos_label is not None,
         )
-
-    @property
-    def loss(self) -> Loss | None:
-        """See `Question`."""
-        return self.problem.loss
 
     @property
     def sample(self) -> Sample:
@@ -282,7 +259,7 @@ class DataQuestion(Question):
         """The same about the losses of two learners on a design, which are not computed yet."""
         question = LossesQuestion(
             hypothesis=self.hypothesis,
-            loss_name=self.loss_name,
+            metric=self.metric,
             paired=True,
             n_obs=self.n_obs,
             labels=self.labels,
@@ -318,7 +295,7 @@ class DataQuestion(Question):
             "other": names[1] if self.paired else None,
             "backend": learners[0].backend,
             "other_backend": learners[1].backend if self.paired else None,
-            **({} if self.loss is None else {"loss": self.loss.name}),
+            **({} if self.metric.ranks_pairs else {"loss": self.metric.name}),
             "null_value": self.hypothesis.null_value,
             "alternative": self.hypothesis.alternative,
             "pos_label": self.problem.positive,
@@ -368,7 +345,7 @@ class LossesQuestion(Question):
             clusters = clusters_of(as_groups(losses.groups, losses.design.n_obs), weight)
         question = cls(
             hypothesis=hypothesis,
-            loss_name=losses.loss,
+            metric=losses.metric,
             paired=given.other is not None,
             n_obs=losses.design.n_obs,
             labels=losses.target,
@@ -384,26 +361,13 @@ class LossesQuestion(Question):
         if self.clusters is None or self.design is None:
             return self
         groups, observed = self.clusters.groups, self.observed
-        labels = None if self.about_auc else self.labels
+        labels = None if self.metric.ranks_pairs else self.labels
         return replace(
             self,
             design=self.design.by_groups(groups),
             labels=None if labels is None else groups.classes(labels),
-            has_values=self.has_values and not self.about_auc,
+            has_values=self.has_values and not self.metric.ranks_pairs,
             observed=None if observed is None else of_units(observed, self.clusters),
-        )
-
-    @property
-    def loss(self) -> Loss | None:
-        """The loss by its name; for one that ucvtest does not know, what is known of it."""
-        known = LOSSES.get(self.loss_name)
-        if self.observed is None or self.about_auc:
-            return known
-        losses = self.observed.losses
-        if known is not None and known.bounds == losses.bounds:
-            return known
-        return Loss(
-            losses.loss, _computed, "number", estimand=losses.in_words, bounds=losses.bounds
         )
 
     @property
@@ -470,7 +434,7 @@ class LossesQuestion(Question):
 
     def check_losses(self) -> None:
         """See `Question`."""
-        if self.about_auc:
+        if self.metric.ranks_pairs:
             raise ValueError(SCORES_ONLY)
         self.check_values()
 
@@ -557,7 +521,3 @@ def refuse_arguments(**arguments: Any) -> None:
                 f"{name} has no use where losses are given, as nothing is drawn or fitted: leave "
                 "it out"
             )
-
-
-def _computed(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    raise ValueError("these losses were computed elsewhere")

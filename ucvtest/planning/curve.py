@@ -78,7 +78,9 @@ def learning_curve(
         means = np.array([values[place] for _, values, _ in found])
         errors = np.array([se[place] for _, _, se in found])
         further = _further(sizes[-1], largest)
-        continued = _continued(sizes, means, errors, further, rises=tests[0].loss is None)
+        continued = _continued(
+            sizes, means, errors, further, rises=tests[0].metric.greater_is_better
+        )
         low, high = np.clip([means - t * errors, means + t * errors], *bounds)
         curves.append(Curve(name, np.array(sizes), means, low, high, further, continued, n_fits))
     return tuple(curves)
@@ -86,9 +88,7 @@ def learning_curve(
 
 def _bounds(test: UStatisticTest) -> tuple[float, float]:
     """What a mean loss, or an AUC, can be."""
-    if test.loss is None:
-        return 0.0, 1.0
-    return test.question.mean_loss.bounds or (-math.inf, math.inf)
+    return test.metric.bounds or (-math.inf, math.inf)
 
 
 def _sizes(n_units: int) -> list[int]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ucvtest.metrics.names import known_metric
 from ucvtest.planning.fields import PlanFields
 from ucvtest.results.plot_data import Layer, Picture, Role
 
@@ -48,7 +49,8 @@ def _curves(plan: PlanFields) -> Picture:
         for each, role in zip(plan.curves, ROLES, strict=False)
         for layer in _curve(dict(each), role)
     ]
-    name = "AUC" if plan.settings.get("loss") == "auc" else "expected loss"
+    metric = known_metric(plan.settings.get("loss"))
+    name = metric.in_words if metric is not None and metric.ranks_pairs else "expected loss"
     return Picture(
         f"{plan.settings['units']} to learn from", name, tuple(layers), title=_title(plan)
     )

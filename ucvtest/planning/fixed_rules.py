@@ -8,7 +8,6 @@ import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri
 
 from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
-from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import Losses
 from ucvtest.planning.predictors import Basis
 from ucvtest.planning.variance_components import log_error
@@ -189,12 +188,12 @@ class Ranking:
 def basis_of_rules(losses: Losses, learner: Any, other: Any) -> tuple[Basis, float]:
     """What the losses of fixed rules predict, and the estimate that they give."""
     observed = losses.difference(learner, other)
-    values = observed.values if losses.loss != AUC else None
-    if values is None:
+    if losses.metric.ranks_pairs:
         return _of_ranking(losses, observed.learner, observed.other)
+    values = observed.values
     estimate = float(values.mean())
     error = log_error(Shape.of(values).df, 0.0)
-    if losses.loss == "zero_one" and bool(np.isin(values, (-1, 0, 1)).all()):
+    if losses.metric.counts_errors and bool(np.isin(values, (-1, 0, 1)).all()):
         share = _positive(float(np.abs(values).mean()))
         ends = BinomialCounts(round(share * len(values)), len(values)).interval("two-sided", 0.05)
         if other is None:

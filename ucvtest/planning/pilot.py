@@ -81,9 +81,7 @@ def least_of(test: UStatisticTest) -> int:
 
 def span_of(test: UStatisticTest) -> float:
     """The distance between the least and the largest loss; infinite where there is none."""
-    if test.loss is None:
-        return 1.0
-    low, high = test.loss.bounds or (0.0, math.inf)
+    low, high = test.metric.bounds or (0.0, math.inf)
     return high - low
 
 
@@ -128,8 +126,8 @@ def _one_pilot(
 ) -> _OnePilot:
     if _is_helped(test) and not by_itself:
         return _OnePilot(*_with_spread(test, rng))
-    tol = ROUGH_TOL if test.loss is None else tol
-    interval: IntervalName = "logit" if test.loss is None and not test.paired else "wald"
+    tol = ROUGH_TOL if test.metric.ranks_pairs else tol
+    interval: IntervalName = "wald" if test.paired or test.metric.is_mean else "logit"
     seed = int(rng.integers(2**31 - 1))
     result = _run(test, seed, variance="midpoint", interval=interval, tol=tol)
     if not result.diagnostics["variance_jackknife"] > 0:
@@ -152,7 +150,9 @@ def _with_spread(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestRe
     losses = evaluate_problem(problem, drawn, Execution(rng, None, None, None), {})
     names = losses.learners[: 2 if test.paired else 1]
     tested = UStatisticTest.from_losses(losses, *names)
-    sloped = _about_errors(test) and test.paired and knows_slope(test.n_units, test.learn_size)
+    sloped = (
+        test.metric.counts_errors and test.paired and knows_slope(test.n_units, test.learn_size)
+    )
     rule: IntervalName = "stabilised" if sloped else "wald"
     result = _run(tested, variance="midpoint", interval=rule)
     return result, Spread.of(losses.difference(*names).table)
@@ -188,7 +188,7 @@ def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
     )
     spreads = [each.spread for each in found if each.spread is not None]
     shown: dict[str, Any] = {"jackknife": jackknife, "pair_effects": pairs}
-    slope, jumps = 0.0, test.loss is None or _about_errors(test)
+    slope, jumps = 0.0, test.metric.ranks_pairs or test.metric.counts_errors
     if spreads:
         mean = Spread.mean(spreads)
         if not mean.mean_square:
@@ -236,18 +236,14 @@ def _mc_share(result: TestResult) -> float:
     return float(result.diagnostics["mc_se_variance"]) / result.variance if known else 1.0
 
 
-def _about_errors(test: UStatisticTest) -> bool:
-    return test.loss is not None and test.question.mean_loss.name == "zero_one"
-
-
 def _counts_errors(test: UStatisticTest) -> bool:
     """Whether losses are numbers of errors, which means over clusters are not."""
-    return _about_errors(test) and test.clusters is None
+    return test.metric.counts_errors and test.clusters is None
 
 
 def _is_helped(test: UStatisticTest) -> bool:
     """Whether what is usual is known: for numbers of errors, and differences of other losses."""
-    return _counts_errors(test) or (test.loss is not None and test.paired and test.clusters is None)
+    return _counts_errors(test) or (test.metric.is_mean and test.paired and test.clusters is None)
 
 
 def _kind(test: UStatisticTest) -> Kind:
@@ -256,8 +252,8 @@ def _kind(test: UStatisticTest) -> Kind:
     That of an error rate of clusters is wider by more than can be planned here.
     """
     if test.paired:
-        return "stabilised" if _about_errors(test) else "t"
-    if test.loss is None and test.clusters is None:
+        return "stabilised" if test.metric.counts_errors else "t"
+    if test.metric.ranks_pairs and test.clusters is None:
         return "logit"
     return "plus four" if _counts_errors(test) else "t"
 

@@ -12,7 +12,6 @@ from ucvtest import hooks
 from ucvtest.common.checks import at_least, check_number, is_number
 from ucvtest.common.execution import Stopwatch, make_generator
 from ucvtest.data.groups import refuse_groups
-from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import Losses
 from ucvtest.methods.classical.resampling import of_these_rules
 from ucvtest.planning.curve import Curve, curve_tests, learning_curve
@@ -286,9 +285,8 @@ def _of_rules(
     _check_goal(goal, paired=other is not None)
     if goal.name == "ratio":
         raise ValueError("ratio is for learners: plan for a difference of fixed rules")
-    span = 1.0 if losses.loss == AUC else math.inf
-    if losses.bounds is not None:
-        span = losses.bounds[1] - losses.bounds[0]
+    bounds = losses.metric.bounds
+    span = math.inf if bounds is None else bounds[1] - bounds[0]
     _check_possible(goal, span, paired=other is not None)
     basis, estimate = basis_of_rules(losses, learner, other)
     settings = {

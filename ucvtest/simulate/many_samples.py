@@ -13,7 +13,8 @@ from ucvtest.learners.adapters.coerce import as_learner, is_regressor
 from ucvtest.learners.base import JittedLearner, Learner
 from ucvtest.learners.jitted.ridge import Ridge
 from ucvtest.learners.solvers.ridge_samples import ridge_predictions
-from ucvtest.losses.loss import Loss, as_loss, losses_where_tested, output_of
+from ucvtest.metrics.loss import Loss, losses_where_tested
+from ucvtest.metrics.names import as_loss, output_of
 
 __all__ = ["ManySamples", "Sampler"]
 

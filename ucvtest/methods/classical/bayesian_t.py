@@ -10,7 +10,6 @@ from scipy import stats
 
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
-from ucvtest.losses.resample_means import AUC
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import (
     SPLITS,
@@ -20,6 +19,7 @@ from ucvtest.methods.classical.corrected_t import (
     tested_per_learnt,
 )
 from ucvtest.methods.classical.resampling import ResamplingTest
+from ucvtest.metrics.ranks import AUC_NAME as AUC
 from ucvtest.results.fields import Posterior
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult

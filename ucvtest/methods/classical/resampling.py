@@ -28,10 +28,10 @@ from ucvtest.inference.notes import (
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import on_logit_scale, studentise
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.loss import plural
-from ucvtest.losses.sklearn_scorers import wants_every_class
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.status import status_of
+from ucvtest.metrics.base import plural
+from ucvtest.metrics.names import wants_every_class
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import Together
@@ -147,7 +147,7 @@ class ResamplingTest(HypothesisTest):
     def _scheme(cls, question: DataQuestion, design: Any, cv: Any) -> NamedDesign:
         """What is drawn: the design or splitter that a user names, or the test's own."""
         sample, has_classes = question.sample, question.sample.n_classes > 0
-        if question.about_auc:
+        if question.metric.ranks_pairs:
             check_two_classes(sample)
         chosen = design_or_cv(
             design,
@@ -162,7 +162,7 @@ class ResamplingTest(HypothesisTest):
             cls.default_design if chosen is None else chosen,
             sample.features,
             sample.response,
-            auc=wants_every_class(question.loss or question.loss_name, has_classes=has_classes),
+            auc=wants_every_class(question.metric, has_classes=has_classes),
             groups=question.problem.given_groups,
         )
 
@@ -190,7 +190,7 @@ class ResamplingTest(HypothesisTest):
 
     def check_test_sets(self, design: Design) -> None:
         """Refuse test sets without an AUC of their own, where the mean over them is asked for."""
-        if not self.question.about_auc or self.pools_scores:
+        if not self.question.metric.ranks_pairs or self.pools_scores:
             return
         codes = self.question.target
         lacking = [~design.testing[:, codes == code].any(axis=1) for code in (0, 1)]

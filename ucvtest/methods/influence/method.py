@@ -19,9 +19,6 @@ from ucvtest.inference.notes import own_diagnostics, own_tables, reuse_notes
 from ucvtest.inference.studentise import variance_table
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.loss import LOSSES
-from ucvtest.losses.resample_means import AUC
-from ucvtest.losses.sklearn_scorers import chosen_loss, is_auc
 from ucvtest.methods.influence.estimation import Found, draw_resamples, fitted_losses, run
 from ucvtest.methods.influence.half_sample_variance import draw_shares
 from ucvtest.methods.influence.options import (
@@ -46,6 +43,10 @@ from ucvtest.methods.influence.reporting import (
     records,
 )
 from ucvtest.methods.influence.variances import own_values, study_variances
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.names import is_auc
+from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
 

@@ -24,7 +24,6 @@ from ucvtest.kernels.permutation import (
 from ucvtest.learners.base import Learner
 from ucvtest.learners.closed_forms.held_out import has_hat_matrix, hat_matrix, held_out_predictions
 from ucvtest.learners.jitted.smoother import Smoother
-from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.optimism import (
     clustered_complexity,
     find_smoother,
@@ -34,6 +33,7 @@ from ucvtest.methods.permutation.optimism import (
     relabeled_losses,
 )
 from ucvtest.methods.permutation.permuted_labels import Relabeling, draw_batches, reference_labels
+from ucvtest.metrics.loss import Loss
 
 __all__ = ["CRITERIA", "Candidate", "Criterion", "Draws", "Task"]
 

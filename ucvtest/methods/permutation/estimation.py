@@ -12,7 +12,6 @@ from ucvtest.evaluation.evaluator import Evaluator
 from ucvtest.evaluation.time_budget import rounds_within, warm_up
 from ucvtest.kernels.permutation import Sampling, smoother_complexity, smoother_optimism
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import Loss
 from ucvtest.methods.permutation.optimism import (
     Optimism,
     clustered_complexity,
@@ -30,6 +29,7 @@ from ucvtest.methods.permutation.permuted_labels import (
     draw_until,
     reference_labels,
 )
+from ucvtest.metrics.loss import Loss
 from ucvtest.stats.sequential import Sequence, Stopping
 
 __all__ = ["Found", "as_small", "from_labelings", "in_closed_form", "labelings_within"]

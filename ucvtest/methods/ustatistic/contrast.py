@@ -3,32 +3,32 @@
 from typing import Any
 
 from ucvtest.common.checks import check_choice, is_number
-from ucvtest.losses.loss import Loss
 from ucvtest.methods.ustatistic.interval import never_negative
+from ucvtest.metrics.base import Metric
 from ucvtest.results.fields import CONTRASTS
 
 __all__ = ["check_ratio", "null_value_of"]
 
 
-def check_ratio(loss: Loss | None, *, paired: bool) -> None:
+def check_ratio(metric: Metric, *, paired: bool) -> None:
     """Refuse a ratio of what is no pair of positive mean losses."""
     if not paired:
         raise ValueError("contrast='ratio' compares two learners: pass other, or leave it out")
-    if loss is None:
+    if not metric.is_mean:
         raise ValueError(
             "contrast='ratio' is about mean losses, and an AUC is none (1/2 is chance): use "
             "contrast='difference'"
         )
-    if loss.name == "zero_one":
+    if metric.counts_errors:
         raise ValueError(
             "contrast='ratio' is not for error rates, which can be 0 and whose differences are "
             "bounded: use contrast='difference'"
         )
-    if not never_negative(loss):
+    if not never_negative(metric):
         raise ValueError(
             f"contrast='ratio' needs a loss that is never negative, such as squared, absolute or "
-            f"log, and of {loss.name!r} nothing says so: give a uv.losses.Loss with bounds, or use "
-            "contrast='difference'"
+            f"log, and of {metric.name!r} nothing says so: give a uv.losses.Loss with bounds, or "
+            "use contrast='difference'"
         )
 
 

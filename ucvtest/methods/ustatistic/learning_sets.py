@@ -50,13 +50,13 @@ class LearningSets:
             assert question.design is not None
             sets = cls._given(question, question.design)
         if contrast == "ratio":
-            check_ratio(question.loss, paired=question.paired)
+            check_ratio(question.metric, paired=question.paired)
         return replace(sets, contrast=contrast)
 
     @classmethod
     def _to_draw(cls, question: DataQuestion, learn_size: Any) -> Self:
         """Learning sets of the size that a user asks for, or one size for each class."""
-        if not question.about_auc:
+        if not question.metric.ranks_pairs:
             units = units_of(question.clusters)
             size = Sizes.checked(question.n_units, learn_size, units).learn_size
             return cls(_sizes_for_means(question, size), size)
@@ -73,7 +73,7 @@ class LearningSets:
     @classmethod
     def _given(cls, question: Question, design: Design) -> Self:
         """The learning sets of a design, if they are of one size, or one size for each class."""
-        if not question.about_auc:
+        if not question.metric.ranks_pairs:
             question.check_losses()
             size, given = design.learn_sizes[0], given_sets(design)
             sizes = _sizes_for_means(question, size)
@@ -99,12 +99,12 @@ class LearningSets:
         """What is estimated, in words."""
         if not isinstance(self.sizes, Sizes):
             return self.sizes.estimand(paired=question.paired)
-        loss, size = question.mean_loss, f"at learning-set size {self.learn_size}"
+        metric, size = question.metric, f"at learning-set size {self.learn_size}"
         if self.stratified:
             size += ", classes in proportion"
         if not question.paired:
-            return f"unconditional {loss.in_words} {size}"
-        return f"{self.contrast} of unconditional {loss.plural} {size}"
+            return f"unconditional {metric.in_words} {size}"
+        return f"{self.contrast} of unconditional {metric.plural} {size}"
 
     def positive(self, question: Question) -> Any:
         """The positive class; of several classes the one that is told from the rest, if any is."""
@@ -115,4 +115,4 @@ class LearningSets:
 
 def _sizes_for_means(question: Question, learn_size: int) -> Sizes:
     """Sizes of the whole sample; whether the loss counts errors decides on the variance."""
-    return Sizes(question.n_units, learn_size, zero_one=question.loss_name == "zero_one")
+    return Sizes(question.n_units, learn_size, zero_one=question.metric.counts_errors)

@@ -13,7 +13,6 @@ from ucvtest.data.missing import Missing
 from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.question import DataQuestion, Question, chosen_learners
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.sklearn_scorers import chosen_loss
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic.contrast import null_value_of
 from ucvtest.methods.ustatistic.estimation import Sampler, limited_by_time
@@ -29,6 +28,7 @@ from ucvtest.methods.ustatistic.options import (
 )
 from ucvtest.methods.ustatistic.result import METHOD_NAME, estimates_from, result_from
 from ucvtest.methods.ustatistic.simultaneous import JointRun
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import Together

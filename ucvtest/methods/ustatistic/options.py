@@ -222,20 +222,20 @@ def _interval(
     question: Question, learning_sets: LearningSets, interval: IntervalName, variance: Variance
 ) -> Interval:
     """The rule for the interval, if it suits the estimand and the sizes."""
-    loss, n_units, learn_size = question.loss, question.n_units, learning_sets.learn_size
-    if loss is not None and learning_sets.contrast == "ratio":
-        rule = Interval.of_ratio(interval, loss, variance=variance)
+    metric, n_units, learn_size = question.metric, question.n_units, learning_sets.learn_size
+    if learning_sets.contrast == "ratio":
+        rule = Interval.of_ratio(interval, metric, variance=variance)
     else:
         rule = Interval.of(
             interval,
-            loss,
+            metric,
             paired=question.paired,
             variance=variance,
             n_rows=None if question.clusters is None else question.n_obs,
-            sloped=loss is not None and knows_slope(n_units, learn_size),
+            sloped=metric.is_mean and knows_slope(n_units, learn_size),
         )
         rule.check_null(question.hypothesis.null_value)
-    if loss is not None:
+    if metric.is_mean:
         rule.check_sizes(n_units, learn_size)
     return rule
 

@@ -187,7 +187,7 @@ def shared_notes(
     """Notes on features, learning sets with one class, ties, and a fit that was stopped."""
     listed = [*_feature_notes(question.sample)]
     if source.one_class_fits:
-        log_loss = question.mean_loss.output == "probability"
+        log_loss = question.metric.output == "probability"
         listed.append(
             f"{source.one_class_fits} fits had a learning set with a single class and predict it"
             + (", with probability 0 or 1: a wrong one costs 36." if log_loss else ".")

@@ -7,13 +7,13 @@ import numpy as np
 
 from ucvtest.evaluation.loss_source import LossSource
 from ucvtest.inference.question import Question
-from ucvtest.losses.resample_means import AUC
 from ucvtest.methods.ustatistic import estimation, ratio, reporting
 from ucvtest.methods.ustatistic.auc import estimation as auc_estimation
 from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
 from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.sizes import Sizes
+from ucvtest.metrics.ranks import AUC_NAME
 from ucvtest.results.result import TestResult
 
 __all__ = ["METHOD_NAME", "Estimates", "estimates_from", "result_from"]
@@ -82,5 +82,5 @@ def _settings(
     if learning_sets.contrast != "difference":
         settings["contrast"] = learning_sets.contrast
     if not isinstance(sizes, Sizes):
-        settings |= {"loss": AUC, "learn_size_by_class": sizes.asked}
+        settings |= {"loss": AUC_NAME, "learn_size_by_class": sizes.asked}
     return settings

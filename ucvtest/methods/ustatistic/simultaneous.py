@@ -213,7 +213,7 @@ def _check_options(options: Options, n_obs: int, n_learners: int) -> None:
             "'jackknife'"
         )
     needed = 8 * 8 * n_learners * n_obs**2
-    if options.variance == "midpoint" and options.interval.loss and needed > MOST_BYTES:
+    if options.variance == "midpoint" and options.interval.metric.is_mean and needed > MOST_BYTES:
         raise ValueError(
             f"the effects of pairs of {n_obs} observations for {n_learners} learners take "
             f"{needed / 1e9:.3g} GB of memory: use variance='jackknife', or fewer learners"
