@@ -17,8 +17,8 @@ from tests.oracles.ustatistic import (
 )
 from ucvtest.methods.ustatistic.interval import NAMES, Interval
 from ucvtest.metrics.loss import Loss
-from ucvtest.metrics.ranks import AUC
 from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.ranks import AUC
 from ucvtest.stats.intervals import HallT, PlusFour
 
 BRIER = Loss("brier", lambda y, p: (p - y) ** 2, "probability", bounds=(0.0, 1.0))
