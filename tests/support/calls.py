@@ -33,7 +33,8 @@ class Calls:
         # A comprehension is a part of the function that it stands in.
         if not code.co_name.startswith("<"):
             self.functions.add(code)
-        if caller is None or code.co_filename == caller.f_code.co_filename:
+        # What a dataclass generates stands in no file.
+        if caller is None or caller.f_code.co_filename in ("<string>", code.co_filename):
             return
         called, calling = _object_of(frame), _object_of(caller)
         if called is not None and calling is not None and _is_one(called, calling):

@@ -175,6 +175,8 @@ class DataQuestion(Question):
     """Observations that were left out for missing values."""
     learn_size: int = 0
     """Observations in the smallest learning set, for which the learners are ready to be fitted."""
+    positive_named: bool = False
+    """Whether a user named the positive class, which then is told from several others."""
 
     @classmethod
     def of(
@@ -216,6 +218,7 @@ class DataQuestion(Question):
             clusters=problem.clusters,
             problem=problem,
             n_dropped=n_dropped,
+            positive_named=pos_label is not None,
         )
 
     @property

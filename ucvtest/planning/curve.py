@@ -53,7 +53,6 @@ def curve_tests(
         # Learners refuse sets that are too small for them.
         with suppress(ValueError):
             tests.append(UStatisticTest(X, y, *learners, **{**question, "learn_size": size}))
-            tests[-1]._announced = False
     return tuple(tests)
 
 
@@ -80,7 +79,7 @@ def learning_curve(
         errors = np.array([se[place] for _, _, se in found])
         sizes_beyond = _sizes_beyond(sizes[-1], largest)
         extrapolated = _extrapolated(
-            sizes, means, errors, sizes_beyond, rises=tests[0].loss is None
+            sizes, means, errors, sizes_beyond, rises=tests[0].metric.greater_is_better
         )
         low, high = np.clip([means - t * errors, means + t * errors], *bounds)
         curves.append(
@@ -91,9 +90,7 @@ def learning_curve(
 
 def _bounds(test: UStatisticTest) -> tuple[float, float]:
     """What a mean loss, or an AUC, can be."""
-    if test.loss is None:
-        return 0.0, 1.0
-    return test._mean_loss().bounds or (-math.inf, math.inf)
+    return test.metric.bounds or (-math.inf, math.inf)
 
 
 def _sizes(n_units: int) -> list[int]:
@@ -112,7 +109,9 @@ def _sizes_beyond(size: int, largest: int) -> np.ndarray:
 def _fit_at_size(test: UStatisticTest, seed: int) -> TestResult:
     """The test at one size."""
     pairs = max(N_PAIRS, 10 * test.n_units)
-    return test.fit(n_pairs=pairs, variance="jackknife", rng=seed)
+    options = test.fit_options(n_pairs=pairs, variance="jackknife")
+    # Hooks are told of the plan, not of its parts.
+    return test.run(options, test.question.execution(seed, None, None))
 
 
 def _per_learner(

@@ -88,9 +88,7 @@ def smallest_size_of(test: UStatisticTest) -> int:
 
 def loss_range(test: UStatisticTest) -> float:
     """The distance between the least and the largest loss; infinite where there is none."""
-    if test.loss is None:
-        return 1.0
-    low, high = test.loss.bounds or (0.0, math.inf)
+    low, high = test.metric.bounds or (0.0, math.inf)
     return high - low
 
 
@@ -133,14 +131,12 @@ def _is_ratio(question: Mapping[str, Any]) -> bool:
 def _one_pilot(
     test: UStatisticTest, tol: float, rng: np.random.Generator, *, by_itself: bool = False
 ) -> _OnePilot:
-    # As a part of the plan: hooks are told of tests that answer a question.
-    test._announced = False
-    if _is_shrunk(test) and not by_itself:
-        return _OnePilot(*_with_paired_losses(test, rng))
-    tol = ROUGH_TOL if test.loss is None else tol
-    interval: IntervalName = "logit" if test.loss is None and not test.paired else "wald"
+    if _is_helped(test) and not by_itself:
+        return _OnePilot(*_with_spread(test, rng))
+    tol = ROUGH_TOL if test.metric.ranks_pairs else tol
+    interval: IntervalName = "wald" if test.paired or test.metric.is_mean else "logit"
     seed = int(rng.integers(2**31 - 1))
-    result = test.fit(variance="midpoint", interval=interval, tol=tol, rng=seed)
+    result = _run(test, seed, variance="midpoint", interval=interval, tol=tol)
     if not result.diagnostics["variance_jackknife"] > 0:
         raise ValueError(
             f"nothing can be predicted from this pilot: {result.status}; use a larger pilot, or "
@@ -149,26 +145,29 @@ def _one_pilot(
     return _OnePilot(result)
 
 
-def _with_paired_losses(
-    test: UStatisticTest, rng: np.random.Generator
-) -> tuple[TestResult, PairedLosses]:
+def _run(test: UStatisticTest, seed: int | None = None, **options: Any) -> TestResult:
+    """The result, of which hooks are not told: they are told of the plan."""
+    return test.run(test.fit_options(**options), test.question.execution(seed, None, None))
+
+
+def _with_spread(test: UStatisticTest, rng: np.random.Generator) -> tuple[TestResult, PairedLosses]:
     """The test on pairs of disjoint learning sets, and what their losses say besides."""
-    problem = test._problem.fitting(test.learn_size)
+    problem = test.question.data("a pilot").fitting(test.learn_size)
     drawn = DisjointSets(test.learn_size, n_draws=N_PAIRS).draw(test.n_units, rng)
     losses = evaluate_problem(problem, drawn, Execution(rng, None, None, None), {})
     names = losses.learners[: 2 if test.paired else 1]
     tested = UStatisticTest.from_losses(losses, *names)
-    tested._announced = False
-    sloped = _about_errors(test) and test.paired and knows_slope(test.n_units, test.learn_size)
+    sloped = (
+        test.metric.counts_errors and test.paired and knows_slope(test.n_units, test.learn_size)
+    )
     rule: IntervalName = "stabilised" if sloped else "wald"
-    result = tested.fit(variance="midpoint", interval=rule)
+    result = _run(tested, variance="midpoint", interval=rule)
     return result, PairedLosses.of(losses.difference(*names).table)
 
 
 def _ratio_result(test: UStatisticTest, seed: int) -> TestResult:
     """The test of the ratio itself."""
-    test._announced = False
-    result = test.fit(tol=TOL, rng=seed)
+    result = _run(test, seed, tol=TOL)
     if not result.variance > 0:
         raise ValueError(f"nothing can be predicted from this pilot: {result.status}")
     return result
@@ -196,7 +195,7 @@ def _pilot(test: UStatisticTest, found: Sequence[_OnePilot]) -> Pilot:
     )
     paired_losses = [each.paired_losses for each in found if each.paired_losses is not None]
     values: dict[str, Any] = {"jackknife": jackknife, "pair_effects": pairs}
-    slope, jumps = 0.0, test.loss is None or _about_errors(test)
+    slope, jumps = 0.0, test.metric.ranks_pairs or test.metric.counts_errors
     if paired_losses:
         mean = PairedLosses.mean(paired_losses)
         if not mean.mean_square:
@@ -246,18 +245,14 @@ def _mc_share(result: TestResult) -> float:
     return float(result.diagnostics["mc_se_variance"]) / result.variance if known else 1.0
 
 
-def _about_errors(test: UStatisticTest) -> bool:
-    return test.loss is not None and test._mean_loss().name == "zero_one"
-
-
 def _counts_errors(test: UStatisticTest) -> bool:
     """Whether losses are numbers of errors, which means over clusters are not."""
-    return _about_errors(test) and test.clusters is None
+    return test.metric.counts_errors and test.clusters is None
 
 
-def _is_shrunk(test: UStatisticTest) -> bool:
-    """Whether typical values are known: for numbers of errors, and differences of other losses."""
-    return _counts_errors(test) or (test.loss is not None and test.paired and test.clusters is None)
+def _is_helped(test: UStatisticTest) -> bool:
+    """Whether what is usual is known: for numbers of errors, and differences of other losses."""
+    return _counts_errors(test) or (test.metric.is_mean and test.paired and test.clusters is None)
 
 
 def _kind(test: UStatisticTest) -> Kind:
@@ -266,8 +261,8 @@ def _kind(test: UStatisticTest) -> Kind:
     That of an error rate of clusters is wider by more than can be planned here.
     """
     if test.paired:
-        return "stabilised" if _about_errors(test) else "t"
-    if test.loss is None and test.clusters is None:
+        return "stabilised" if test.metric.counts_errors else "t"
+    if test.metric.ranks_pairs and test.clusters is None:
         return "logit"
     return "plus four" if _counts_errors(test) else "t"
 

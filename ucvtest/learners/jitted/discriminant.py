@@ -334,7 +334,7 @@ class LinearDiscriminant(WithCovariances):
 
     def labelings_per_call(self, sample: Sample) -> int:
         """Few for two classes, where they are quick."""
-        most = super().labelings_per_call(sample)
+        most = self.rows_per_call(sample)
         return min(most, LABELINGS) if sample.n_classes == 2 else most
 
     def prepare_labelings(self, state: Moments, learning: np.ndarray) -> Moments:
