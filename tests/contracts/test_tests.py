@@ -1,5 +1,6 @@
 """What every test class promises, whichever paper it comes from."""
 
+import dataclasses
 import inspect
 import json
 import pickle
@@ -14,7 +15,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 import ucvtest as uv
 from ucvtest.evaluation.problem import Problem
-from ucvtest.inference.from_losses import FromLosses
+from ucvtest.inference.question import chosen_learners
 from ucvtest.methods.registry import TESTS
 from ucvtest.results.text_tables import number_column
 
@@ -56,7 +57,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {"ustatistic of the AUC": {"loss": "auc"}
 each_test = pytest.mark.parametrize("name", CASES)
 each_comparison = pytest.mark.parametrize("name", [n for n, cls in CASES.items() if cls.compares])
 each_on_losses = pytest.mark.parametrize(
-    "name", [n for n, cls in CASES.items() if issubclass(cls, FromLosses)]
+    "name", [n for n, cls in CASES.items() if getattr(cls, "takes_losses", True)]
 )
 
 
@@ -142,7 +143,7 @@ def test_other_losses_than_the_only_one_are_refused(name):
 @each_test
 def test_losses_are_taken_or_refused_with_the_reason(name):
     cls: Any = CASES[name]
-    if issubclass(cls, FromLosses):
+    if getattr(cls, "takes_losses", True):
         assert given(name).fit(**GIVEN.get(name, {})).n_obs == len(Y)
     else:
         with pytest.raises(ValueError, match="from X and y"):
@@ -166,7 +167,7 @@ def test_options_are_the_own_arguments_of_fit(name):
         for parameter in inspect.signature(CASES[name].fit).parameters.values()
         if parameter.name not in ("self", *EXECUTION)
     }
-    parameters = inspect.signature(CASES[name]._options).parameters.values()
+    parameters = inspect.signature(CASES[name].fit_options).parameters.values()
     options = {each.name: each.default for each in parameters if each.name != "self"}
     # Seconds refuse a design, or decide how much is drawn: only then they are an option.
     assert own.pop("max_seconds") is None
@@ -392,22 +393,19 @@ def test_own_values_are_those_of_the_test_of_one_learner(name):
 def test_what_was_made_from_losses_has_every_attribute(name):
     from_data, from_losses = made(name), given(name)
     # What is needed from data alone says so: it is no attribute that one kind lacks.
-    names = [name for name in dir(from_data) if not name.startswith("__") and name != "_problem"]
+    names = [name for name in dir(from_data) if not name.startswith("__")]
     assert [name for name in names if not hasattr(from_losses, name)] == []
     with pytest.raises(ValueError, match="made from losses"):
-        _ = from_losses._problem
+        from_losses.question.data("a split")
 
 
 @each_on_losses
 def test_losses_are_judged_before_they_exist(name):
-    losses = losses_for(name)
-    from ucvtest.inference.from_losses import LossesHeader, chosen_learners
-
-    cls: Any = CASES[name]
-    header = LossesHeader.of(chosen_learners(losses, None, None))
-    made_ahead = cls._from_header(header)
-    options = GIVEN.get(name, {})
-    assert type(made_ahead._options(**options)) is type(cls.from_losses(losses)._options(**options))
+    losses, cls, options = losses_for(name), CASES[name], GIVEN.get(name, {})
+    given_losses = chosen_learners(losses, None, None)
+    question = cls.question_of_losses(given_losses, None, "two-sided", "group")
+    made_ahead = cls.about(dataclasses.replace(question, given=None)).fit_options(**options)
+    assert type(made_ahead) is type(cls.from_losses(losses).fit_options(**options))
 
 
 @each_on_losses
