@@ -50,7 +50,7 @@ OF_ONE_DESIGN = (
 ADDED = {
     **dict.fromkeys(OF_ONE_DESIGN, ("group_weight", "scoring", "missing", "cv")),
     "FoldCovarianceTest": ("group_weight", "scoring", "missing"),
-    "InfluenceFunctionTest": ("group_weight", "scoring", "missing"),
+    "InfluenceFunctionTest": ("loss", "group_weight", "scoring", "missing"),
     "PermutationComplexityTest": ("group_weight", "scoring", "missing"),
     **{f"{name}.from_losses": ("group_weight",) for name in OF_ONE_DESIGN},
     "FoldCovarianceTest.from_losses": ("group_weight",),
