@@ -134,6 +134,7 @@ class FoldCovarianceTest(HypothesisTest):
     def _ask(
         self, question: Question, n_folds: int = 10, estimator: Estimator = "cross_validation"
     ) -> None:
+        question.check_losses()
         super()._ask(question)
         if isinstance(question, DataQuestion):
             units = units_of(question.clusters)
@@ -143,7 +144,6 @@ class FoldCovarianceTest(HypothesisTest):
         else:
             assert question.design is not None
             self._scheme = FoldScheme.of_design(question.design)
-            question.check_losses()
 
     def shared_design(
         self, fit_options: Mapping[str, Any]
