@@ -316,11 +316,8 @@ class HypothesisTest(ABC):
         """
         cls = type(self)
         cls.check_loss(question.metric, paired=question.paired)
-        if question.design is not None and not question.design.learns and not cls.of_fixed_rules:
-            raise ValueError(
-                "the losses are of fixed rules, which have learnt nothing from these "
-                f"observations, and {cls.__name__} is about learning: use {FOR_FIXED_RULES}"
-            )
+        if question.design is not None:
+            cls.check_learning(question.design)
         if not cls.takes_groups and question.clusters is not None:
             refuse_groups(question.clusters)
         self.question = question
@@ -345,6 +342,15 @@ class HypothesisTest(ABC):
             refuse_scores(loss, cls.__name__, scoring)
         if cls.needs_other and not paired:
             raise ValueError(f"{cls.__name__} compares two learners: pass other")
+
+    @classmethod
+    def check_learning(cls, design: Design) -> None:
+        """Refuse losses of rules that are fixed, where learning is what the test is about."""
+        if not design.learns and not cls.of_fixed_rules:
+            raise ValueError(
+                "the losses are of fixed rules, which have learnt nothing from these "
+                f"observations, and {cls.__name__} is about learning: use {FOR_FIXED_RULES}"
+            )
 
     @classmethod
     def _hypothesis(

@@ -64,7 +64,7 @@ def test_error_rates_are_those_of_the_rows_by_hand():
     for loss, table in ((None, 1 - np.eye(2)), (costs, costs)):
         test = uv.PermutationComplexityTest(X, names, "knn:3", loss=loss, groups=patient)
         result = test.fit(300, rng=0)
-        found = test._problem.sample
+        found = test.sample
         neighbours = uv.learners.knn(3)
         assert found.n_obs == len(y)
         assert neighbours.name == "knn:3"

@@ -9,13 +9,15 @@ import numpy as np
 
 from ucvtest.codes.null_distributions import NullDistribution, simulated_nulls, wilcoxon_null
 from ucvtest.common.execution import Execution
+from ucvtest.inference.question import Question
+from ucvtest.methods.leave_pair_out.clusters import cluster_errors
 from ucvtest.methods.leave_pair_out.forecast import announce
-from ucvtest.methods.leave_pair_out.options import Options, Sizes, check_enumeration
-from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
+from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions, Sizes, check_enumeration
+from ucvtest.methods.leave_pair_out.pair_errors import GivenErrors, PairErrors, pair_errors
 from ucvtest.stats.cluster_permutation import ExchangeableLabels
 from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
 
-__all__ = ["Found", "run"]
+__all__ = ["LeavePairOutEstimates", "errors_for", "estimate"]
 
 LABELINGS_PER_BATCH = 4096
 
@@ -24,7 +26,7 @@ FITTING = ("jitted fits", "fits")
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class LeavePairOutEstimates:
     """The errors of the observed labels, and their null distributions.
 
     Tied pairs count one half in `n_errors`; `ties` counts those that a learner's own rule decided.
@@ -40,9 +42,24 @@ class Found:
     sequence: SequentialPvalue | None = None
 
 
-def run(
-    errors: PairErrors, labels: np.ndarray, options: Options, execution: Execution, learner: str
-) -> Found:
+def errors_for(question: Question, execution: Execution) -> PairErrors:
+    """What counts the errors: of scores that are given, or of a learner, the fastest way it has."""
+    if question.observed is not None:
+        return GivenErrors(question.observed, question.target)
+    problem = question.data("a permutation")
+    (learner,) = problem.learners.values()
+    if problem.clusters is not None:
+        return cluster_errors(problem.sample, learner, problem.clusters, execution)
+    return pair_errors(problem.sample, learner, execution)
+
+
+def estimate(
+    errors: PairErrors,
+    labels: np.ndarray,
+    options: LeavePairOutOptions,
+    execution: Execution,
+    learner: str,
+) -> LeavePairOutEstimates:
     """Count the errors of the observed labels, and of those that they are compared with."""
     permuted = options.pvalue == "permutation"
     sizes = errors.sizes(labels)
@@ -72,11 +89,11 @@ def run(
         nulls = _known_nulls(Sizes.of(labels), options, execution.generator)
     n_ties = round(float(tied[0]))
     ties = dict(errors.ties)
-    return Found(n_errors, n_ties, n_labelings, nulls, errors.how, ties, sequence)
+    return LeavePairOutEstimates(n_errors, n_ties, n_labelings, nulls, errors.how, ties, sequence)
 
 
 def _known_nulls(
-    sizes: Sizes, options: Options, generator: np.random.Generator
+    sizes: Sizes, options: LeavePairOutOptions, generator: np.random.Generator
 ) -> Mapping[str, NullDistribution]:
     """Null distributions that need no fits of the learner."""
     if options.pvalue == "wmw":
@@ -85,7 +102,11 @@ def _known_nulls(
 
 
 def _permutations(
-    errors: PairErrors, labels: np.ndarray, n_errors: float, options: Options, execution: Execution
+    errors: PairErrors,
+    labels: np.ndarray,
+    n_errors: float,
+    options: LeavePairOutOptions,
+    execution: Execution,
 ) -> tuple[NullDistribution, SequentialPvalue | None]:
     """Errors under permuted labels; of the observed ones as they were counted."""
     size = LABELINGS_PER_BATCH if execution.batch_size is None else execution.batch_size

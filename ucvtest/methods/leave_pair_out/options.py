@@ -15,7 +15,7 @@ from ucvtest.stats.sequential import checked_stop_after, permutations_within
 __all__ = [
     "N_SIMULATIONS",
     "PVALUES",
-    "Options",
+    "LeavePairOutOptions",
     "PValue",
     "Sizes",
     "check_class_sizes",
@@ -81,7 +81,7 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Options:
+class LeavePairOutOptions:
     """The options of `LeavePairOutTest.fit`."""
 
     pvalue: PValue
@@ -170,7 +170,7 @@ class Options:
         return chosen
 
 
-def check_enumeration(options: Options, sizes: Sizes, how: str, learner: str) -> None:
+def check_enumeration(options: LeavePairOutOptions, sizes: Sizes, how: str, learner: str) -> None:
     """Refuse to go through more labelings than the learner allows; `how` as in `PairErrors`."""
     n_labelings, most = options.n_labelings(sizes), _MAX_LABELINGS[how]
     if options.n_permutations == "exact" and n_labelings > most:

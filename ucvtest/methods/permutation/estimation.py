@@ -20,7 +20,7 @@ from ucvtest.methods.permutation.optimism import (
     optimism,
     relabeled_losses,
 )
-from ucvtest.methods.permutation.options import Options
+from ucvtest.methods.permutation.options import PermutationOptions
 from ucvtest.methods.permutation.permuted_labels import (
     Relabeling,
     all_labels,
@@ -32,7 +32,13 @@ from ucvtest.methods.permutation.permuted_labels import (
 from ucvtest.metrics.loss import Loss
 from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
 
-__all__ = ["Found", "as_small", "from_labelings", "in_closed_form", "labelings_within"]
+__all__ = [
+    "PermutationEstimates",
+    "as_small",
+    "from_labelings",
+    "in_closed_form",
+    "labelings_within",
+]
 
 TIED = 100 * np.finfo(float).eps
 """In-sample errors that differ by less are equal but for rounding, as a share of the error itself
@@ -43,7 +49,7 @@ JITTED_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class PermutationEstimates:
     """Estimates, and the labelings that they come from: None for the closed form."""
 
     e_in: float
@@ -66,10 +72,10 @@ def from_labelings(
     sample: Sample,
     learner: Learner,
     loss: Loss,
-    options: Options,
+    options: PermutationOptions,
     execution: Execution,
     relabeling: Relabeling | None = None,
-) -> Found:
+) -> PermutationEstimates:
     """Fit labelings drawn at random, or all of them."""
     evaluator = Evaluator.run_by(execution, sample, learner, loss.output)
     if isinstance(options.n_permutations, int):
@@ -93,7 +99,7 @@ def from_labelings(
         )
     ties = Counter(predictions.ties)
     ties.update(found.ties)
-    return Found(
+    return PermutationEstimates(
         e_in=float(e_in[0]),
         e_gen=found.mean("e_gen"),
         p_in=found.mean("p_in"),
@@ -110,7 +116,7 @@ def labelings_within(
     sample: Sample,
     learner: Learner,
     loss: Loss,
-    options: Options,
+    options: PermutationOptions,
     execution: Execution,
     relabeling: Relabeling | None = None,
 ) -> int:
@@ -140,7 +146,7 @@ def _sequential(
     evaluator: Evaluator,
     loss: Loss,
     e_in: float,
-    options: Options,
+    options: PermutationOptions,
     execution: Execution,
     seeds: np.random.Generator,
     sample: Sample,
@@ -175,7 +181,10 @@ def as_small(e_in: float, drawn: np.ndarray, e_out: np.ndarray | float) -> np.nd
 
 
 def _batches(
-    target: np.ndarray, options: Options, execution: Execution, relabeling: Relabeling | None
+    target: np.ndarray,
+    options: PermutationOptions,
+    execution: Execution,
+    relabeling: Relabeling | None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
     if relabeling is not None:
         if options.exact:
@@ -196,7 +205,7 @@ def in_closed_form(
     sampling: Sampling,
     execution: Execution,
     relabeling: Relabeling | None = None,
-) -> Found:
+) -> PermutationEstimates:
     """The mean over all labelings, from the matrix of a linear smoother."""
     matrix, n_fits = find_smoother(learner, sample, execution.n_jobs)
     n_fits = max(n_fits, 1)
@@ -217,7 +226,7 @@ def in_closed_form(
     if sample.n_classes == 2:
         # The same with labels and fitted values in -1, 1 instead of 0, 1.
         p_in = 4 * p_in - 2 * mean - 2 * fitted + 1
-    return Found(
+    return PermutationEstimates(
         e_in=e_in,
         e_gen=float(e_gen),
         p_in=float(p_in),

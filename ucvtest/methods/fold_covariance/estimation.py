@@ -1,17 +1,71 @@
-"""The cross-validated losses whose mean is the estimate, and the range of their values."""
+"""The cross-validated losses whose mean is the estimate, and what they tell of its variance."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from ucvtest.common.execution import row_batches
+from ucvtest.common.execution import Execution, row_batches
 from ucvtest.evaluation.loss_source import LossSource
-from ucvtest.methods.fold_covariance.options import Estimator
+from ucvtest.evaluation.time_budget import check_fits
+from ucvtest.inference.question import Question
+from ucvtest.methods.fold_covariance.decomposition import Decomposition
+from ucvtest.methods.fold_covariance.options import Estimator, FoldCovarianceOptions, FoldScheme
 
-__all__ = ["cross_validated_losses", "range_width"]
+__all__ = ["FoldCovarianceEstimates", "estimate"]
 
 ROW_CELLS = 4_000_000
 """Losses (fits times observations) that are in memory at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoldCovarianceEstimates:
+    """What is known of the estimate, and the losses (R, n) of each of two learners behind it."""
+
+    decomposition: Decomposition
+    each: tuple[np.ndarray, ...]
+    source: LossSource
+
+
+def estimate(
+    question: Question, scheme: FoldScheme, options: FoldCovarianceOptions, execution: Execution
+) -> FoldCovarianceEstimates:
+    """Cross-validate on the folds that are given, or on new ones, and decompose the losses."""
+    folds = scheme.given
+    if folds is None:
+        folds = scheme.drawn(options.n_repeats, execution.generator)
+        _refuse_seconds(question, scheme, len(folds), execution)
+    n_folds, estimator, source = scheme.n_folds, scheme.estimator, question.losses(execution)
+    e, *each = cross_validated_losses(folds, n_folds, estimator, execution.generator, source)
+    bounds = question.metric.bounds
+    decomposition = Decomposition(
+        e=e,
+        folds=folds,
+        width=range_width(bounds, n_folds, estimator, paired=question.paired),
+        jackknife=scheme.jackknife,
+        hypothesis=question.hypothesis,
+        rho=options.assumed,
+        name=options.name,
+    )
+    return FoldCovarianceEstimates(decomposition, tuple(each), source)
+
+
+def _refuse_seconds(
+    question: Question, scheme: FoldScheme, n_repeats: int, execution: Execution
+) -> None:
+    """Refuse folds that take longer than there is time."""
+    problem = question.data("a fold")
+    n_learners, n_sets = len(problem.learners), n_repeats * scheme.n_folds
+    needed = n_learners * (n_sets + scheme.jackknife)
+    execution.announce_total(needed)
+    check_fits(
+        problem,
+        problem.learnt_rows(scheme.n_units - min(scheme.fold_sizes)),
+        needed,
+        execution,
+        why=f"{n_repeats} x {scheme.n_folds} folds of {n_learners} learners have {needed}",
+        remedy="fewer folds or repeats",
+    )
 
 
 def cross_validated_losses(
