@@ -312,7 +312,7 @@ def _evidence(
     for name, cells in by_name.items():
         procedure = PROCEDURES[name]
         near = [cell for cell in cells if cell.n_obs in sizes]
-        suits = _suits(procedure, auc, loss, goal, about) and procedure.fits(n)
+        suits = _is_suitable(procedure, auc, loss, goal, about) and procedure.fits(n)
         studied = {cell.n_obs for cell in near if cell.answered}
         if suits and studied:
             one = _summary(procedure, near, _coverage(cells), widths, n)
@@ -334,7 +334,7 @@ def _mean(coverage: Mapping[str, float]) -> float:
     return sum(coverage.values()) / len(coverage)
 
 
-def _suits(procedure: Procedure, auc: bool, loss: str, goal: Goal, about: About) -> bool:
+def _is_suitable(procedure: Procedure, auc: bool, loss: str, goal: Goal, about: About) -> bool:
     if not procedure.valid or procedure.auc != auc or procedure.about != about:
         return False
     if procedure.zero_one and loss != "zero_one":
@@ -431,10 +431,10 @@ def _reasons(
     liberal = [each.procedure for each in ranked if not each.holds(limits)]
     if best.meets(limits) and liberal:
         reasons.append(f"Not good enough in the table: {', '.join(liberal)}.")
-    return (*reasons, *_doubts(best, outside, limits))
+    return (*reasons, *_caveats(best, outside, limits))
 
 
-def _doubts(best: Evidence, outside: bool, limits: Limits) -> list[str]:
+def _caveats(best: Evidence, outside: bool, limits: Limits) -> list[str]:
     """Why nothing can be promised."""
     doubts = []
     if outside:

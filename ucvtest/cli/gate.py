@@ -71,13 +71,13 @@ def gate(
         names = [name.strip() for name in scores.split(",")]
         if len(names) != 2 or names[0] == names[1]:
             raise ValueError(f"--scores must name two columns, as in new,old; got {scores!r}")
-        result = _tested(data, target, names, loss, pos_label, sep)
+        result = _run_test(data, target, names, loss, pos_label, sep)
         judged = result.noninferiority(margin, alpha=alpha)
         _print(judged, result, json)
         raise typer.Exit(EXIT_STATUS[judged.decision])
 
 
-def _tested(
+def _run_test(
     data: Path,
     target: str,
     names: list[str],

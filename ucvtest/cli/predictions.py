@@ -89,7 +89,7 @@ def predictions(
         import ucvtest as uv
         from ucvtest.methods.registry import TESTS
 
-        chosen = test or _usual(losses.metric, len(names))
+        chosen = test or _default_test(losses.metric, len(names))
         cls: Any = TESTS.get(chosen)
         if cls is None or not cls.of_fixed_rules:
             known = ", ".join(name for name, each in TESTS.items() if each.of_fixed_rules)
@@ -108,7 +108,7 @@ def predictions(
         report(outcome, alpha, plot, json, quiet=quiet, methods_text=methods_text)
 
 
-def _usual(metric: "Metric", n_rules: int) -> str:
+def _default_test(metric: "Metric", n_rules: int) -> str:
     """The test that is run where none is named."""
     if metric.ranks_pairs:
         return "delong"

@@ -18,7 +18,6 @@ from ucvtest.learners.base import SplitLearner
 from ucvtest.methods.registry import class_named
 from ucvtest.metrics.base import plural
 from ucvtest.metrics.means import LOSSES
-from ucvtest.metrics.names import is_auc
 from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.result import TestResult
 
@@ -87,7 +86,7 @@ def recommended(
         _refuse_budget(affordable, plural(loss.in_words))
         return Recommended(TestSpec("corrected_t"), None, plural(loss.in_words))
     problem = validated()
-    auc = is_auc(loss)
+    auc = problem.metric.ranks_pairs
     if auc and problem.sample.n_classes > 2:
         _refuse_budget(affordable, "the AUC of several classes")
         # Enough for its variance, however slow the learners are.
@@ -95,7 +94,8 @@ def recommended(
         spec = TestSpec(class_named("UStatisticTest"), fit={"max_fits": fits})
         return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes")
     # Losses of one's own have tails like those that the study calls other than zero-one.
-    known = "auc" if auc else problem.loss_name if problem.loss_name in LOSSES else "squared"
+    name = problem.metric.name
+    known = name if auc or name in LOSSES else "squared"
     n_fits = (affordable or _affordable)(problem)
     fewest = _fewest_in_class(problem) if auc else 0
     if auc and fewest < FEWEST_IN_CLASS:
@@ -107,7 +107,7 @@ def recommended(
         # Every test set needs both classes.
         constructor["design"] = replace(design, n_folds=max(2, min(design.n_folds, fewest)))
     spec = TestSpec(class_named(advice.test), constructor, advice.options)
-    words = "the AUC" if auc else plural(problem.loss.in_words) if problem.loss else known
+    words = "the AUC" if auc else problem.metric.plural
     return Recommended(spec, advice, words)
 
 
@@ -119,10 +119,10 @@ def _refuse_budget(affordable: Any, about: str) -> None:
 
 def _fewest_in_class(problem: Problem) -> int:
     """Observations, or clusters that have one, of the rarest class."""
-    codes, groups = problem.sample.target.astype(int), problem.sample.groups
+    class_index, groups = problem.sample.target.astype(int), problem.sample.groups
     if groups is None:
-        return int(np.bincount(codes).min())
-    return min(len(np.unique(groups.index[codes == code])) for code in np.unique(codes))
+        return int(np.bincount(class_index).min())
+    return min(len(np.unique(groups.index[class_index == code])) for code in np.unique(class_index))
 
 
 def affordable_within(
@@ -135,7 +135,7 @@ def affordable_within(
         size = problem.sample.n_obs - problem.sample.n_obs // 10
         ready = problem.fitting(size)
         with hooks.fitting(ready):
-            allowed = execution.course.decided(
+            allowed = execution.progress.recall_or_decide(
                 f"fits in {max_seconds:g} s",
                 lambda: fits_within(ready, size, max_seconds, execution),
             )

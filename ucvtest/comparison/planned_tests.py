@@ -29,7 +29,7 @@ from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.coerce import is_regressor
 from ucvtest.learners.base import Learner
 from ucvtest.methods.registry import tests_that_compare
-from ucvtest.metrics.names import is_auc, wants_every_class
+from ucvtest.metrics.names import wants_every_class
 from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import Alternative
@@ -363,10 +363,9 @@ def _with_designs(specs: Mapping[str, TestSpec], asked: ComparisonQuestion) -> d
 
 def _as_design(given: Any, asked: ComparisonQuestion) -> NamedDesign:
     groups = as_groups(asked.groups, len(asked.y))
-    auc = is_auc(asked.loss)
-    if not auc and isinstance(asked.loss, SetScore):
-        auc = wants_every_class(asked.loss, has_classes=asked.has_classes)
-    return as_design(given, asked.X, asked.y, auc=auc, groups=groups)
+    has_classes = isinstance(asked.loss, SetScore) and asked.has_classes
+    every = wants_every_class(asked.loss, has_classes=has_classes)
+    return as_design(given, asked.X, asked.y, auc=every, groups=groups)
 
 
 def _check_losses(planned: Sequence[PlannedTest]) -> None:

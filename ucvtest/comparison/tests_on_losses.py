@@ -16,7 +16,7 @@ from ucvtest.losses.table import Losses
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["LossesToCompare", "TestOnLosses"]
@@ -61,7 +61,7 @@ class TestOnLosses:
             )
             return test
 
-    def results(self) -> tuple[dict[Pair, TestResult], Together | None]:
+    def results(self) -> tuple[dict[Pair, TestResult], JointEstimates | None]:
         """The results of all pairs, and what joins the learners where they are judged together."""
         tests = {pair: self.of(*pair) for pair in self.asked.pairs}
         with naming_test(self.label):

@@ -8,7 +8,7 @@ import numpy as np
 from ucvtest.common.float64 import count_devices, on_device
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
-from ucvtest.evaluation.fit_requests import Fits
+from ucvtest.evaluation.fit_requests import FitRequests
 from ucvtest.evaluation.workers import SplitBatch
 from ucvtest.learners.adapters.translated import TranslatedLearner
 from ucvtest.learners.base import JittedLearner, Predictions
@@ -28,7 +28,7 @@ class Batch(Protocol):
     def most_labelings(self) -> int | None:
         """The same as `size` for labelings of one learning set."""
 
-    def predict(self, fits: Fits, device: int) -> Predictions:
+    def predict(self, fits: FitRequests, device: int) -> Predictions:
         """Values (R, n); those of untested observations are undefined."""
 
 
@@ -57,7 +57,7 @@ class JittedBatch:
         """Labelings in one call; few tests ask for any."""
         return self._learner.labelings_per_call(self._sample)
 
-    def predict(self, fits: Fits, device: int) -> Predictions:
+    def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""
         with on_device(device):
             base = self._state_on(device)
@@ -106,7 +106,7 @@ class TranslatedBatch:
         """See `Batch`."""
         return self._jitted.most_labelings
 
-    def predict(self, fits: Fits, device: int) -> Predictions:
+    def predict(self, fits: FitRequests, device: int) -> Predictions:
         """See `Batch`."""
         predictions = self._jitted.predict(fits, device)
         values, ties = predictions.values, predictions.ties

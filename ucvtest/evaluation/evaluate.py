@@ -12,7 +12,7 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import as_integer, check_seconds, is_integer
 from ucvtest.common.exceptions import Interrupted, naming
-from ucvtest.common.execution import Course, Execution, Stopwatch, progress_bar, row_batches
+from ucvtest.common.execution import Execution, Progress, Stopwatch, progress_bar, row_batches
 from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.data.sample import Sample
 from ucvtest.designs.adapters import as_design, design_or_cv
@@ -162,7 +162,7 @@ def evaluate(
         groups=problem.given_groups,
     )
     check_seconds(max_seconds)
-    kept = None if checkpoint is None else _opened(checkpoint, rng)
+    kept = None if checkpoint is None else _open_checkpoint(checkpoint, rng)
     execution = Execution.of(rng if kept is None else kept.seed(rng), n_jobs, batch_size)
     n_learners = len(problem.learners)
     drawn = draw_design(plan, sample, n_learners, execution.generator, max_bytes=max_bytes)
@@ -173,13 +173,13 @@ def evaluate(
         asked = {"call": "evaluate", "X": X, "y": y, "loss": asked, "groups": groups}
         asked |= {"pos_label": pos_label, "backend": backend, "design": (plan.words, drawn)}
         kept.begin(asked, problem.learners, execution.seed or 0)
-    execution = replace(execution, course=Course(kept), max_seconds=max_seconds)
+    execution = replace(execution, progress=Progress(kept), max_seconds=max_seconds)
     refuse_seconds(ready, drawn, execution)
     with hooks.fitting(ready), progress_bar(progress, "evaluate", "fit") as bar:
         return evaluate_problem(ready, drawn, replace(execution, bar=bar), settings, say_names=True)
 
 
-def _opened(checkpoint: Any, rng: Any) -> Checkpoint:
+def _open_checkpoint(checkpoint: Any, rng: Any) -> Checkpoint:
     """The checkpoint; a generator, whose seed is not known, could not be repeated."""
     if isinstance(rng, np.random.Generator):
         raise ValueError("checkpoint keeps the seed, and a Generator has none: pass an integer")
@@ -214,7 +214,7 @@ def draw_design(
     matrices = 2 * plan.n_resamples * n_obs
     _refuse_bytes(matrices, plan, max_bytes)
     if isinstance(plan, StratifiedDesign):
-        design = plan.draw(n_obs, rng, groups, strata=sample.codes)
+        design = plan.draw(n_obs, rng, groups, strata=sample.class_index)
     else:
         design = plan.draw(n_obs, rng, groups)
     _refuse_bytes(matrices + 8 * n_learners * int(design.testing.sum()), plan, max_bytes)
@@ -249,7 +249,7 @@ def evaluate_problem(
     n_kept = design.n_resamples if of_sets else int(design.testing.sum())
     kept = np.empty((len(problem.learners), n_kept))
     counts: dict[str, dict[str, int]] = {}
-    execution.expect(len(problem.learners) * design.n_resamples)
+    execution.announce_total(len(problem.learners) * design.n_resamples)
 
     def losses() -> Losses:
         """Of the learners that are done."""
@@ -259,7 +259,7 @@ def evaluate_problem(
     try:
         for (name, learner), row in zip(problem.learners.items(), kept, strict=True):
             with naming(repr(name)) if say_names and name != learner.name else nullcontext():
-                counts[name] = _fill(row, problem, learner, design, seeds, execution)
+                counts[name] = _evaluate_learner(row, problem, learner, design, seeds, execution)
     except KeyboardInterrupt as stop:
         if not counts:
             raise
@@ -298,7 +298,7 @@ def _losses(
     )
 
 
-def _fill(
+def _evaluate_learner(
     row: np.ndarray,
     problem: Problem,
     learner: Learner,

@@ -16,7 +16,7 @@ from ucvtest.evaluation.problem import Problem
 from ucvtest.losses.table import LossDifference
 from ucvtest.metrics.means import LOSSES
 
-__all__ = ["FittedLosses", "GivenLosses", "LossSource", "SeveralLosses"]
+__all__ = ["FittedLosses", "LossSource", "PrecomputedLosses", "SeveralLosses"]
 
 
 class LossSource(ABC):
@@ -44,14 +44,14 @@ class LossSource(ABC):
         """`one_class_fits` and `ties`, as diagnostics keep them."""
         return {"one_class_fits": self.one_class_fits, **self.ties}
 
-    def expect(self, more: int) -> None:  # noqa: B027  (what is given takes no time)
+    def announce_total(self, more: int) -> None:  # noqa: B027  (what is given takes no time)
         """Be told how many fits will be asked for, so that the time left can be told."""
 
-    def forecast(self, more: int) -> None:  # noqa: B027
+    def update_eta(self, more: int) -> None:  # noqa: B027
         """Be told how many they will be as far as can be seen, which progress bars show."""
 
     @abstractmethod
-    def each(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """Losses (scores) of each learner, (R, n), for the next rows of the design.
@@ -80,15 +80,15 @@ class FittedLosses(LossSource):
         self.paired = self.identical = len(self._evaluators) == 2
         self.n_fits = self.one_class_fits = 0
 
-    def expect(self, more: int) -> None:
+    def announce_total(self, more: int) -> None:
         """See `LossSource`."""
-        self._execution.expect(more)
+        self._execution.announce_total(more)
 
-    def forecast(self, more: int) -> None:
+    def update_eta(self, more: int) -> None:
         """See `LossSource`."""
-        self._execution.forecast(more)
+        self._execution.update_eta(more)
 
-    def each(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`."""
@@ -104,7 +104,7 @@ class FittedLosses(LossSource):
         self.one_class_fits = sum(each.one_class_fits for each in self._evaluators)
         if self.identical:
             blank = not self._problem.metric.is_mean
-            self.identical = _same(found[0], found[1], testing, blank=blank)
+            self.identical = _agree(found[0], found[1], testing, blank=blank)
         return found if clusters is None else [clusters.sums(each) for each in found]
 
     def _scored(self, predictions: np.ndarray, testing: np.ndarray) -> np.ndarray:
@@ -117,7 +117,7 @@ class FittedLosses(LossSource):
         return metric.kept(sample, predictions, testing)
 
 
-class GivenLosses(LossSource):
+class PrecomputedLosses(LossSource):
     """Losses that exist, handed out in the order of their design's rows, or in `order`."""
 
     def __init__(self, given: LossDifference, order: np.ndarray | None = None) -> None:
@@ -130,7 +130,7 @@ class GivenLosses(LossSource):
         self.paired, self.identical = given.paired, given.identical
         self.n_fits = given.n_fits
 
-    def each(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`; what a row learns from and tests must be what the design says."""
@@ -164,11 +164,11 @@ class SeveralLosses(LossSource):
         """Learners."""
         return len(self._sources)
 
-    def each(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`."""
-        found = [source.each(learning, testing, seeds)[0] for source in self._sources]
+        found = [source.losses_for(learning, testing, seeds)[0] for source in self._sources]
         for answer, losses in zip(self._answers, found, strict=True):
             answer.update(losses[testing].astype(float).tobytes())
         self._count()
@@ -189,6 +189,6 @@ class SeveralLosses(LossSource):
             self.ties.update(each.ties)
 
 
-def _same(first: np.ndarray, second: np.ndarray, testing: np.ndarray, *, blank: bool) -> bool:
+def _agree(first: np.ndarray, second: np.ndarray, testing: np.ndarray, *, blank: bool) -> bool:
     """Whether two learners agree; scores may be anything where they are not tested."""
     return bool((first == second)[testing].all()) if blank else np.array_equal(first, second)

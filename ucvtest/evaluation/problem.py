@@ -155,9 +155,9 @@ def _check_classes_of_groups(sample: Sample) -> None:
 
     Of several classes a mean loss can do without one in some learning sets.
     """
-    if sample.groups is None or sample.codes is None or sample.classes is None:
+    if sample.groups is None or sample.class_index is None or sample.classes is None:
         return
-    sample.groups.check_classes(sample.codes, sample.classes.tolist())
+    sample.groups.check_classes(sample.class_index, sample.classes.tolist())
 
 
 def warn_of(sample: Sample) -> None:

@@ -35,7 +35,7 @@ from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.metrics.base import Metric
-from ucvtest.metrics.names import is_auc
+from ucvtest.metrics.names import as_metric
 from ucvtest.metrics.recorded import WEIGHTED
 from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
 from ucvtest.metrics.scorers import chosen_loss
@@ -43,7 +43,7 @@ from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class HypothesisTest(ABC):
     of_fixed_rules: ClassVar[bool] = False
     """Whether it takes losses of rules that are fixed, which are about no learning."""
     judges_several: ClassVar[bool] = False
-    """Whether the joint covariance matrix of several learners is known: see `Together`."""
+    """Whether the joint covariance matrix of several learners is known: see `JointEstimates`."""
     takes_set_scores: ClassVar[bool] = False
     """Whether it can be about a score of whole test sets, such as F1."""
     needs_values: ClassVar[bool] = False
@@ -208,7 +208,7 @@ class HypothesisTest(ABC):
         loss = cls.only_loss if loss is None else loss
         paired = other is not None
         cls.check_loss(loss, paired=paired, scoring=scoring)
-        auc = is_auc(loss)
+        auc = as_metric(loss, has_classes=True).ranks_pairs
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
         learners = by_name(learner, other)
         return DataQuestion.of(
@@ -316,11 +316,8 @@ class HypothesisTest(ABC):
         """
         cls = type(self)
         cls.check_loss(question.metric, paired=question.paired)
-        if question.design is not None and not question.design.learns and not cls.of_fixed_rules:
-            raise ValueError(
-                "the losses are of fixed rules, which have learnt nothing from these "
-                f"observations, and {cls.__name__} is about learning: use {FOR_FIXED_RULES}"
-            )
+        if question.design is not None:
+            cls.check_learning(question.design)
         if not cls.takes_groups and question.clusters is not None:
             refuse_groups(question.clusters)
         self.question = question
@@ -345,6 +342,15 @@ class HypothesisTest(ABC):
             refuse_scores(loss, cls.__name__, scoring)
         if cls.needs_other and not paired:
             raise ValueError(f"{cls.__name__} compares two learners: pass other")
+
+    @classmethod
+    def check_learning(cls, design: Design) -> None:
+        """Refuse losses of rules that are fixed, where learning is what the test is about."""
+        if not design.learns and not cls.of_fixed_rules:
+            raise ValueError(
+                "the losses are of fixed rules, which have learnt nothing from these "
+                f"observations, and {cls.__name__} is about learning: use {FOR_FIXED_RULES}"
+            )
 
     @classmethod
     def _hypothesis(
@@ -557,7 +563,7 @@ class HypothesisTest(ABC):
     @classmethod
     def simultaneous_results(
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The results of tests of each learner, by name, and of pairs, with what joins them."""
         raise NotImplementedError(f"{cls.__name__} knows no joint covariance of learners")
 

@@ -301,7 +301,7 @@ def _coded(rules: Mapping[str, Any], sample: Sample) -> tuple[dict[str, np.ndarr
                 classes.append(label)
         rows[name] = np.array([place[label] for label in labels], dtype=float)
     extended = np.array(classes, dtype=None if n_known == len(classes) else object)
-    return rows, Sample(sample.features, sample.response, extended, sample.codes)
+    return rows, Sample(sample.features, sample.response, extended, sample.class_index)
 
 
 def _check_labels(name: str, labels: Sequence[Any], classes: Sequence[Any]) -> None:

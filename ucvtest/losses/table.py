@@ -13,7 +13,7 @@ import numpy as np
 from ucvtest.common.checks import is_integer
 from ucvtest.designs.design import Design
 from ucvtest.losses import files
-from ucvtest.losses.constructors import Doors
+from ucvtest.losses.constructors import LossesConstructors
 from ucvtest.losses.from_arrays import as_names
 from ucvtest.losses.validation import check_parts
 from ucvtest.metrics.base import Metric
@@ -34,7 +34,7 @@ MEANS_ONLY = (
 
 
 @dataclass(frozen=True, eq=False)
-class Losses(Doors):
+class Losses(LossesConstructors):
     """Losses of learners on every tested observation of every resample of one design.
 
     Made by `evaluate`, `Losses.from_predictions`, `Losses.from_arrays`, `Losses.from_sklearn` or

@@ -59,12 +59,14 @@ def _curves(plan: PlanFields) -> Picture:
 def _curve(curve: dict[str, np.ndarray], role: Role) -> Iterator[Layer]:
     further = np.asarray(curve["extrapolated"], dtype=bool)
     size, value = (np.asarray(curve[name], dtype=float) for name in ("learn_size", "estimate"))
-    seen = ~further
-    low, high = (np.asarray(curve[name])[seen] for name in ("low", "high"))
+    measured = ~further
+    low, high = (np.asarray(curve[name])[measured] for name in ("low", "high"))
     if np.isfinite(low).all() and np.isfinite(high).all():
         outline = np.concatenate([low, high[::-1]])
-        yield Layer("area", np.concatenate([size[seen], size[seen][::-1]]), outline, role=role)
-    yield Layer("line", size[seen], value[seen], str(curve["learner"]), role)
+        yield Layer(
+            "area", np.concatenate([size[measured], size[measured][::-1]]), outline, role=role
+        )
+    yield Layer("line", size[measured], value[measured], str(curve["learner"]), role)
     if further.any():
         yield Layer("broken", size[further], value[further], "extrapolated", role)
 

@@ -97,7 +97,7 @@ def _first(cls: type) -> str:
 
 
 def _admits() -> str:
-    rows = [[link(name), cls.admits or cls.no_losses] for name, cls in TESTS.items()]
+    rows = [[link(name), cls.admits] for name, cls in TESTS.items()]
     return markdown_table(["method", "designs of existing losses that it accepts"], rows)
 
 
@@ -113,7 +113,7 @@ def _facts(name: str, cls: type[HypothesisTest]) -> str:
         "Loss": str(loss),
         "Clusters (`groups=`)": yes[cls.takes_groups],
         "Predictions that exist already": yes[cls.of_fixed_rules],
-        "Losses that exist already": cls.admits or f"none: {cls.no_losses}",
+        "Losses that exist already": cls.admits,
     }
     if hasattr(cls, "default_design"):
         facts["Design by default"] = cls.default_design.words

@@ -373,7 +373,7 @@ def test_results_depend_neither_on_workers_nor_on_batches(monkeypatch):
     with parallel_config("threading"):
         other = make(tree, by_vote).fit(rng=5, n_repeats=2, n_jobs=2, batch_size=3)
     assert usual.to_dict()["diagnostics"] == other.to_dict()["diagnostics"]
-    monkeypatch.setattr("ucvtest.methods.fold_covariance.losses.ROW_CELLS", 60 * 7)
+    monkeypatch.setattr("ucvtest.methods.fold_covariance.estimation.ROW_CELLS", 60 * 7)
     split = make(tree, by_vote).fit(rng=5, n_repeats=2)
     assert split.to_dict()["diagnostics"] == usual.to_dict()["diagnostics"]
 

@@ -28,8 +28,8 @@ def test_equals_the_kernel_on_the_same_learning_sets(learners, monkeypatch):
     kept = []
 
     class Watched(FittedLosses):
-        def each(self, learning, testing, seeds):
-            values = super().each(learning, testing, seeds)
+        def losses_for(self, learning, testing, seeds):
+            values = super().losses_for(learning, testing, seeds)
             kept.append((learning, values))
             return values
 
@@ -38,7 +38,7 @@ def test_equals_the_kernel_on_the_same_learning_sets(learners, monkeypatch):
         "ucvtest.methods.influence.half_sample_variance.STAGE_CELLS", 200 * 2 * len(Y)
     )
     test = uv.InfluenceFunctionTest(X, Y, *learners)
-    source = Watched(test._problem, Execution.of(0, None, None))
+    source = Watched(test.question.data(""), Execution.of(0, None, None))
     found = draw_shares(test._layout, source, np.random.default_rng(0))
     assert [len(learning) for learning, _ in kept] == [400, 400, 400]
     learnt = np.concatenate([learning for learning, _ in kept])
@@ -108,7 +108,7 @@ def test_nothing_is_added_to_the_jackknife(variance, jackknife, value):
 
 def test_where_nothing_is_taken_off_a_note_says_so(monkeypatch):
     monkeypatch.setattr(
-        "ucvtest.methods.influence.method.draw_shares", lambda *_: (Share(1.0, 0.0),)
+        "ucvtest.methods.influence.estimation.draw_shares", lambda *_: (Share(1.0, 0.0),)
     )
     test = uv.InfluenceFunctionTest(X, Y, "lda")
     result, whole = (test.fit(variance=name, rng=0) for name in ("share", "jackknife"))

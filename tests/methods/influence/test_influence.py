@@ -21,7 +21,8 @@ from ucvtest.common.execution import Execution
 from ucvtest.designs.design import Design
 from ucvtest.evaluation.loss_source import FittedLosses
 from ucvtest.kernels.influence.sums import repeats_needed
-from ucvtest.methods.influence.estimation import draw_resamples, run
+from ucvtest.losses.loss import LOSSES
+from ucvtest.methods.influence.estimation import draw_resamples, estimates_from
 from ucvtest.methods.influence.options import Layout
 from ucvtest.methods.influence.resamples import draw_bootstrap, draw_folds
 
@@ -674,6 +675,39 @@ class TestStatus:
             uv.InfluenceFunctionTest(self.X, self.y, broken).fit(50, rng=0)
 
 
+class TestLoss:
+    """What is estimated has a word that all tests know, and one of its own."""
+
+    X, y = mixed(12, 12)
+
+    def made(self, **named):
+        return uv.InfluenceFunctionTest(self.X, self.y, "nearest_centroid", **named)
+
+    @pytest.mark.parametrize("loss", ["auc", "roc_auc", "zero_one", "accuracy", LOSSES["zero_one"]])
+    def test_the_loss_is_the_metric(self, loss):
+        metric = "auc" if loss in ("auc", "roc_auc") else "error"
+        expected = self.made(metric=metric)
+        for test in (self.made(loss=loss), self.made(loss=loss, metric=metric)):
+            assert test.metric == expected.metric == metric
+            assert test.loss is expected.loss
+            assert test.null_value == pytest.approx(expected.null_value, nan_ok=True)
+            estimate = test.fit(30, rng=0).estimate
+            assert estimate == expected.fit(30, rng=0).estimate
+
+    def test_the_auc_is_what_it_is_about_by_default(self):
+        assert self.made().metric == self.made(loss=None, metric=None).metric == "auc"
+
+    def test_a_question_has_the_loss(self):
+        cls = uv.InfluenceFunctionTest
+        for test in (self.made(), self.made(loss="zero_one")):
+            again = cls.about(test.question, n_folds=3)
+            assert (again.metric, again.n_folds) == (test.metric, 3)
+        log = uv.FoldCovarianceTest(self.X, self.y, "lda", loss="log").question
+        with pytest.raises(ValueError) as error:
+            cls.about(log)
+        assert str(error.value) == "it knows loss='zero_one' and 'auc' only"
+
+
 class TestRefused:
     X, y = mixed(12, 12)
 
@@ -683,6 +717,30 @@ class TestRefused:
             ({"n_folds": 1}, "n_folds must be at least 2, got 1"),
             ({"n_folds": 2.0}, "n_folds must be an integer, got 2.0"),
             ({"metric": "f1"}, "metric='f1' is unknown: use one of auc, error"),
+            (
+                {"loss": "log"},
+                "loss='log' is not known to InfluenceFunctionTest: use 'auc' or 'zero_one'",
+            ),
+            (
+                {"loss": "accuracy", "metric": "auc"},
+                "loss='accuracy' and metric='auc' name two different things: pass one of them",
+            ),
+            (
+                {"loss": "roc_auc", "metric": "error"},
+                "loss='roc_auc' and metric='error' name two different things: pass one of them",
+            ),
+            (
+                {"metric": "auc", "scoring": "roc_auc"},
+                "metric and scoring exclude each other: pass one of them",
+            ),
+            (
+                {"loss": "auc", "scoring": "roc_auc"},
+                "loss and scoring exclude each other: pass one of them",
+            ),
+            (
+                {"scoring": "f1"},
+                "scoring='f1' is not known to InfluenceFunctionTest: use 'roc_auc' or 'accuracy'",
+            ),
         ],
     )
     def test_by_the_constructor(self, options, message):
@@ -828,14 +886,17 @@ def drawn_by(test, scheme, n_repeats):
     kept = []
 
     class Watched(FittedLosses):
-        def each(self, learning, testing, seeds):
-            values = super().each(learning, testing, seeds)
+        def losses_for(self, learning, testing, seeds):
+            values = super().losses_for(learning, testing, seeds)
             kept.append((testing, values))
             return values
 
     execution = Execution.of(0, None, None)
-    resamples = draw_resamples(test._layout, test._options(n_repeats, scheme), execution.generator)
-    run(test._layout, resamples, Watched(test._problem, execution), execution.generator)
+    resamples = draw_resamples(
+        test._layout, test.fit_options(n_repeats, scheme), execution.generator
+    )
+    source = Watched(test.question.data(""), execution)
+    estimates_from(test._layout, resamples, source, execution.generator)
     testing = np.concatenate([tested for tested, _ in kept])
     values = [np.concatenate(parts) for parts in zip(*(each for _, each in kept), strict=True)]
     return uv.Losses.from_arrays(

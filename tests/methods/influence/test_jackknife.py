@@ -13,8 +13,12 @@ from ucvtest.common.execution import Execution
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.kernels.influence.estimate import Rows
 from ucvtest.kernels.influence.sums import LossCounts, PairCounts
-from ucvtest.methods.influence.estimation import draw_resamples, fitted_losses, run
-from ucvtest.methods.influence.options import Layout, Options, resampled_classes
+from ucvtest.methods.influence.estimation import (
+    draw_resamples,
+    estimates_from,
+    fitted_losses,
+)
+from ucvtest.methods.influence.options import InfluenceOptions, Layout, resampled_classes
 from ucvtest.methods.influence.variances import study_variances
 
 
@@ -302,12 +306,12 @@ def test_a_difference_of_aucs_is_not(scheme):
 def test_squares_are_products_of_groups():
     X, y = mixed(20, 15)
     layout = Layout(resampled_classes(35, y), 5)
-    options = Options(300, "monte_carlo", "jackknife")
+    options = InfluenceOptions(300, "monte_carlo", "jackknife")
     rng = np.random.default_rng(0)
     resamples = draw_resamples(layout, options, rng)
-    problem = uv.InfluenceFunctionTest(X, y, "lda")._problem
+    problem = uv.InfluenceFunctionTest(X, y, "lda").question.data("")
     source = fitted_losses(problem, resamples, Execution.of(0, None, None))
-    found = run(layout, resamples, source, rng)
+    found = estimates_from(layout, resamples, source, rng)
     sizes = np.repeat([4, 3], [20, 15])
     repaired = found.influence.repaired(sizes)
     k, expected = len(repaired.by_group), 0.0

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import ucvtest as uv
+from ucvtest.common.execution import Execution
 from ucvtest.methods.leave_pair_out.clusters import _OfFits, cluster_errors
+from ucvtest.methods.leave_pair_out.estimation import errors_for
 
 PATIENT = np.array([0, 1, 1, 1, 2, 3, 3, 4, 5, 5, 6])
 MIXED = np.array([0, 0, 1, 1, 1, 1, 0, 1, 0, 0, 0])
@@ -51,7 +53,8 @@ def auc_by_hand(y: np.ndarray, weight: str, penalty: float = 1.0) -> float:
 def test_equals_refits_and_enumeration(y, weight):
     result = made(y, group_weight=weight).fit(n_permutations="exact")
     assert result.estimate == pytest.approx(auc_by_hand(y, weight))
-    (labels,) = made(y)._errors(None).exchangeable.every(10_000)
+    errors = errors_for(made(y).question, Execution.of(0, None, None))
+    (labels,) = errors.exchangeable.every(10_000)
     null = np.array([auc_by_hand(row.astype(int), weight) for row in labels])
     assert result.pvalue == pytest.approx((null >= result.estimate - 1e-9).mean())
     words = "features and sizes" if y is PURE else "clusters of the same size"

@@ -19,7 +19,6 @@ from ucvtest.methods.classical.corrected_t import (
     tested_per_learnt,
 )
 from ucvtest.methods.classical.resampling import ResamplingTest
-from ucvtest.metrics.ranks import AUC_NAME as AUC
 from ucvtest.results.fields import Posterior
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
@@ -28,9 +27,6 @@ __all__ = ["BayesianTTest"]
 
 ROPE = 0.01
 """The region of practical equivalence if nothing is said: one percentage point either way."""
-
-PERCENTAGES = ("zero_one", AUC)
-"""Losses in whose units the default region is one percentage point."""
 
 CORRELATION = (
     "The correlation of two resamples is taken to be the share of observations tested; that is a "
@@ -211,7 +207,8 @@ class BayesianTTest(ResamplingTest):
 
 def _default_notes(observed: LossDifference) -> tuple[str, ...]:
     """That the default region is none for losses in other units."""
-    if observed.losses.loss in PERCENTAGES:
+    metric = observed.losses.metric
+    if metric.counts_errors or metric.ranks_pairs:
         return ()
     return (
         f"The region of practical equivalence is the default, {ROPE:g} either way, which is made "

@@ -138,7 +138,7 @@ class HoldOutTest(ResamplingTest):
 
         Means over the rows of clusters are none, even where all of these are right or wrong.
         """
-        errors = observed.losses.loss == "zero_one" and self.question.clusters is None
+        errors = observed.losses.metric.counts_errors and self.question.clusters is None
         return errors and bool(np.isin(observed.values, (-1, 0, 1)).all())
 
     def _of_weighted_errors(self, observed: LossDifference) -> PlusFour | None:

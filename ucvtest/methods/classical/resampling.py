@@ -34,9 +34,9 @@ from ucvtest.metrics.base import plural
 from ucvtest.metrics.names import wants_every_class
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["THESE_RULES", "Estimator", "ResamplingTest", "mean_with_variance", "of_these_rules"]
@@ -263,7 +263,7 @@ class ResamplingTest(HypothesisTest):
     @classmethod
     def simultaneous_results(
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """See `HypothesisTest.simultaneous_results`."""
         if losses.groups is not None:
             refuse_groups(losses.groups)
@@ -277,7 +277,7 @@ class ResamplingTest(HypothesisTest):
         # What is no more than rounding error tells nothing apart.
         known = squares > ROUNDING * (variances[:, None] + variances)
         df = min(each.df for key, each in results.items() if not isinstance(key, str))
-        together = Together(
+        together = JointEstimates(
             own={name: results[name] for name in losses.learners},
             se=np.sqrt(np.where(known, squares, np.nan)),
             covariance=covariance,
@@ -395,7 +395,7 @@ class ResamplingTest(HypothesisTest):
         settings: Mapping[str, Any],
         *,
         has_se: bool,
-    ) -> OwnValues | None:
+    ) -> PerLearnerEstimates | None:
         """What the test would estimate for each of two learners alone, from the same losses."""
         if observed.other is None:
             return None
@@ -403,7 +403,7 @@ class ResamplingTest(HypothesisTest):
         values = [estimator(observed.losses.difference(place)) for place in places]
         if not has_se:
             values = [(estimate, math.nan) for estimate, _ in values]
-        return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+        return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """What is needed to repeat the test on the same data, or from the same losses."""

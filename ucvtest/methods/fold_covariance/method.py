@@ -1,6 +1,5 @@
 """The K-fold cross-validation test after Bengio and Grandvalet (2005)."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,42 +8,26 @@ import numpy as np
 from ucvtest.common.execution import Execution
 from ucvtest.data.groups import GroupWeight, units_of
 from ucvtest.data.missing import Missing
-from ucvtest.designs.draws import draw_orders, fold_numbers
 from ucvtest.designs.schemes import KFold, NamedDesign
-from ucvtest.designs.structure import folds_of
-from ucvtest.evaluation.time_budget import check_fits
-from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_shared_seconds
-from ucvtest.inference.notes import (
-    learn_size,
-    one_class_and_tie_notes,
-    own_diagnostics,
-    own_tables,
-    reuse_notes,
-    sizes_in_words,
-)
+from ucvtest.inference.base import HypothesisTest, refuse_shared_seconds
+from ucvtest.inference.notes import sizes_in_words
+from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.methods.fold_covariance import reporting
-from ucvtest.methods.fold_covariance.decomposition import Decomposition
-from ucvtest.methods.fold_covariance.losses import cross_validated_losses, range_width
+from ucvtest.methods.fold_covariance.estimation import estimate
 from ucvtest.methods.fold_covariance.options import (
     Estimator,
-    Options,
+    FoldCovarianceOptions,
+    FoldScheme,
     Rho,
-    assumed_rho,
-    checked_estimator,
-    checked_folds,
-    checked_repeats,
 )
-from ucvtest.metrics.loss import Loss
+from ucvtest.methods.fold_covariance.reporting import result_from
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["FoldCovarianceTest"]
 
-ESTIMATE_WORDS = {"jackknife": "jackknife error", "cross_validation": "cross-validation error"}
 
-
-class FoldCovarianceTest(FromLosses):
+class FoldCovarianceTest(HypothesisTest):
     r"""Test of a K-fold cross-validation error, or of the difference of two.
 
     Estimand: the expected loss (difference) of the rule(s) learnt on n - n/K random
@@ -115,12 +98,6 @@ class FoldCovarianceTest(FromLosses):
     admits = "K-fold cross-validation, also repeated, with the loss of every observation"
     needs_values = True
 
-    loss: Loss
-    n_folds: int
-    estimator: Estimator
-    _given_folds: np.ndarray | None = None
-    """Folds of the design of given losses, (R, n); None where `fit` draws them."""
-
     def __init__(
         self,
         X: Any,
@@ -140,11 +117,8 @@ class FoldCovarianceTest(FromLosses):
         scoring: Any = None,
         missing: Missing = "raise",
     ) -> None:
-        super().__init__(
-            X,
-            y,
-            learner,
-            other,
+        question = self.question_of(
+            *(X, y, learner, other),
             null_value=null_value,
             alternative=alternative,
             loss=loss,
@@ -155,56 +129,63 @@ class FoldCovarianceTest(FromLosses):
             missing=missing,
             scoring=scoring,
         )
-        self.n_folds = checked_folds(n_folds, self.n_units, units_of(self.clusters))
-        self.estimator = checked_estimator(estimator)
-        self._check_learners(self._problem.learnt_rows(self.learn_sizes[0]))
+        self._ask(question, n_folds, estimator)
 
-    def _take(self, header: LossesHeader) -> None:
-        folds = folds_of(header.design)
-        sizes = header.design.test_sizes
-        if sizes[-1] - sizes[0] > 1:
-            raise ValueError(
-                f"the design has folds of {sizes[0]} to {sizes[-1]} observations, and the test "
-                "needs folds of equal size, to within one observation: use uv.designs.KFold"
-            )
-        header.check_losses()
-        self._given_folds = folds
-        self.n_folds = int(folds.max()) + 1
-        self.estimator = "cross_validation"
+    def _ask(
+        self, question: Question, n_folds: int = 10, estimator: Estimator = "cross_validation"
+    ) -> None:
+        question.check_losses()
+        super()._ask(question)
+        if isinstance(question, DataQuestion):
+            units = units_of(question.clusters)
+            self._scheme = FoldScheme.of(n_folds, estimator, question.n_units, units)
+            fewest = self._scheme.learn_sizes[0]
+            self.question = question.ready(question.problem.learnt_rows(fewest))
+        else:
+            assert question.design is not None
+            self._scheme = FoldScheme.of_design(question.design)
 
-    def _shared_design(
+    def shared_design(
         self, fit_options: Mapping[str, Any]
     ) -> tuple[NamedDesign | None, Mapping[str, Any]]:
+        """See `HypothesisTest.shared_design`."""
         refuse_shared_seconds(self.method_name, fit_options)
         # The jackknife needs losses on learning sets too, which no design has.
-        if self.estimator == "jackknife":
+        if self._scheme.jackknife:
             return None, fit_options
         others = dict(fit_options)
-        return KFold(self.n_folds, others.pop("n_repeats", 1)), others
+        return KFold(self._scheme.n_folds, others.pop("n_repeats", 1)), others
+
+    @property
+    def n_folds(self) -> int:
+        """K."""
+        return self._scheme.n_folds
+
+    @property
+    def estimator(self) -> Estimator:
+        """What is estimated: "cross_validation" or "jackknife"."""
+        return self._scheme.estimator
 
     @property
     def fold_sizes(self) -> tuple[int, ...]:
         """Number of observations in each fold."""
-        folds = self._given_folds
-        if folds is None:
-            # Which observations are in a fold is drawn, and how many is not.
-            folds = fold_numbers(np.arange(self.n_units)[None], self.n_folds)
-        return tuple(np.bincount(folds[0]).tolist())
+        return self._scheme.fold_sizes
 
     @property
     def learn_sizes(self) -> tuple[int, ...]:
         """The different sizes of the learning sets, ascending."""
-        return tuple(sorted({self.n_units - size for size in self.fold_sizes}))
+        return self._scheme.learn_sizes
 
     @property
     def estimand(self) -> str:
         """The estimand in words."""
-        size = sizes_in_words(self.learn_sizes)
-        if self.estimator == "jackknife":
-            size = f"{self.n_units}, by the jackknife"
-        if not self.paired:
-            return f"unconditional {self.loss.in_words} at learning-set size {size}"
-        return f"difference of unconditional {self.loss.plural} at learning-set size {size}"
+        loss, scheme = self.question.metric, self._scheme
+        size = sizes_in_words(scheme.learn_sizes)
+        if scheme.jackknife:
+            size = f"{scheme.n_units}, by the jackknife"
+        if not self.question.paired:
+            return f"unconditional {loss.in_words} at learning-set size {size}"
+        return f"difference of unconditional {loss.plural} at learning-set size {size}"
 
     def fit(
         self,
@@ -248,77 +229,21 @@ class FoldCovarianceTest(FromLosses):
             If an argument cannot be used, `max_seconds` does not suffice, or a learner fails on a
             split.
         """
-        options = self._options(rho, n_repeats)
+        options = self.fit_options(rho, n_repeats)
         return self._fit(options, rng, n_jobs, batch_size, progress, max_seconds)
 
-    def _options(self, rho: Rho = "nadeau_bengio", n_repeats: int = 1) -> Options:
+    def fit_options(self, rho: Rho = "nadeau_bengio", n_repeats: int = 1) -> FoldCovarianceOptions:
         """The options of `fit`, validated."""
-        n_given = None if self._given_folds is None else len(self._given_folds)
-        assumed = assumed_rho(rho, self.n_folds)
-        repeats = checked_repeats(n_repeats, self.n_folds, self.n_units, n_given)
-        return Options(rho, assumed, repeats)
+        return FoldCovarianceOptions.of(rho, n_repeats, self._scheme)
 
-    def _answer(self, options: Options, execution: Execution) -> TestResult:
-        folds = self._given_folds
-        if folds is None:
-            orders = draw_orders(execution.generator, options.n_repeats, self.n_units)
-            folds = fold_numbers(orders, self.n_folds)
-            self._refuse_seconds(len(folds), execution)
-        source = self._source(execution)
-        e, *each = cross_validated_losses(
-            folds, self.n_folds, self.estimator, execution.generator, source
-        )
-        found = Decomposition(
-            e=e,
-            folds=folds,
-            width=range_width(self.loss.bounds, self.n_folds, self.estimator, paired=self.paired),
-            jackknife=self.estimator == "jackknife",
-            hypothesis=self.hypothesis,
-            rho=options.assumed,
-            name=options.name,
-        )
-        status = reporting.status(found, identical=source.identical)
-        settings = self._settings() | self._own_settings(options, execution)
-        own = reporting.own_values(found, each, settings)
-        return TestResult(
-            **vars(found.studentised(found.variance(found.rho), status)),
-            method=f"Fold covariance test of the K-fold {ESTIMATE_WORDS[self.estimator]}",
+    def _answer(self, options: FoldCovarianceOptions, execution: Execution) -> TestResult:
+        question, scheme = self.question, self._scheme
+        own = scheme.settings | options.settings | question.seed_settings(execution)
+        return result_from(
+            estimate(question, scheme, options, execution),
+            scheme.estimator,
             estimand=self.estimand,
-            n_obs=self.n_obs,
-            n_fits=source.n_fits,
-            elapsed=math.nan,
-            settings=settings,
-            diagnostics=reporting.diagnostics(found) | own_diagnostics(own) | source.counts,
-            notes=(
-                *reporting.notes(found),
-                *one_class_and_tie_notes(source.counts),
-                *reuse_notes(self._given),
-            ),
-            tables=own_tables(own) | reporting.tables(found),
-            pictures=reporting.pictures(found),
-            assumption=reporting.assumption(found),
+            n_obs=question.n_obs,
+            settings=question.settings(self.method_name) | own,
+            reuse_notes=question.reuse_notes,
         )
-
-    def _refuse_seconds(self, n_repeats: int, execution: Execution) -> None:
-        """Refuse folds that take longer than there is time."""
-        n_learners, n_sets = len(self.learners), n_repeats * self.n_folds
-        needed = n_learners * (n_sets + (self.estimator == "jackknife"))
-        execution.expect(needed)
-        check_fits(
-            self._problem,
-            self._problem.learnt_rows(self.n_units - min(self.fold_sizes)),
-            needed,
-            execution,
-            why=f"{n_repeats} x {self.n_folds} folds of {n_learners} learners have {needed}",
-            remedy="fewer folds or repeats",
-        )
-
-    def _own_settings(self, options: Options, execution: Execution) -> dict[str, Any]:
-        return {
-            "learn_size": learn_size(self.learn_sizes),
-            "n_folds": self.n_folds,
-            "estimator": self.estimator,
-            "rho": options.rho,
-            "n_repeats": options.n_repeats,
-            **({"rng": execution.seed} if self._given is None else {}),
-        }

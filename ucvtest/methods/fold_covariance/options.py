@@ -2,13 +2,21 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from functools import cached_property
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
 
 from ucvtest.common.checks import as_integer, check_choice, is_number
+from ucvtest.designs.design import Design
+from ucvtest.designs.draws import draw_orders, fold_numbers
+from ucvtest.designs.structure import folds_of
+from ucvtest.inference.notes import learn_size
 
 __all__ = [
     "Estimator",
-    "Options",
+    "FoldCovarianceOptions",
+    "FoldScheme",
     "Rho",
     "assumed_rho",
     "checked_estimator",
@@ -22,13 +30,91 @@ ESTIMATORS: tuple[Estimator, ...] = get_args(Estimator)
 Rho = float | Literal["nadeau_bengio"] | None
 
 
+@dataclass(frozen=True, eq=False)
+class FoldScheme:
+    """Into how many folds the observations are split, and what is estimated from their losses.
+
+    `given` are the folds of losses that exist, (R, n); None where they are drawn.
+    """
+
+    n_units: int
+    n_folds: int
+    estimator: Estimator
+    given: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, n_folds: Any, estimator: Any, n_units: int, units: str) -> Self:
+        """Validate what a user asks for."""
+        return cls(n_units, checked_folds(n_folds, n_units, units), checked_estimator(estimator))
+
+    @classmethod
+    def of_design(cls, design: Design) -> Self:
+        """The folds of a design; refused if their sizes differ by more than one observation."""
+        folds, sizes = folds_of(design), design.test_sizes
+        if sizes[-1] - sizes[0] > 1:
+            raise ValueError(
+                f"the design has folds of {sizes[0]} to {sizes[-1]} observations, and the test "
+                "needs folds of equal size, to within one observation: use uv.designs.KFold"
+            )
+        return cls(design.n_obs, int(folds.max()) + 1, "cross_validation", folds)
+
+    @property
+    def jackknife(self) -> bool:
+        """Whether learners are fitted to all observations too."""
+        return self.estimator == "jackknife"
+
+    @property
+    def n_given(self) -> int | None:
+        """Repetitions of given losses; None where folds are drawn."""
+        return None if self.given is None else len(self.given)
+
+    @cached_property
+    def fold_sizes(self) -> tuple[int, ...]:
+        """Number of observations in each fold."""
+        folds = self.given
+        if folds is None:
+            # Which observations are in a fold is drawn, and how many is not.
+            folds = fold_numbers(np.arange(self.n_units)[None], self.n_folds)
+        return tuple(np.bincount(folds[0]).tolist())
+
+    @property
+    def learn_sizes(self) -> tuple[int, ...]:
+        """The different sizes of the learning sets, ascending."""
+        return tuple(sorted({self.n_units - size for size in self.fold_sizes}))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As a result keeps them."""
+        return {
+            "learn_size": learn_size(self.learn_sizes),
+            "n_folds": self.n_folds,
+            "estimator": self.estimator,
+        }
+
+    def drawn(self, n_repeats: int, rng: np.random.Generator) -> np.ndarray:
+        """Random folds, (R, n)."""
+        return fold_numbers(draw_orders(rng, n_repeats, self.n_units), self.n_folds)
+
+
 @dataclass(frozen=True)
-class Options:
+class FoldCovarianceOptions:
     """The options of `FoldCovarianceTest.fit`; `assumed` is what `rho` stands for, NaN for none."""
 
     rho: Rho
     assumed: float
     n_repeats: int
+
+    @classmethod
+    def of(cls, rho: Any, n_repeats: Any, scheme: FoldScheme) -> Self:
+        """Validate what a user passes."""
+        assumed = assumed_rho(rho, scheme.n_folds)
+        repeats = checked_repeats(n_repeats, scheme.n_folds, scheme.n_units, scheme.n_given)
+        return cls(rho, assumed, repeats)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As a result keeps them."""
+        return {"rho": self.rho, "n_repeats": self.n_repeats}
 
     @property
     def name(self) -> str:

@@ -7,15 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from ucvtest.inference.notes import one_class_and_tie_notes, own_diagnostics, own_tables
 from ucvtest.inference.studentise import TABLE_ALPHA, variance_table
 from ucvtest.methods.fold_covariance.decomposition import Decomposition
+from ucvtest.methods.fold_covariance.estimation import FoldCovarianceEstimates
+from ucvtest.methods.fold_covariance.options import Estimator
 from ucvtest.results.plot_data import Layer, Picture
+from ucvtest.results.result import TestResult
 from ucvtest.results.wording import SAME_LOSSES
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 
-__all__ = ["assumption", "diagnostics", "notes", "own_values", "pictures", "status", "tables"]
+__all__ = ["result_from"]
 
 Table = Mapping[str, tuple[Any, ...]]
+
+ESTIMATE_WORDS: Mapping[Estimator, str] = {
+    "jackknife": "jackknife error",
+    "cross_validation": "cross-validation error",
+}
 
 TABLE_RHOS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 """Rows of the sensitivity table; the picture has the whole curve."""
@@ -28,7 +37,36 @@ NO_ASSUMPTION = (
 )
 
 
-def status(found: Decomposition, *, identical: bool) -> str:
+def result_from(
+    estimates: FoldCovarianceEstimates,
+    estimator: Estimator,
+    *,
+    estimand: str,
+    n_obs: int,
+    settings: Mapping[str, Any],
+    reuse_notes: Sequence[str],
+) -> TestResult:
+    """The result of a test, but for its seconds."""
+    found, source = estimates.decomposition, estimates.source
+    status = _status(found, identical=source.identical)
+    own = _own_values(found, estimates.each, settings)
+    return TestResult(
+        **vars(found.studentised(found.variance(found.rho), status)),
+        method=f"Fold covariance test of the K-fold {ESTIMATE_WORDS[estimator]}",
+        estimand=estimand,
+        n_obs=n_obs,
+        n_fits=source.n_fits,
+        elapsed=math.nan,
+        settings=settings,
+        diagnostics=_diagnostics(found) | own_diagnostics(own) | source.counts,
+        notes=(*_notes(found), *one_class_and_tie_notes(source.counts), *reuse_notes),
+        tables=own_tables(own) | _tables(found),
+        pictures=_pictures(found),
+        assumption=_assumption(found),
+    )
+
+
+def _status(found: Decomposition, *, identical: bool) -> str:
     """Why there is no test; "ok" where there is one."""
     if identical:
         return SAME_LOSSES
@@ -49,12 +87,12 @@ def status(found: Decomposition, *, identical: bool) -> str:
     return "ok"
 
 
-def assumption(found: Decomposition) -> str | None:
+def _assumption(found: Decomposition) -> str | None:
     """The assumption of the test, for the verdict."""
     return None if math.isnan(found.rho) else f"rho = {found.rho:.3g}"
 
 
-def diagnostics(found: Decomposition) -> dict[str, Any]:
+def _diagnostics(found: Decomposition) -> dict[str, Any]:
     """The moments, the variances, and the covariances that go with the assumption."""
     sigma_squared, omega, gamma = found.covariances(found.rho)
     values: dict[str, Any] = {
@@ -66,7 +104,7 @@ def diagnostics(found: Decomposition) -> dict[str, Any]:
         "rho": found.rho,
     }
     del values["mean"]
-    assumed = assumption(found)
+    assumed = _assumption(found)
     if assumed is not None:
         values["assumption"] = assumed
     values |= {
@@ -82,18 +120,18 @@ def diagnostics(found: Decomposition) -> dict[str, Any]:
 # ------------------------------------------------------------------------------- tables
 
 
-def own_values(
+def _own_values(
     found: Decomposition, each: Sequence[np.ndarray], settings: Mapping[str, Any]
-) -> OwnValues | None:
+) -> PerLearnerEstimates | None:
     """What the losses (R, n) of each of two learners tell alone, under the same assumption."""
     if not each:
         return None
     alone = [replace(found, e=e) for e in each]
     values = [(one.mean, one.variance(one.rho)) for one in alone]
-    return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+    return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
-def tables(found: Decomposition) -> dict[str, Table]:
+def _tables(found: Decomposition) -> dict[str, Table]:
     """The moments, and the tests that other variances and other assumptions would give."""
     ends = dict(zip(("lowest", "highest"), found.admissible, strict=True))
     made = {
@@ -159,7 +197,7 @@ def _sensitivity_table(found: Decomposition) -> Table:
 # ------------------------------------------------------------------------------- pictures
 
 
-def pictures(found: Decomposition) -> dict[str, Picture]:
+def _pictures(found: Decomposition) -> dict[str, Picture]:
     """Those that exist of the possible covariances, and of the p-value over rho."""
     drawn = {"admissible": _admissible_picture(found), "sensitivity": _sensitivity_picture(found)}
     return {kind: picture for kind, picture in drawn.items() if picture is not None}
@@ -238,7 +276,7 @@ def _sensitivity_picture(found: Decomposition) -> Picture | None:
 # ------------------------------------------------------------------------------- in words
 
 
-def notes(found: Decomposition) -> list[str]:
+def _notes(found: Decomposition) -> list[str]:
     """What the numbers assume, what they leave open, and what is special about them."""
     return [
         "Assumes independent observations and learners that do not depend on the order of rows.",

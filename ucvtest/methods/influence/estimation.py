@@ -9,13 +9,13 @@ import numpy as np
 
 from ucvtest.common.execution import Execution
 from ucvtest.data.sample import Sample
-from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, LossSource
+from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem
 from ucvtest.kernels.influence.clusters import ClusterPairCounts, with_offset
 from ucvtest.kernels.influence.estimate import Influence, Rows
 from ucvtest.kernels.influence.sums import LossCounts, PairCounts, repeats_needed
-from ucvtest.methods.influence.half_sample_variance import Share
-from ucvtest.methods.influence.options import Layout, Options
+from ucvtest.methods.influence.half_sample_variance import Share, draw_shares
+from ucvtest.methods.influence.options import InfluenceOptions, Layout
 from ucvtest.methods.influence.resamples import (
     Bootstrap,
     Resamples,
@@ -24,7 +24,15 @@ from ucvtest.methods.influence.resamples import (
     single_folds,
 )
 
-__all__ = ["MIN_REPEATS", "Found", "draw_resamples", "fitted_losses", "run", "times_tested"]
+__all__ = [
+    "MIN_REPEATS",
+    "InfluenceEstimates",
+    "draw_resamples",
+    "estimate",
+    "estimates_from",
+    "fitted_losses",
+    "times_tested",
+]
 
 STAGE_ROWS, STAGE_CELLS = 4096, 2_000_000
 """Learning sets, and predictions, that are in memory at a time."""
@@ -39,7 +47,9 @@ MIN_REPEATS = 10
 # ---------------------------------------------------------------------------------- drawing
 
 
-def draw_resamples(layout: Layout, options: Options, rng: np.random.Generator) -> Resamples:
+def draw_resamples(
+    layout: Layout, options: InfluenceOptions, rng: np.random.Generator
+) -> Resamples:
     """Draw the resamples of a scheme; random test sets until every pair (observation) is tested."""
     classes, n_folds, scheme = layout.classes, layout.n_folds, options.scheme
     if scheme == "leave_one_out":
@@ -113,7 +123,7 @@ class CopiedLosses(FittedLosses):
         self._copies = copies
         self._of_copied = None if problem.loss is None else problem.clusters
 
-    def each(
+    def losses_for(
         self, learning: np.ndarray, testing: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
         """See `LossSource`; `learning` says how often each observation is learnt from."""
@@ -125,7 +135,7 @@ class CopiedLosses(FittedLosses):
         copied = np.hstack([learning > copy for copy in range(self._copies)])
         first = np.zeros_like(copied)
         first[:, :n_obs] = testing
-        found = [values[:, :n_obs] for values in super().each(copied, first, seeds)]
+        found = [values[:, :n_obs] for values in super().losses_for(copied, first, seeds)]
         return found if clusters is None else [clusters.sums(values) for values in found]
 
 
@@ -135,7 +145,7 @@ def _copied(sample: Sample, copies: int) -> Sample:
         sample,
         features=sample.rows(index),
         response=sample.response[index],
-        codes=None if sample.codes is None else sample.codes[index],
+        class_index=None if sample.class_index is None else sample.class_index[index],
         groups=None,  # the copies of a sample are learnt from, and no design is drawn from them
     )
 
@@ -144,7 +154,7 @@ def _copied(sample: Sample, copies: int) -> Sample:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class InfluenceEstimates:
     """What one pass of resampling found: `influence` for the difference, `each` by learner.
 
     `all_tied` says whether every rule gave one value to all that it was tested on; `shares` are
@@ -159,9 +169,23 @@ class Found:
     shares: tuple[Share, ...] = ()
 
 
-def run(
+def estimate(
+    problem: Problem, layout: Layout, options: InfluenceOptions, execution: Execution
+) -> InfluenceEstimates:
+    """Draw the resamples, fit the learners to their learning sets, and sum up their losses."""
+    rng = execution.generator
+    resamples = draw_resamples(layout, options, rng)
+    source = fitted_losses(problem, resamples, execution)
+    execution.announce_total(resamples.n_rows * len(problem.learners))
+    estimates = estimates_from(layout, resamples, source, rng)
+    if options.variance != "share":
+        return estimates
+    return replace(estimates, shares=draw_shares(layout, source, rng))
+
+
+def estimates_from(
     layout: Layout, resamples: Resamples, source: LossSource, rng: np.random.Generator
-) -> Found:
+) -> InfluenceEstimates:
     """Sum up the losses (scores) of all rows of the resamples."""
     parts = partial(resamples.parts, STAGE_CELLS, STAGE_ROWS)
     counts = _counts(layout, resamples.n_repeats, parts())
@@ -177,7 +201,7 @@ def run(
     found = [each.influence(parts()) for each in sums]
     if layout.metric == "error" and layout.clusters is not None:
         found = [with_offset(each, layout.clusters.offset) for each in found]
-    return Found(
+    return InfluenceEstimates(
         influence=found[0] if len(found) == 1 else found[0].minus(found[1]),
         each=tuple(found),
         resamples=resamples,
@@ -189,11 +213,11 @@ def run(
 def _values(layout: Layout, source: LossSource, rows: Rows, seeds: np.ndarray) -> list[np.ndarray]:
     """Losses of what is resampled, or scores of the observations, by learner."""
     clusters = layout.clusters
-    if clusters is None or (layout.metric == "error" and not isinstance(source, GivenLosses)):
-        return source.each(rows.counts, rows.tested, seeds)
+    if clusters is None or (layout.metric == "error" and not isinstance(source, PrecomputedLosses)):
+        return source.losses_for(rows.counts, rows.tested, seeds)
     # Scores, and losses that exist, are those of the rows of clusters.
     index = clusters.groups.index
-    found = source.each(rows.counts[:, index], rows.tested[:, index], seeds)
+    found = source.losses_for(rows.counts[:, index], rows.tested[:, index], seeds)
     return found if layout.metric == "auc" else [clusters.sums(values) for values in found]
 
 

@@ -1,52 +1,33 @@
 """Standard errors of cross-validated AUC and error rate by influence functions (Yousef)."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ucvtest import hooks
-from ucvtest.common.checks import as_integer, check_choice
-from ucvtest.common.execution import Execution, progress_bar
+from ucvtest.common.execution import Execution
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing
-from ucvtest.evaluation.loss_source import GivenLosses
 from ucvtest.evaluation.problem import check_two_classes
-from ucvtest.inference.from_losses import FromLosses, LossesHeader, refuse_arguments
-from ucvtest.inference.notes import own_diagnostics, own_tables, reuse_notes
-from ucvtest.inference.studentise import variance_table
-from ucvtest.kernels.influence.clusters import ClusterPairs
+from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.methods.influence.estimation import Found, draw_resamples, fitted_losses, run
-from ucvtest.methods.influence.half_sample_variance import draw_shares
+from ucvtest.methods.influence.estimation import InfluenceEstimates, estimate
 from ucvtest.methods.influence.options import (
-    METRICS,
     SINGLE,
+    InfluenceOptions,
     Layout,
     Metric,
     NumberOfRepeats,
-    Options,
     Scheme,
     Variance,
-    check_class_sizes,
-    resampled_classes,
+    is_known,
+    named_loss,
 )
-from ucvtest.methods.influence.precomputed import GivenLayout, read_design
-from ucvtest.methods.influence.reporting import (
-    diagnostics_of,
-    estimand,
-    method_in_words,
-    notes,
-    option_settings,
-    records,
-)
-from ucvtest.methods.influence.variances import own_values, study_variances
-from ucvtest.metrics.means import LOSSES
-from ucvtest.metrics.names import is_auc
-from ucvtest.metrics.ranks import AUC_NAME as AUC
-from ucvtest.metrics.scorers import chosen_loss
+from ucvtest.methods.influence.precomputed import GivenLayout, estimate_given, layout_of_losses
+from ucvtest.methods.influence.reporting import option_settings, records, result_from
+from ucvtest.methods.influence.variances import study_variances
 from ucvtest.results.result import TestResult
 from ucvtest.stats.wald import Alternative
 
@@ -56,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["InfluenceFunctionTest"]
 
 
-class InfluenceFunctionTest(FromLosses):
+class InfluenceFunctionTest(HypothesisTest):
     r"""Standard error and test of a cross-validated AUC or error rate, or of a difference of two.
 
     Estimand: the expected AUC (error rate) of the rule(s) learnt on learning sets of the
@@ -72,14 +53,17 @@ class InfluenceFunctionTest(FromLosses):
     learner : learner
         A scikit-learn estimator, an ``uv.learners`` object, a short string such as "lda", or
         a callable ``(X_train, y_train, X_test)`` that returns scores which rise with the
-        positive class (metric "auc") or labels (metric "error").
+        positive class (for the AUC) or labels (for the error rate).
     other : learner, optional
         The learner to compare with on the same splits; the estimate is `learner` minus
         `other`. For the AUC a positive difference speaks for the first.
     n_folds : int
         K: 1/K of each class (AUC) or of all observations (error rate) is tested at a time; of no
         meaning to the schemes "leave_one_out" and "bootstrap".
-    metric : {"auc", "error"}
+    metric : {"auc", "error"}, optional
+        The same as `loss`: "auc", or "error" for "zero_one".
+    loss : {"auc", "zero_one"}, optional
+        What is estimated: the AUC, by default, or the error rate.
     null_value, alternative, scoring, pos_label, missing, groups, group_weight, backend
         See `HypothesisTest`.
 
@@ -172,13 +156,12 @@ class InfluenceFunctionTest(FromLosses):
     method_name = "influence"
     takes_groups = True
     takes_rows = True
+    takes_auc = True
     admits = (
         "zero-one losses under K-fold cross-validation, also repeated, or random splits of one "
         "size; scores under repeated K-fold cross-validation or random splits with as many of each "
         "class in every test set, or leave-pair-out"
     )
-
-    _layout: Layout
 
     def __init__(
         self,
@@ -191,6 +174,7 @@ class InfluenceFunctionTest(FromLosses):
         metric: Metric | None = None,
         null_value: float | None = None,
         alternative: Alternative = "two-sided",
+        loss: Any = None,
         pos_label: Any = None,
         groups: Any = None,
         group_weight: GroupWeight = "group",
@@ -198,85 +182,42 @@ class InfluenceFunctionTest(FromLosses):
         scoring: Any = None,
         missing: Missing = "raise",
     ) -> None:
-        if scoring is not None:
-            if metric is not None:
-                raise ValueError("metric and scoring exclude each other: pass one of them")
-            loss = chosen_loss(None, scoring, alternative=alternative, null_value=null_value)
-            if not is_auc(loss) and loss is not LOSSES["zero_one"]:
-                raise ValueError(
-                    f"scoring={scoring!r:.60} is not known to InfluenceFunctionTest: use 'roc_auc' "
-                    "or 'accuracy'"
-                )
-            metric = self._loss_arguments(loss)["metric"]
-        metric = "auc" if metric is None else metric
-        check_choice("metric", metric, METRICS)
-        super().__init__(
-            X,
-            y,
-            learner,
-            other,
+        loss = named_loss(loss, metric, scoring, alternative=alternative, null_value=null_value)
+        question = self.question_of(
+            *(X, y, learner, other),
             null_value=null_value,
             alternative=alternative,
-            loss="zero_one" if metric == "error" else None,
-            output="score" if metric == "auc" else None,
+            loss=loss,
             pos_label=pos_label,
             groups=groups,
             group_weight=group_weight,
             backend=backend,
             missing=missing,
         )
-        sample = self._problem.sample
-        if metric == "auc":
-            check_two_classes(sample, "metric", "error")
-        n_folds = as_integer("n_folds", n_folds)
-        if n_folds < 2:
-            raise ValueError(f"n_folds must be at least 2, got {n_folds}")
-        pairs, classes = self._resampled(metric)
-        self._layout = Layout(classes, n_folds, clusters=self.clusters, pairs=pairs)
-        self._layout.check_memory(len(self.learners))
-        # Every scheme leaves at least one of each class to learn from; some have no folds.
-        check_class_sizes(self._layout, self._unit_response(), 2)
-        least = self._layout.learn_sizes("repeated")[0]
-        self._check_learners(self._problem.learnt_rows(least))
+        self._ask(question, n_folds)
 
-    def _take(self, header: LossesHeader) -> None:
-        if header.loss not in (AUC, "zero_one"):
+    def _ask(self, question: Question, n_folds: int = 5) -> None:
+        if question.design is not None and not is_known(question.metric.name):
             raise ValueError(
-                f"losses are of loss={header.loss!r}, and the test is about the error rate "
-                "('zero_one') or the AUC ('auc')"
+                f"losses are of loss={question.metric.name!r}, and the test is about the error "
+                "rate ('zero_one') or the AUC ('auc')"
             )
-        header.check_values()
-        pairs, classes = self._resampled("auc" if header.loss == AUC else "error")
-        clusters = header.clusters
-        design = header.design if clusters is None else header.design.by_groups(clusters.groups)
-        self._layout = read_design(design, classes, clusters, pairs)
-        self._layout.check_memory(2 if header.paired else 1)
-
-    def _resampled(self, metric: Metric) -> tuple[ClusterPairs | None, tuple[np.ndarray, ...]]:
-        """What is resampled by itself, and how the AUC of clusters compares their rows."""
-        if metric == "error":
-            return None, resampled_classes(self.n_units, None)
-        if self.clusters is None:
-            return None, resampled_classes(self.n_obs, self.target)
-        pairs = ClusterPairs.of(self.clusters, self.target == 1)
-        return pairs, pairs.classes
-
-    def _unit_response(self) -> np.ndarray:
-        """The user's own label of each observation, or of the first one of each cluster."""
-        response = self._problem.sample.response
-        return response if self.clusters is None else response[self.clusters.groups.first]
+        super()._ask(question)
+        if isinstance(question, DataQuestion):
+            if question.metric.ranks_pairs:
+                check_two_classes(question.sample, "metric", "error")
+            self._layout = Layout.of(question, n_folds)
+            fewest = self._layout.learn_sizes("repeated")[0]
+            self.question = question.ready(question.problem.learnt_rows(fewest))
+        else:
+            question.check_values()
+            self._layout = layout_of_losses(question)
 
     @classmethod
-    def _loss_arguments(cls, loss: Any) -> dict[str, Any]:
-        if is_auc(loss):
-            return {"metric": "auc"}
-        if (
-            loss is None
-            or loss is LOSSES["zero_one"]
-            or (isinstance(loss, str) and loss == "zero_one")
-        ):
-            return {"metric": "error"}
-        raise ValueError("it knows loss='zero_one' and 'auc' only")
+    def check_loss(cls, loss: Any, *, paired: bool, scoring: Any = None) -> None:
+        """Refuse what is neither the error rate nor the AUC."""
+        if not is_known(loss):
+            raise ValueError("it knows loss='zero_one' and 'auc' only")
 
     @property
     def metric(self) -> Metric:
@@ -355,24 +296,23 @@ class InfluenceFunctionTest(FromLosses):
         ValueError
             If an argument cannot be used, or a learner fails on a split.
         """
-        options = self._options(n_repeats, scheme, variance, max_fits, max_seconds)
+        options = self.fit_options(n_repeats, scheme, variance, max_fits, max_seconds)
         return self._fit(options, rng, n_jobs, batch_size, progress)
 
-    def _options(
+    def fit_options(
         self,
         n_repeats: NumberOfRepeats = "auto",
         scheme: Scheme | None = None,
         variance: Variance = "auto",
         max_fits: int | None = None,
         max_seconds: float | None = None,
-    ) -> Options:
+    ) -> InfluenceOptions:
         """The options of `fit`, validated."""
-        if isinstance(self._layout, GivenLayout):
-            refuse_arguments(max_fits=max_fits, max_seconds=max_seconds)
-            return self._layout.options(n_repeats, scheme, variance)
-        chosen = "monte_carlo" if scheme is None else scheme
-        budget = {"max_fits": max_fits, "max_seconds": max_seconds}
-        return self._options_for_fits(n_repeats, chosen, variance, **budget)
+        return self._layout.options(
+            *(self.question, n_repeats, scheme, variance),
+            max_fits=max_fits,
+            max_seconds=max_seconds,
+        )
 
     def compare_variances(
         self,
@@ -416,7 +356,8 @@ class InfluenceFunctionTest(FromLosses):
         ['influence', 'jackknife', 'term_1', 'adhoc_monte_carlo',
          'influence', 'jackknife', 'term_1', 'adhoc_1', 'adhoc_2', 'adhoc_3', 'adhoc_3_mle']
         """
-        self._needs_data("compare_variances")
+        question, layout = self.question, self._layout
+        question.data("compare_variances")
         if (
             not isinstance(schemes, (list, tuple))
             or not schemes
@@ -428,69 +369,34 @@ class InfluenceFunctionTest(FromLosses):
         import pandas as pd
 
         listed = [
-            self._options_for_fits("auto" if scheme in SINGLE else n_repeats, scheme, "auto")
+            layout.options(question, "auto" if scheme in SINGLE else n_repeats, scheme, "auto")
             for scheme in schemes
         ]
-        execution = Execution.of(rng, n_jobs, batch_size)
+        execution = question.execution(rng, n_jobs, batch_size)
         rows: list[dict[str, Any]] = []
-        with hooks.fitting(self), progress_bar(progress, self.method_name, "fit") as bar:
+        with question.fitting(self, self.method_name, progress) as bar:
             for options in listed:
-                found = self._found(options, replace(execution, bar=bar))
-                studied = study_variances(self.hypothesis, self._layout, options.scheme, found)
-                rows += records(options.scheme, found.source.n_fits, studied)
+                estimates = self._estimates(options, replace(execution, bar=bar))
+                studied = study_variances(question.hypothesis, layout, options.scheme, estimates)
+                rows += records(options.scheme, estimates.source.n_fits, studied)
         return pd.DataFrame(rows)
 
-    def _options_for_fits(
-        self, n_repeats: Any, scheme: Any, variance: Any, **budget: Any
-    ) -> Options:
-        options = Options.checked(
-            self._layout,
-            self._unit_response(),
-            self.learners,
-            n_repeats=n_repeats,
-            scheme=scheme,
-            variance=variance,
-            **budget,
-        )
-        if options.variance == "share":
-            # Refuses learners that cannot learn from half of the sample.
-            self._problem.fitting(sum(self._layout.half_sizes))
-        return options
-
-    def _found(self, options: Options, execution: Execution) -> Found:
+    def _estimates(self, options: InfluenceOptions, execution: Execution) -> InfluenceEstimates:
         """Estimate and influence values, from fits or from the losses that were given."""
-        layout, rng = self._layout, execution.generator
-        if self._given is not None and isinstance(layout, GivenLayout):
-            return run(layout, layout.resamples, GivenLosses(self._given, layout.order), rng)
-        resamples = draw_resamples(layout, options, rng)
-        source = fitted_losses(self._problem, resamples, execution)
-        execution.expect(resamples.n_rows * len(self.learners))
-        found = run(layout, resamples, source, rng)
-        if options.variance != "share":
-            return found
-        return replace(found, shares=draw_shares(layout, source, rng))
+        layout, losses = self._layout, self.question.observed
+        if losses is not None and isinstance(layout, GivenLayout):
+            return estimate_given(layout, losses, execution.generator)
+        return estimate(self.question.data("a repeat"), layout, options, execution)
 
-    def _answer(self, options: Options, execution: Execution) -> TestResult:
-        layout, scheme = self._layout, options.scheme
+    def _answer(self, options: InfluenceOptions, execution: Execution) -> TestResult:
+        question, layout = self.question, self._layout
         if options.max_seconds is not None:
-            options = options.within(layout, self._problem, execution)
-        found = self._found(options, execution)
-        studied = study_variances(self.hypothesis, layout, scheme, found)
-        seed = {} if self._given is not None else {"rng": execution.seed}
-        tested = not math.isnan(self.null_value)
-        settings = self._settings() | option_settings(layout, options) | seed
-        own = own_values(layout, options, found, settings)
-        table = variance_table((name, one.mc_se, one.test) for name, one in studied.items())
-        return TestResult(
-            **vars(studied[options.variance].test),
-            method=method_in_words(layout, scheme),
-            estimand=estimand(layout, scheme, paired=self.paired),
-            n_obs=self.n_obs,
-            n_fits=found.source.n_fits,
-            elapsed=math.nan,
-            settings=settings,
-            diagnostics=diagnostics_of(options, found, studied) | own_diagnostics(own),
-            notes=(*notes(layout, options, found, tested=tested), *reuse_notes(self._given)),
-            tables={**own_tables(own), "Variances": table},
-            better="higher" if self.metric == "auc" else "lower",
+            options = options.within(layout, question.data("a repeat"), execution)
+        estimates = self._estimates(options, execution)
+        own = option_settings(layout, options) | question.seed_settings(execution)
+        return result_from(
+            *(layout, options, estimates, question.hypothesis),
+            n_obs=question.n_obs,
+            settings=question.settings(self.method_name) | own,
+            reuse_notes=question.reuse_notes,
         )

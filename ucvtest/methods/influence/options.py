@@ -7,27 +7,42 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from ucvtest.common.checks import at_least, check_choice, check_seconds, is_integer
+from ucvtest.common.checks import (
+    as_integer,
+    at_least,
+    check_choice,
+    check_seconds,
+    is_integer,
+)
 from ucvtest.common.execution import Execution
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import decided_fits
+from ucvtest.inference.question import Question
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.learners.base import Learner
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.names import is_auc
+from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.scorers import chosen_loss
 
 __all__ = [
     "METRICS",
     "SCHEME_WORDS",
     "SINGLE",
+    "InfluenceOptions",
     "Layout",
     "Metric",
     "NumberOfRepeats",
-    "Options",
     "Scheme",
     "Variance",
     "check_class_sizes",
+    "is_known",
+    "named_loss",
     "resampled_classes",
+    "resampled_of",
 ]
 
 Metric = Literal["auc", "error"]
@@ -47,6 +62,7 @@ Variance = Literal[
 ]
 
 METRICS: tuple[Metric, ...] = get_args(Metric)
+LOSS_OF_METRIC: dict[Metric, str] = {"auc": AUC, "error": "zero_one"}
 VARIANCES: tuple[Variance, ...] = get_args(Variance)
 FITS_JITTED, FITS_OTHERWISE = 4000, 2000
 """Fits of each learner that "auto" repeats come to. With 4000 the Monte-Carlo error of the
@@ -73,11 +89,53 @@ SCHEME_WORDS = {
 }
 
 
+def is_known(loss: Any) -> bool:
+    """Whether the test is about it: the AUC, or the zero-one loss."""
+    name = loss.name if isinstance(loss, Loss) else loss
+    return is_auc(loss) or (isinstance(name, str) and name == "zero_one")
+
+
+def named_loss(loss: Any, metric: Any, scoring: Any, *, alternative: Any, null_value: Any) -> str:
+    """The loss, "auc" or "zero_one", whichever of three words a user names it by."""
+    if metric is not None:
+        if scoring is not None:
+            raise ValueError("metric and scoring exclude each other: pass one of them")
+        check_choice("metric", metric, METRICS)
+    if loss is None and scoring is None:
+        return LOSS_OF_METRIC["auc" if metric is None else metric]
+    found = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
+    if scoring is not None and not is_auc(found) and found is not LOSSES["zero_one"]:
+        raise ValueError(
+            f"scoring={scoring!r:.60} is not known to InfluenceFunctionTest: use 'roc_auc' or "
+            "'accuracy'"
+        )
+    if not is_known(found):
+        raise ValueError(
+            f"loss={loss!r:.60} is not known to InfluenceFunctionTest: use 'auc' or 'zero_one'"
+        )
+    name = AUC if is_auc(found) else "zero_one"
+    if metric is not None and LOSS_OF_METRIC[metric] != name:
+        raise ValueError(
+            f"loss={loss!r:.60} and metric={metric!r} name two different things: pass one of them"
+        )
+    return name
+
+
 def resampled_classes(n_obs: int, target: np.ndarray | None) -> tuple[np.ndarray, ...]:
     """What is resampled by itself: positives and negatives, or without a target all."""
     if target is None:
         return (np.arange(n_obs),)
     return (np.flatnonzero(target == 1), np.flatnonzero(target == 0))
+
+
+def resampled_of(question: Question) -> tuple[ClusterPairs | None, tuple[np.ndarray, ...]]:
+    """What is resampled by itself, and how the AUC of clusters compares their rows."""
+    if not question.metric.ranks_pairs:
+        return None, resampled_classes(question.n_units, None)
+    if question.clusters is None:
+        return None, resampled_classes(question.n_obs, question.target)
+    pairs = ClusterPairs.of(question.clusters, question.target == 1)
+    return pairs, pairs.classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +153,46 @@ class Layout:
     n_folds: int
     clusters: Clusters | None = field(default=None, kw_only=True)
     pairs: ClusterPairs | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def of(cls, question: Question, n_folds: int) -> "Layout":
+        """The layout of a sample; refused where no scheme has two of each class, or no memory."""
+        n_folds = as_integer("n_folds", n_folds)
+        if n_folds < 2:
+            raise ValueError(f"n_folds must be at least 2, got {n_folds}")
+        pairs, classes = resampled_of(question)
+        layout = cls(classes, n_folds, clusters=question.clusters, pairs=pairs)
+        layout.check_memory(len(question.learners))
+        # Every scheme leaves at least one of each class to learn from; some have no folds.
+        check_class_sizes(layout, response_of_units(question.data("a layout")), 2)
+        return layout
+
+    def options(
+        self,
+        question: Question,
+        n_repeats: Any,
+        scheme: Any,
+        variance: Any,
+        *,
+        max_fits: Any = None,
+        max_seconds: Any = None,
+    ) -> "InfluenceOptions":
+        """The options of a fit, validated."""
+        problem = question.data("a scheme")
+        options = InfluenceOptions.checked(
+            self,
+            response_of_units(problem),
+            tuple(problem.learners.values()),
+            n_repeats=n_repeats,
+            scheme="monte_carlo" if scheme is None else scheme,
+            variance=variance,
+            max_fits=max_fits,
+            max_seconds=max_seconds,
+        )
+        if options.variance == "share":
+            # Refuses learners that cannot learn from half of the sample.
+            problem.fitting(sum(self.half_sizes))
+        return options
 
     @property
     def mixed(self) -> bool:
@@ -277,7 +375,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Options:
+class InfluenceOptions:
     """The validated options of a fit."""
 
     n_repeats: int
@@ -299,7 +397,7 @@ class Options:
         variance: Any,
         max_fits: Any = None,
         max_seconds: Any = None,
-    ) -> "Options":
+    ) -> "InfluenceOptions":
         """The options of a test that is made from data; `response` are the user's own labels."""
         check_choice("scheme", scheme, SCHEME_WORDS)
         layout.check_scheme(scheme)
@@ -328,7 +426,7 @@ class Options:
             number = at_least("n_repeats", n_repeats, 1, "use 'auto'")
         return cls(number, scheme, layout.chosen(scheme, variance), most, max_seconds)
 
-    def within(self, layout: Layout, problem: Problem, execution: Execution) -> "Options":
+    def within(self, layout: Layout, problem: Problem, execution: Execution) -> "InfluenceOptions":
         """The options with as many repeats as there are seconds for."""
         assert self.max_seconds is not None
         rows = problem.learnt_rows(layout.learn_sizes(self.scheme)[-1])
@@ -343,6 +441,12 @@ class Options:
         """What bounds the repeats, for the settings of a result; nothing where nothing does."""
         known = {"max_fits": self.max_fits, "max_seconds": self.max_seconds}
         return {name: value for name, value in known.items() if value is not None}
+
+
+def response_of_units(problem: Problem) -> np.ndarray:
+    """The user's own label of each observation, or of the first one of each cluster."""
+    response, clusters = problem.sample.response, problem.clusters
+    return response if clusters is None else response[clusters.groups.first]
 
 
 def check_class_sizes(layout: Layout, response: np.ndarray, n_folds: int) -> None:

@@ -9,12 +9,19 @@ import numpy as np
 from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import folds_of, pairs_of
+from ucvtest.evaluation.loss_source import PrecomputedLosses
+from ucvtest.inference.question import Question
 from ucvtest.kernels.influence.clusters import ClusterPairs
-from ucvtest.methods.influence.estimation import times_tested
-from ucvtest.methods.influence.options import Layout, Options
+from ucvtest.losses.table import LossDifference
+from ucvtest.methods.influence.estimation import (
+    InfluenceEstimates,
+    estimates_from,
+    times_tested,
+)
+from ucvtest.methods.influence.options import InfluenceOptions, Layout, resampled_of
 from ucvtest.methods.influence.resamples import Folds, Resamples, WholeFolds, single_folds
 
-__all__ = ["GivenLayout", "read_design"]
+__all__ = ["GivenLayout", "estimate_given", "layout_of_losses"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +61,18 @@ class GivenLayout(Layout):
             return ()
         return super().ad_hoc(scheme)
 
-    def options(self, n_repeats: Any, scheme: Any, variance: Any) -> Options:
-        """The options of a fit; the design leaves nothing open but the variance."""
+    def options(
+        self,
+        question: Question,
+        n_repeats: Any,
+        scheme: Any,
+        variance: Any,
+        *,
+        max_fits: Any = None,
+        max_seconds: Any = None,
+    ) -> InfluenceOptions:
+        """See `Layout`; the design leaves nothing open but the variance."""
+        question.refuse_budget(max_fits=max_fits, max_seconds=max_seconds)
         for name, value, unset, own in (
             ("n_repeats", n_repeats, "auto", self.resamples.n_repeats),
             ("scheme", scheme, None, self.scheme),
@@ -65,10 +82,30 @@ class GivenLayout(Layout):
                     f"{name}={value!r}, but the design of the given losses has {own!r}: leave it "
                     "out"
                 )
-        return Options(self.resamples.n_repeats, self.scheme, self.chosen(self.scheme, variance))
+        return InfluenceOptions(
+            self.resamples.n_repeats, self.scheme, self.chosen(self.scheme, variance)
+        )
 
 
-def read_design(
+def estimate_given(
+    layout: GivenLayout, losses: LossDifference, rng: np.random.Generator
+) -> InfluenceEstimates:
+    """Sum up losses that exist."""
+    return estimates_from(layout, layout.resamples, PrecomputedLosses(losses, layout.order), rng)
+
+
+def layout_of_losses(question: Question) -> GivenLayout:
+    """The layout of the design that losses are given for."""
+    pairs, classes = resampled_of(question)
+    design, clusters = question.design, question.clusters
+    assert design is not None
+    of_units = design if clusters is None else design.by_groups(clusters.groups)
+    layout = _read_design(of_units, classes, clusters, pairs)
+    layout.check_memory(2 if question.paired else 1)
+    return layout
+
+
+def _read_design(
     design: Design,
     classes: tuple[np.ndarray, ...],
     clusters: Clusters | None = None,

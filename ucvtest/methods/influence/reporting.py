@@ -1,15 +1,23 @@
 """What a result says: words, settings, diagnostics, notes, and rows of a comparison."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ucvtest.inference.notes import one_class_and_tie_notes
-from ucvtest.methods.influence.estimation import Found
-from ucvtest.methods.influence.options import SCHEME_WORDS, SINGLE, Layout, Options
-from ucvtest.methods.influence.variances import JACKKNIFES, Studied, mc_se_of_estimate
+from ucvtest.inference.notes import one_class_and_tie_notes, own_diagnostics, own_tables
+from ucvtest.inference.studentise import Hypothesis, variance_table
+from ucvtest.methods.influence.estimation import InfluenceEstimates
+from ucvtest.methods.influence.options import SCHEME_WORDS, SINGLE, InfluenceOptions, Layout
+from ucvtest.methods.influence.variances import (
+    JACKKNIFES,
+    Studied,
+    mc_se_of_estimate,
+    own_values,
+    study_variances,
+)
+from ucvtest.results.result import TestResult
 
-__all__ = ["diagnostics_of", "estimand", "method_in_words", "notes", "option_settings", "records"]
+__all__ = ["option_settings", "records", "result_from"]
 
 FEW_IN_CLASS, FEW_FOR_JACKKNIFE = 10, 8
 """With fewer observations than this in a class, tests with the influence variance reject several
@@ -42,14 +50,45 @@ NO_SHARE = (
 )
 
 
-def method_in_words(layout: Layout, scheme: str) -> str:
+def result_from(
+    layout: Layout,
+    options: InfluenceOptions,
+    estimates: InfluenceEstimates,
+    hypothesis: Hypothesis,
+    *,
+    n_obs: int,
+    settings: Mapping[str, Any],
+    reuse_notes: Sequence[str],
+) -> TestResult:
+    """The result of a test, but for its seconds."""
+    scheme, source = options.scheme, estimates.source
+    studied = study_variances(hypothesis, layout, scheme, estimates)
+    own = own_values(layout, options, estimates, settings)
+    table = variance_table((name, one.mc_se, one.test) for name, one in studied.items())
+    tested = not math.isnan(hypothesis.null_value)
+    return TestResult(
+        **vars(studied[options.variance].test),
+        method=_method(layout, scheme),
+        estimand=_estimand(layout, scheme, paired=source.paired),
+        n_obs=n_obs,
+        n_fits=source.n_fits,
+        elapsed=math.nan,
+        settings=settings,
+        diagnostics=_diagnostics(options, estimates, studied) | own_diagnostics(own),
+        notes=(*_notes(layout, options, estimates, tested=tested), *reuse_notes),
+        tables={**own_tables(own), "Variances": table},
+        better="higher" if layout.metric == "auc" else "lower",
+    )
+
+
+def _method(layout: Layout, scheme: str) -> str:
     """The test and its scheme."""
     pairs = scheme == "bootstrap" and layout.metric == "auc"
     words = "leave-pair-out bootstrap" if pairs else SCHEME_WORDS[scheme]
     return f"Influence-function test by {words}"
 
 
-def estimand(layout: Layout, scheme: str, *, paired: bool) -> str:
+def _estimand(layout: Layout, scheme: str, *, paired: bool) -> str:
     """What is estimated, at which learning-set size."""
     name = "AUC" if layout.metric == "auc" else "error rate"
     subject = f"difference of {name}s" if paired else name
@@ -63,7 +102,7 @@ def _learn_size(layout: Layout, scheme: str) -> int | str:
     return sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
 
 
-def option_settings(layout: Layout, options: Options) -> dict[str, Any]:
+def option_settings(layout: Layout, options: InfluenceOptions) -> dict[str, Any]:
     """The settings of a result that are this test's own, the seed left out."""
     return {
         "metric": layout.metric,
@@ -76,15 +115,15 @@ def option_settings(layout: Layout, options: Options) -> dict[str, Any]:
     }
 
 
-def diagnostics_of(
-    options: Options, found: Found, studied: Mapping[str, Studied]
+def _diagnostics(
+    options: InfluenceOptions, estimates: InfluenceEstimates, studied: Mapping[str, Studied]
 ) -> dict[str, Any]:
     """Influence values and their terms, all variances, Monte-Carlo errors and counts."""
-    influence, source = found.influence, found.source
-    total, each = found.resamples.training_sets
+    influence, source = estimates.influence, estimates.source
+    total, each = estimates.resamples.training_sets
     diagnostics: dict[str, Any] = {
         "variance": options.variance,
-        "n_repeats": found.resamples.n_repeats,
+        "n_repeats": estimates.resamples.n_repeats,
         "training_sets": total,
         "training_sets_per_test": 1.0 if options.scheme in SINGLE else each,
         "one_class_fits": source.one_class_fits,
@@ -96,7 +135,7 @@ def diagnostics_of(
         **source.ties,
     }
     if options.scheme != "kfold":
-        diagnostics["mc_se_estimate"] = mc_se_of_estimate(options.scheme, found)
+        diagnostics["mc_se_estimate"] = mc_se_of_estimate(options.scheme, estimates)
         diagnostics["mc_se_variance"] = studied[options.variance].mc_se
     if options.scheme not in SINGLE:
         diagnostics["mc_bias_variance"] = influence.mc_bias_variance
@@ -124,7 +163,9 @@ def records(scheme: str, n_fits: int, studied: Mapping[str, Studied]) -> list[di
     return rows
 
 
-def notes(layout: Layout, options: Options, found: Found, *, tested: bool) -> tuple[str, ...]:
+def _notes(
+    layout: Layout, options: InfluenceOptions, estimates: InfluenceEstimates, *, tested: bool
+) -> tuple[str, ...]:
     """What a reader has to know of the result; `tested` where there is a null value."""
     listed = [
         "Assumes independent observations and learners that do not depend on the order of rows."
@@ -132,29 +173,29 @@ def notes(layout: Layout, options: Options, found: Found, *, tested: bool) -> tu
     if options.variance == "jackknife":
         listed.append(JACKKNIFE)
     elif options.variance == "share":
-        share = found.shares[0].value
+        share = estimates.shares[0].value
         listed.append(f"{share:.0%}{SHARE}" if share < 1 else NO_SHARE)
     elif tested:
         listed.append(LIBERAL)
     listed += _class_notes(layout, options)
-    listed += _scheme_notes(layout, options, found)
+    listed += _scheme_notes(layout, options, estimates)
     listed += _variance_notes(options.variance)
-    added = found.resamples.n_repeats - options.n_repeats
+    added = estimates.resamples.n_repeats - options.n_repeats
     if added:
         listed.append(
             f"{added} repeats were added to the {options.n_repeats} asked for, until every "
             f"{layout.unit} had been tested."
         )
-    noise, variance = found.influence.mc_bias_variance, found.influence.variance
+    noise, variance = estimates.influence.mc_bias_variance, estimates.influence.variance
     if options.variance == "influence" and noise > variance / 10:
         listed.append(
             f"About {noise / variance:.0%} of the influence variance is "
             "Monte-Carlo noise of the influence values, which makes it too large: raise n_repeats."
         )
-    return (*listed, *one_class_and_tie_notes(found.source.counts))
+    return (*listed, *one_class_and_tie_notes(estimates.source.counts))
 
 
-def _class_notes(layout: Layout, options: Options) -> list[str]:
+def _class_notes(layout: Layout, options: InfluenceOptions) -> list[str]:
     """Whether classes are too small, and why an AUC has the paper's variance, if it has."""
     if layout.metric != "auc":
         return []
@@ -181,7 +222,9 @@ def _class_notes(layout: Layout, options: Options) -> list[str]:
     return listed
 
 
-def _scheme_notes(layout: Layout, options: Options, found: Found) -> list[str]:
+def _scheme_notes(
+    layout: Layout, options: InfluenceOptions, estimates: InfluenceEstimates
+) -> list[str]:
     """Why the influence variance is too small with this scheme, if it is."""
     if options.scheme in SINGLE:
         words = SCHEME_WORDS[options.scheme]
@@ -191,7 +234,7 @@ def _scheme_notes(layout: Layout, options: Options, found: Found) -> list[str]:
             "equal and the influence variance is the naive one, of values taken for independent. "
             "scheme='monte_carlo' or 'repeated' is smooth."
         ]
-    _, each = found.resamples.training_sets
+    _, each = estimates.resamples.training_sets
     if options.variance == "influence" and each < FEW_TRAINING_SETS:
         return [
             f"Only {each:.0f} training sets are possible for each {layout.unit} "

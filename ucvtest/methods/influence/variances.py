@@ -10,11 +10,11 @@ import numpy as np
 from ucvtest.inference.studentise import Hypothesis, Studentised, on_logit_scale, studentise
 from ucvtest.kernels.influence.ad_hoc import ad_hoc_by_repetition
 from ucvtest.kernels.influence.estimate import Influence
-from ucvtest.methods.influence.estimation import MIN_REPEATS, Found
-from ucvtest.methods.influence.options import SINGLE, Layout, Options
+from ucvtest.methods.influence.estimation import MIN_REPEATS, InfluenceEstimates
+from ucvtest.methods.influence.options import SINGLE, InfluenceOptions, Layout
 from ucvtest.methods.influence.resamples import Folds
 from ucvtest.stats.monte_carlo import mean_error
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 from ucvtest.stats.wald import reference_of
 
 __all__ = ["JACKKNIFES", "Studied", "mc_se_of_estimate", "own_values", "study_variances"]
@@ -31,7 +31,7 @@ JACKKNIFES = ("jackknife", "share")
 
 
 @dataclass(frozen=True)
-class _Estimate:
+class _Variance:
     """A variance and its Monte-Carlo standard error, NaN where it has none.
 
     `df` are degrees of freedom for Student's t; NaN for the normal distribution.
@@ -51,24 +51,24 @@ class Studied:
 
 
 def study_variances(
-    hypothesis: Hypothesis, layout: Layout, scheme: str, found: Found
+    hypothesis: Hypothesis, layout: Layout, scheme: str, estimates: InfluenceEstimates
 ) -> dict[str, Studied]:
     """The test with each of the variances that exist for the scheme, by their names.
 
     One AUC has the interval and the p-value of the logit scale, where its variance is made for
     small samples.
     """
-    one_auc = layout.metric == "auc" and not found.source.paired
+    one_auc = layout.metric == "auc" and not estimates.source.paired
     studied = {}
-    for name, one in _estimates(layout, scheme, found).items():
+    for name, one in _variances(layout, scheme, estimates).items():
         test = studentise(
             hypothesis,
-            found.influence.estimate,
+            estimates.influence.estimate,
             one.variance,
-            mc_se=mc_se_of_estimate(scheme, found),
+            mc_se=mc_se_of_estimate(scheme, estimates),
             reference=reference_of(one.df),
             df=one.df,
-            status=_status(layout, scheme, found, name, one),
+            status=_status(layout, scheme, estimates, name, one),
         )
         on_logits = one_auc and name in JACKKNIFES
         studied[name] = Studied(on_logit_scale(test) if on_logits else test, one.mc_se)
@@ -76,10 +76,13 @@ def study_variances(
 
 
 def own_values(
-    layout: Layout, options: Options, found: Found, settings: Mapping[str, Any]
-) -> OwnValues | None:
+    layout: Layout,
+    options: InfluenceOptions,
+    estimates: InfluenceEstimates,
+    settings: Mapping[str, Any],
+) -> PerLearnerEstimates | None:
     """What each of two learners reaches alone, with the error that the same variance gives."""
-    if not found.source.paired:
+    if not estimates.source.paired:
         return None
     hypothesis = Hypothesis(math.nan, "two-sided")
     alone = [
@@ -87,45 +90,45 @@ def own_values(
             hypothesis,
             layout,
             options.scheme,
-            replace(found, influence=one, shares=found.shares[k : k + 1]),
+            replace(estimates, influence=one, shares=estimates.shares[k : k + 1]),
         )
-        for k, one in enumerate(found.each, start=1)
+        for k, one in enumerate(estimates.each, start=1)
     ]
     tests = [studied[options.variance].test for studied in alone]
     (a, b), (error_a, error_b) = ([t.estimate for t in tests], [t.se for t in tests])
-    return OwnValues((settings["learner"], settings["other"]), (a, b), (error_a, error_b))
+    return PerLearnerEstimates((settings["learner"], settings["other"]), (a, b), (error_a, error_b))
 
 
-def mc_se_of_estimate(scheme: str, found: Found) -> float:
+def mc_se_of_estimate(scheme: str, estimates: InfluenceEstimates) -> float:
     """Monte-Carlo standard error of the estimate; 0 where nothing is drawn."""
-    return 0.0 if scheme == "leave_one_out" else found.influence.mc_se
+    return 0.0 if scheme == "leave_one_out" else estimates.influence.mc_se
 
 
 # ------------------------------------------------------------------------------- variances
 
 
-def _estimates(layout: Layout, scheme: str, found: Found) -> dict[str, _Estimate]:
-    influence, resamples = found.influence, found.resamples
-    estimates = {"influence": _Estimate(influence.variance, influence.mc_se_variance)}
+def _variances(layout: Layout, scheme: str, estimates: InfluenceEstimates) -> dict[str, _Variance]:
+    influence, resamples = estimates.influence, estimates.resamples
+    known = {"influence": _Variance(influence.variance, influence.mc_se_variance)}
     n_tested = layout.n_tested(scheme)
     if n_tested is not None and not layout.no_jackknife(scheme):
-        jackknife = estimates["jackknife"] = _jackknife(layout, n_tested, influence)
-        for share in found.shares[:1]:
+        jackknife = known["jackknife"] = _jackknife(layout, n_tested, influence)
+        for share in estimates.shares[:1]:
             less, mc_se = share.of_variance(jackknife.variance, jackknife.mc_se)
-            estimates["share"] = _Estimate(less, mc_se, jackknife.df)
-    estimates["term_1"] = _Estimate(influence.term_1_variance, influence.mc_se_term_1_variance)
+            known["share"] = _Variance(less, mc_se, jackknife.df)
+    known["term_1"] = _Variance(influence.term_1_variance, influence.mc_se_term_1_variance)
     ad_hoc = layout.ad_hoc(scheme)
     if scheme == "monte_carlo":
-        estimates["adhoc_monte_carlo"] = _spread_over_repeats(influence.rows, layout.n_folds)
+        known["adhoc_monte_carlo"] = _spread_over_repeats(influence.rows, layout.n_folds)
     elif ad_hoc and isinstance(resamples, Folds):
-        estimates |= _ad_hoc_estimates(ad_hoc, influence.rows, resamples)
+        known |= _ad_hoc_variances(ad_hoc, influence.rows, resamples)
     if scheme == "leave_one_out":
         # Nothing was drawn.
-        return {name: _Estimate(one.variance, 0.0) for name, one in estimates.items()}
-    return estimates
+        return {name: _Variance(one.variance, 0.0) for name, one in known.items()}
+    return known
 
 
-def _jackknife(layout: Layout, n_tested: tuple[int, ...], influence: Influence) -> _Estimate:
+def _jackknife(layout: Layout, n_tested: tuple[int, ...], influence: Influence) -> _Variance:
     """The repaired influence variance, by class: without Monte-Carlo noise, unless none is left.
 
     Welch's degrees of freedom.
@@ -144,24 +147,24 @@ def _jackknife(layout: Layout, n_tested: tuple[int, ...], influence: Influence) 
         part**2 / (len(members) - 1) for part, members in zip(by_class, layout.classes, strict=True)
     )
     if not squares > 0:
-        return _Estimate(total, repaired.mc_se_variance)
+        return _Variance(total, repaired.mc_se_variance)
     df = float(np.clip(total**2 / squares, 1, layout.n_obs - len(layout.classes)))
-    return _Estimate(total, repaired.mc_se_variance, df)
+    return _Variance(total, repaired.mc_se_variance, df)
 
 
-def _spread_over_repeats(rows: np.ndarray, n_folds: int) -> _Estimate:
+def _spread_over_repeats(rows: np.ndarray, n_folds: int) -> _Variance:
     """(10)."""
     m = len(rows)
     if m < 2:
-        return _Estimate(math.nan, math.nan)
+        return _Variance(math.nan, math.nan)
     squares = (rows - rows.mean()) ** 2
     variance = float(squares.sum() / (m - 1))
-    return _Estimate(variance / n_folds, mean_error(squares) / n_folds)
+    return _Variance(variance / n_folds, mean_error(squares) / n_folds)
 
 
-def _ad_hoc_estimates(
+def _ad_hoc_variances(
     names: Sequence[str], rows: np.ndarray, resamples: Folds
-) -> dict[str, _Estimate]:
+) -> dict[str, _Variance]:
     """(6) and (8a) to (8c), averaged over the repeats."""
     folds = rows.reshape(-1, *resamples.n_tested_folds)
     overall = folds.reshape(len(folds), -1) @ resamples.fold_shares
@@ -169,28 +172,30 @@ def _ad_hoc_estimates(
     estimates = {}
     for name in names:
         values = by_repeat[name]
-        estimates[name] = _Estimate(float(values.mean()), mean_error(values))
+        estimates[name] = _Variance(float(values.mean()), mean_error(values))
     return estimates
 
 
 # ---------------------------------------------------------------------------------- status
 
 
-def _status(layout: Layout, scheme: str, found: Found, name: str, one: _Estimate) -> str:
-    if found.source.identical:
+def _status(
+    layout: Layout, scheme: str, estimates: InfluenceEstimates, name: str, one: _Variance
+) -> str:
+    if estimates.source.identical:
         return (
             "degenerate: the two learners gave the same scores (or labels) to every tested "
             "observation in every fit, so there is no difference to test; compare learners that "
             "differ"
         )
-    sampled, n_repeats = scheme not in SINGLE, found.resamples.n_repeats
+    sampled, n_repeats = scheme not in SINGLE, estimates.resamples.n_repeats
     if sampled and n_repeats < MIN_REPEATS:
         return (
             f"too few resamples: {n_repeats} repeats do not suffice to estimate their Monte-Carlo "
             f"error; raise n_repeats to at least {MIN_REPEATS}"
         )
     if not one.variance > ROUNDING**2:
-        return f"degenerate: the variance estimate is zero, {_why_zero(layout, found)}"
+        return f"degenerate: the variance estimate is zero, {_why_zero(layout, estimates)}"
     rough, share = (ROUGH_JACKKNIFE, "half") if name in JACKKNIFES else (ROUGH, "a quarter")
     if sampled and not one.mc_se <= rough * one.variance:
         return (
@@ -200,9 +205,9 @@ def _status(layout: Layout, scheme: str, found: Found, name: str, one: _Estimate
     return "ok"
 
 
-def _why_zero(layout: Layout, found: Found) -> str:
+def _why_zero(layout: Layout, estimates: InfluenceEstimates) -> str:
     if layout.metric == "error":
         return "every observation was predicted equally well"
-    if found.all_tied:
+    if estimates.all_tied:
         return "all scores were equal: the learner tells no observation from another"
     return "every observation was ranked equally well"

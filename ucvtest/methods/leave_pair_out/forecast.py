@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ucvtest.common.exceptions import warn_caller
-from ucvtest.evaluation.time_budget import rounds_within, warm_up
+from ucvtest.common.execution import Execution
+from ucvtest.evaluation.time_budget import decided_fits, rounds_within, warm_up
+from ucvtest.inference.question import Question
 from ucvtest.kernels.leave_pair_out import LABELINGS_PER_CALL
-from ucvtest.methods.leave_pair_out.options import Options
+from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions
 from ucvtest.methods.leave_pair_out.pair_errors import PairErrors
 
-__all__ = ["Forecast", "announce", "forecast", "labelings_within"]
+__all__ = ["Forecast", "affordable_labelings", "announce", "forecast"]
 
 LONG = 60.0
 """Seconds from which a forecast is announced before the fits start."""
@@ -33,7 +35,7 @@ class Forecast:
     seconds: float
 
 
-def forecast(errors: PairErrors, labels: np.ndarray, options: Options) -> Forecast:
+def forecast(errors: PairErrors, labels: np.ndarray, options: LeavePairOutOptions) -> Forecast:
     """Evaluate the observed labeling with a watch; twice where the first call compiles."""
     if errors.how != "fits":
         _seconds(errors, labels)
@@ -42,7 +44,20 @@ def forecast(errors: PairErrors, labels: np.ndarray, options: Options) -> Foreca
     return Forecast(n_labelings * sizes.n_fits, n_labelings * _seconds(errors, labels))
 
 
-def labelings_within(errors: PairErrors, labels: np.ndarray, max_seconds: float) -> int:
+def affordable_labelings(
+    question: Question, errors: PairErrors, max_seconds: float, execution: Execution
+) -> int:
+    """Labelings that there is time for, the observed one among them."""
+    labels = question.target == 1.0
+    if errors.how == "closed form":
+        return _in_closed_form(errors, labels, max_seconds)
+    problem = question.data("a permutation")
+    rows = problem.learnt_rows(question.n_units - 2)
+    fits = decided_fits(problem, rows, max_seconds, execution)
+    return fits // errors.sizes(labels).n_fits
+
+
+def _in_closed_form(errors: PairErrors, labels: np.ndarray, max_seconds: float) -> int:
     """Labelings that there is time for by a closed form; what is tried is no answer."""
     rng, ties = np.random.default_rng(0), errors.ties.copy()
 
@@ -56,7 +71,11 @@ def labelings_within(errors: PairErrors, labels: np.ndarray, max_seconds: float)
 
 
 def announce(
-    errors: PairErrors, labels: np.ndarray, options: Options, seconds: float, learner: str
+    errors: PairErrors,
+    labels: np.ndarray,
+    options: LeavePairOutOptions,
+    seconds: float,
+    learner: str,
 ) -> None:
     """Warn if the fits will take long; `seconds` is what the observed labeling took."""
     sizes = errors.sizes(labels)

@@ -1,37 +1,33 @@
 """The leave-pair-out test of Pahikkala et al. (2025), of an AUC against chance."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from ucvtest.codes.linear_programme import LONGEST_CODE
 from ucvtest.common.execution import Execution
-from ucvtest.data.groups import GroupWeight, as_groups
+from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows
 from ucvtest.designs.structure import pairs_of
-from ucvtest.evaluation.time_budget import decided_fits
-from ucvtest.inference.from_losses import (
-    FromLosses,
-    LossesHeader,
-    chosen_learners,
-    refuse_arguments,
-)
+from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.question import DataQuestion, Question, chosen_learners
+from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.losses.table import Losses
-from ucvtest.methods.leave_pair_out.clusters import cluster_errors
-from ucvtest.methods.leave_pair_out.estimation import run
-from ucvtest.methods.leave_pair_out.forecast import Forecast, forecast, labelings_within
+from ucvtest.methods.leave_pair_out.estimation import errors_for, estimate
+from ucvtest.methods.leave_pair_out.forecast import Forecast, affordable_labelings, forecast
 from ucvtest.methods.leave_pair_out.options import (
     N_SIMULATIONS,
-    Options,
+    LeavePairOutOptions,
     PValue,
     Sizes,
     check_class_sizes,
     check_clusters,
     check_labels,
 )
-from ucvtest.methods.leave_pair_out.pair_errors import GivenErrors, PairErrors, pair_errors
-from ucvtest.methods.leave_pair_out.reporting import result
+from ucvtest.methods.leave_pair_out.reporting import result_from
+from ucvtest.metrics.loss import Loss
 from ucvtest.metrics.names import is_auc
 from ucvtest.metrics.ranks import AUC_NAME as AUC
 from ucvtest.metrics.scorers import chosen_loss
@@ -43,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["LeavePairOutTest"]
 
 
-class LeavePairOutTest(FromLosses):
+class LeavePairOutTest(HypothesisTest):
     r"""Test of a leave-pair-out AUC against labels that mean nothing.
 
     Every pair of a positive and a negative observation is held out in turn, and counts as an
@@ -111,6 +107,8 @@ class LeavePairOutTest(FromLosses):
 
     method_name = "leave_pair_out"
     takes_groups = True
+    takes_rows = True
+    takes_auc = True
     compares = False
     only_loss = AUC
     admits = "every pair of a positive and a negative left out once (LeavePairOut), with scores"
@@ -129,31 +127,42 @@ class LeavePairOutTest(FromLosses):
         scoring: Any = None,
         missing: Missing = "raise",
     ) -> None:
-        if scoring is not None and not is_auc(chosen_loss(None, scoring)):
-            raise ValueError(
-                f"scoring={scoring!r:.60} is no AUC, which the test is about: leave scoring out"
-            )
+        if scoring is not None:
+            self.check_loss(chosen_loss(None, scoring), scoring=scoring)
         # Before the labels are looked at, among which a missing one would be a number.
         X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
         check_labels(y, pos_label)
-        super().__init__(
+        question = self.question_of(
             X,
             y,
             learner,
             alternative="greater",
-            output="score",
             pos_label=pos_label,
             groups=groups,
             group_weight=group_weight,
             backend=backend,
         )
-        self._n_dropped = n_dropped
-        sample = self._problem.sample
-        check_class_sizes(sample.classes, sample.codes)
-        clusters = self.clusters
-        if clusters is not None:
-            check_clusters(clusters, self.labels)
-        self._check_learners(self._problem.learnt_rows(self.n_units - 2))
+        self._ask(replace(question, n_dropped=n_dropped))
+
+    def _ask(self, question: Question) -> None:
+        if question.design is not None and question.clusters is not None:
+            raise ValueError(
+                "losses have groups, whose null distribution needs fits on permuted labels: make "
+                "the test from X and y, or use InfluenceFunctionTest"
+            )
+        super()._ask(question)
+        question = question.with_hypothesis(Hypothesis(self.default_auc, "greater"))
+        if isinstance(question, DataQuestion):
+            check_class_sizes(question.sample.classes, question.sample.class_index)
+            if question.clusters is not None:
+                check_clusters(question.clusters, question.target == 1.0)
+            question = question.ready(question.problem.learnt_rows(question.n_units - 2))
+        else:
+            assert question.design is not None
+            question.check_values()
+            pairs_of(question.design, question.target)
+            check_class_sizes(np.array([0, 1]), question.target.astype(int))
+        self.question = question
 
     @classmethod
     def from_formula(  # type: ignore[override]  # there is no other learner to compare with
@@ -214,43 +223,41 @@ class LeavePairOutTest(FromLosses):
                 "the test is about one: name learner"
             )
         given = chosen_learners(losses, learner, None)
-        groups = as_groups(losses.groups, losses.design.n_obs)
-        if groups is not None and not groups.single:
-            raise ValueError(
-                "losses have groups, whose null distribution needs fits on permuted labels: make "
-                "the test from X and y, or use InfluenceFunctionTest"
-            )
-        test = cls._from_header(LossesHeader.of(given), alternative="greater")
-        test._given = given
-        return test
+        return cls.about(cls.question_of_losses(given, None, "greater", "group"))
 
-    def _take(self, header: LossesHeader) -> None:
-        if header.loss != AUC:
+    @classmethod
+    def check_loss(cls, loss: Any, *, paired: bool = False, scoring: Any = None) -> None:
+        """Refuse what is not the AUC."""
+        if is_auc(loss):
+            return
+        if scoring is not None:
             raise ValueError(
-                f"losses are of loss={header.loss!r}, and the test needs scores: use "
-                "uv.evaluate(..., loss='auc')"
+                f"scoring={scoring!r:.60} is no AUC, which the test is about: leave scoring out"
             )
-        header.check_values()
-        pairs_of(header.design, self.target)
-        check_class_sizes(np.array([0, 1]), self.target.astype(int))
+        name = loss.name if isinstance(loss, Loss) else loss
+        raise ValueError(
+            f"losses are of loss={name!r}, and the test needs scores: use "
+            "uv.evaluate(..., loss='auc')"
+        )
 
     @property
     def estimand(self) -> str:
         """What is estimated, in words."""
-        return f"leave-pair-out AUC at learning-set size {self.n_units - 2}"
+        return f"leave-pair-out AUC at learning-set size {self.question.n_units - 2}"
 
     @property
     def labels(self) -> np.ndarray:
         """Which observations are positive, shape (n,)."""
-        return self.target == 1.0
+        return self.question.target == 1.0
 
     @property
     def n_pairs(self) -> int:
         """Number of pairs of a positive and a negative observation, of different groups."""
         n_pairs = Sizes.of(self.labels).n_pairs
-        if self.clusters is None:
+        clusters = self.question.clusters
+        if clusters is None:
             return n_pairs
-        groups = self.clusters.groups
+        groups = clusters.groups
         return n_pairs - int(groups.sums(self.labels) @ groups.sums(~self.labels))
 
     def fit(
@@ -313,7 +320,7 @@ class LeavePairOutTest(FromLosses):
             If the permutations will take longer than a minute: how many fits, and how long,
             before they start.
         """
-        options = self._options(
+        options = self.fit_options(
             pvalue,
             n_permutations,
             n_simulations=n_simulations,
@@ -322,7 +329,7 @@ class LeavePairOutTest(FromLosses):
         )
         return self._fit(options, rng, n_jobs, batch_size, progress)
 
-    def _options(
+    def fit_options(
         self,
         pvalue: PValue = "permutation",
         n_permutations: int | Literal["exact"] = 9999,
@@ -330,74 +337,71 @@ class LeavePairOutTest(FromLosses):
         n_simulations: int = N_SIMULATIONS,
         stop_after: int | None = None,
         max_seconds: float | None = None,
-    ) -> Options:
+    ) -> LeavePairOutOptions:
         """The options of `fit`, validated."""
-        options = Options.of(pvalue, n_permutations, n_simulations, stop_after, max_seconds)
-        if self.clusters is not None and options.pvalue != "permutation":
+        question = self.question
+        options = LeavePairOutOptions.of(
+            pvalue, n_permutations, n_simulations, stop_after, max_seconds
+        )
+        if question.clusters is not None and options.pvalue != "permutation":
             raise ValueError(
                 f"pvalue={options.pvalue!r} is about independent observations, and there are "
                 "groups: use 'permutation'"
             )
-        if self._header is not None and options.pvalue == "permutation":
+        if question.design is not None and options.pvalue == "permutation":
             raise ValueError(
                 "pvalue='permutation' needs fits on permuted labels, and scores are given: use "
                 "'supremum', 'wmw' or 'empirical', or make the test from X and y"
             )
-        if self._header is not None:
-            refuse_arguments(max_seconds=max_seconds)
-        if options.pvalue == "supremum" and self.n_obs > LONGEST_CODE:
+        question.refuse_budget(max_seconds=max_seconds)
+        if options.pvalue == "supremum" and question.n_obs > LONGEST_CODE:
             raise ValueError(
-                f"pvalue='supremum' is for up to {LONGEST_CODE} observations, got {self.n_obs}: "
-                "use 'permutation' or 'wmw'"
+                f"pvalue='supremum' is for up to {LONGEST_CODE} observations, got "
+                f"{question.n_obs}: use 'permutation' or 'wmw'"
             )
         return options
 
-    def _execution_without_fits(
-        self, options: Options, rng: Any, n_jobs: Any, batch_size: Any
+    def _execution(
+        self,
+        options: LeavePairOutOptions,
+        rng: Any,
+        n_jobs: Any,
+        batch_size: Any,
+        max_seconds: Any,
     ) -> Execution:
         if options.pvalue != "empirical":
-            return super()._execution_without_fits(options, rng, n_jobs, batch_size)
-        # The settings that are simulated have draws of their own.
-        refuse_arguments(n_jobs=n_jobs, batch_size=batch_size)
-        return Execution.of(rng, n_jobs, batch_size)
+            return super()._execution(options, rng, n_jobs, batch_size, max_seconds)
+        # The settings that are simulated need draws, also where nothing is fitted.
+        self.question.refuse_budget(n_jobs=n_jobs, batch_size=batch_size)
+        return Execution.of(rng, n_jobs, batch_size, max_seconds)
 
-    def _answer(self, options: Options, execution: Execution) -> TestResult:
-        errors = self._errors(execution)
+    def _answer(self, options: LeavePairOutOptions, execution: Execution) -> TestResult:
+        question = self.question
+        labels = question.target == 1.0
+        errors = errors_for(question, execution)
+        sizes = errors.sizes(labels)
         if options.max_seconds is not None:
-            labelings = self._labelings_within(options.max_seconds, errors, execution)
-            options = options.within(labelings, errors.sizes(self.labels))
-        settings = self._settings() | {"learn_size": self.n_units - 2} | options.settings()
-        # Scores that are given have a seed of their own; only simulations draw besides.
-        drawn = self._given is None or options.pvalue == "empirical"
-        settings["rng"] = execution.seed if drawn else settings.get("rng")
-        found = run(errors, self.labels, options, execution, settings["learner"])
-        return result(
+            seconds = options.max_seconds
+            labelings = affordable_labelings(question, errors, seconds, execution)
+            options = options.within(labelings, sizes)
+        settings = question.settings(self.method_name) | {"learn_size": question.n_units - 2}
+        settings |= options.settings() | self._seed(options, execution)
+        settings.setdefault("rng", None)
+        return result_from(
             options,
-            errors.sizes(self.labels),
-            found,
+            sizes,
+            estimate(errors, labels, options, execution, settings["learner"]),
             estimand=self.estimand,
             settings=settings,
-            given=self._given,
+            given=question.observed,
             exchangeable=errors.exchangeable,
         )
 
-    def _labelings_within(
-        self, max_seconds: float, errors: PairErrors, execution: Execution
-    ) -> int:
-        """Labelings that there is time for, the observed one among them."""
-        if errors.how == "closed form":
-            return labelings_within(errors, self.labels, max_seconds)
-        rows = self._problem.learnt_rows(self.n_units - 2)
-        fits = decided_fits(self._problem, rows, max_seconds, execution)
-        return fits // errors.sizes(self.labels).n_fits
-
-    def _errors(self, execution: Execution) -> PairErrors:
-        if self._given is not None:
-            return GivenErrors(self._given, self.target)
-        sample, learner = self._problem.sample, self.learners[0]
-        if self.clusters is not None:
-            return cluster_errors(sample, learner, self.clusters, execution)
-        return pair_errors(sample, learner, execution)
+    def _seed(self, options: LeavePairOutOptions, execution: Execution) -> dict[str, Any]:
+        """The seed; of scores that are given theirs stays, unless settings are simulated."""
+        if options.pvalue == "empirical":
+            return {"rng": execution.seed}
+        return self.question.seed_settings(execution)
 
     def forecast(
         self, n_permutations: int | Literal["exact"] = 9999, *, n_jobs: int | None = None
@@ -424,7 +428,7 @@ class LeavePairOutTest(FromLosses):
         The observed labeling is evaluated with a watch; twice by jitted learners, which are
         compiled the first time.
         """
-        self._needs_data("forecast")
-        options = self._options("permutation", n_permutations)
-        execution = Execution.of(0, n_jobs, None)
-        return forecast(self._errors(execution), self.labels, options)
+        self.question.data("forecast")
+        options = self.fit_options("permutation", n_permutations)
+        errors = errors_for(self.question, Execution.of(0, n_jobs, None))
+        return forecast(errors, self.labels, options)

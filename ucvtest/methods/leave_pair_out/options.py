@@ -9,13 +9,13 @@ import numpy as np
 from ucvtest.common.checks import as_integer, check_choice, check_number, check_seconds
 from ucvtest.data.groups import Clusters
 from ucvtest.data.sample import as_response, response_has_classes
-from ucvtest.stats.cluster_permutation import Exchangeable
+from ucvtest.stats.cluster_permutation import ExchangeableLabels
 from ucvtest.stats.sequential import checked_stop_after, permutations_within
 
 __all__ = [
     "N_SIMULATIONS",
     "PVALUES",
-    "Options",
+    "LeavePairOutOptions",
     "PValue",
     "Sizes",
     "check_class_sizes",
@@ -81,7 +81,7 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Options:
+class LeavePairOutOptions:
     """The options of `LeavePairOutTest.fit`."""
 
     pvalue: PValue
@@ -170,7 +170,7 @@ class Options:
         return chosen
 
 
-def check_enumeration(options: Options, sizes: Sizes, how: str, learner: str) -> None:
+def check_enumeration(options: LeavePairOutOptions, sizes: Sizes, how: str, learner: str) -> None:
     """Refuse to go through more labelings than the learner allows; `how` as in `PairErrors`."""
     n_labelings, most = options.n_labelings(sizes), _MAX_LABELINGS[how]
     if options.n_permutations == "exact" and n_labelings > most:
@@ -216,7 +216,7 @@ def check_clusters(clusters: Clusters, labels: np.ndarray) -> None:
             f"groups names {clusters.n_groups} groups: without two of them, two at least must "
             "be left to learn from"
         )
-    if Exchangeable.of(labels, clusters.groups.index).n_labelings == 1:
+    if ExchangeableLabels.of(labels, clusters.groups.index).n_labelings == 1:
         raise ValueError(
             "groups leave one labeling alone: labels are permuted within groups, and those of "
             "groups with one label among groups of the same size"

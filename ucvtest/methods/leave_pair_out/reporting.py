@@ -8,14 +8,14 @@ from ucvtest.codes.critical_values import supremum_critical_value, supremum_pval
 from ucvtest.codes.null_distributions import NullDistribution
 from ucvtest.inference.notes import INDEPENDENCE, budget_notes, reuse_notes
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.leave_pair_out.estimation import Found
-from ucvtest.methods.leave_pair_out.options import Options, PValue, Sizes
+from ucvtest.methods.leave_pair_out.estimation import LeavePairOutEstimates
+from ucvtest.methods.leave_pair_out.options import LeavePairOutOptions, PValue, Sizes
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
-from ucvtest.stats.cluster_permutation import Exchangeable
+from ucvtest.stats.cluster_permutation import ExchangeableLabels
 from ucvtest.stats.monte_carlo import pvalue_error
 
-__all__ = ["result"]
+__all__ = ["result_from"]
 
 LEVELS = (0.05, 0.01, 0.001)
 """Levels of the table of critical values."""
@@ -37,23 +37,23 @@ NOT_SET = ("other", "other_backend", "alternative", "null_value")
 """What the settings of other tests say, and is no choice here."""
 
 
-def result(
-    options: Options,
+def result_from(
+    options: LeavePairOutOptions,
     sizes: Sizes,
-    found: Found,
+    estimates: LeavePairOutEstimates,
     *,
     estimand: str,
     settings: Mapping[str, Any],
     given: LossDifference | None,
-    exchangeable: Exchangeable | None = None,
+    exchangeable: ExchangeableLabels | None = None,
 ) -> TestResult:
     """The result of a test, but for its seconds."""
     hypothesis = _NULL_HYPOTHESIS[options.pvalue]
     if exchangeable is not None:
         hypothesis = exchangeable.in_words
-    u = found.n_errors / sizes.n_pairs
-    pvalue, worst = _pvalue(options, sizes, found)
-    null = found.nulls.get(worst)
+    u = estimates.n_errors / sizes.n_pairs
+    pvalue, worst = _pvalue(options, sizes, estimates)
+    null = estimates.nulls.get(worst)
     return TestResult(
         estimate=1.0 - u,
         se=math.nan,
@@ -65,64 +65,75 @@ def result(
         alternative="greater",
         method="Leave-pair-out test of label independence",
         estimand=estimand,
-        reference=IN_WORDS[options.pvalue] if found.sequence is None else "sequential permutation",
-        status=_status(sizes, found),
+        reference=IN_WORDS[options.pvalue]
+        if estimates.sequence is None
+        else "sequential permutation",
+        status=_status(sizes, estimates),
         n_obs=sizes.n_obs,
-        n_fits=found.n_labelings * sizes.n_fits,
+        n_fits=estimates.n_labelings * sizes.n_fits,
         elapsed=math.nan,
         settings={key: value for key, value in settings.items() if key not in NOT_SET},
-        diagnostics=_diagnostics(sizes, found, pvalue, null, hypothesis),
-        notes=(*_notes(options, sizes, found, pvalue, worst), *reuse_notes(given)),
-        tables=_tables(options, sizes, found),
+        diagnostics=_diagnostics(sizes, estimates, pvalue, null, hypothesis),
+        notes=(*_notes(options, sizes, estimates, pvalue, worst), *reuse_notes(given)),
+        tables=_tables(options, sizes, estimates),
         pictures={} if null is None else {"null": _picture(sizes, null, u)},
         better="higher",
         null_hypothesis=hypothesis,
     )
 
 
-def _pvalue(options: Options, sizes: Sizes, found: Found) -> tuple[float, str]:
+def _pvalue(
+    options: LeavePairOutOptions, sizes: Sizes, estimates: LeavePairOutEstimates
+) -> tuple[float, str]:
     """The p-value, and the name of the null distribution that gives it."""
     if options.pvalue == "supremum":
-        return supremum_pvalue(found.n_errors, sizes.n_obs, sizes.n_positive), ""
-    if found.sequence is not None:
-        return found.sequence.pvalue, "permutation"
+        return supremum_pvalue(estimates.n_errors, sizes.n_obs, sizes.n_positive), ""
+    if estimates.sequence is not None:
+        return estimates.sequence.pvalue, "permutation"
     # Half an error more than a whole number is not what fixed functions have: rounded up.
-    n_errors = math.ceil(found.n_errors) if options.pvalue == "wmw" else found.n_errors
-    pvalues = {name: null.pvalue(n_errors) for name, null in found.nulls.items()}
+    n_errors = math.ceil(estimates.n_errors) if options.pvalue == "wmw" else estimates.n_errors
+    pvalues = {name: null.pvalue(n_errors) for name, null in estimates.nulls.items()}
     worst = max(pvalues, key=lambda name: pvalues[name])
     return pvalues[worst], worst
 
 
 def _diagnostics(
-    sizes: Sizes, found: Found, pvalue: float, null: NullDistribution | None, hypothesis: str
+    sizes: Sizes,
+    estimates: LeavePairOutEstimates,
+    pvalue: float,
+    null: NullDistribution | None,
+    hypothesis: str,
 ) -> dict[str, Any]:
     known: dict[str, Any] = {
-        "n_errors": found.n_errors,
-        "n_ties": found.n_ties,
+        "n_errors": estimates.n_errors,
+        "n_ties": estimates.n_ties,
         "n_pairs": sizes.n_pairs,
         "null_hypothesis": hypothesis,
-        "computed_by": found.computed_by,
-        **found.ties,
+        "computed_by": estimates.computed_by,
+        **estimates.ties,
     }
     if null is not None:
         known["null_errors"] = null.errors
         known["null_probabilities"] = null.probabilities
-        if found.sequence is not None:
-            known["mc_se_pvalue"] = found.sequence.error
-            known["n_drawn"], known["n_extreme"] = found.sequence.n_drawn, found.sequence.n_extreme
+        if estimates.sequence is not None:
+            known["mc_se_pvalue"] = estimates.sequence.error
+            known["n_drawn"], known["n_extreme"] = (
+                estimates.sequence.n_drawn,
+                estimates.sequence.n_extreme,
+            )
         elif null.sampled:
             known["mc_se_pvalue"] = pvalue_error(pvalue, int(null.counts.sum()))
     return known
 
 
-def _status(sizes: Sizes, found: Found) -> str:
-    null = found.nulls.get("permutation")
-    if found.n_ties == sizes.n_pairs:
+def _status(sizes: Sizes, estimates: LeavePairOutEstimates) -> str:
+    null = estimates.nulls.get("permutation")
+    if estimates.n_ties == sizes.n_pairs:
         return (
             "degenerate: every pair is tied, so the learner scores all observations the same; "
             "use a learner that learns something, or a smaller penalty"
         )
-    if found.sequence is not None and found.sequence.stopped:
+    if estimates.sequence is not None and estimates.sequence.stopped:
         # Few draws are no fault then, nor are few different ones.
         return "ok"
     if null is not None and null.sampled and int(null.counts.sum()) < LEAST_PERMUTATIONS:
@@ -133,18 +144,22 @@ def _status(sizes: Sizes, found: Found) -> str:
 
 
 def _notes(
-    options: Options, sizes: Sizes, found: Found, pvalue: float, worst: str
+    options: LeavePairOutOptions,
+    sizes: Sizes,
+    estimates: LeavePairOutEstimates,
+    pvalue: float,
+    worst: str,
 ) -> tuple[str, ...]:
     notes = [
-        f"{found.n_errors:g} errors in {sizes.n_pairs} pairs; {found.n_ties} tied pairs count one "
-        "half each.",
+        f"{estimates.n_errors:g} errors in {sizes.n_pairs} pairs; {estimates.n_ties} tied pairs "
+        "count one half each.",
         _NULL_IN_WORDS[options.pvalue],
     ]
     notes += budget_notes(options.n_permutations, options.asked, options.max_seconds)
-    null = found.nulls.get(worst)
-    if found.sequence is not None:
-        error = found.sequence.error
-        notes.append(f"{found.sequence.words} Its Monte-Carlo standard error is {error:.2g}.")
+    null = estimates.nulls.get(worst)
+    if estimates.sequence is not None:
+        error = estimates.sequence.error
+        notes.append(f"{estimates.sequence.words} Its Monte-Carlo standard error is {error:.2g}.")
     elif null is not None and null.sampled:
         n_drawn = int(null.counts.sum())
         error = pvalue_error(pvalue, n_drawn)
@@ -152,13 +167,13 @@ def _notes(
         notes.append(f"{n_drawn} {drawn}: Monte-Carlo standard error of the p-value {error:.2g}.")
     if options.pvalue == "empirical":
         notes.append(f"The largest p-value comes from: {worst}.")
-    if options.pvalue == "supremum" and _critical_errors(LEVEL_SHOWN, sizes, found) < 0:
+    if options.pvalue == "supremum" and _critical_errors(LEVEL_SHOWN, sizes, estimates) < 0:
         notes.append(
             f"With {sizes.n_positive} positives and {sizes.n_negative} negatives the supremum test "
             "cannot reject at the 5% level, even without an error: use pvalue='permutation', or "
             "more data."
         )
-    if found.ties.get("distance_ties"):
+    if estimates.ties.get("distance_ties"):
         notes.append(
             "Some neighbours are equally far away; earlier rows count as nearer, so the result "
             "depends on the order of the rows."
@@ -194,15 +209,17 @@ _NULL_IN_WORDS: Mapping[PValue, str] = {
 }
 
 
-def _critical_errors(alpha: float, sizes: Sizes, found: Found) -> float:
+def _critical_errors(alpha: float, sizes: Sizes, estimates: LeavePairOutEstimates) -> float:
     """Largest number of errors that rejects at a level; below 0 if none does."""
-    if not found.nulls:
+    if not estimates.nulls:
         return float(supremum_critical_value(alpha, sizes.n_obs, sizes.n_positive))
-    return min(null.critical_value(alpha) for null in found.nulls.values())
+    return min(null.critical_value(alpha) for null in estimates.nulls.values())
 
 
-def _tables(options: Options, sizes: Sizes, found: Found) -> dict[str, dict[str, tuple[Any, ...]]]:
-    largest = [_critical_errors(alpha, sizes, found) for alpha in LEVELS]
+def _tables(
+    options: LeavePairOutOptions, sizes: Sizes, estimates: LeavePairOutEstimates
+) -> dict[str, dict[str, tuple[Any, ...]]]:
+    largest = [_critical_errors(alpha, sizes, estimates) for alpha in LEVELS]
     tables: dict[str, dict[str, tuple[Any, ...]]] = {
         "Largest number of errors that rejects": {
             "level": tuple(f"{100 * alpha:g}%" for alpha in LEVELS),
@@ -214,8 +231,8 @@ def _tables(options: Options, sizes: Sizes, found: Found) -> dict[str, dict[str,
     }
     if options.pvalue == "empirical":
         tables["Simulated settings"] = {
-            "setting": tuple(found.nulls),
-            "pvalue": tuple(each.pvalue(found.n_errors) for each in found.nulls.values()),
+            "setting": tuple(estimates.nulls),
+            "pvalue": tuple(each.pvalue(estimates.n_errors) for each in estimates.nulls.values()),
         }
     return tables
 

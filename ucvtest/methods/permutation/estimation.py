@@ -20,7 +20,7 @@ from ucvtest.methods.permutation.optimism import (
     optimism,
     relabeled_losses,
 )
-from ucvtest.methods.permutation.options import Options
+from ucvtest.methods.permutation.options import PermutationOptions
 from ucvtest.methods.permutation.permuted_labels import (
     Relabeling,
     all_labels,
@@ -30,9 +30,15 @@ from ucvtest.methods.permutation.permuted_labels import (
     reference_labels,
 )
 from ucvtest.metrics.loss import Loss
-from ucvtest.stats.sequential import Sequence, Stopping
+from ucvtest.stats.sequential import BatchSizes, SequentialPvalue
 
-__all__ = ["Found", "as_small", "from_labelings", "in_closed_form", "labelings_within"]
+__all__ = [
+    "PermutationEstimates",
+    "as_small",
+    "from_labelings",
+    "in_closed_form",
+    "labelings_within",
+]
 
 TIED = 100 * np.finfo(float).eps
 """In-sample errors that differ by less are equal but for rounding, as a share of the error itself
@@ -43,7 +49,7 @@ JITTED_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class PermutationEstimates:
     """Estimates, and the labelings that they come from: None for the closed form."""
 
     e_in: float
@@ -54,7 +60,7 @@ class Found:
     one_class_fits: int
     ties: Mapping[str, int]
     relabeled: Optimism | None
-    sequence: Sequence | None = None
+    sequence: SequentialPvalue | None = None
 
     @property
     def e_out(self) -> float:
@@ -66,14 +72,14 @@ def from_labelings(
     sample: Sample,
     learner: Learner,
     loss: Loss,
-    options: Options,
+    options: PermutationOptions,
     execution: Execution,
     relabeling: Relabeling | None = None,
-) -> Found:
+) -> PermutationEstimates:
     """Fit labelings drawn at random, or all of them."""
     evaluator = Evaluator.run_by(execution, sample, learner, loss.output)
     if isinstance(options.n_permutations, int):
-        execution.expect(options.n_permutations + 1, at_most=options.stop_after is not None)
+        execution.announce_total(options.n_permutations + 1, at_most=options.stop_after is not None)
     # Seeds of the fits come from a stream of their own, so that labels depend on rng alone.
     seeds = np.random.default_rng(int(execution.generator.integers(2**63 - 1)))
     real = sample.target[None]
@@ -93,7 +99,7 @@ def from_labelings(
         )
     ties = Counter(predictions.ties)
     ties.update(found.ties)
-    return Found(
+    return PermutationEstimates(
         e_in=float(e_in[0]),
         e_gen=found.mean("e_gen"),
         p_in=found.mean("p_in"),
@@ -110,7 +116,7 @@ def labelings_within(
     sample: Sample,
     learner: Learner,
     loss: Loss,
-    options: Options,
+    options: PermutationOptions,
     execution: Execution,
     relabeling: Relabeling | None = None,
 ) -> int:
@@ -131,30 +137,32 @@ def labelings_within(
             warm_up(trial)
         return rounds_within([trial], seconds, "fit to permuted labels") - 1
 
-    return execution.course.decided(f"labelings of {learner.name} in {seconds:g} s", decide)
+    return execution.progress.recall_or_decide(
+        f"labelings of {learner.name} in {seconds:g} s", decide
+    )
 
 
 def _sequential(
     evaluator: Evaluator,
     loss: Loss,
     e_in: float,
-    options: Options,
+    options: PermutationOptions,
     execution: Execution,
     seeds: np.random.Generator,
     sample: Sample,
     relabeling: Relabeling | None,
-) -> tuple[Optimism, Sequence]:
+) -> tuple[Optimism, SequentialPvalue]:
     """Fit permuted labels until enough of them are fitted as well as the real ones."""
     assert options.stop_after is not None
     size = batch_size(execution.batch_size, sample.target)
     at_once = JITTED_AT_ONCE if evaluator.jitted else 1
     n_most = int(options.n_permutations)
-    stopping = Stopping(n_most, options.stop_after, size, at_once)
+    stopping = BatchSizes(n_most, options.stop_after, size, at_once)
     seen = []
 
     def see(found: Mapping[str, np.ndarray]) -> None:
         seen.append(as_small(e_in, found["e_in"], found["e_in"] + found["e_gen"]))
-        stopping.see(seen[-1])
+        stopping.record(seen[-1])
 
     rng = execution.generator
     if relabeling is None:
@@ -162,7 +170,7 @@ def _sequential(
     else:
         labels = relabeling.until(rng, stopping)
     found = optimism(evaluator, sample, loss, options.sampling, labels, seeds, see, relabeling)
-    sequence = Sequence.of(np.concatenate(seen), options.stop_after)
+    sequence = SequentialPvalue.of(np.concatenate(seen), options.stop_after)
     return found.first(sequence.n_drawn), sequence
 
 
@@ -173,7 +181,10 @@ def as_small(e_in: float, drawn: np.ndarray, e_out: np.ndarray | float) -> np.nd
 
 
 def _batches(
-    target: np.ndarray, options: Options, execution: Execution, relabeling: Relabeling | None
+    target: np.ndarray,
+    options: PermutationOptions,
+    execution: Execution,
+    relabeling: Relabeling | None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
     if relabeling is not None:
         if options.exact:
@@ -194,11 +205,11 @@ def in_closed_form(
     sampling: Sampling,
     execution: Execution,
     relabeling: Relabeling | None = None,
-) -> Found:
+) -> PermutationEstimates:
     """The mean over all labelings, from the matrix of a linear smoother."""
     matrix, n_fits = find_smoother(learner, sample, execution.n_jobs)
     n_fits = max(n_fits, 1)
-    execution.fitted(n_fits)
+    execution.count_fits(n_fits)
     y, n = sample.target, sample.n_obs
     if relabeling is None:
         drawn = reference_labels(y, sampling)
@@ -215,7 +226,7 @@ def in_closed_form(
     if sample.n_classes == 2:
         # The same with labels and fitted values in -1, 1 instead of 0, 1.
         p_in = 4 * p_in - 2 * mean - 2 * fitted + 1
-    return Found(
+    return PermutationEstimates(
         e_in=e_in,
         e_gen=float(e_gen),
         p_in=float(p_in),

@@ -1,20 +1,24 @@
 """The permutation estimate of out-of-sample error of Magdon-Ismail and Mertsalov (2011)."""
 
-from typing import Any, Literal
+import math
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from ucvtest.common.execution import Execution
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing
-from ucvtest.inference.old_base import HypothesisTest
+from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.question import DataQuestion, Question
+from ucvtest.inference.studentise import Hypothesis
 from ucvtest.kernels.permutation import Sampling
 from ucvtest.learners.adapters.translate import Backend
+from ucvtest.learners.base import Learner
+from ucvtest.losses.table import Losses
 from ucvtest.methods.permutation.estimation import from_labelings, in_closed_form, labelings_within
-from ucvtest.methods.permutation.options import Options, check_response
+from ucvtest.methods.permutation.options import PermutationOptions, check_response
 from ucvtest.methods.permutation.permuted_labels import Relabeling
-from ucvtest.methods.permutation.reporting import result
-from ucvtest.metrics.loss import Loss
+from ucvtest.methods.permutation.reporting import result_from
 from ucvtest.results.result import TestResult
 
 __all__ = ["PermutationComplexityTest"]
@@ -89,9 +93,7 @@ class PermutationComplexityTest(HypothesisTest):
     compares = False
     takes_groups = True
     admits = "none: it needs fits to permuted labels, which no losses of resamples hold"
-    no_losses = "it needs fits to permuted labels"
-
-    loss: Loss
+    takes_losses = False
 
     def __init__(
         self,
@@ -107,7 +109,7 @@ class PermutationComplexityTest(HypothesisTest):
         scoring: Any = None,
         missing: Missing = "raise",
     ) -> None:
-        super().__init__(
+        question = self.question_of(
             X,
             y,
             learner,
@@ -120,14 +122,45 @@ class PermutationComplexityTest(HypothesisTest):
             missing=missing,
             scoring=scoring,
         )
-        check_response(self._problem.sample)
-        self._relabeling = Relabeling.of(self.target, self.clusters)
-        self._check_learners(self.n_obs)
+        self._ask(question)
+
+    def _ask(self, question: Question) -> None:
+        super()._ask(question)
+        check_response(question.data("a permutation test").sample)
+        assert isinstance(question, DataQuestion)
+        self._relabeling = Relabeling.of(question.target, question.clusters)
+        # Small in-sample errors speak against the null hypothesis, whatever else is asked.
+        fixed = question.with_hypothesis(Hypothesis(math.nan, "less"))
+        self.question = fixed.ready(question.n_obs)
+
+    @classmethod
+    def from_losses(  # type: ignore[override]  # there is nothing to choose about them
+        cls, losses: Any, learner: str | int | None = None, other: str | int | None = None
+    ) -> Self:
+        """Refuse existing losses: the test needs fits to permuted labels.
+
+        Parameters
+        ----------
+        losses : Losses
+        learner, other : optional
+
+        Raises
+        ------
+        ValueError
+            Always.
+        """
+        if isinstance(losses, Losses):
+            cls.check_learning(losses.design)
+        raise ValueError(
+            f"{cls.__name__} admits no losses: it needs fits to permuted labels; make the test "
+            "from X and y"
+        )
 
     @property
     def estimand(self) -> str:
         """What is estimated, in words."""
-        return f"out-of-sample {self.loss.in_words} of the rule learnt from all observations"
+        words = self.question.metric.in_words
+        return f"out-of-sample {words} of the rule learnt from all observations"
 
     def fit(
         self,
@@ -184,12 +217,12 @@ class PermutationComplexityTest(HypothesisTest):
             If an argument cannot be used, there is no time for any answer, or a learner fails on a
             labeling.
         """
-        options = self._options(
+        options = self.fit_options(
             n_permutations, sampling, delta, stop_after=stop_after, max_seconds=max_seconds
         )
         return self._fit(options, rng, n_jobs, batch_size, progress)
 
-    def _options(
+    def fit_options(
         self,
         n_permutations: int | Literal["exact", "analytic"] = 100,
         sampling: Sampling = "permutation",
@@ -197,36 +230,42 @@ class PermutationComplexityTest(HypothesisTest):
         *,
         stop_after: int | None = None,
         max_seconds: float | None = None,
-    ) -> Options:
+    ) -> PermutationOptions:
         """The options of `fit`, validated."""
-        return Options.of(
+        return PermutationOptions.of(
             n_permutations,
             sampling,
             delta,
             stop_after,
             max_seconds,
-            sample=self._problem.sample,
-            learner=self.learners[0],
-            loss=self.loss,
+            sample=self.question.data("a permutation test").sample,
+            learner=self._learner,
+            loss=self.question.loss,
             relabeling=self._relabeling,
         )
 
-    def _answer(self, options: Options, execution: Execution) -> TestResult:
-        sample, learner, loss = self._problem.sample, self.learners[0], self.loss
+    @property
+    def _learner(self) -> Learner:
+        (learner,) = self.question.learners.values()
+        return learner
+
+    def _answer(self, options: PermutationOptions, execution: Execution) -> TestResult:
+        question, learner, relabeling = self.question, self._learner, self._relabeling
+        sample, loss = question.data("a permutation test").sample, question.loss
         if options.max_seconds is not None:
-            parts = (sample, learner, loss, options, execution, self._relabeling)
-            options = options.within(labelings_within(*parts))
+            allowed = labelings_within(sample, learner, loss, options, execution, relabeling)
+            options = options.within(allowed)
         if options.analytic:
-            found = in_closed_form(sample, learner, options.sampling, execution, self._relabeling)
+            estimates = in_closed_form(sample, learner, options.sampling, execution, relabeling)
         else:
-            found = from_labelings(sample, learner, loss, options, execution, self._relabeling)
-        settings = self._settings() | options.settings | {"rng": execution.seed}
-        return result(
+            estimates = from_labelings(sample, learner, loss, options, execution, relabeling)
+        seed = question.seed_settings(execution)
+        return result_from(
             sample,
             loss,
             options,
-            found,
+            estimates,
             estimand=self.estimand,
-            settings=settings,
-            relabeling=self._relabeling,
+            settings=question.settings(self.method_name) | options.settings | seed,
+            relabeling=relabeling,
         )

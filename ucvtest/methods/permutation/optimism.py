@@ -228,7 +228,7 @@ def find_smoother(
     if has_hat_matrix(learner):
         return hat_matrix(learner, sample.matrix), 0
     n, y = sample.n_obs, sample.target
-    numbers = replace(sample, response=y, classes=None, codes=None)
+    numbers = replace(sample, response=y, classes=None, class_index=None)
     try:
         learner.check(numbers, "number", n)
     except ValueError as error:

@@ -13,7 +13,7 @@ from ucvtest.methods.permutation.permuted_labels import Relabeling, n_labelings
 from ucvtest.metrics.loss import Loss
 from ucvtest.stats.sequential import checked_stop_after, permutations_within
 
-__all__ = ["Options", "check_response"]
+__all__ = ["PermutationOptions", "check_response"]
 
 MAX_LABELINGS_JITTED = 200_000
 MAX_LABELINGS_OTHERWISE = 20_000
@@ -21,7 +21,7 @@ MAX_LABELINGS_OTHERWISE = 20_000
 
 
 @dataclass(frozen=True)
-class Options:
+class PermutationOptions:
     """The options of `PermutationComplexityTest.fit`."""
 
     n_permutations: int | str

@@ -9,16 +9,16 @@ import numpy as np
 from ucvtest.data.sample import Sample
 from ucvtest.inference.notes import INDEPENDENCE, budget_notes, tie_notes
 from ucvtest.kernels.permutation import Sampling, complexity_bound, error_bound
-from ucvtest.methods.permutation.estimation import Found, as_small
+from ucvtest.methods.permutation.estimation import PermutationEstimates, as_small
 from ucvtest.methods.permutation.optimism import Optimism
-from ucvtest.methods.permutation.options import Options
+from ucvtest.methods.permutation.options import PermutationOptions
 from ucvtest.methods.permutation.permuted_labels import Relabeling
 from ucvtest.metrics.loss import Loss
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
 from ucvtest.stats.monte_carlo import pvalue_error
 
-__all__ = ["result"]
+__all__ = ["result_from"]
 
 LEAST_FOR_TEST = 19
 """Fewest permutations whose smallest p-value is 0.05."""
@@ -32,73 +32,73 @@ LABELS: Mapping[Sampling, str] = {
 }
 
 
-def result(
+def result_from(
     sample: Sample,
     loss: Loss,
-    options: Options,
-    found: Found,
+    options: PermutationOptions,
+    estimates: PermutationEstimates,
     *,
     estimand: str,
     settings: Mapping[str, Any],
     relabeling: Relabeling | None = None,
 ) -> TestResult:
     """The result of a test, but for its seconds."""
-    pvalue = _pvalue(options, found)
+    pvalue = _pvalue(options, estimates)
     # Bounds are proved for independent observations.
-    bounds = {} if relabeling is not None else _bounds(sample, loss, options, found)
+    bounds = {} if relabeling is not None else _bounds(sample, loss, options, estimates)
     null = INDEPENDENCE if relabeling is None else relabeling.exchangeable.in_words
     tested = not math.isnan(pvalue)
     matrix = {} if loss.matrix is None else {"loss_matrix": loss.matrix.tolist()}
     return TestResult(
-        estimate=found.e_out,
+        estimate=estimates.e_out,
         se=math.nan,
         variance=math.nan,
-        statistic=found.e_in,
+        statistic=estimates.e_in,
         pvalue=pvalue,
         df=math.nan,
         null_value=math.nan,
         alternative="less",
         method="Permutation test and estimate of out-of-sample error",
         estimand=estimand,
-        reference=_reference(options, found),
+        reference=_reference(options, estimates),
         status=_status(options),
         n_obs=sample.n_obs,
-        n_fits=found.n_fits,
+        n_fits=estimates.n_fits,
         elapsed=math.nan,
         settings={**settings, **matrix},
-        diagnostics=_diagnostics(options, found, pvalue, bounds, null),
-        notes=_notes(sample, loss, options, found, bounds),
-        tables=_tables(options, found, bounds),
-        pictures=_pictures(loss, options, found),
+        diagnostics=_diagnostics(options, estimates, pvalue, bounds, null),
+        notes=_notes(sample, loss, options, estimates, bounds),
+        tables=_tables(options, estimates, bounds),
+        pictures=_pictures(loss, options, estimates),
         null_hypothesis=null if tested else None,
     )
 
 
-def _pvalue(options: Options, found: Found) -> float:
+def _pvalue(options: PermutationOptions, estimates: PermutationEstimates) -> float:
     """Share of labelings that are fitted as well as the real one, or better."""
-    if found.relabeled is None or options.sampling != "permutation":
+    if estimates.relabeled is None or options.sampling != "permutation":
         return math.nan
-    if found.sequence is not None:
-        return found.sequence.pvalue
-    e_out = found.relabeled.mean("e_in") + found.relabeled.mean("e_gen")
-    counted = as_small(found.e_in, found.relabeled.e_in, e_out)
-    if found.relabeled.observed is not None:
+    if estimates.sequence is not None:
+        return estimates.sequence.pvalue
+    e_out = estimates.relabeled.mean("e_in") + estimates.relabeled.mean("e_gen")
+    counted = as_small(estimates.e_in, estimates.relabeled.e_in, e_out)
+    if estimates.relabeled.observed is not None:
         # Fits with randomness of their own may differ when they are repeated.
-        counted |= found.relabeled.observed
+        counted |= estimates.relabeled.observed
         # All permutations are equally likely: a count, which no sum of shares rounds.
         return float(counted.mean())
     return float((counted.sum() + 1) / (len(counted) + 1))
 
 
-def _reference(options: Options, found: Found) -> str:
-    if found.relabeled is None or options.sampling != "permutation":
+def _reference(options: PermutationOptions, estimates: PermutationEstimates) -> str:
+    if estimates.relabeled is None or options.sampling != "permutation":
         return "none"
-    if found.sequence is not None:
+    if estimates.sequence is not None:
         return "sequential permutation"
-    return f"all {len(found.relabeled.e_in)} labelings" if options.exact else "permutation"
+    return f"all {len(estimates.relabeled.e_in)} labelings" if options.exact else "permutation"
 
 
-def _status(options: Options) -> str:
+def _status(options: PermutationOptions) -> str:
     if options.n_permutations == 1:
         return (
             "too few resamples: a single labeling is not enough to estimate the Monte-Carlo error; "
@@ -107,43 +107,52 @@ def _status(options: Options) -> str:
     return "ok"
 
 
-def _bounds(sample: Sample, loss: Loss, options: Options, found: Found) -> dict[str, float]:
+def _bounds(
+    sample: Sample, loss: Loss, options: PermutationOptions, estimates: PermutationEstimates
+) -> dict[str, float]:
     """Bounds of Theorem 6 and Corollary 4, for the error rate of two classes."""
-    if loss.name != "zero_one" or sample.n_classes != 2 or found.relabeled is None:
+    if loss.name != "zero_one" or sample.n_classes != 2 or estimates.relabeled is None:
         return {}
-    if found.sequence is not None and found.sequence.stopped:
+    if estimates.sequence is not None and estimates.sequence.stopped:
         # They are for a number of draws that does not depend on what they show.
         return {}
-    n_drawn = math.inf if options.exact else len(found.relabeled.e_in)
+    n_drawn = math.inf if options.exact else len(estimates.relabeled.e_in)
     # One half of delta for the draws, the other one for the sample.
     delta = options.delta if options.exact else options.delta / 2
     n_obs, sampling = sample.n_obs, options.sampling
     n_minority = int(np.bincount(sample.target.astype(int)).min())
-    p_in = complexity_bound(found.p_in, n_obs, n_minority, n_drawn, delta, sampling)
-    bound = error_bound(found.e_in, p_in, n_obs, delta, sampling)
+    p_in = complexity_bound(estimates.p_in, n_obs, n_minority, n_drawn, delta, sampling)
+    bound = error_bound(estimates.e_in, p_in, n_obs, delta, sampling)
     return {"p_in_bound": p_in, "error_bound": bound}
 
 
 def _diagnostics(
-    options: Options, found: Found, pvalue: float, bounds: Mapping[str, float], null: str
+    options: PermutationOptions,
+    estimates: PermutationEstimates,
+    pvalue: float,
+    bounds: Mapping[str, float],
+    null: str,
 ) -> dict[str, Any]:
     known: dict[str, Any] = {
-        "e_in": found.e_in,
-        "e_gen": found.e_gen,
-        "p_in": found.p_in,
-        "mc_se_estimate": found.mc_se["e_gen"],
-        "mc_se_p_in": found.mc_se["p_in"],
+        "e_in": estimates.e_in,
+        "e_gen": estimates.e_gen,
+        "p_in": estimates.p_in,
+        "mc_se_estimate": estimates.mc_se["e_gen"],
+        "mc_se_p_in": estimates.mc_se["p_in"],
         **bounds,
-        "one_class_fits": found.one_class_fits,
-        **found.ties,
+        "one_class_fits": estimates.one_class_fits,
+        **estimates.ties,
     }
-    if found.relabeled is not None:
-        known["e_in_permuted"] = found.relabeled.mean("e_in")
-        known["mc_se_e_in_permuted"] = found.relabeled.mc_se("e_in")
+    if estimates.relabeled is not None:
+        known["e_in_permuted"] = estimates.relabeled.mean("e_in")
+        known["mc_se_e_in_permuted"] = estimates.relabeled.mc_se("e_in")
     if not math.isnan(pvalue):
-        if found.sequence is not None:
-            known["mc_se_pvalue"] = found.sequence.error
-            known["n_drawn"], known["n_extreme"] = found.sequence.n_drawn, found.sequence.n_extreme
+        if estimates.sequence is not None:
+            known["mc_se_pvalue"] = estimates.sequence.error
+            known["n_drawn"], known["n_extreme"] = (
+                estimates.sequence.n_drawn,
+                estimates.sequence.n_extreme,
+            )
         elif not options.exact:
             known["mc_se_pvalue"] = pvalue_error(pvalue, int(options.n_permutations))
         else:
@@ -153,13 +162,13 @@ def _diagnostics(
 
 
 def _tables(
-    options: Options, found: Found, bounds: Mapping[str, float]
+    options: PermutationOptions, estimates: PermutationEstimates, bounds: Mapping[str, float]
 ) -> dict[str, dict[str, tuple[Any, ...]]]:
-    e_gen_error, p_in_error = found.mc_se["e_gen"], found.mc_se["p_in"]
+    e_gen_error, p_in_error = estimates.mc_se["e_gen"], estimates.mc_se["p_in"]
     tables: dict[str, dict[str, tuple[Any, ...]]] = {
         "Parts": {
             "part": ("e_in", "e_gen", "e_out", "P_in"),
-            "value": (found.e_in, found.e_gen, found.e_out, found.p_in),
+            "value": (estimates.e_in, estimates.e_gen, estimates.e_out, estimates.p_in),
             "mc_se": (0.0, e_gen_error, e_gen_error, p_in_error),
         }
     }
@@ -171,17 +180,19 @@ def _tables(
     return tables
 
 
-def _pictures(loss: Loss, options: Options, found: Found) -> dict[str, Picture]:
+def _pictures(
+    loss: Loss, options: PermutationOptions, estimates: PermutationEstimates
+) -> dict[str, Picture]:
     """In-sample errors on drawn labels as bars, and the one on the real labels."""
-    if found.relabeled is None:
+    if estimates.relabeled is None:
         return {}
-    values, heights, width = _bars(found.relabeled)
+    values, heights, width = _bars(estimates.relabeled)
     picture = Picture(
         f"in-sample {loss.in_words}",
         "share of labelings",
         (
             Layer("bars", values, heights, LABELS[options.sampling], "data", width),
-            Layer("vertical", x=found.e_in, label="observed labels", role="estimate"),
+            Layer("vertical", x=estimates.e_in, label="observed labels", role="estimate"),
         ),
     )
     return {"null distribution": picture}
@@ -200,7 +211,11 @@ def _bars(relabeled: Optimism) -> tuple[np.ndarray, np.ndarray, float | None]:
 
 
 def _notes(
-    sample: Sample, loss: Loss, options: Options, found: Found, bounds: Mapping[str, float]
+    sample: Sample,
+    loss: Loss,
+    options: PermutationOptions,
+    estimates: PermutationEstimates,
+    bounds: Mapping[str, float],
 ) -> tuple[str, ...]:
     notes = [
         "The optimism on drawn labels stands in for that on the real ones; the estimate has no "
@@ -208,7 +223,7 @@ def _notes(
     ]
     if options.sampling != "permutation":
         notes.append("No p-value: the null distribution needs sampling='permutation'.")
-    elif found.relabeled is None:
+    elif estimates.relabeled is None:
         notes.append("No p-value: the closed form has no null distribution; use permutations.")
     elif not options.exact and int(options.n_permutations) < LEAST_FOR_TEST:
         notes.append(
@@ -216,9 +231,9 @@ def _notes(
             "n_permutations to 999 for a test."
         )
     notes += budget_notes(options.n_permutations, options.asked, options.max_seconds)
-    if found.sequence is not None:
-        notes.append(found.sequence.words)
-        if found.sequence.stopped:
+    if estimates.sequence is not None:
+        notes.append(estimates.sequence.words)
+        if estimates.sequence.stopped:
             notes.append(
                 "The estimate rests on these few draws, the last of which was fitted well, so that "
                 "it is rough and there are no bounds: leave stop_after out for the estimate."
@@ -230,9 +245,9 @@ def _notes(
         )
     if sample.n_classes == 2 and loss.name in ("squared", "absolute"):
         notes.append("The classes are coded 0 and 1.")
-    if found.one_class_fits:
+    if estimates.one_class_fits:
         notes.append(
-            f"{found.one_class_fits} labelings had a single class, which is then predicted."
+            f"{estimates.one_class_fits} labelings had a single class, which is then predicted."
         )
-    notes.extend(tie_notes(found.ties))
+    notes.extend(tie_notes(estimates.ties))
     return tuple(notes)

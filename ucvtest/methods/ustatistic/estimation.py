@@ -146,7 +146,7 @@ class Sampler:
     def _losses(
         self, learning: np.ndarray, draw: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
-        each = self.source.each(learning, ~learning, seeds)
+        each = self.source.losses_for(learning, ~learning, seeds)
         if self.own is not None:
             self.own.add(each, learning, draw)
         return each
@@ -305,9 +305,9 @@ def limited_by_time(
         allowed = decided_fits(problem, problem.learnt_rows(learn_size), seconds, execution)
         options = replace(options, max_fits=min(options.max_fits, allowed))
     if options.n_pairs == "auto" and options.given is None:
-        execution.expect(options.max_fits, at_most=True)
+        execution.announce_total(options.max_fits, at_most=True)
         if seconds is not None:
-            execution.forecast(options.max_fits)
+            execution.update_eta(options.max_fits)
     return options
 
 
@@ -338,7 +338,7 @@ def _drawn(sampler: Sampler, options: Options) -> UStatisticEstimates:
         if not isinstance(number, int):
             return _until_precise(sampler, options, steps, sums)
         parts = in_parts(number, most_pairs(sampler.sizes.n_obs))
-        sampler.source.expect(sum(map(steps.fits, parts)))
+        sampler.source.announce_total(sum(map(steps.fits, parts)))
         for batch in sampler.batches(parts, n_sets, steps.exchange_every):
             sums.add(batch)
         estimates = sums.estimates()
@@ -355,7 +355,7 @@ def _until_precise(
         n_pairs += size
         estimates = sums.estimates()
         over, n_fits = _excess(estimates, options.variance, options.tol), sampler.source.n_fits
-        sampler.source.forecast(options.fits_left(over, n_fits))
+        sampler.source.update_eta(options.fits_left(over, n_fits))
         size, converged = steps.following(n_pairs, n_fits), over <= 1
         if converged or size < steps.fewest:
             return UStatisticEstimates(estimates, options.variance, n_pairs, converged)

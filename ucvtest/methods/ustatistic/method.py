@@ -31,7 +31,7 @@ from ucvtest.methods.ustatistic.simultaneous import JointRun
 from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["UStatisticTest"]
@@ -423,7 +423,7 @@ class UStatisticTest(HypothesisTest):
     @classmethod
     def simultaneous_results(
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """See `HypothesisTest.simultaneous_results`."""
         return cls.joint_run(tests, losses.learners, options).given(losses)
 

@@ -105,7 +105,7 @@ def _stages(sampler: Sampler, options: Options) -> Iterator[tuple[Draws, Draws]]
             learning = given.design.learning[start : start + rows]
             yield _split(sampler, learning, (-1, 2, n_sets, sizes.n_obs))
     elif isinstance(number, int):
-        sampler.source.expect(4 * number)
+        sampler.source.announce_total(4 * number)
         for size in in_parts(number, most_pairs(sizes.n_obs)):
             yield _drawn(sampler, size)
     else:

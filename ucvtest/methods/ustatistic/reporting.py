@@ -21,7 +21,7 @@ from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, VARIANCES
 from ucvtest.results.wording import SAME_LOSSES
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 
 __all__ = [
     "ORDER",
@@ -144,12 +144,14 @@ def _diagnostics(found: UStatisticEstimates, source: LossSource) -> dict[str, An
     return known
 
 
-def own_values(own: Sequence[FirstOrderEstimate], settings: Mapping[str, Any]) -> OwnValues | None:
+def own_values(
+    own: Sequence[FirstOrderEstimate], settings: Mapping[str, Any]
+) -> PerLearnerEstimates | None:
     """The mean losses of two learners, with the jackknife's standard errors."""
     if not own:
         return None
     values = [(one.mean, _own_variance(one)) for one in own]
-    return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+    return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
 def _own_variance(one: FirstOrderEstimate) -> float:

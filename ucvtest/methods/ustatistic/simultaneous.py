@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from ucvtest.common.execution import Execution
-from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, SeveralLosses
+from ucvtest.evaluation.loss_source import FittedLosses, PrecomputedLosses, SeveralLosses
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.question import Question
 from ucvtest.learners.jitted.regularization_paths import on_paths
@@ -21,7 +21,7 @@ from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.result import result_from
 from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 
 __all__ = ["JointRun"]
 
@@ -126,7 +126,7 @@ class JointRun:
 
     def fitted(
         self, problem: Problem, execution: Execution
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The results from fits of learners that are ready, and what joins them."""
         source = SeveralLosses(
             [
@@ -136,14 +136,14 @@ class JointRun:
         )
         return self._results(source, execution.generator, execution.seed)
 
-    def given(self, losses: Losses) -> tuple[dict[Any, TestResult], Together]:
+    def given(self, losses: Losses) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The same from losses that exist."""
-        sources = [GivenLosses(losses.difference(name)) for name in self.names]
+        sources = [PrecomputedLosses(losses.difference(name)) for name in self.names]
         return self._results(SeveralLosses(sources), np.random.default_rng(0), None)
 
     def _results(
         self, source: SeveralLosses, generator: np.random.Generator, seed: int | None
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         options = next(each.options for each in self.tests.values() if len(each.places) == 2)
         estimates = self._estimates(source, options, generator)
         results = {
@@ -157,7 +157,7 @@ class JointRun:
             )
             for key, test in self.tests.items()
         }
-        together = Together(
+        together = JointEstimates(
             own={name: results[name] for name in self.names},
             se=estimates.standard_errors(),
             covariance=estimates.covariance,
