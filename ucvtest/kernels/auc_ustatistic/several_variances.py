@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, Sums
 from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated, pair_factor
-from ucvtest.kernels.ustatistic.variances import first_order_factor
+from ucvtest.stats.jackknife import first_order_factor
 
 __all__ = ["SeveralClasses"]
 

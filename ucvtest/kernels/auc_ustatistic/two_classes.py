@@ -11,7 +11,7 @@ from ucvtest.kernels.auc_ustatistic.pair_effects import FirstOrder, PairEffects,
 from ucvtest.kernels.auc_ustatistic.sums import Sums
 from ucvtest.kernels.auc_ustatistic.unbiased import unbiased
 from ucvtest.kernels.auc_ustatistic.variances import Answer, Groups, Squares, estimated, pair_factor
-from ucvtest.kernels.ustatistic.variances import first_order_factor
+from ucvtest.stats.jackknife import first_order_factor
 
 __all__ = ["TwoClasses"]
 

@@ -18,6 +18,7 @@ from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS, LearningSets, Placed
 from ucvtest.kernels.auc_ustatistic.pair_effects import Additive, Moments, first_order
 from ucvtest.kernels.auc_ustatistic.placements import row_residuals
+from ucvtest.stats.jackknife import first_order_factor
 
 __all__ = ["CompletePairs", "Rest", "Stage", "pairs_of", "unbiased"]
 
@@ -85,7 +86,7 @@ class Stage:
         """Of rows that wait, with the draws of each part; `sums` are of all rows so far."""
         halves = [first_order(shape, sums, np.arange(k, N_BLOCKS, 2), exact=False) for k in (1, 0)]
         fits = [Additive.of(shape, each) for each in halves]
-        length = np.repeat([n * (n - 1) / (n - g - 1) ** 2 for n, g in shape.by_class], shape.sizes)
+        length = np.repeat([first_order_factor(n, g + 1) for n, g in shape.by_class], shape.sizes)
         parity = np.arange(N_BLOCKS) % 2
         b = np.stack([each.contributions(shape) for each in halves])
         scaled = (b * length)[parity]

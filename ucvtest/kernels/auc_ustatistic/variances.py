@@ -12,7 +12,7 @@ import numpy as np
 
 from ucvtest.data.class_sizes import Shape
 from ucvtest.kernels.auc_ustatistic.blocks import N_BLOCKS
-from ucvtest.kernels.ustatistic.variances import (
+from ucvtest.stats.jackknife import (
     clipped,
     first_order_factor,
     geometric,

@@ -10,11 +10,11 @@ from ucvtest.common.checks import as_integer, check_seconds
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import disjoint_sets_of
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
-from ucvtest.kernels.ustatistic.variances import has_pair_effects
 from ucvtest.learners.base import Learner
 from ucvtest.methods.ustatistic.enumeration import MAX_SUBSETS
 from ucvtest.methods.ustatistic.interval import Interval
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.stats.jackknife import has_pair_effects
 
 __all__ = [
     "DEFAULT_TOL",

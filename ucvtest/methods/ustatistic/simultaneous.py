@@ -16,7 +16,6 @@ from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.kernels.ustatistic.several import Differences, Several, SeveralSums
-from ucvtest.kernels.ustatistic.variances import first_order_factor
 from ucvtest.learners.jitted.regularization_paths import on_paths
 from ucvtest.losses.table import Losses
 from ucvtest.methods.ustatistic.auc import class_sizes as auc_plan
@@ -36,6 +35,7 @@ from ucvtest.methods.ustatistic.options import GivenPairs, Options, Sizes
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
 from ucvtest.results.result import TestResult
 from ucvtest.results.simultaneous import Together
+from ucvtest.stats.jackknife import first_order_factor
 from ucvtest.stats.variance_stabilised import stabilised
 
 __all__ = ["Jointly", "Question", "check_options"]
