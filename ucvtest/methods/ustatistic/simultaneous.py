@@ -12,8 +12,9 @@ from ucvtest.common.execution import Execution
 from ucvtest.designs.draws import draw_orders, learning_sets
 from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, SeveralLosses
 from ucvtest.evaluation.problem import Problem
+from ucvtest.kernels.auc_ustatistic.ranked import NoVariance
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
-from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
+from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, AucEstimate
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
 from ucvtest.kernels.ustatistic.several import Differences, Several, SeveralSums
 from ucvtest.learners.jitted.regularization_paths import on_paths
@@ -386,7 +387,7 @@ def _precise(several: Several, options: Options) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Aucs:
-    answers: Mapping[Places, Answer]
+    estimates: Mapping[Places, AucEstimate]
     n_learners: int
     n_rows: int
     converged: bool
@@ -395,26 +396,27 @@ class _Aucs:
 
     @property
     def df(self) -> float:
-        known = [each.df for each in self.answers.values() if not math.isnan(each.df)]
+        known = [each.df for each in self.estimates.values() if not math.isnan(each.df)]
         return min(known, default=math.nan)
 
     def of(self, places: Places, options: Options) -> auc_run.Found:
         ordered = tuple(sorted(places))
-        answer = self.answers[ordered]
+        estimate = self.estimates[ordered]
         if ordered != places:
-            answer = answer.reversed()
-        own = tuple(self.answers[k,] for k in places) if len(places) == 2 else ()
-        why = "ok"
-        if math.isnan(answer.values["jackknife"]) and not math.isnan(answer.jackknife):
-            why = "degenerate: the jackknife variance is zero, nothing varies"
-        return auc_run.Found(answer, own, self.n_rows, why, self.converged)
+            estimate = estimate.reversed()
+        own = tuple(self.estimates[k,] for k in places) if len(places) == 2 else ()
+        why = None
+        if math.isnan(estimate.values["jackknife"]) and not math.isnan(estimate.jackknife):
+            why = NoVariance.NOTHING_VARIES
+        return auc_run.Found(estimate, own, self.n_rows, why, self.converged)
 
     def standard_errors(self) -> np.ndarray:
         found = np.full((self.n_learners, self.n_learners), math.nan)
-        for (i, j), answer in ((key, one) for key, one in self.answers.items() if len(key) == 2):
-            variance = answer.values[self.variance]
-            if not answer.is_rough(self.variance):
-                found[i, j] = found[j, i] = math.sqrt(variance + answer.mc_se_estimate**2)
+        for i, j in combinations(range(self.n_learners), 2):
+            estimate = self.estimates[i, j]
+            variance = estimate.values[self.variance]
+            if not estimate.is_rough(self.variance):
+                found[i, j] = found[j, i] = math.sqrt(variance + estimate.mc_se_estimate**2)
         return found
 
     def statistics(self, interval: Interval) -> np.ndarray | None:
@@ -446,12 +448,12 @@ def _of_auc(
         )
     sums = rankings.sums
     assert isinstance(sums, TwoClasses)
-    answers = {
-        places: sums.answer(_weights(places, source.n_learners))
+    estimates = {
+        places: sums.estimate(_weights(places, source.n_learners))
         for places in _all_places(source.n_learners)
     }
     return _Aucs(
-        answers,
+        estimates,
         source.n_learners,
         rankings.n_rows,
         converged,
@@ -474,8 +476,8 @@ def _mean_excess(rankings: auc_run.Rankings, options: Options, n_learners: int) 
     """The Monte-Carlo error as a multiple of the one allowed, on average over all differences."""
     if not rankings.enough:
         return math.inf
-    answers = [
-        rankings.sums.answer(_weights(pair, n_learners))
+    estimates = [
+        rankings.sums.estimate(_weights(pair, n_learners))
         for pair in combinations(range(n_learners), 2)
     ]
-    return float(np.mean([auc_run.excess(each, options) for each in answers]))
+    return float(np.mean([auc_run.excess(each, options) for each in estimates]))
