@@ -8,7 +8,8 @@ import pytest
 from tests.oracles import clusters as oracle
 from ucvtest.data.groups import Clusters, Groups
 from ucvtest.kernels import auc_ustatistic, leave_pair_out, permutation
-from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters, RankedClasses
+from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters
+from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
 from ucvtest.stats.cluster_permutation import Exchangeable
 
 SIZES = {6: [1, 4, 2, 3, 1, 2], 7: [2, 1, 3, 1, 1, 4, 2]}

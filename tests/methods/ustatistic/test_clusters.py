@@ -9,7 +9,7 @@ import ucvtest as uv
 from tests.oracles import clusters as oracle
 from ucvtest.data.groups import Clusters, Groups
 from ucvtest.kernels.auc_ustatistic.clusters import RowWeights, SingleLabelClusters
-from ucvtest.kernels.auc_ustatistic.mixed_clusters import RankedClasses
+from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
 from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
 from ucvtest.methods.ustatistic.auc.cluster_sizes import MixedSizes
 from ucvtest.methods.ustatistic.auc.estimation import Sampler

@@ -13,8 +13,9 @@ from ucvtest.data.groups import (
     clusters_of,
 )
 from ucvtest.kernels.auc_ustatistic.clusters import RowWeights, SingleLabelClusters
-from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters, RankedClasses
+from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters
 from ucvtest.kernels.auc_ustatistic.ranked import RankedSums, why_no_variance
+from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
 from ucvtest.kernels.auc_ustatistic.several_classes import Classes, hand_till, one_against_rest
 from ucvtest.kernels.auc_ustatistic.several_variances import SeveralClasses
 from ucvtest.kernels.auc_ustatistic.status import no_variance_in_words, too_rough

@@ -177,7 +177,7 @@ def _ranked(
     And what each pair of two observations adds, summed over the rows, (n, n).
     """
     n_rows, n_obs, n_classes = scores.shape
-    members = [np.flatnonzero(classes.labels == code) for code in range(n_classes)]
+    members = [np.flatnonzero(classes.labels == label) for label in range(n_classes)]
     found, across = np.zeros(scores.shape), np.zeros((n_obs, n_obs))
     step = max(1, CALL_CELLS // max(classes.shape.sizes) ** 2)
     for start in range(0, n_rows, step):

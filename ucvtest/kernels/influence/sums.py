@@ -192,8 +192,7 @@ class _Sums(ABC):
                 by_group[:, members] += of_group @ excess
             np.add.at(effects, rows.repeat, a - b)
             learnt += times.sum(axis=0)
-        if n_rows != len(all_a):
-            raise ValueError(f"{len(all_a)} rows were added, and {n_rows} are given")
+        assert n_rows == len(all_a), "the third pass takes the rows of the second"
         return LearningSets(second, third, by_group, effects, learnt, n_rows)
 
     @abstractmethod

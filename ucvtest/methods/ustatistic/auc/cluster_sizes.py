@@ -9,8 +9,9 @@ from ucvtest.common.checks import is_integer
 from ucvtest.data.groups import Clusters, units_of
 from ucvtest.data.sample import Sample
 from ucvtest.kernels.auc_ustatistic.clusters import RowWeights, SingleLabelClusters
-from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters, RankedClasses
+from ucvtest.kernels.auc_ustatistic.mixed_clusters import MixedClusters
 from ucvtest.kernels.auc_ustatistic.ranked import RankedSums
+from ucvtest.kernels.auc_ustatistic.ranked_classes import RankedClasses
 from ucvtest.methods.ustatistic.auc.class_sizes import AnySizes, ClassSizes, asked_sizes
 from ucvtest.methods.ustatistic.auc.multiclass_sizes import in_words
 
