@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ucvtest.common.arrays import as_array, as_numbers
-from ucvtest.kernels.influence.sums import repeats_needed
+from ucvtest.kernels.influence.calls import repeats_needed
 
 __all__ = [
     "check_cluster_pairs_tested",
