@@ -224,6 +224,6 @@ def _as_evaluation(
         content.write_files(result, Path(name), log_plots=True)
         for file, kind in ARTIFACTS.items():
             artifacts[f"{prefix}{file}"] = artifact = kind(uri=f"{folder}/{file}")
-            artifact._load(str(Path(name) / file))
+            artifact._load(str(Path(name) / file))  # noqa: SLF001  (MLflow loads its own so)
     make: Any = EvaluationResult
     return make(metrics=numbers, artifacts=artifacts, run_id=logged.run_id)

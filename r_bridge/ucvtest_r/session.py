@@ -120,5 +120,6 @@ def _shutdown() -> None:
     Worker processes would otherwise keep R waiting, and taking the interpreter down while R is
     going down as well is not safe.
     """
-    threading._shutdown()  # type: ignore[attr-defined]
-    atexit._run_exitfuncs()
+    # What Python itself calls has no public name.
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
+    atexit._run_exitfuncs()  # noqa: SLF001

@@ -101,11 +101,11 @@ def _different(products: np.ndarray) -> float:
 
 def ranked(test: uv.UStatisticTest, rng: np.random.Generator) -> TwoClasses:
     """As many learning sets as the test draws at least, with the ranks of both learners."""
-    sizes: Any = test._classes
+    sizes: Any = test.learning_sets.sizes
     n_pairs = max(300, 5 * test.n_obs)
     learning = sizes.drawn(rng, n_pairs)
     scores = [
-        Evaluator(test._problem.sample, learner, "score")
+        Evaluator(test.sample, learner, "score")
         .predict_all(learning, ~learning, np.zeros(len(learning), dtype=int))
         .values
         for learner in test.learners

@@ -10,8 +10,8 @@ from sklearn.datasets import load_iris
 
 import ucvtest as uv
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
-from ucvtest.methods.ustatistic.estimation import RELIABLE, Found
-from ucvtest.methods.ustatistic.simultaneous import _answered
+from ucvtest.methods.ustatistic.estimation import RELIABLE, UStatisticEstimates
+from ucvtest.methods.ustatistic.simultaneous_losses import _with_floor
 
 LEARNERS = ["lda", "nearest_centroid", "knn:3", "majority"]
 
@@ -309,12 +309,14 @@ def test_a_variance_that_draws_do_not_tell_is_the_jackknife_with_their_noise():
     # Learners that differ in one fit: all products of different groups of draws are 0 or below.
     values = {"estimate": 1e-4, "midpoint": 0.0, "slope": 30.0}
     errors = {"estimate": 1e-4, "midpoint": 0.0, "slope": 5.0}
-    unknown = Found(MonteCarloEstimates(values, errors), "midpoint", 400, converged=True)
-    found = _answered(unknown, 3e-6)
+    unknown = UStatisticEstimates(
+        MonteCarloEstimates(values, errors), "midpoint", 400, converged=True
+    )
+    found = _with_floor(unknown, 3e-6)
     assert found.floored
     assert found.estimates.values == values | {"midpoint": 3e-6, "slope": 0.0}
     # Some noise of the variance, or a variance, is something; no difference at all remains none.
     rough = MonteCarloEstimates(values | {"midpoint": 1e-8}, errors | {"midpoint": 1e-6})
-    found = _answered(Found(rough, "midpoint", 400, converged=True), 3e-6)
+    found = _with_floor(UStatisticEstimates(rough, "midpoint", 400, converged=True), 3e-6)
     assert found.estimates.values["midpoint"] == pytest.approx(1e-6 / RELIABLE)
-    assert not _answered(unknown, 0.0).floored
+    assert not _with_floor(unknown, 0.0).floored

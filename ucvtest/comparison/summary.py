@@ -191,7 +191,7 @@ class ComparisonSummary(GridSummary):
             Grid(in_two_columns(_facts(comparison)), aligns="rlr"),
             *_main_grids(comparison, alpha),
         ]
-        self._set(grids, partial(self._closing, with_verdict=with_verdict))
+        self.fill(grids, partial(self._closing, with_verdict=with_verdict))
 
     def as_markdown(self) -> str:
         """Verdict, tables, fits and notes as Markdown."""

@@ -75,7 +75,7 @@ class PlanSummary(GridSummary):
         words = Grid(wrapped_rows(_words(plan)), aligns="l", title=TITLE)
         facts = Grid(in_two_columns(_facts(plan)), aligns="rlr")
         closing = partial(_closing, plan, with_verdict=with_verdict)
-        self._set([words, facts, _predictions(plan)], closing)
+        self.fill([words, facts, _predictions(plan)], closing)
 
     def as_markdown(self) -> str:
         """Verdict, tables and notes as Markdown."""

@@ -90,7 +90,7 @@ class _MarginResult(Saved):
             ("From", self.method),
         ]
         shown = GridSummary()
-        shown._set(
+        shown.fill(
             [Grid(wrapped_rows(rows), aligns="l", title=self.title)],
             lambda width: hanging(f"Verdict: {self.verdict}", width) if with_verdict else [],
         )

@@ -66,7 +66,7 @@ class ResultSummary(GridSummary):
             _main_grid(result, alpha),
             *_further_grids(result),
         ]
-        self._set(grids, partial(_closing_text, result, alpha, with_verdict=with_verdict))
+        self.fill(grids, partial(_closing_text, result, alpha, with_verdict=with_verdict))
 
     def as_markdown(self) -> str:
         """Verdict, tables, notes and settings as Markdown."""

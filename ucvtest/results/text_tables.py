@@ -55,7 +55,7 @@ class GridSummary(Summary):  # type: ignore[misc]  # statsmodels has no types
     do its tables, and keeps the titles of all tables in LaTeX.
     """
 
-    def _set(self, grids: Sequence["Grid"], text: Callable[[int], list[str]]) -> None:
+    def fill(self, grids: Sequence["Grid"], text: Callable[[int], list[str]]) -> None:
         """Make all tables as wide as the widest; `text` is what stands below, for that width."""
         width = max(WIDTH, *(grid.width for grid in grids))
         self.tables = [grid.table(width) for grid in grids]

@@ -80,7 +80,7 @@ class PairedCounts:
             )
         if not -1 <= null_value <= 1:
             return math.nan
-        above, below = self._below(null_value), self._mirrored._below(-null_value)
+        above, below = self.melded_below(null_value), self._mirrored.melded_below(-null_value)
         if alternative == "two-sided":
             return min(1.0, 2 * min(above, below))
         return below if alternative == "less" else above
@@ -88,14 +88,14 @@ class PairedCounts:
     def interval(self, alternative: Alternative, alpha: float) -> tuple[float, float]:
         """The interval of the difference of error rates."""
         low_tail, high_tail = _tails(alternative, alpha)
-        return self._low(low_tail), 0.0 - self._mirrored._low(high_tail)
+        return self.lower_end(low_tail), 0.0 - self._mirrored.lower_end(high_tail)
 
     @property
     def _mirrored(self) -> "PairedCounts":
         """The same of the second rule less the first."""
         return PairedCounts(self.only_second, self.only_first, self.n_obs)
 
-    def _below(self, delta: float) -> float:
+    def melded_below(self, delta: float) -> float:
         """The melded confidence distribution of lower ends, up to delta."""
         b, c, n = self.only_first, self.only_second, self.n_obs
         telling = b + c
@@ -107,7 +107,7 @@ class PairedCounts:
         share = (telling + 1, n - telling) if delta < 0 else (telling, n - telling + 1)
         return _melded(delta, (b, c + 1), share)
 
-    def _low(self, tail: float) -> float:
+    def lower_end(self, tail: float) -> float:
         """The quantile of the melded confidence distribution of lower ends."""
         b, c, n = self.only_first, self.only_second, self.n_obs
         telling = b + c
@@ -116,12 +116,13 @@ class PairedCounts:
             return -float(betaincinv(telling + 1, n - telling, 1 - tail)) if telling < n else -1.0
         if tail == 0:
             return -1.0
-        at_zero = self._below(0)
+        at_zero = self.melded_below(0)
         if at_zero == tail:
             # The test rejects here, so 0 lies outside by the smallest step there is.
             return math.nextafter(0.0, 1.0)
         ends = (-1.0, 0.0) if at_zero > tail else (0.0, 1.0)
-        return float(brentq(lambda delta: self._below(delta) - tail, *ends, xtol=1e-14, rtol=1e-13))
+        precision = {"xtol": 1e-14, "rtol": 1e-13}
+        return float(brentq(lambda at: self.melded_below(at) - tail, *ends, **precision))
 
 
 def _melded(delta: float, theta: tuple[int, int], share: tuple[int, int]) -> float:

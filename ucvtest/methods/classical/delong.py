@@ -186,7 +186,8 @@ class DeLongTest(ResamplingTest):
         test = cls.from_losses(losses, *names[:2], group_weight=group_weight)
         observed = test.question.observed
         assert observed is not None
-        n_folds, tested = n_folds_of(observed.design), test._tested(observed)
+        clusters = test.tested_clusters(observed)
+        n_folds, tested = n_folds_of(observed.design), _Tested(observed.tested_target, clusters)
         rows = [losses.known_values[losses.number_of(name)] for name in names]
         parts = [] if tested.few else [tested.placements(row) for row in rows]
         found = equality(parts) if parts else Equality(math.nan, 0, False)
@@ -216,9 +217,6 @@ class DeLongTest(ResamplingTest):
 
     def _check_design(self, design: Design) -> None:
         n_folds_of(design)
-
-    def _tested(self, observed: LossDifference) -> "_Tested":
-        return _Tested(observed.tested_target, self._tested_clusters(observed))
 
     def fit(
         self,
@@ -276,7 +274,8 @@ class DeLongTest(ResamplingTest):
 
     def _analysed(self, observed: LossDifference, options: IntervalName) -> TestResult:
         interval = options
-        n_folds, tested = n_folds_of(observed.design), self._tested(observed)
+        clusters = self.tested_clusters(observed)
+        n_folds, tested = n_folds_of(observed.design), _Tested(observed.tested_target, clusters)
         places = (observed.learner, observed.other)
         scores = zip(places, observed.each.values(), strict=False)
         parts = {} if tested.few else {place: tested.placements(row) for place, row in scores}

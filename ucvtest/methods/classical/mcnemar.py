@@ -115,7 +115,7 @@ class McNemarTest(ResamplingTest):
         n_folds_of(design)
 
     def _analysed(self, observed: LossDifference, options: None) -> TestResult:
-        clusters = self._tested_clusters(observed)
+        clusters = self.tested_clusters(observed)
         return self._exact(observed) if clusters is None else self._of_clusters(observed, clusters)
 
     def _of_clusters(self, observed: LossDifference, clusters: Clusters) -> TestResult:

@@ -179,7 +179,7 @@ class ResamplingTest(HypothesisTest):
         clusters = self.question.clusters
         return design if clusters is None or self.takes_rows else design.by_groups(clusters.groups)
 
-    def _tested_clusters(self, observed: LossDifference) -> Clusters | None:
+    def tested_clusters(self, observed: LossDifference) -> Clusters | None:
         """The clusters of the tested rows, for tests that take the losses of rows."""
         clusters = self.question.clusters
         if clusters is None:

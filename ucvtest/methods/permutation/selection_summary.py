@@ -33,7 +33,7 @@ class SelectionSummary(GridSummary):
         ]
         self._verdict, self._grid = verdict, Grid(rows, ["", *columns, "chosen by"], TITLE)
         self._notes = tuple(notes)
-        self._set(
+        self.fill(
             [self._grid],
             lambda width: [line for each in (verdict, *notes) for line in hanging(each, width)],
         )
