@@ -538,9 +538,10 @@ def test_options_that_do_not_go_together(csv: Path, options: list[str], message:
 
 
 def test_every_test_is_listed() -> None:
-    listed = (compare.compare.__doc__ or "").partition("Tests:")[2].partition("Learners:")[0]
-    names = {line.split()[0] for line in listed.splitlines() if line.strip(" \x08")}
-    assert names == set(registry.TESTS)
+    helped = CliRunner().invoke(cli.app, ["compare", "--help"]).stdout
+    listed = helped.partition("Tests:\n")[2].partition("\n\n")[0].splitlines()
+    found = dict(line.split(maxsplit=1) for line in listed)
+    assert found == {name: cls.in_short for name, cls in registry.TESTS.items()}
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import numpy as np
 import ucvtest as uv
 from ucvtest_r.conversion import matrix, scalar, to_r, vector
 from ucvtest_r.reading import arguments_of, learner_of, learners_of, tests_of, vectors_of
-from ucvtest_r.wording import R_NAMES, in_r
+from ucvtest_r.wording import in_r, r_names
 
 __all__ = ["FUNCTIONS"]
 
@@ -245,7 +245,7 @@ def advise(**arguments: Any) -> Any:
     }
     return to_r(
         {
-            "test": R_NAMES[found.test],
+            "test": r_names()[found.test],
             "arguments": {**settings, **found.options},
             "n_learners": found.n_learners,
             "promises": found.promises,

@@ -1,46 +1,44 @@
 """Messages in the language of R: its functions, its values and its counting from 1."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 
-__all__ = ["R_NAMES", "in_r"]
+import ucvtest as uv
 
-R_NAMES = {
-    "BayesianTTest": "bayesian_t_test",
-    "ConservativeZTest": "conservative_z_test",
-    "CorrectedTTest": "corrected_t_test",
-    "CrossValidationWaldTest": "cross_validation_wald_test",
-    "DeLongTest": "delong_learners_test",
-    "FiveByTwoFTest": "five_by_two_f_test",
-    "FiveByTwoTTest": "five_by_two_t_test",
-    "FoldCovarianceTest": "fold_covariance_test",
-    "HoldOutTest": "hold_out_test",
-    "InfluenceFunctionTest": "influence_test",
-    "LeavePairOutTest": "leave_pair_out_test",
-    "McNemarTest": "mcnemar_learners_test",
-    "NaiveTTest": "naive_t_test",
-    "NestedCrossValidationTest": "nested_cross_validation_test",
-    "PermutationComplexityTest": "permutation_complexity_test",
-    "UStatisticTest": "ustat_test",
+__all__ = ["R_DESIGNS", "in_r", "r_names"]
+
+R_DESIGNS = {
     "DisjointSets": "disjoint_sets",
     "HoldOut": "hold_out",
     "KFold": "k_fold",
     "NestedKFold": "nested_k_fold",
     "RandomSplits": "random_splits",
     "SplitHalves": "split_halves",
-    "compare": "compare_learners",
-    "plan": "plan_sample_size",
 }
-"""What R calls the classes and functions that messages name."""
+"""What R calls the designs."""
+
+
+@cache
+def r_names() -> Mapping[str, str]:
+    """What R calls the classes and functions that messages name; tests say it themselves."""
+    tests = [getattr(uv, name) for name in uv.__all__ if name.endswith("Test")]
+    named = {cls.__name__: cls.r_function for cls in tests}
+    return named | R_DESIGNS | {"compare": "compare_learners", "plan": "plan_sample_size"}
+
 
 VALUES = {"True": "TRUE", "False": "FALSE", "None": "NULL"}
 
 
 def _function(found: re.Match[str]) -> str:
     opened = found["call"]
-    if found["name"] in R_NAMES:
-        return R_NAMES[found["name"]] + (opened or "()")
+    if found["name"] in r_names():
+        return r_names()[found["name"]] + (opened or "()")
     return found["name"] + (opened or "")
+
+
+def _class(found: re.Match[str]) -> str:
+    return _function(found) if found["name"] in r_names() else found[0]
 
 
 def _quoted(found: re.Match[str]) -> str:
@@ -61,10 +59,8 @@ RULES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\buv\.learners\.(\w+)\(\)", r'"\1"'),
     (r"\buv\.learners\.(\w+)\(([\d.]+)\)", r'"\1:\2"'),
     (r"\buv\.(?:\w+\.)?(?P<name>[A-Za-z_]\w*)(?P<call>\()?", _function),
-    (
-        rf"\b(?P<name>{'|'.join(name for name in R_NAMES if name[0].isupper())})\b(?P<call>\()?",
-        _function,
-    ),
+    # Tests and designs, which messages name without the package.
+    (r"\b(?P<name>[A-Z]\w*)\b(?P<call>\()?", _class),
     (r"\bTestSpec\((\"\w+\"), fit=\{\"(\w+)\": \.\.\.\}\)", r"list(\1, \2 = )"),
     (r"\ba scorer from sklearn\.metrics\.make_scorer", "a function(truth, prediction)"),
     (r"^(\w+)\['([^']+)'\]", r"\1$\2"),

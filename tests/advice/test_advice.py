@@ -394,11 +394,11 @@ def test_named_designs_of_procedures_are_those_of_the_study():
 
 @pytest.mark.parametrize("name", sorted({each.test for each in PROCEDURES.values() if each.valid}))
 def test_r_has_a_function_for_every_test_that_can_be_recommended(name: str) -> None:
-    from ucvtest_r.wording import R_NAMES
+    from ucvtest_r.wording import r_names
 
     folder = ROOT / "r_bridge" / "ucvtest"
-    assert f"export({R_NAMES[name]})" in folder.joinpath("NAMESPACE").read_text()
+    assert f"export({r_names()[name]})" in folder.joinpath("NAMESPACE").read_text()
     code = "".join(path.read_text() for path in sorted(folder.glob("R/*.R")))
-    made = re.search(rf"^{R_NAMES[name]}\.default <- default_method\((\w+)\)", code, re.M)
+    made = re.search(rf"^{r_names()[name]}\.default <- default_method\((\w+)\)", code, re.M)
     assert made is not None
     assert re.search(rf'^{made[1]} <- \w+\(\s*"{name}"', code, re.M)

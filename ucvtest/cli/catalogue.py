@@ -1,13 +1,28 @@
 """``ucvtest learners``, ``tests`` and ``example``: what there is, and something to try it on."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from ucvtest.cli.errors import one_line_errors
 
 EXAMPLE = Path(__file__).parent / "example.csv"
+
+
+class ListsTests(TyperCommand):
+    """A command whose help lists all tests; they are imported where the help is asked for."""
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, with the tests in the place of ``{tests}``."""
+        from ucvtest.methods.registry import TESTS
+
+        # Those that compare first, and of these the valid ones.
+        listed = sorted(TESTS.values(), key=lambda cls: (not cls.compares, not cls.valid))
+        lines = (f"  {cls.method_name:<25} {cls.in_short}" for cls in listed)
+        self.help = (self.help or "").replace("{tests}", "\n".join(lines))
+        super().format_help_text(ctx, formatter)
 
 
 def learners() -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from ucvtest.cli.advise import advise
-from ucvtest.cli.catalogue import example, learners, tests
+from ucvtest.cli.catalogue import ListsTests, example, learners, tests
 from ucvtest.cli.compare import compare
 from ucvtest.cli.gate import gate
 from ucvtest.cli.plan import plan
@@ -44,7 +44,7 @@ def _group(
     """Honest statistical tests for learning algorithms on one small data set."""
 
 
-app.command()(compare)
+app.command(cls=ListsTests)(compare)
 app.command()(predictions)
 app.command()(advise)
 app.command()(select)

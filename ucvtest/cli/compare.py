@@ -37,6 +37,7 @@ from ucvtest.cli.options import (
     check_options,
     check_seconds_of,
     check_together,
+    is_of_one_learner,
     named_tests,
     of_ratios,
     parse_pairs,
@@ -51,10 +52,6 @@ if TYPE_CHECKING:
     from ucvtest.comparison.comparison import Comparison
     from ucvtest.comparison.specs import TestSpec
     from ucvtest.results.result import TestResult
-
-
-OF_ONE_LEARNER = ("leave_pair_out", "permutation")
-"""Tests that compare nothing."""
 
 
 def compare(
@@ -214,22 +211,7 @@ def compare(
 
     \b
     Tests:
-      ustatistic                all learning sets of one size (--learn-size)
-      corrected_t               10 folds, t test that allows for their overlap
-      fold_covariance           10 folds, and what they can say of their own variance
-      influence                 repeated splits, variance by the influence function
-      cross_validation_wald     10 folds: their own error, not that of the learner
-      nested_cross_validation   10 folds inside 10 folds
-      conservative_z            random splits of the sample and of its halves
-      five_by_two_t             5 times 2 folds, t test of Dietterich
-      five_by_two_f             the same, F test of Alpaydin
-      bayesian_t                10 folds, probabilities instead of a p-value
-      hold_out                  one split
-      mcnemar                   one split, exact test of the errors
-      delong                    one split, AUC (--loss auc)
-      naive_t                   10 folds taken for independent: not valid
-      leave_pair_out            one learner: is its AUC better than chance?
-      permutation               one learner: is there anything to learn?
+    {tests}
 
     \b
     Learners:
@@ -272,9 +254,10 @@ def compare(
         }
         if loss and scoring:
             raise ValueError("--loss and --scoring exclude each other: pass one of them")
-        named = {} if test in OF_ONE_LEARNER else named_tests(test, tests, own, max_seconds)
+        of_one_learner = is_of_one_learner(test)
+        named = {} if of_one_learner else named_tests(test, tests, own, max_seconds)
         if margin is not None:
-            check_margin_of([test] if test in OF_ONE_LEARNER else named)
+            check_margin_of([test] if of_one_learner else named)
         sizes = (folds, repeats, splits, test_fraction, stratify)
         named = with_designs(named, dict(zip(DESIGN_OPTIONS, sizes, strict=True)))
         if contrast == "ratio":
@@ -315,7 +298,7 @@ def compare(
         outcome: TestResult | Comparison
         if checkpoint is not None and not as_table:
             raise ValueError("--checkpoint is for several tests (--tests) or learners")
-        if test in OF_ONE_LEARNER:
+        if of_one_learner:
             outcome = _run_alone(test, X, y, learners, common, seed, max_seconds)
         elif as_table:
             adjusted = None if correction == "none" else correction
@@ -351,14 +334,13 @@ def _run_alone(
         raise ValueError(f"--test {test} is about one learner: leave out --other")
     if common["alternative"] != "two-sided":
         raise ValueError(f"--alternative has no use for --test {test}, which has one of its own")
+    cls: Any = TESTS[test]
     loss = common.pop("loss")
     shared = {name: value for name, value in common.items() if name != "alternative"}
-    if test == "leave_pair_out":
-        if loss is not None and not as_metric(loss, has_classes=True).ranks_pairs:
-            raise ValueError("--test leave_pair_out is about the AUC: leave out --loss")
-    else:
+    if cls.only_loss is None:
         shared["loss"] = loss
-    cls: Any = TESTS[test]
+    elif loss is not None and not as_metric(loss, has_classes=True).ranks_pairs:
+        raise ValueError(f"--test {test} is about the AUC: leave out --loss")
     found: TestResult = cls(X, y, *learners, **shared).fit(rng=seed, max_seconds=max_seconds)
     return found
 

@@ -160,23 +160,26 @@ def check_seconds_of(max_seconds: float | None, tests: Iterable[str], *, as_tabl
         )
 
 
-WITHOUT_MARGIN = {
-    "five_by_two_f": "gives no interval",
-    "bayesian_t": "gives a posterior probability",
-    "leave_pair_out": "gives no interval",
-    "permutation": "gives no interval",
-}
-"""Tests that cannot say whether a margin is kept."""
-
-
 def check_margin_of(tests: Iterable[str]) -> None:
     """Refuse a margin, before anything is fitted, where no test can say whether it is kept."""
+    from ucvtest.methods.registry import TESTS
+
     asked = list(tests)
-    if asked and all(test in WITHOUT_MARGIN for test in asked):
+    reasons = [TESTS[name].without_interval if name in TESTS else "" for name in asked]
+    if asked and all(reasons):
         raise ValueError(
-            f"--margin needs an interval, and the test {asked[0]} {WITHOUT_MARGIN[asked[0]]}: use "
-            "another --test, such as ustatistic"
+            f"--margin needs an interval, and the test {asked[0]} {reasons[0]}: use another "
+            "--test, such as ustatistic"
         )
+
+
+def is_of_one_learner(test: str) -> bool:
+    """Whether a test, by its name, compares nothing."""
+    if not test or test == RECOMMENDED:
+        return False
+    from ucvtest.methods.registry import TESTS
+
+    return test in TESTS and not TESTS[test].compares
 
 
 def named_tests(

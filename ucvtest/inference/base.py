@@ -119,6 +119,10 @@ class HypothesisTest(ABC):
     # and the command line read it from the class, and so do MLflow and R, which go through them.
     method_name: ClassVar[str]
     """Short name for keys, tables and `uv.compare`, for example "ustatistic"."""
+    in_short: ClassVar[str]
+    """A line for lists of tests: what is fitted, or asked, and how it is judged."""
+    r_function: ClassVar[str]
+    """What R calls it; by default the short name with `_test` behind it."""
     compares: ClassVar[bool] = True
     """Whether the test can be about two learners."""
     needs_other: ClassVar[bool] = False
@@ -151,6 +155,16 @@ class HypothesisTest(ABC):
     needs_values: ClassVar[bool] = False
     """Whether what is kept of every observation is needed: means of resamples do not suffice, nor
     does an AUC where it is not the only loss."""
+
+    without_interval: ClassVar[str] = ""
+    """What it gives in the place of an interval, where no margin can be judged by it."""
+    unused_arguments: ClassVar[tuple[str, ...]] = ()
+    """Shared arguments that it refuses, so that R's function does without them."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "method_name" in vars(cls) and "r_function" not in vars(cls):
+            cls.r_function = f"{cls.method_name}_test"
 
     question: Question
     """What is asked; the same whether it is about data or about losses that exist."""

@@ -2,7 +2,6 @@
 
 import inspect
 import math
-from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -31,14 +30,6 @@ HEAD = (
     "no answer",
 )
 
-R_NAMES = {
-    "ustatistic": "ustat_test",
-    "permutation": "permutation_complexity_test",
-    "mcnemar": "mcnemar_learners_test",
-    "delong": "delong_learners_test",
-}
-"""Where R's function is not the short name with `_test` behind it."""
-
 HOW_TO_READ = (
     "One point is one problem, all sample sizes together; the diamond is their mean; in "
     "the shaded part coverage is below 93%. Brackets hold exact binomial 95% limits; the width is "
@@ -51,8 +42,6 @@ OF_NULLS = (
     "One point is one problem at one sample size, the line through it its exact binomial 95% "
     "limits; the test should reject 5% or fewer."
 )
-
-NAMESPACE = Path(__file__).resolve().parents[3] / "r_bridge" / "ucvtest" / "NAMESPACE"
 
 
 def write(parts: Folder) -> None:
@@ -72,20 +61,12 @@ def write(parts: Folder) -> None:
             parts.figure(f"calibration_{name}.png", _picture_of_nulls(nulls))
 
 
-def r_name(name: str) -> str:
-    """R's function, which its package exports."""
-    found = R_NAMES.get(name, f"{name}_test")
-    if f"export({found})" not in NAMESPACE.read_text():
-        raise ValueError(f"R does not export {found}: see R_NAMES")
-    return found
-
-
 def _overview() -> str:
     rows = [
         [
             link(name, ""),
             _first(cls),
-            f"{{py:class}}`~ucvtest.{cls.__name__}`<br>`{r_name(name)}()`",
+            f"{{py:class}}`~ucvtest.{cls.__name__}`<br>`{cls.r_function}()`",
         ]
         for name, cls in TESTS.items()
     ]
@@ -107,7 +88,7 @@ def _facts(name: str, cls: type[HypothesisTest]) -> str:
     loss = {None: "any", "auc": "the AUC", "zero_one": "zero-one"}.get(cls.only_loss, cls.only_loss)
     facts = {
         "Python": f"{{py:class}}`ucvtest.{cls.__name__}`",
-        "R": f"`{r_name(name)}()`",
+        "R": f"`{cls.r_function}()`",
         "Shell": _shell(name, cls),
         "Learners": learners,
         "Loss": str(loss),

@@ -2,17 +2,19 @@
 
 # `constructor` and `fit`: arguments of the Python class and of its method fit, with defaults.
 # `without`: shared arguments that the test has no use for. `statistic`: the name of a statistic
-# that is neither t nor z.
+# that is neither t nor z. `needs_other`: whether there must be two learners.
 test_spec <- function(class, constructor = alist(), fit = alist(), without = character(),
-                      statistic = "statistic")
+                      statistic = "statistic", needs_other = FALSE)
   list(class = class, constructor = constructor, fit = fit, without = without,
-       statistic = statistic)
+       statistic = statistic, needs_other = needs_other)
 
 # The tests on the losses of one resampling design.
-resampling_spec <- function(class, design, fit = alist(), without = character()) {
+resampling_spec <- function(class, design, fit = alist(), without = character(),
+                            needs_other = FALSE) {
   constructor <- list(design = substitute(design), null_value = NULL)
   fit <- c(fit, alist(max_seconds = NULL))
-  test_spec(class, constructor[setdiff(names(constructor), without)], fit, without)
+  test_spec(class, constructor[setdiff(names(constructor), without)], fit, without,
+            needs_other = needs_other)
 }
 
 # Of every test that can use them; each is passed on where it is not "without".
@@ -86,7 +88,7 @@ run_here <- function(spec, frame) {
     stop_user("'y' is missing: give the response, or a formula and data")
   if (eval(quote(missing(learner)), frame))
     stop_user("'learner' is missing: name one, such as \"lda\"")
-  if (spec$class == "McNemarTest" && is.null(frame$other))
+  if (spec$needs_other && is.null(frame$other))
     stop_user("'other' is missing: the test compares two learners")
   sample <- as_sample(frame$x, frame$y, given("pos_label"), frame$groups,
                       written_in("x", frame), written_in("y", frame), frame$weights)

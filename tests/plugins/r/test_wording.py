@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from ucvtest_r.wording import R_NAMES, in_r
+from ucvtest_r.wording import in_r, r_names
 
 from tests.support.paths import ROOT
 from ucvtest.data.sample import taken_for_classes
@@ -60,11 +60,11 @@ def test_whole_numbers_as_a_response_in_the_language_of_r():
 
 def test_every_function_that_is_named_is_exported():
     exported = (ROOT / "r_bridge" / "ucvtest" / "NAMESPACE").read_text()
-    assert [name for name in R_NAMES.values() if f"export({name})" not in exported] == []
+    assert [name for name in r_names().values() if f"export({name})" not in exported] == []
 
 
 def test_every_test_and_design_that_r_has_is_named():
     designs = (ROOT / "r_bridge" / "ucvtest" / "R" / "designs.R").read_text()
     made = re.findall(r'new_design\("(\w+)"', designs)
     assert len(made) > 5
-    assert {cls.__name__ for cls in TESTS.values()} | set(made) <= R_NAMES.keys()
+    assert {cls.__name__ for cls in TESTS.values()} | set(made) <= r_names().keys()

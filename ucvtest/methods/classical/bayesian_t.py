@@ -108,6 +108,8 @@ class BayesianTTest(ResamplingTest):
     """
 
     method_name = "bayesian_t"
+    in_short = "10 folds, probabilities instead of a p-value"
+    without_interval = "gives a posterior probability"
     admits = SPLITS
     default_design = KFold(10)
 

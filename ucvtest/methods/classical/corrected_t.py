@@ -94,6 +94,7 @@ class CorrectedTTest(ResamplingTest):
     """
 
     method_name = "corrected_t"
+    in_short = "10 folds, t test that allows for their overlap"
     admits = SPLITS
     default_design = KFold(10)
 

@@ -119,6 +119,8 @@ class DeLongTest(ResamplingTest):
     """
 
     method_name = "delong"
+    in_short = "one split, areas under the ROC curve"
+    r_function = "delong_learners_test"
     admits = "one split, or K-fold cross-validation done once, whose scores are pooled"
     of_fixed_rules = True
     default_design = HoldOut(1 / 3)

@@ -116,6 +116,7 @@ class FiveByTwoTTest(_FiveByTwoTest):
     """
 
     method_name = "five_by_two_t"
+    in_short = "5 times 2 folds, t test of Dietterich"
 
     def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         pairs, variances = _pairs(observed)
@@ -192,6 +193,9 @@ class FiveByTwoFTest(_FiveByTwoTest):
     """
 
     method_name = "five_by_two_f"
+    in_short = "5 times 2 folds, F test of Alpaydin"
+    without_interval = "gives no interval"
+    unused_arguments = ("alternative",)
 
     def _check_hypothesis(self) -> None:
         if self.alternative != "two-sided":

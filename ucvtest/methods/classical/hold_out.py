@@ -91,6 +91,7 @@ class HoldOutTest(ResamplingTest):
     """
 
     method_name = "hold_out"
+    in_short = "one split, paired t test"
     admits = "one split into a learning and a test set"
     of_fixed_rules = True
     default_design = HoldOut()

@@ -95,6 +95,9 @@ class McNemarTest(ResamplingTest):
     """
 
     method_name = "mcnemar"
+    in_short = "one split, exact test of the errors"
+    r_function = "mcnemar_learners_test"
+    unused_arguments = ("null_value",)
     admits = "one split, or K-fold cross-validation done once"
     of_fixed_rules = True
     default_design = HoldOut(1 / 3)

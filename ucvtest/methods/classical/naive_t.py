@@ -70,6 +70,7 @@ class NaiveTTest(ResamplingTest):
     """
 
     method_name = "naive_t"
+    in_short = "10 folds treated as independent: not valid"
     valid = False
     admits = SPLITS
     default_design = KFold(10)

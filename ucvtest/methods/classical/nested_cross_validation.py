@@ -97,6 +97,7 @@ class NestedCrossValidationTest(ResamplingTest):
     """
 
     method_name = "nested_cross_validation"
+    in_short = "10 folds inside 10 folds"
     admits = "nested K-fold cross-validation (uv.designs.NestedKFold), also repeated"
     default_design = NestedKFold(10, 20)
     needs_values = True

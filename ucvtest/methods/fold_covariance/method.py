@@ -94,6 +94,7 @@ class FoldCovarianceTest(HypothesisTest):
     """
 
     method_name = "fold_covariance"
+    in_short = "10 folds, and what they can say of their own variance"
     takes_groups = True
     admits = "K-fold cross-validation, also repeated, with the loss of every observation"
     needs_values = True

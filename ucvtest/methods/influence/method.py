@@ -154,6 +154,7 @@ class InfluenceFunctionTest(HypothesisTest):
     """
 
     method_name = "influence"
+    in_short = "repeated splits, variance by the influence function"
     takes_groups = True
     takes_rows = True
     takes_auc = True

@@ -106,6 +106,8 @@ class LeavePairOutTest(HypothesisTest):
     """
 
     method_name = "leave_pair_out"
+    in_short = "one learner: is its AUC better than chance?"
+    without_interval = "gives no interval"
     takes_groups = True
     takes_rows = True
     takes_auc = True

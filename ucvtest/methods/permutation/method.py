@@ -90,6 +90,9 @@ class PermutationComplexityTest(HypothesisTest):
     """
 
     method_name = "permutation"
+    in_short = "one learner: is there anything to learn?"
+    r_function = "permutation_complexity_test"
+    without_interval = "gives no interval"
     compares = False
     takes_groups = True
     admits = "none: it needs fits to permuted labels, which no losses of resamples hold"

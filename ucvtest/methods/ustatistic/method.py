@@ -205,6 +205,8 @@ class UStatisticTest(HypothesisTest):
     """
 
     method_name = METHOD_NAME
+    in_short = "all learning sets of one size"
+    r_function = "ustat_test"
     takes_auc = True
     takes_groups = True
     contrasts = CONTRASTS
