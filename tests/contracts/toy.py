@@ -1,6 +1,6 @@
 """A test that a newcomer would write: one class of mathematics, and what the frame gives for it.
 
-The sign test counts the resamples in which the first learner was better; under H0, and if
+The sign test counts the resamples in which the first learner's loss was larger; under H0, and if
 resamples were independent, the count is binomial.
 """
 
@@ -19,6 +19,8 @@ class SignTest(ResamplingTest):
     """Sign test of the difference of two expected losses."""
 
     method_name = "sign"
+    in_short = "15 random splits, counts of who was better"
+    without_interval = "gives no interval"
     needs_other = True
     admits = "random splits"
     default_design = RandomSplits(15, 0.2)
@@ -28,8 +30,12 @@ class SignTest(ResamplingTest):
             raise ValueError("design has fewer than 5 resamples: use more")
 
     def _analysed(self, observed: LossDifference, options: None) -> TestResult:
-        means = observed.means[observed.means != 0]
-        found = binomtest(int((means < 0).sum()), len(means)) if len(means) else None
+        above = observed.means - self.null_value
+        above = above[above != 0]
+        found = None
+        if len(above):
+            number = int((above > 0).sum())
+            found = binomtest(number, len(above), alternative=self.alternative)
         return TestResult(
             estimate=float(np.median(observed.means)),
             se=math.nan,
@@ -47,6 +53,6 @@ class SignTest(ResamplingTest):
             n_fits=observed.n_fits,
             elapsed=math.nan,
             settings=self._settings_of(observed),
-            diagnostics={**observed.diagnostics, "n_better": int((means < 0).sum())},
+            diagnostics={**observed.diagnostics, "n_larger": int((above > 0).sum())},
             notes=("Takes resamples for independent, which they are not.",),
         )

@@ -10,6 +10,7 @@ import pytest
 
 import ucvtest as uv
 from tests.support.r_session import LABELS, PACKAGE, SAMPLE, RSession
+from ucvtest.methods.registry import TESTS
 
 pytestmark = pytest.mark.requires_r
 
@@ -58,17 +59,7 @@ def test_summary_is_that_of_python(r: RSession) -> None:
 
 
 RESAMPLING_TESTS = {
-    "corrected_t_test": uv.CorrectedTTest,
-    "naive_t_test": uv.NaiveTTest,
-    "conservative_z_test": uv.ConservativeZTest,
-    "five_by_two_t_test": uv.FiveByTwoTTest,
-    "five_by_two_f_test": uv.FiveByTwoFTest,
-    "bayesian_t_test": uv.BayesianTTest,
-    "hold_out_test": uv.HoldOutTest,
-    "cross_validation_wald_test": uv.CrossValidationWaldTest,
-    "nested_cross_validation_test": uv.NestedCrossValidationTest,
-    "mcnemar_learners_test": uv.McNemarTest,
-    "delong_learners_test": uv.DeLongTest,
+    cls.r_function: cls for cls in TESTS.values() if getattr(cls, "default_design", None)
 }
 
 
@@ -155,17 +146,7 @@ def test_losses_give_the_numbers_of_python(r: RSession) -> None:
 
 def test_r_has_a_function_for_every_test() -> None:
     exported = set(re.findall(r"export\((\w+)\)", (PACKAGE / "NAMESPACE").read_text()))
-    classes = {name for name in uv.__all__ if name.endswith("Test")}
-    others = {
-        "UStatisticTest": "ustat_test",
-        "InfluenceFunctionTest": "influence_test",
-        "FoldCovarianceTest": "fold_covariance_test",
-        "LeavePairOutTest": "leave_pair_out_test",
-        "PermutationComplexityTest": "permutation_complexity_test",
-    }
-    known = {cls.__name__: name for name, cls in RESAMPLING_TESTS.items()} | others
-    assert set(known) == classes
-    assert set(known.values()) <= exported
+    assert [cls.r_function for cls in TESTS.values() if cls.r_function not in exported] == []
 
 
 def test_a_comparison_is_that_of_python(r: RSession) -> None:

@@ -10,10 +10,10 @@ seeded_test <- function(test, ..., seed = 7) {
 cheap <- list(conservative_z_test = split_halves(3, 2),
               nested_cross_validation_test = nested_k_fold(4, 2))
 
-for (name in c("corrected_t_test", "naive_t_test", "conservative_z_test", "five_by_two_t_test",
-               "five_by_two_f_test", "bayesian_t_test", "hold_out_test",
-               "cross_validation_wald_test", "nested_cross_validation_test",
-               "mcnemar_learners_test", "delong_learners_test"))
+tests <- grep("_test$", getNamespaceExports("ucvtest"), value = TRUE)
+takes_design <- function(name) "design" %in% names(formals(getS3method(name, "default")))
+
+for (name in Filter(takes_design, sort(tests)))
   test_that(paste(name, "has both interfaces, R functions, and follows set.seed"), {
     skip_without_python()
     test <- get(name)
