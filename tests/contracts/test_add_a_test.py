@@ -190,6 +190,16 @@ def test_a_newcomer_of_another_kind_is_told_of_more(monkeypatch):
         assert sentence in told_of
 
 
+def test_the_page_for_newcomers_lists_these_places():
+    page = (ROOT / "docs" / "develop" / "add-a-test.md").read_text()
+    named = {sentence.partition(": ")[0] for sentence in missing(Newcomer)[:-1]}
+    assert [each for each in named if each.replace("sign", "NAME") not in page] == []
+    assert "`python r_bridge/write_tests.py`" in page
+    attributes = {name for name in vars(HypothesisTest)["__annotations__"] if name[0] != "_"}
+    described = attributes - {"contrasts", "default_auc", "question"}
+    assert [name for name in described if f"`{name}`" not in page] == []
+
+
 def test_r_gets_the_function_of_a_newcomer():
     script = write_tests()
     written = {path.name: text for path, text in script.written({"sign": Newcomer}).items()}

@@ -52,7 +52,7 @@ def write_all(docs: Path) -> None:
 
 def _sources() -> list[Path]:
     patterns = {
-        "ucvtest": ("*.py", "*.csv", "*.json", "*.toml"),
+        "ucvtest": ("*.py", "*.pyi", "*.csv", "*.json", "*.toml"),
         "mlflow_plugin": ("*.py",),
         "r_bridge": ("*.py", "*.Rd", "*.Rmd", "NAMESPACE"),
         "studies": ("*.csv", "calibration/*.py"),
