@@ -16,11 +16,14 @@ export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr $$(nproc) + 1)
 # Lets the R package find its Python wherever R is started from.
 export UCVTEST_PYTHON ?= $(abspath $(BIN)/python)
 
+# More for pytest: make test PYTEST_ARGS='tests/data -x'.
+PYTEST_ARGS ?=
+
 R_SOURCES := $(shell find r_bridge/ucvtest -type f ! -name '*.o' ! -name '*.so' 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint docs reproduce reproduce-full benchmarks FORCE
+.PHONY: help setup demo test lint docs studies reproduce reproduce-full benchmarks FORCE
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 22
@@ -31,7 +34,7 @@ demo: setup ## Compare two learners on real data, log the result to a local MLfl
 	$(BIN)/python examples/demo.py
 
 test: lint ## Run the style and type checks, all tests, all examples
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 lint: setup ## Run the style, type and import checks only
 	$(BIN)/ruff check .
@@ -44,19 +47,22 @@ docs: setup $(STATE)/docs ## Build the documentation into docs/_build/html, and 
 	$(BIN)/python docs/check_links.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+studies: setup ## Run every study of studies/ at a small size (minutes)
+	$(BIN)/pytest -n auto --dist worksteal -m study tests/studies
+
 reproduce: setup ## Print again what the pages of reproductions show (an hour on two cores)
 	$(BIN)/python docs/print_again.py --all
 	git --no-pager diff --stat docs/validation/printed
 
 reproduce-full: setup ## Everything at the papers' own sizes, and the tests marked slow (days)
 	$(BIN)/pytest -m slow -s
-	$(BIN)/python examples/calibration.py
-	$(BIN)/python examples/reproduce_polynomials.py --n-jobs 2
+	$(BIN)/python studies/calibration/run.py
+	$(BIN)/python studies/reproductions/polynomials.py --n-jobs 2
 	# 1000 splits of trees take days; the pages have 100.
-	$(BIN)/python examples/reproduce_permutation.py --permutations 1000 --n-jobs 2
+	$(BIN)/python studies/reproductions/permutation.py --permutations 1000 --n-jobs 2
 
 benchmarks: setup ## Measure how fast it is, and write it into docs/validation/speed.md (ten minutes)
-	$(BIN)/python examples/benchmarks/report.py
+	$(BIN)/python studies/benchmarks/report.py
 
 # Looked at every time, because R may come and go; the file changes only if R did.
 $(STATE)/r: FORCE

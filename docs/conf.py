@@ -7,7 +7,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-sys.path[:0] = [str(HERE / "_ext"), str(ROOT / "examples")]
+sys.path[:0] = [str(HERE / "_ext"), str(ROOT)]
 
 import made  # noqa: E402
 
@@ -44,7 +44,7 @@ _SOURCES = [HERE / "conf.py", *sorted((ROOT / "ucvtest").rglob("*.py"))]
 _DIGEST = hashlib.sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()[:16]
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE / "_build" / "notebooks" / _DIGEST)
-nb_execution_timeout = 120
+nb_execution_timeout = 1200
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 # Pictures belong in the pages, whatever the tests ask for.

@@ -29,7 +29,7 @@ RUNS = ROOT / "build" / "reproductions"
 def command_of(path: Path) -> list[str]:
     """The arguments of Python, from the first line."""
     first = path.read_text(encoding="utf-8").splitlines()[0]
-    assert first.startswith("$ python examples/"), first
+    assert first.startswith("$ python studies/"), first
     return shlex.split(first.removeprefix("$ python "))
 
 

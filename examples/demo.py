@@ -6,7 +6,7 @@ are forgotten. The question: with 40 patients to learn from, does it pay to esti
 measurements vary together (linear discriminant analysis), or does one better pretend that they
 vary independently (Gaussian naive Bayes)?
 
-Run with ``make demo``, or ``python examples/demo.py``; writes to the folder demo/.
+Run with ``make demo``, or ``python examples/demo.py``; writes to the folder build/demo/.
 """
 
 import argparse
@@ -21,13 +21,13 @@ import ucvtest as uv
 N_PATIENTS = 120
 LEARN_SIZE = 40
 MALIGNANT = 0
-FOLDER = Path("demo")
+FOLDER = Path("build/demo")
 STORE = f"sqlite:///{FOLDER}/mlflow.db"
 
 
 def log_to_local_store() -> None:
     """Have every test logged to an MLflow store of our own, pictures and all."""
-    FOLDER.mkdir(exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     mlflow.set_tracking_uri(STORE)
     if mlflow.get_experiment_by_name("demo") is None:
         artifacts = (FOLDER / "artifacts").absolute().as_uri()

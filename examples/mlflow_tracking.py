@@ -4,9 +4,9 @@ Three questions about the Wisconsin breast cancer data, of which 120 patients ar
 land in the run of the analysis, one makes a run of its own, and the last one compares two models
 that exist on patients that neither has seen.
 
-Writes to the folder tracking/; look at it with
+Writes to the folder build/tracking/; look at it with
 
-    mlflow ui --backend-store-uri sqlite:///tracking/mlflow.db
+    mlflow ui --backend-store-uri sqlite:///build/tracking/mlflow.db
 
 If a tracking server is down, results wait on disk until ``ucvtest mlflow flush``.
 """
@@ -24,7 +24,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import ucvtest as uv
 
-FOLDER = Path("tracking")
+FOLDER = Path("build/tracking")
 N_PATIENTS = 120
 LEARN_SIZES = (40, 55)
 
@@ -39,7 +39,7 @@ def patients() -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame, np.ndarray]:
 
 
 def use_local_store() -> None:
-    FOLDER.mkdir(exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     mlflow.set_tracking_uri(f"sqlite:///{FOLDER}/mlflow.db")
     if mlflow.get_experiment_by_name("tumours") is None:
         artifacts = (FOLDER / "artifacts").absolute().as_uri()

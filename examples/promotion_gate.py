@@ -5,9 +5,9 @@ the alias "challenger". Both predict patients whom neither has seen. The challen
 champion if its error rate is shown to be higher by less than a margin, and not because it happened
 to err less often on these patients.
 
-Writes to the folder promotion/; look at it with
+Writes to the folder build/promotion/; look at it with
 
-    mlflow ui --backend-store-uri sqlite:///promotion/mlflow.db
+    mlflow ui --backend-store-uri sqlite:///build/promotion/mlflow.db
 """
 
 import argparse
@@ -28,14 +28,14 @@ from sklearn.preprocessing import StandardScaler
 
 import ucvtest as uv
 
-FOLDER = Path("promotion")
+FOLDER = Path("build/promotion")
 MODEL = "tumours"
 MARGIN = 0.03
 """How much higher the error rate may be: chosen before anybody has looked."""
 
 
 def use_local_store() -> mlflow.MlflowClient:
-    FOLDER.mkdir(exist_ok=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     mlflow.set_tracking_uri(f"sqlite:///{FOLDER}/mlflow.db")
     if mlflow.get_experiment_by_name(MODEL) is None:
         artifacts = (FOLDER / "artifacts").absolute().as_uri()

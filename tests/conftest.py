@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 from tests.support.compiling import compile_quickly
+from tests.support.paths import data_folder
 
 compile_quickly()
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture
@@ -29,28 +28,43 @@ def rng() -> np.random.Generator:
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of the real data sets, which are not part of the project."""
-    folder = Path(os.environ.get("UCVTEST_DATA", ROOT.parent / "shared" / "data"))
+    _require_data()
+    return data_folder()
+
+
+# Before pytest's own, which leaves out tests by their markers.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with what takes minutes; mark what uses the data."""
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
+    for item in items:
+        if "data_dir" in getattr(item, "fixturenames", ()):
+            item.add_marker("requires_data")
+
+
+# Before fixtures are made, which need the same things.
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what cannot run here."""
+    if item.get_closest_marker("requires_r"):
+        _require_r()
+    if item.get_closest_marker("requires_data"):
+        _require_data()
+
+
+def _require_data() -> None:
+    folder = data_folder()
     if not (folder / "colon.csv.gz").exists():
         pytest.skip(f"no data sets in {folder}: name their folder in UCVTEST_DATA")
-    return folder
 
 
-@pytest.fixture
-def requires_r() -> None:
+def _require_r() -> None:
     """Skip a test where R or rpy2 is missing, or fail it where UCVTEST_REQUIRE_R=1."""
     missing = _missing_for_r()
     if missing and os.environ.get("UCVTEST_REQUIRE_R") == "1":
         pytest.fail(f"UCVTEST_REQUIRE_R=1, but {missing} is missing: run make setup")
     if missing:
         pytest.skip(f"{missing} is missing: run make setup")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with what takes minutes; let the other marker do what the fixture of its name does."""
-    items.sort(key=lambda item: item.get_closest_marker("first") is None)
-    for item in items:
-        if item.get_closest_marker("requires_r"):
-            item.add_marker(pytest.mark.usefixtures("requires_r"))
 
 
 def pytest_collection_finish() -> None:

@@ -497,7 +497,7 @@ def test_seconds_and_checkpoints(
         asked.append(max_seconds)
         return 600
 
-    for module in ("comparison.default", "evaluation.pace"):
+    for module in ("comparison.default", "evaluation.time_budget"):
         monkeypatch.setattr(f"ucvtest.{module}.fits_within", allowed)
     start = ("compare", plain, "--target", "ill", "--learner", "lda", "--max-seconds", "5")
     pair = (*start, "--other", "knn:5", "--json", "-")
@@ -507,7 +507,7 @@ def test_seconds_and_checkpoints(
         assert (settings["max_seconds"], settings["max_fits"]) == (5, 600)
     assert run(*start).exit_code == 0
     assert set(asked) == {5.0}
-    for module in ("run", "criteria"):
+    for module in ("estimation", "criteria"):
         name = f"ucvtest.methods.permutation.{module}.rounds_within"
         monkeypatch.setattr(name, lambda trials, max_seconds, what: 41)
     permuted = run(*start, "--test", "permutation", "--json", "-")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.processes import LIMIT
 from ucvtest.cli import catalogue
 
 pexpect = pytest.importorskip("pexpect", reason="needs pexpect: pip install pexpect")
@@ -32,7 +33,7 @@ def terminal(command: str, columns: int) -> Any:
     return pexpect.spawn(
         command,
         encoding="utf-8",
-        timeout=60,
+        timeout=LIMIT,
         dimensions=(40, columns),
         env=environment,
         # A job in the background ignores Ctrl-C, and what it starts would too.

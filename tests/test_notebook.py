@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from tests.support.processes import LIMIT
+
 nbclient = pytest.importorskip("nbclient", reason="needs nbclient: pip install nbclient ipykernel")
 nbformat = pytest.importorskip("nbformat")
 
@@ -39,7 +41,7 @@ def outputs() -> dict:
     notebook = nbformat.v4.new_notebook(cells=cells)
     # Kernels show pictures inline, unless this says otherwise.
     environment = {key: text for key, text in os.environ.items() if key != "MPLBACKEND"}
-    client = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3")
+    client = nbclient.NotebookClient(notebook, timeout=LIMIT, kernel_name="python3")
     client.execute(env=environment)
     return {cell.source: cell.outputs for cell in notebook.cells}
 

@@ -3,13 +3,16 @@
 import json
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ucvtest as uv
 
+ROOT = Path(__file__).parents[1]
 HEAVY = ("jax", "matplotlib", "mlflow", "numba", "rpy2", "sklearn", "statsmodels")
 
 
@@ -54,3 +57,25 @@ def test_unknown_name() -> None:
 
 def test_version_is_that_of_the_distribution() -> None:
     assert uv.__version__ == version("ucvtest")
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("CHANGELOG.md", "## {}"),
+        ("CITATION.cff", "version: {}"),
+        ("r_bridge/ucvtest/DESCRIPTION", "Version: {}"),
+        ("r_bridge/ucvtest/NEWS.md", "# ucvtest {}"),
+    ],
+)
+def test_files_that_must_name_the_version_agree(file: str, line: str) -> None:
+    lines = (ROOT / file).read_text().splitlines()
+    # The first line of this form, since older versions may follow.
+    first = next(each for each in lines if each.startswith(line.format("")))
+    assert first == line.format(uv.__version__)
+
+
+def test_pyproject_reads_the_version() -> None:
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert pyproject["project"]["dynamic"] == ["version"]
+    assert pyproject["tool"]["hatch"]["version"] == {"path": "ucvtest/__init__.py"}

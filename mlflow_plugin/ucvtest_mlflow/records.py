@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Judged", "Outcome", "Record", "restored"]
 
 FORMAT = "ucvtest_mlflow.Record"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 1
 
 Outcome: TypeAlias = "ucvtest.TestResult | Comparison | ModelSelection | SamplePlan"
 """What is logged."""
@@ -91,15 +91,15 @@ class Record:
         Raises
         ------
         ValueError
-            If the text was not written by `to_json`, or by a newer version of it.
+            If the text was not written by `to_json`, or in another version of its format.
         """
         data = json.loads(text)
         if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
             raise ValueError("the file was not written by ucvtest's MLflow logging")
-        version = data.pop("version")
-        if version > FORMAT_VERSION:
+        version = data.pop("version", None)
+        if version != FORMAT_VERSION:
             raise ValueError(
-                f"the file has format version {version}, this ucvtest reads up to "
+                f"the file has format version {version}, this ucvtest reads version "
                 f"{FORMAT_VERSION}: upgrade ucvtest"
             )
         return cls(**{**data, "result": restored(data["result"])})

@@ -3,7 +3,6 @@
 import csv
 import math
 import re
-import sys
 from collections import defaultdict
 from dataclasses import FrozenInstanceError
 from importlib import resources
@@ -14,14 +13,7 @@ import pytest
 from scipy import stats
 
 import ucvtest as uv
-from tests.support.paths import ROOT
-from ucvtest.advice.advise import advise_from
-from ucvtest.advice.calibration import calibration_settings, calibration_table
-from ucvtest.advice.configured_tests import PROCEDURES
-from ucvtest.designs.schemes import KFold
-
-sys.path.insert(0, str(ROOT / "examples"))
-from calibrating.advised import (
+from studies.calibration.advised import (
     LEAST,
     LEAST_MEAN,
     SET_ON,
@@ -30,6 +22,11 @@ from calibrating.advised import (
     halves,
     verdict,
 )
+from tests.support.paths import ROOT
+from ucvtest.advice.advise import advise_from
+from ucvtest.advice.calibration import calibration_settings, calibration_table
+from ucvtest.advice.configured_tests import PROCEDURES
+from ucvtest.designs.schemes import KFold
 
 PROBLEMS = ("a", "b", "c", "d", "e")
 

@@ -1,15 +1,9 @@
 """A process that was forked after JAX had started says so, instead of waiting for ever."""
 
-import os
-import signal
-import subprocess
 import sys
 import textwrap
 
-import pytest
-
-LIMIT = 120
-"""Seconds for a whole script, most of which are imports: without the check it never ends."""
+from tests.support.processes import finished
 
 SETUP = """
 import multiprocessing, os, warnings
@@ -41,25 +35,12 @@ REFUSED = "RuntimeError: this process was forked after JAX had started"
 
 def printed(code: str) -> list[str]:
     script = SETUP + "if __name__ == '__main__':\n" + textwrap.indent(textwrap.dedent(code), "    ")
-    # A group of its own: forks that hang would outlive the script.
-    process = subprocess.Popen(
-        [sys.executable, "-c", script],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        output, errors = process.communicate(timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        raise
-    assert process.returncode == 0, errors
-    return output.splitlines()
+    # Without the check it never ends.
+    done = finished([sys.executable, "-c", script])
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
 
 
-@pytest.mark.timeout(2 * LIMIT)
 class TestForks:
     def test_after_jax_has_started(self):
         lines = printed("""
@@ -98,9 +79,8 @@ class TestForks:
             "    os._exit(0)\n"
             "os.close(writer); print(os.fdopen(reader).read())"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT, check=True
-        )
+        done = finished([sys.executable, "-c", code])
+        assert done.returncode == 0, done.stderr
         assert done.stdout.startswith("this process was forked after JAX had started")
 
     def test_before_jax_has_started(self):

@@ -9,11 +9,10 @@ import pytest
 
 import ucvtest as uv
 from tests.contracts.test_tests import CASES, GIVEN, X, Y, losses_for
-from ucvtest.inference.from_losses import FromLosses
 from ucvtest.losses.resample_means import resample_means
 
 WITHOUT_INTERVAL = {"five_by_two_f", "leave_pair_out"}
-ON_LOSSES = [name for name, cls in CASES.items() if issubclass(cls, FromLosses)]
+ON_LOSSES = [name for name, cls in CASES.items() if cls.takes_losses]
 N_TABLES = 160
 """Of each class: more than 2000 in all."""
 

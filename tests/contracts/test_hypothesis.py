@@ -683,7 +683,6 @@ def no_hooks(monkeypatch):
     monkeypatch.setattr("ucvtest.hooks._hooks", [])
 
 
-@pytest.mark.timeout(120)
 class TestFew:
     @settings(FEW, max_examples=300)
     @given(st.data())

@@ -81,9 +81,6 @@ OTHERS = {
 }
 """Another value of every field."""
 
-OLD: dict[str, Any] = {"rule": None, "contrast": "difference"}
-"""What fields that came later are in old files."""
-
 NAMES = [item.name for item in fields(uv.TestResult)]
 
 
@@ -105,18 +102,6 @@ def shown(result: uv.TestResult) -> tuple[Any, ...]:
         result.plot_kinds,
         [text.get_text() for text in drawn.texts],
     )
-
-
-def before_typed_fields(result: uv.TestResult) -> dict[str, Any]:
-    """What version 1 would have written."""
-    written = result.to_dict()
-    for name in ("better", "interval_name", "null_hypothesis", "assumption"):
-        value = written.pop(name)
-        written["diagnostics"] |= {} if value is None else {name: value}
-    written["diagnostics"] |= written.pop("posterior") or {}
-    written.pop("rule")
-    written.pop("contrast")
-    return {**written, "version": 1}
 
 
 def test_the_examples_cover_every_field():
@@ -141,31 +126,6 @@ def test_every_field_survives(name, way, result):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_field_is_shown(name):
     assert shown(replace(RESULT, **{name: OTHERS[name]})) != shown(RESULT)
-
-
-@pytest.mark.parametrize(
-    "result",
-    [
-        replace(RESULT, **OLD, diagnostics={"rho": 0.1, **vars(RESULT.posterior)}),
-        replace(RESULT, **OTHERS | {"rule": None}),
-        replace(RESULT, **OLD, null_hypothesis=None, assumption=None, posterior=None),
-    ],
-)
-def test_results_of_version_1_are_lifted(result):
-    documented = {
-        name: getattr(result, name)
-        for name in ("null_hypothesis", "assumption")
-        if getattr(result, name) is not None
-    }
-    result = replace(result, diagnostics={**result.diagnostics, **documented})
-    found = uv.TestResult.from_dict(json.loads(json.dumps(before_typed_fields(result))))
-    assert found.to_dict() == result.to_dict()
-
-
-def test_a_posterior_that_version_1_could_not_give_is_none():
-    numbers = dict.fromkeys(("p_left", "p_rope", "p_right"), math.nan)
-    data = before_typed_fields(replace(RESULT, posterior=None, **OLD, diagnostics=numbers))
-    assert uv.TestResult.from_dict(data).posterior is None
 
 
 def test_what_words_need_and_what_is_documented_agree():

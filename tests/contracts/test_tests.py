@@ -1,9 +1,9 @@
 """What every test class promises, whichever paper it comes from."""
 
-import dataclasses
 import inspect
 import json
 import pickle
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 import ucvtest as uv
 from ucvtest.evaluation.problem import Problem
-from ucvtest.inference.question import chosen_learners
 from ucvtest.methods.registry import TESTS
 from ucvtest.results.text_tables import number_column
 
@@ -57,7 +56,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {"ustatistic of the AUC": {"loss": "auc"}
 each_test = pytest.mark.parametrize("name", CASES)
 each_comparison = pytest.mark.parametrize("name", [n for n, cls in CASES.items() if cls.compares])
 each_on_losses = pytest.mark.parametrize(
-    "name", [n for n, cls in CASES.items() if getattr(cls, "takes_losses", True)]
+    "name", [n for n, cls in CASES.items() if cls.takes_losses]
 )
 
 
@@ -143,7 +142,7 @@ def test_other_losses_than_the_only_one_are_refused(name):
 @each_test
 def test_losses_are_taken_or_refused_with_the_reason(name):
     cls: Any = CASES[name]
-    if getattr(cls, "takes_losses", True):
+    if cls.takes_losses:
         assert given(name).fit(**GIVEN.get(name, {})).n_obs == len(Y)
     else:
         with pytest.raises(ValueError, match="from X and y"):
@@ -395,17 +394,28 @@ def test_what_was_made_from_losses_has_every_attribute(name):
     # What is needed from data alone says so: it is no attribute that one kind lacks.
     names = [name for name in dir(from_data) if not name.startswith("__")]
     assert [name for name in names if not hasattr(from_losses, name)] == []
-    with pytest.raises(ValueError, match="made from losses"):
-        from_losses.question.data("a split")
+    with pytest.raises(ValueError, match="forecast needs fits, and this test was made from losses"):
+        from_losses.question.data("forecast")
 
 
 @each_on_losses
 def test_losses_are_judged_before_they_exist(name):
-    losses, cls, options = losses_for(name), CASES[name], GIVEN.get(name, {})
-    given_losses = chosen_learners(losses, None, None)
-    question = cls.question_of_losses(given_losses, None, "two-sided", "group")
-    made_ahead = cls.about(dataclasses.replace(question, given=None)).fit_options(**options)
-    assert type(made_ahead) is type(cls.from_losses(losses).fit_options(**options))
+    losses, cls = losses_for(name), CASES[name]
+    given_test = cls.from_losses(losses)
+    ahead = replace(given_test.question, observed=None)
+    options = GIVEN.get(name, {})
+    made_ahead = cls.about(ahead)
+    assert type(made_ahead.fit_options(**options)) is type(given_test.fit_options(**options))
+
+
+@each_test
+def test_a_test_is_a_question_and_options_of_its_own(name):
+    test = made(name)
+    with pytest.raises(FrozenInstanceError):
+        test.question.hypothesis = None
+    before = dict(vars(test))
+    test.fit(**FEW.get(name, {}), rng=0)
+    assert dict(vars(test)) == before
 
 
 @each_on_losses

@@ -23,11 +23,11 @@ class SignTest(ResamplingTest):
     admits = "random splits"
     default_design = RandomSplits(15, 0.2)
 
-    def _admit(self, design: Design) -> None:
+    def _check_design(self, design: Design) -> None:
         if design.n_resamples < 5:
             raise ValueError("design has fewer than 5 resamples: use more")
 
-    def _analysed(self, observed: LossDifference) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         means = observed.means[observed.means != 0]
         found = binomtest(int((means < 0).sum()), len(means)) if len(means) else None
         return TestResult(

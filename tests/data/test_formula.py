@@ -88,7 +88,6 @@ def test_everything_else_is_refused_by_name(data, term, message):
         "bs(a, df=1000000000)",
     ],
 )
-@pytest.mark.timeout(20)
 def test_nothing_takes_for_ever(data, term):
     data["k"] = np.array(range(24), dtype=object)
     with pytest.raises(ValueError, match=r"^formula=.* cannot be used: "):

@@ -179,10 +179,8 @@ def test_files_keep_groups(losses, tmp_path, name):
     assert uv.Losses.load(tmp_path / name).groups.tolist() == INDEX
 
 
-def test_an_older_ucvtest_does_not_read_groups(losses):
+def test_dictionaries_keep_groups(losses):
     independent = uv.Losses.from_arrays(losses.array, losses.design.learning)
-    assert losses.to_dict()["version"] == 2
-    assert independent.to_dict()["version"] == 1
     assert "groups" not in independent.to_dict()
     data = json.loads(json.dumps(losses.to_dict()))
     assert uv.Losses.from_dict(data).groups.tolist() == INDEX

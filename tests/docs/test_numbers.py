@@ -1,7 +1,6 @@
 """Numbers in README and pages are what committed tables and commands say."""
 
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,16 +8,16 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import ucvtest as uv
+from studies.calibration import run
+from studies.calibration.report import END, START, page_section, tables
+from studies.reproductions import influence
+from studies.reproductions.published_influence import PUBLISHED
 from tests.support.paths import ROOT
+from tests.support.scripts import script
 from ucvtest.advice.calibration import LIMITS, calibration_table
 
-sys.path.extend([str(ROOT / "examples"), str(ROOT / "docs")])
-import demo
-import print_again
-import reproduce_influence
-from calibrating.report import END, START, page_section, tables
-from calibration import DRAWS
-from reproducing.published_influence import PUBLISHED
+demo = script("examples/demo.py")
+print_again = script("docs/print_again.py")
 
 DOCS = ROOT / "docs"
 
@@ -58,7 +57,8 @@ def test_the_page_on_calibration_is_that_of_the_table(section: str) -> None:
 
 @pytest.mark.slow
 def test_the_page_on_calibration_is_that_of_the_table_and_the_advice(section: str) -> None:
-    assert section.strip() == page_section(calibration_table(), DRAWS).strip()
+    draws = run.DRAWS
+    assert section.strip() == page_section(calibration_table(), draws).strip()
 
 
 def test_limits_of_the_advice() -> None:
@@ -88,7 +88,7 @@ def test_published_standard_errors_are_those_that_the_script_compares_with() -> 
         published = PUBLISHED[int(n)]
         lines = re.findall(r"^\| (?:LDA|QDA), .*\|$", section, re.M)
         rows = [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in lines]
-        columns = reproduce_influence.columns(int(n))
+        columns = influence.columns(int(n))
         assert len(rows) == len(columns)
         for column, *cells in rows:
             learner, p, k = column.split(", ")

@@ -169,7 +169,7 @@ def test_scripts_that_pages_name_exist():
     named = {
         path
         for text in TEXTS.values()
-        for path in re.findall(r"python\s+(examples/[\w/]+\.py)", text)
+        for path in re.findall(r"python\s+((?:examples|studies)/[\w/]+\.py)", text)
     }
     assert named
     assert [path for path in named if not (ROOT / path).exists()] == []

@@ -10,7 +10,7 @@ from tests.support.paths import ROOT
 
 
 def table(name: str) -> pd.DataFrame:
-    return pd.read_csv(ROOT / "examples" / f"{name}.csv")
+    return pd.read_csv(ROOT / "studies" / f"{name}.csv")
 
 
 def least(n: int) -> float:
@@ -19,7 +19,7 @@ def least(n: int) -> float:
 
 
 def test_simultaneous_intervals_hold_together() -> None:
-    found = table("many_learners")
+    found = table("intervals/many_learners")
     assert len(found) == 18
     assert (found["data sets"] == 500).all()
     assert (found["joint coverage"] >= least(500)).all()
@@ -27,7 +27,7 @@ def test_simultaneous_intervals_hold_together() -> None:
 
 
 def test_best_sets_hold_the_best_and_agree_with_the_intervals() -> None:
-    found = table("many_learners")
+    found = table("intervals/many_learners")
     assert (found["best in set"] >= [least(n) for n in found["sets"]]).all()
     assert (found["contradicted"] == 0).all()
     assert (found["symmetric: contradicted"] > 0).any()
@@ -35,13 +35,13 @@ def test_best_sets_hold_the_best_and_agree_with_the_intervals() -> None:
 
 
 def test_every_problem_that_misses_has_its_reason() -> None:
-    found = table("planning_problems")
+    found = table("planning/problems")
     misses = ~found["se"].between(0.9, 1.15) | (found["se_within"] < 0.75)
     assert (found["why"].notna() == misses).all()
 
 
 def test_the_documentation_of_plan_has_the_numbers_of_its_study() -> None:
-    found, text = table("planning_problems"), " ".join(str(uv.plan.__doc__).split())
+    found, text = table("planning/problems"), " ".join(str(uv.plan.__doc__).split())
     right = found["se"].between(0.9, 1.15)
     for use, words in (
         ("chosen on", "{} of the {} problems that served to choose the rule"),
@@ -53,7 +53,7 @@ def test_the_documentation_of_plan_has_the_numbers_of_its_study() -> None:
     assert f"{found['se_within'].mean():.0%} of single pilots" in text
 
 
-@pytest.mark.parametrize("name", ["planning", "planning_problems"])
+@pytest.mark.parametrize("name", ["planning/planning", "planning/problems"])
 def test_the_study_of_planning_has_its_problems(name: str) -> None:
     assert set(table(name)["use"]) == {"chosen on", "held out", "fresh"}
     assert table(name)["problem"].nunique() == 27

@@ -1,26 +1,31 @@
 """Every example runs as it stands, in a folder of its own."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.compiling import environment_of_users
-from tests.support.paths import ROOT
+from tests.support.paths import ROOT, data_folder
+from tests.support.scripts import run_quickly
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+NEED_DATA = {"many_penalties"}
+"""Examples that have nothing to show without data that are not part of the project."""
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def marks(example: Path) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.requires_data] if example.stem in NEED_DATA else []
+
+
+@pytest.mark.parametrize(
+    "example", [pytest.param(each, marks=marks(each), id=each.stem) for each in EXAMPLES]
+)
 def test_example_runs(example: Path, tmp_path: Path) -> None:
-    environment = {"UCVTEST_DATA": str(ROOT.parent / "shared" / "data"), "MPLBACKEND": "Agg"}
-    finished = subprocess.run(
-        [sys.executable, str(example), "--quick"],
-        cwd=tmp_path,
-        env=environment | environment_of_users(),
-        capture_output=True,
-        text=True,
-    )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    assert finished.stdout
+    assert run_quickly(example, tmp_path, UCVTEST_DATA=str(data_folder()))
+
+
+@pytest.mark.parametrize("name", sorted(NEED_DATA))
+def test_example_names_the_data_that_it_misses(name: str, tmp_path: Path) -> None:
+    missing = tmp_path / "nowhere"
+    said = run_quickly(ROOT / "examples" / f"{name}.py", tmp_path, UCVTEST_DATA=str(missing))
+    assert str(missing) in said
+    assert "set UCVTEST_DATA" in said

@@ -30,3 +30,9 @@ def test_named_targets_exist() -> None:
     targets = set(re.findall(r"\bmake ([a-z]+)", README.read_text()))
     assert {"demo", "test"} <= targets
     assert [target for target in targets if f"\n{target}:" not in makefile] == []
+
+
+def test_continuous_integration_types_what_people_are_told_to_type() -> None:
+    told = re.findall(r"^    (make [a-z]+)", README.read_text(), re.M)
+    typed = re.findall(r"^(make [a-z]+)$", (ROOT / ".ci" / "run").read_text(), re.M)
+    assert typed == told == ["make demo", "make test"]

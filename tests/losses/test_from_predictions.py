@@ -12,7 +12,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 import ucvtest as uv
 from ucvtest.designs.design import Design
-from ucvtest.inference.old_base import FOR_FIXED_RULES
+from ucvtest.inference.base import FOR_FIXED_RULES
 from ucvtest.methods.registry import TESTS
 
 PLACE = np.arange(60)
@@ -153,7 +153,7 @@ def test_nothing_is_fitted_to_nothing():
 
 @pytest.mark.parametrize("loss", ["zero_one", "auc", "score"])
 @pytest.mark.parametrize("suffix", ["npz", "json"])
-def test_files_keep_that_rules_are_fixed_and_older_versions_refuse_them(tmp_path, loss, suffix):
+def test_files_keep_that_rules_are_fixed(tmp_path, loss, suffix):
     losses = made(
         RULES if loss == "zero_one" else SCORES, None if loss == "score" else Y, loss=loss
     )
@@ -164,7 +164,6 @@ def test_files_keep_that_rules_are_fixed_and_older_versions_refuse_them(tmp_path
     assert found.greater_is_better == losses.greater_is_better == (loss != "zero_one")
     np.testing.assert_array_equal(found.values, losses.values)
     data = losses.to_dict()
-    assert data["version"] == 3
     assert ("greater_is_better" in data) == (loss == "score")
     with pytest.raises(ValueError, match="greater_is_better must be true or false, got 1"):
         uv.Losses.from_dict({**data, "greater_is_better": 1})

@@ -547,7 +547,7 @@ def stored():
     ("change", "message"),
     [
         ({"format": "else"}, "does not hold losses written by Losses.save"),
-        ({"version": 4}, "has format version 4, this ucvtest reads up to 3: upgrade ucvtest"),
+        ({"version": 2}, "has format version 2, this ucvtest reads version 1: upgrade ucvtest"),
         ({"version": "1"}, "has no format version, got '1'"),
         ({"version": None}, "has no format version"),
         ({"n_obs": 10**15}, "n_obs=1000000000000000 with 2 learning sets asks for"),

@@ -5,7 +5,7 @@ import pytest
 
 from ucvtest.evaluation import time_budget
 
-__all__ = ["Clock", "clock"]
+__all__ = ["Clock", "clock", "ticking"]
 
 
 class Clock:
@@ -31,6 +31,21 @@ class Clock:
             return np.where(nearer, y_train.min(), y_train.max())
 
         return slow
+
+
+class Ticking:
+    """Goes on by a second whenever somebody looks at it."""
+
+    now = 0.0
+
+    def __call__(self):
+        self.now += 1
+        return self.now
+
+
+@pytest.fixture
+def ticking(monkeypatch):
+    monkeypatch.setattr(time_budget.time, "monotonic", Ticking())
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from mlflow import MlflowClient
 from ucvtest_mlflow import delivery, servers
 
 from tests.support.mlflow_runs import free_port, start_server
+from tests.support.processes import LIMIT
 
 
 @pytest.fixture(scope="session")
@@ -70,7 +71,7 @@ def running_server(empty_store: Path, tmp_path_factory: pytest.TempPathFactory) 
         yield port
     finally:
         os.killpg(server.pid, signal.SIGTERM)
-        server.wait(timeout=30)
+        server.wait(timeout=LIMIT)
 
 
 @pytest.fixture

@@ -4,11 +4,13 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tests.support.compiling import environment_of_users
 from tests.support.paths import ROOT
+from tests.support.processes import LIMIT, finished
 
 PACKAGE = ROOT / "r_bridge" / "ucvtest"
 
@@ -31,8 +33,8 @@ def clean_environment() -> dict[str, str]:
     return kept | {"UCVTEST_PYTHON": sys.executable, "LANGUAGE": "en", "LC_ALL": "C.UTF-8"}
 
 
-def run_command(command: list, **kwargs: object) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=480, **kwargs)
+def run_command(command: list, **options: Any) -> str:
+    done = finished(command, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -72,7 +74,7 @@ class RSession:
         """Everything printed before a line; R is killed if that does not come."""
         assert self.process.stdout is not None
         printed = []
-        watchdog = threading.Timer(60, self.process.kill)
+        watchdog = threading.Timer(LIMIT, self.process.kill)
         watchdog.start()
         try:
             for text in self.process.stdout:
@@ -89,5 +91,5 @@ class RSession:
 
     def close(self) -> int:
         """End R as a user does; the exit status."""
-        self.process.communicate("q('no')\n", timeout=30)
+        self.process.communicate("q('no')\n", timeout=LIMIT)
         return self.process.returncode

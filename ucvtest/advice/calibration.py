@@ -24,7 +24,7 @@ class Limits:
     """What is asked of a test before it is recommended with a promise.
 
     No less than is promised (93% on average and 88% at least), and more of the mean, since the
-    problems of users are not those of the table. `examples/calibrating/advised.py` sets the lowest
+    problems of users are not those of the table. `studies/calibration/advised.py` sets the lowest
     coverage on half of the problems and counts on the other half what that is worth.
 
     Parameters

@@ -290,7 +290,7 @@ def compare(
         )
 
         import ucvtest as uv
-        from ucvtest.losses.sklearn_scorers import chosen_loss
+        from ucvtest.metrics.scorers import chosen_loss
 
         if mlflow:
             uv.autolog()
@@ -344,8 +344,8 @@ def _run_alone(
     max_seconds: float | None,
 ) -> "TestResult":
     """A test that is about one learner."""
-    from ucvtest.losses.sklearn_scorers import is_auc
     from ucvtest.methods.registry import TESTS
+    from ucvtest.metrics.names import as_metric
 
     if len(learners) > 1:
         raise ValueError(f"--test {test} is about one learner: leave out --other")
@@ -354,7 +354,7 @@ def _run_alone(
     loss = common.pop("loss")
     shared = {name: value for name, value in common.items() if name != "alternative"}
     if test == "leave_pair_out":
-        if loss is not None and not is_auc(loss):
+        if loss is not None and not as_metric(loss, has_classes=True).ranks_pairs:
             raise ValueError("--test leave_pair_out is about the AUC: leave out --loss")
     else:
         shared["loss"] = loss
@@ -386,20 +386,30 @@ def _run_test(
     """
     from ucvtest.common.execution import Execution
     from ucvtest.comparison.default import affordable_within, recommended
+    from ucvtest.evaluation.problem import Problem
 
-    default = None
-    if not named:
-        of_rows = ("pos_label", "groups", "group_weight")
-        arguments = {name: common[name] for name in of_rows if name in common}
+    shared = dict(common)
+    asked = shared.pop("loss")
+    own = {"contrast": shared.pop("contrast")} if "contrast" in shared else {}
+    if null_value is None and own.get("contrast") == "ratio":
+        null_value = 1.0
+    default, spec = None, next(iter(named.values()), None)
+    if spec is None:
         affordable = None
         if max_seconds is not None:
             affordable = affordable_within(max_seconds, 1, Execution.of(seed, None, None))
-        asked = (X, y, list(learners), len(learners), common["loss"], arguments)
-        default = recommended(*asked, affordable=affordable)
-    spec = default.spec if default else next(iter(named.values()))
+        names = ("pos_label", "groups", "group_weight")
+        of_rows = {name: shared[name] for name in names if name in shared}
+
+        def problem() -> Problem:
+            return Problem.of_loss_or_auc(
+                X, y, list(learners), asked, several_classes=True, **of_rows
+            )
+
+        default = recommended(problem, len(learners), asked, affordable=affordable)
+        spec = default.spec
     cls: Any = spec.cls
-    shared = {name: value for name, value in common.items() if name != "loss"}
-    shared |= cls._loss_arguments(common["loss"])
-    made = cls(X, y, *learners, null_value=null_value, **shared, **spec.constructor)
+    question = cls.question_of(X, y, *learners, null_value=null_value, loss=asked, **shared)
+    made = cls.about(question, **own, **spec.constructor)
     result: TestResult = made.fit(**spec.fit, rng=seed)
     return default.noted(result) if default else result

@@ -11,6 +11,7 @@ __all__ = [
     "as_integer",
     "at_least",
     "check_choice",
+    "check_format_version",
     "check_number",
     "check_seconds",
     "check_workers",
@@ -47,6 +48,17 @@ def at_least(name: str, value: Any, least: int, remedy: str = "") -> int:
         more = f": {remedy}" if remedy else ""
         raise ValueError(f"{name} must be at least {least}, got {value}{more}")
     return int(value)
+
+
+def check_format_version(source: str, version: Any, known: int) -> None:
+    """Refuse saved data of any format version but the one that is read."""
+    if not is_integer(version) or version < 1:
+        raise ValueError(f"{source} has no format version, got {version!r:.60}")
+    if version != known:
+        raise ValueError(
+            f"{source} has format version {version}, this ucvtest reads version {known}: "
+            "upgrade ucvtest"
+        )
 
 
 def check_number(name: str, value: Any, *, low: float = -1e100, high: float = 1e100) -> None:

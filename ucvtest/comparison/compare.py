@@ -1,6 +1,6 @@
 """`compare`: fits what a plan needs, once, and runs its tests."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -10,13 +10,20 @@ import numpy as np
 from ucvtest import hooks
 from ucvtest.common.checks import check_choice, check_seconds, check_workers
 from ucvtest.common.exceptions import Interrupted
-from ucvtest.common.execution import Course, Execution, Stopwatch, make_generator, progress_bar
-from ucvtest.comparison.compare_losses import baseline_of, judged_together
+from ucvtest.common.execution import Execution, Progress, Stopwatch, make_generator, progress_bar
+from ucvtest.comparison.compare_losses import baseline_of
 from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.default import RECOMMENDED, affordable_within
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
-from ucvtest.comparison.planned_tests import Group, Plan, Planned, Question, naming_test
+from ucvtest.comparison.planned_tests import (
+    ComparisonQuestion,
+    Plan,
+    PlannedTest,
+    SharedDesign,
+    naming_test,
+)
 from ucvtest.comparison.specs import as_specs
+from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
 from ucvtest.designs.adapters import refuse_row_numbers
@@ -27,12 +34,12 @@ from ucvtest.inference.base import checked_alternative
 from ucvtest.inference.notes import sample_notes
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.sklearn_scorers import chosen_loss
 from ucvtest.losses.table import Losses
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["compare"]
@@ -179,7 +186,7 @@ def compare(
     seed = int(generator.integers(2**32)) if seed is None else seed
     loss = chosen_loss(loss, scoring, alternative=alternative)
     X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
-    question = Question(
+    question = ComparisonQuestion(
         *(X, y, named, loss, alternative, pos_label, groups, group_weight, backend, contrast),
         baseline=baseline_of(tuple(named), baseline),
         simultaneous=correction == "simultaneous",
@@ -187,14 +194,14 @@ def compare(
     tests = question.on_splits(tests, cv, n_dropped)
     if kept is not None:
         kept.begin(_asked(question, tests, max_seconds), named, seed)
-    course = Course(kept)
+    call_progress = Progress(kept)
     if max_seconds is not None:
-        execution = replace(Execution.of(seed, n_jobs, batch_size), course=course)
+        execution = replace(Execution.of(seed, n_jobs, batch_size), progress=call_progress)
         question = _within(question, tests, max_seconds, execution)
     plan = Plan(question, tests, seed)
     for spec in plan.specs.values():
         refuse_row_numbers(spec.constructor.get("design"), n_dropped)
-    run = _Run(plan, n_jobs, batch_size, progress, course)
+    run = _Run(plan, n_jobs, batch_size, progress, call_progress)
     notes = dropped_note(n_dropped)
     try:
         run.results()
@@ -217,11 +224,11 @@ def compare(
         joint={label: run.joint[label] for label in plan.specs if label in run.joint},
         together={label: run.together[label] for label in plan.specs if label in run.together},
     )
-    hooks.announce_comparison(plan.first, comparison)
+    hooks.announce_comparison(plan.first.first, comparison)
     return comparison
 
 
-def _asked(question: Question, tests: Any, max_seconds: float | None) -> dict[str, Any]:
+def _asked(question: ComparisonQuestion, tests: Any, max_seconds: float | None) -> dict[str, Any]:
     """What decides the fits of a comparison, for its checkpoint."""
     if not (isinstance(tests, str) and tests == RECOMMENDED):
         specs = as_specs(tests)
@@ -235,7 +242,9 @@ def _asked(question: Question, tests: Any, max_seconds: float | None) -> dict[st
     }
 
 
-def _within(question: Question, tests: Any, max_seconds: float, execution: Execution) -> Question:
+def _within(
+    question: ComparisonQuestion, tests: Any, max_seconds: float, execution: Execution
+) -> ComparisonQuestion:
     """The question, with as many fits as there is time for."""
     named = not isinstance(tests, str) or tests != RECOMMENDED
     if named or question.simultaneous or question.contrast != "difference":
@@ -260,18 +269,18 @@ def _several(learners: Any) -> dict[str, Learner]:
 
 def _settings(plan: Plan, correction: str | None) -> dict[str, Any]:
     """All that is needed to repeat the comparison on the same data."""
-    question, problem = plan.question, plan.first._problem
+    asked, question = plan.asked, plan.first.question
     return {
-        "learners": list(question.learners),
+        "learners": list(asked.learners),
         "tests": {label: spec.words for label, spec in plan.specs.items()},
-        "loss": problem.loss_name,
-        "alternative": question.alternative,
+        "loss": question.metric.name,
+        "alternative": asked.alternative,
         "correction": correction,
-        "pos_label": plan.first._settings()["pos_label"],
-        "backend": question.backend,
-        **({} if problem.clusters is None else {"group_weight": question.group_weight}),
-        **({} if question.contrast == "difference" else {"contrast": question.contrast}),
-        **({} if question.baseline is None else {"baseline": question.baseline}),
+        "pos_label": plan.first.first.positive,
+        "backend": asked.backend,
+        **({} if question.clusters is None else {"group_weight": asked.group_weight}),
+        **({} if asked.contrast == "difference" else {"contrast": asked.contrast}),
+        **({} if asked.baseline is None else {"baseline": asked.baseline}),
         "rng": plan.seed,
     }
 
@@ -285,14 +294,14 @@ class _Run:
         n_jobs: int | None,
         batch_size: int | None,
         progress: bool | None,
-        course: Course,
+        call_progress: Progress,
     ) -> None:
-        self.plan, self.course = plan, course
+        self.plan, self.call_progress = plan, call_progress
         self.n_jobs, self.batch_size, self.progress = n_jobs, batch_size, progress
         self.found: dict[tuple[str, Pair], TestResult] = {}
         self.fits: list[Fits] = []
         self.joint: dict[str, JointResult] = {}
-        self.together: dict[str, Together] = {}
+        self.together: dict[str, JointEstimates] = {}
 
     def results(self) -> None:
         """Find the results by test and pair, one after the other."""
@@ -302,99 +311,96 @@ class _Run:
 
     def _one_by_one(self) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
         # One design after the other, so that the losses of one are kept at a time.
-        for group in self.plan.groups:
-            yield from self._of_group(group)
+        for shared in self.plan.shared:
+            yield from self._of_design(shared)
         for test in self.plan.alone:
-            yield from self._alone(test) if test.jointly is None else self._jointly(test)
+            yield from self._alone(test) if test.joint_run is None else self._jointly(test)
 
-    def _kept(self, key: tuple[str, ...], made: Any, options: Mapping[str, Any]) -> TestResult:
-        """The result of a test by itself: the one of the checkpoint, or a new one."""
-        kept = self.course.kept
-        found = None if kept is None else kept.result(key)
-        if found is not None:
-            return TestResult.from_dict(found)
-        made._announced, made._course = False, self.course
-        result: TestResult = made.fit(
-            **options,
-            rng=self.plan.seed,
-            n_jobs=self.n_jobs,
-            batch_size=self.batch_size,
-            progress=self.progress,
+    def _execution(self, rng: np.random.Generator, bar: Any = None) -> Execution:
+        asked = (self.plan.seed, self.n_jobs, self.batch_size)
+        found = Execution(rng, *asked, progress=self.call_progress)
+        return found if bar is None else replace(found, bar=bar)
+
+    def _of_design(self, shared: SharedDesign) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+        """Results of the tests that share a design, from its losses."""
+        losses = self._losses(shared)
+        asked = self.plan.asked
+        to_compare = LossesToCompare(
+            losses,
+            asked.pairs,
+            asked.alternative,
+            shared.problem.group_weight,
+            asked.contrast,
+            asked.simultaneous,
         )
-        if kept is not None:
-            kept.keep_result(key, result.to_dict())
-        return result
+        for planned in shared.tests:
+            test = TestOnLosses(planned.label, planned.spec, to_compare, planned.fit_options)
+            joint = test.joint()
+            if joint is not None:
+                self.joint[planned.label] = joint
+            results, together = test.results()
+            if together is not None:
+                self.together[planned.label] = together
+            for pair, result in results.items():
+                notes = (*result.notes, *sample_notes(shared.problem.sample))
+                yield (planned.label, pair), replace(result, notes=notes)
 
-    def _execution(self, rng: np.random.Generator, bar: Any) -> Execution:
-        found = Execution(rng, self.plan.seed, self.n_jobs, self.batch_size, bar)
-        return replace(found, course=self.course)
-
-    def _of_group(self, group: Group) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
-        words = group.design.words
+    def _losses(self, shared: SharedDesign) -> Losses:
+        """All learners on one design."""
+        words, first = shared.design.words, shared.tests[0].first
         settings = {"design": words, "rng": self.plan.seed}
-        with hooks.fitting(group.tests[0].first), progress_bar(self.progress, words, "fit") as bar:
+        with hooks.fitting(first), progress_bar(self.progress, words, "fit") as bar:
             losses = evaluate_problem(
-                *(group.problem, group.drawn, self._execution(group.rng, bar), settings),
+                *(shared.problem, shared.drawn, self._execution(shared.rng, bar), settings),
                 say_names=True,
             )
-        labels = tuple(test.label for test in group.tests)
-        sizes = group.drawn.learn_sizes
-        self.fits.append(Fits(words, sizes, group.drawn.n_resamples, losses.n_fits, labels))
-        for test in group.tests:
-            cls: Any = test.spec.cls
-            joint = cls._joint(losses, group.problem.group_weight)
-            if joint is not None:
-                self.joint[test.label] = joint
-            for pair, result in self._from_losses(test, losses):
-                notes = (*result.notes, *sample_notes(group.problem.sample))
-                yield (test.label, pair), replace(result, notes=notes)
+        labels, drawn = tuple(test.label for test in shared.tests), shared.drawn
+        self.fits.append(Fits(words, drawn.learn_sizes, drawn.n_resamples, losses.n_fits, labels))
+        return losses
 
-    def _from_losses(self, test: Planned, losses: Losses) -> Iterator[tuple[Pair, TestResult]]:
-        with naming_test(test.label):
-            made: dict[Pair, Any] = {
-                pair: test.from_losses(losses, pair) for pair in self.plan.question.pairs
-            }
-            if self.plan.question.simultaneous:
-                results, self.together[test.label] = judged_together(made, losses, test.fit_options)
-                yield from ((pair, results[pair]) for pair in made)
-                return
-            for pair, one in made.items():
-                one._announced = False
-                yield pair, one.fit(**test.fit_options)
-
-    def _jointly(self, test: Planned) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
-        first, seed = test.first, self.plan.seed
-        problem = replace(first._problem, learners=self.plan.question.learners)
-        problem = problem.fitting(first._smallest_learn_size)
-        label = test.label
+    def _jointly(self, test: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+        """Results of a test that fits all learners together to its own learning sets."""
+        question, label = test.question, test.label
+        ready = question.with_learners(self.plan.asked.learners).ready(question.learn_size)
         with (
             naming_test(label),
-            hooks.fitting(first),
+            hooks.fitting(test.first),
             progress_bar(self.progress, label, "fit") as bar,
         ):
-            rng = np.random.default_rng(seed)
-            execution = self._execution(rng, bar)
-            results, self.together[label] = test.jointly.fitted(problem, execution)
+            execution = self._execution(np.random.default_rng(self.plan.seed), bar)
+            results, self.together[label] = test.joint_run.fitted(ready.problem, execution)
         one = next(iter(results.values()))
         n_fits = sum(results[name].n_fits for name in self.together[label].learners)
         size = one.settings.get("learn_size")
         sizes = (size,) if isinstance(size, int) else ()
-        n_sets = n_fits // len(self.plan.question.learners)
+        n_sets = n_fits // len(ready.learners)
         self.fits.append(Fits(SHARED_BY_ALL, sizes, n_sets, n_fits, (label,)))
-        for pair in self.plan.question.pairs:
-            notes = (*results[pair].notes, *sample_notes(problem.sample))
+        for pair in self.plan.asked.pairs:
+            notes = (*results[pair].notes, *sample_notes(ready.sample))
             changed = replace(results[pair], notes=notes, elapsed=execution.stopwatch.seconds)
             yield (label, pair), changed
 
-    def _alone(self, test: Planned) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+    def _alone(self, planned: PlannedTest) -> Iterator[tuple[tuple[str, Pair], TestResult]]:
+        """Results of a test that draws its own learning sets, pair by pair."""
         n_fits, sizes = 0, set()
-        made: Any
-        for pair, made in test.made.items():
-            with naming_test(test.label):
-                result = self._kept((test.label, *pair), made, test.spec.fit)
+        for pair in planned.tests:
+            with naming_test(planned.label):
+                result = self._kept(planned, pair)
             n_fits += result.n_fits
             sizes.add(result.settings.get("learn_size"))
             names = dict(zip(("learner", "other"), pair, strict=True))
-            yield (test.label, pair), replace(result, settings={**result.settings, **names})
+            yield (planned.label, pair), replace(result, settings={**result.settings, **names})
         known = tuple(sorted(size for size in sizes if isinstance(size, int)))
-        self.fits.append(Fits(OWN, known, None, n_fits, (test.label,)))
+        self.fits.append(Fits(OWN, known, None, n_fits, (planned.label,)))
+
+    def _kept(self, planned: PlannedTest, pair: Pair) -> TestResult:
+        """The result of one pair: the one of the checkpoint, or a new one."""
+        kept, key = self.call_progress.checkpoint, (planned.label, *pair)
+        found = None if kept is None else kept.result(key)
+        if found is not None:
+            return TestResult.from_dict(found)
+        execution = self._execution(np.random.default_rng(self.plan.seed))
+        result = planned.tests[pair].run(planned.options[pair], execution, self.progress)
+        if kept is not None:
+            kept.keep_result(key, result.to_dict())
+        return result

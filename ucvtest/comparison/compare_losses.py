@@ -1,8 +1,6 @@
 """`compare_losses`: several tests on losses that exist."""
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ucvtest import hooks
@@ -12,14 +10,14 @@ from ucvtest.comparison.comparison import Comparison
 from ucvtest.comparison.fields import Correction, Fits, Pair, check_correction
 from ucvtest.comparison.planned_tests import check_simultaneous, naming_test, pairs_of
 from ucvtest.comparison.specs import TestSpec, as_specs
+from ucvtest.comparison.tests_on_losses import LossesToCompare, TestOnLosses
 from ucvtest.data.groups import GroupWeight, check_group_weight
 from ucvtest.designs.adapters import as_design
 from ucvtest.inference.base import checked_alternative
-from ucvtest.inference.from_losses import FromLosses, check_losses
+from ucvtest.inference.question import check_losses
 from ucvtest.losses.table import Losses
 from ucvtest.methods.registry import tests_that_compare
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["compare_losses"]
@@ -85,123 +83,81 @@ def compare_losses(
     checked_alternative(alternative)
     check_correction(correction)
     check_group_weight(group_weight, grouped=losses.groups is not None)
-    pairs = _pairs(losses, baseline)
-    asked: dict[str, Any] = {"alternative": alternative}
-    if losses.groups is not None:
-        asked["group_weight"] = group_weight
-    simultaneous = correction == "simultaneous"
-    specs = as_specs(tests) if tests is not None else _admitting(losses, pairs[0], asked)
-    if simultaneous and tests is None:
-        specs = {label: spec for label, spec in specs.items() if spec.cls.judges_several}
-    for label, spec in specs.items() if simultaneous else ():
-        with naming_test(label):
-            check_simultaneous(spec)
-    planned = [_Planned(label, spec, losses, asked) for label, spec in specs.items()]
-    made = {(each.label, pair): each.made(pair) for each in planned for pair in pairs}
-    results, together = _results(planned, made, simultaneous=simultaneous)
+    asked = LossesToCompare(
+        losses,
+        _pairs(losses, baseline),
+        alternative,
+        group_weight,
+        simultaneous=correction == "simultaneous",
+    )
+    specs = as_specs(tests) if tests is not None else _admitting(asked)
+    planned = [_planned(label, spec, asked) for label, spec in specs.items()]
+    results: dict[tuple[str, str, str], TestResult] = {}
+    together = {}
+    for test in planned:
+        found, joined = test.results()
+        results |= {(test.label, *pair): found[pair] for pair in asked.pairs}
+        if joined is not None:
+            together[test.label] = joined
     comparison = Comparison(
         learners=losses.learners,
         results=results,
         fits=(_fits(losses, tuple(specs)),),
         correction=correction,
         elapsed=stopwatch.seconds,
-        settings=_settings(losses, specs, baseline, asked, correction),
+        settings=_settings(asked, specs, baseline, correction),
         joint={each.label: joint for each in planned if (joint := each.joint()) is not None},
         together=together,
     )
-    hooks.announce_comparison(next(iter(made.values())), comparison)
+    hooks.announce_comparison(planned[0].of(*asked.pairs[0]), comparison)
     return comparison
 
 
-@dataclass(frozen=True)
-class _Planned:
-    """A test with its options, for the pairs of some losses."""
-
-    label: str
-    spec: TestSpec
-    losses: Losses
-    asked: Mapping[str, Any]
-
-    def made(self, pair: Pair) -> Any:
-        """The test of one pair; refused if it does not admit the losses."""
-        with naming_test(self.label):
-            if self.spec.constructor:
-                raise ValueError(
-                    f"{', '.join(self.spec.constructor)} has no use where losses are given, which "
-                    "decide it: leave it out"
-                )
-            cls: Any = self.spec.cls
-            if not issubclass(cls, FromLosses):
-                return cls.from_losses(self.losses, *pair)
-            test: Any = cls.from_losses(self.losses, *pair, **self.asked)
-            test._options(**self.spec.fit)
-            # The hooks are told of the comparison as a whole.
-            test._announced = False
-            return test
-
-    def joint(self) -> Any:
-        """The test of all learners at once, where there is one."""
-        cls: Any = self.spec.cls
-        return cls._joint(self.losses, self.asked.get("group_weight", "group"))
+def _planned(label: str, spec: TestSpec, asked: LossesToCompare) -> TestOnLosses:
+    """The test, if it and its options can be used for every pair."""
+    planned = TestOnLosses(label, spec, asked, spec.fit)
+    with naming_test(label):
+        if asked.simultaneous:
+            check_simultaneous(spec)
+        if spec.constructor:
+            raise ValueError(
+                f"{', '.join(spec.constructor)} has no use where losses are given, which decide "
+                "it: leave it out"
+            )
+    for pair in asked.pairs:
+        test = planned.of(*pair)
+        with naming_test(label):
+            test.fit_options(**spec.fit)
+    return planned
 
 
-def _pairs(losses: Losses, baseline: str | int | None) -> list[Pair]:
+def _pairs(losses: Losses, baseline: str | int | None) -> tuple[Pair, ...]:
     names = losses.learners
     if len(names) < 2:
         raise ValueError(
             "losses has one learner, and a comparison needs two: use a test class, such as "
             "uv.CorrectedTTest.from_losses(losses)"
         )
-    return list(pairs_of(names, None if baseline is None else names[losses.number_of(baseline)]))
+    return pairs_of(names, None if baseline is None else names[losses.number_of(baseline)])
 
 
-def _admitting(losses: Losses, pair: Pair, asked: Mapping[str, Any]) -> dict[str, TestSpec]:
+def _admitting(asked: LossesToCompare) -> dict[str, TestSpec]:
     """All valid tests that admit the losses."""
     found, reasons = {}, []
     for name, cls in tests_that_compare().items():
         if not cls.valid:
             continue
+        spec = TestSpec(name)
         try:
-            _Planned(name, TestSpec(name), losses, asked).made(pair)
+            TestOnLosses(name, spec, asked, spec.fit).of(*asked.pairs[0])
         except ValueError as error:
             reasons.append(str(error))
         else:
-            found[name] = TestSpec(name)
+            if cls.judges_several or not asked.simultaneous:
+                found[name] = spec
     if not found:
         raise ValueError(f"no test admits these losses: {'; '.join(reasons)}")
     return found
-
-
-def _results(
-    planned: list[_Planned], made: Mapping[tuple[str, Pair], Any], *, simultaneous: bool
-) -> tuple[dict[tuple[str, str, str], TestResult], dict[str, Together]]:
-    """The results of all tests, and what joins the learners where they are judged together."""
-    results: dict[tuple[str, str, str], TestResult] = {}
-    together = {}
-    for each in planned:
-        tests = {pair: test for (label, pair), test in made.items() if label == each.label}
-        with naming_test(each.label):
-            if simultaneous:
-                found, together[each.label] = judged_together(tests, each.losses, each.spec.fit)
-            else:
-                found = {pair: test.fit(**each.spec.fit) for pair, test in tests.items()}
-        results |= {(each.label, *pair): found[pair] for pair in tests}
-    return results, together
-
-
-def judged_together(
-    made: Mapping[Pair, Any], losses: Losses, options: Mapping[str, Any]
-) -> tuple[dict[Any, TestResult], Together]:
-    """The results of tests of pairs and of each learner alone, and what joins them."""
-    first = next(iter(made.values()))
-    cls = type(first)
-    alone = {name: cls.from_losses(losses, name) for name in losses.learners}
-    tests: dict[Any, Any] = {**alone, **made}
-    for name, test in tests.items():
-        test._announced = False
-        if isinstance(name, str):
-            test.null_value, test.alternative = math.nan, first.alternative
-    return cls._judged_together(tests, losses, options)
 
 
 def baseline_of(names: tuple[str, ...], baseline: Any) -> str | None:
@@ -224,19 +180,20 @@ def _fits(losses: Losses, labels: tuple[str, ...]) -> Fits:
 
 
 def _settings(
-    losses: Losses,
+    asked: LossesToCompare,
     specs: Mapping[str, TestSpec],
     baseline: str | int | None,
-    asked: Mapping[str, Any],
     correction: str | None,
 ) -> dict[str, Any]:
-    known = dict(losses.settings)
+    losses = asked.losses
+    grouped = {} if losses.groups is None else {"group_weight": asked.group_weight}
     return {
-        **known,
+        **losses.settings,
         "learners": list(losses.learners),
         "tests": {label: spec.words for label, spec in specs.items()},
         "loss": losses.loss,
-        **asked,
+        "alternative": asked.alternative,
+        **grouped,
         "correction": correction,
         "baseline": None if baseline is None else losses.learners[losses.number_of(baseline)],
     }

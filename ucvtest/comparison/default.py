@@ -1,6 +1,6 @@
 """The test that is run where none is named: what `advise` recommends for the question."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,15 +10,15 @@ from ucvtest import hooks
 from ucvtest.advice.advise import Advice, advise
 from ucvtest.common.execution import Execution
 from ucvtest.comparison.specs import TestSpec
-from ucvtest.data.rows import Reported
 from ucvtest.designs.schemes import KFold
 from ucvtest.evaluation.problem import Problem
 from ucvtest.evaluation.time_budget import fits_within
 from ucvtest.learners.adapters.translate import choose_backend
 from ucvtest.learners.base import SplitLearner
-from ucvtest.losses.loss import LOSSES, plural
-from ucvtest.losses.sklearn_scorers import SetScore, is_auc
 from ucvtest.methods.registry import class_named
+from ucvtest.metrics.base import plural
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.result import TestResult
 
 __all__ = ["RECOMMENDED", "Recommended", "recommended"]
@@ -67,16 +67,14 @@ class Recommended:
 
 
 def recommended(
-    X: Any,
-    y: Any,
-    learners: Any,
+    validated: Callable[[], Problem],
     n_learners: int,
     loss: Any,
-    arguments: Mapping[str, Any],
     affordable: Callable[[Problem], int] | None = None,
 ) -> Recommended:
     """What `advise` recommends for one learner, or for pairs of learners.
 
+    `validated` gives the data and the learners, which a score of whole test sets does not ask for;
     `affordable` says how many fits there may be, in the place of the usual numbers.
 
     Raises
@@ -87,11 +85,8 @@ def recommended(
     if isinstance(loss, SetScore):
         _refuse_budget(affordable, plural(loss.in_words))
         return Recommended(TestSpec("corrected_t"), None, plural(loss.in_words))
-    # The test that is made then warns of what is striking about the rows.
-    problem = Problem.of_loss_or_auc(
-        Reported(X), y, learners, loss, several_classes=True, **arguments
-    )
-    auc = is_auc(loss)
+    problem = validated()
+    auc = problem.metric.ranks_pairs
     if auc and problem.sample.n_classes > 2:
         _refuse_budget(affordable, "the AUC of several classes")
         # Enough for its variance, however slow the learners are.
@@ -99,7 +94,8 @@ def recommended(
         spec = TestSpec(class_named("UStatisticTest"), fit={"max_fits": fits})
         return Recommended(spec, None, f"the AUC of {problem.sample.n_classes} classes")
     # Losses of one's own have tails like those that the study calls other than zero-one.
-    known = "auc" if auc else problem.loss_name if problem.loss_name in LOSSES else "squared"
+    name = problem.metric.name
+    known = name if auc or name in LOSSES else "squared"
     n_fits = (affordable or _affordable)(problem)
     fewest = _fewest_in_class(problem) if auc else 0
     if auc and fewest < FEWEST_IN_CLASS:
@@ -111,7 +107,7 @@ def recommended(
         # Every test set needs both classes.
         constructor["design"] = replace(design, n_folds=max(2, min(design.n_folds, fewest)))
     spec = TestSpec(class_named(advice.test), constructor, advice.options)
-    words = "the AUC" if auc else plural(problem.loss.in_words) if problem.loss else known
+    words = "the AUC" if auc else problem.metric.plural
     return Recommended(spec, advice, words)
 
 
@@ -123,10 +119,10 @@ def _refuse_budget(affordable: Any, about: str) -> None:
 
 def _fewest_in_class(problem: Problem) -> int:
     """Observations, or clusters that have one, of the rarest class."""
-    codes, groups = problem.sample.target.astype(int), problem.sample.groups
+    class_index, groups = problem.sample.target.astype(int), problem.sample.groups
     if groups is None:
-        return int(np.bincount(codes).min())
-    return min(len(np.unique(groups.index[codes == code])) for code in np.unique(codes))
+        return int(np.bincount(class_index).min())
+    return min(len(np.unique(groups.index[class_index == code])) for code in np.unique(class_index))
 
 
 def affordable_within(
@@ -139,7 +135,7 @@ def affordable_within(
         size = problem.sample.n_obs - problem.sample.n_obs // 10
         ready = problem.fitting(size)
         with hooks.fitting(ready):
-            allowed = execution.course.decided(
+            allowed = execution.progress.recall_or_decide(
                 f"fits in {max_seconds:g} s",
                 lambda: fits_within(ready, size, max_seconds, execution),
             )

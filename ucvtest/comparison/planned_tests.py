@@ -17,7 +17,6 @@ from ucvtest.comparison.default import RECOMMENDED, Recommended, recommended
 from ucvtest.comparison.fields import Pair
 from ucvtest.comparison.specs import TestSpec, as_specs
 from ucvtest.data.groups import GroupWeight, as_groups
-from ucvtest.data.rows import Reported
 from ucvtest.data.sample import as_response, taken_for_classes
 from ucvtest.designs.adapters import as_design, design_or_cv
 from ucvtest.designs.design import Design
@@ -25,20 +24,34 @@ from ucvtest.designs.schemes import NamedDesign
 from ucvtest.evaluation.evaluate import draw_design
 from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.base import HypothesisTest
-from ucvtest.inference.from_losses import LossesHeader
+from ucvtest.inference.question import DataQuestion
+from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.coerce import is_regressor
 from ucvtest.learners.base import Learner
-from ucvtest.losses.sklearn_scorers import SetScore, is_auc, wants_every_class
-from ucvtest.losses.table import Losses
 from ucvtest.methods.registry import tests_that_compare
+from ucvtest.metrics.names import wants_every_class
+from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.fields import Contrast
 from ucvtest.stats.wald import Alternative
 
-__all__ = ["Group", "Plan", "Planned", "Question", "check_simultaneous", "naming_test", "pairs_of"]
+__all__ = [
+    "ComparisonQuestion",
+    "Plan",
+    "PlannedTest",
+    "SharedDesign",
+    "check_simultaneous",
+    "hypothesis_of",
+    "naming_test",
+    "own_arguments",
+    "pairs_of",
+]
+
+OF_ROWS = ("scoring", "missing")
+"""Options of a test that change its data or its loss, so that it shares no question."""
 
 
-@dataclass(frozen=True)
-class Question:
+@dataclass(frozen=True, eq=False)
+class ComparisonQuestion:
     """What all tests of a comparison are asked."""
 
     X: Any
@@ -61,14 +74,24 @@ class Question:
         """The pairs of learners, by name: all of them, or each against the baseline."""
         return pairs_of(tuple(self.learners), self.baseline)
 
-    def recommended(self) -> Recommended:
-        """The test that answers it, where none is named."""
-        names = ("pos_label", "groups", "group_weight", "backend")
-        arguments = {name: getattr(self, name) for name in names}
-        n_learners = len(self.learners)
-        return recommended(
-            *(self.X, self.y, self.learners, n_learners, self.loss, arguments),
-            affordable=self.affordable,
+    @property
+    def has_classes(self) -> bool:
+        """Whether the response holds classes, where no loss says so."""
+        regresses = any(map(is_regressor, self.learners.values()))
+        return taken_for_classes(self.y, regresses=regresses, pos_label=self.pos_label)
+
+    def validated(self, loss: Any) -> DataQuestion:
+        """The data, all learners and a loss, validated."""
+        return DataQuestion.of(
+            self.X,
+            self.y,
+            self.learners,
+            hypothesis=hypothesis_of(self.contrast, self.alternative),
+            loss=loss,
+            pos_label=self.pos_label,
+            groups=self.groups,
+            group_weight=self.group_weight,
+            backend=self.backend,
         )
 
     def on_splits(self, tests: Any, cv: Any, n_dropped: int) -> Any:
@@ -94,35 +117,61 @@ class Question:
             for label, spec in as_specs(tests).items()
         }
 
-    @property
-    def has_classes(self) -> bool:
-        """Whether the response holds classes, where no loss says so."""
-        regresses = any(map(is_regressor, self.learners.values()))
-        return taken_for_classes(self.y, regresses=regresses, pos_label=self.pos_label)
+
+class Questions:
+    """Data and learners, validated once for each loss that tests are about."""
+
+    def __init__(self, asked: ComparisonQuestion) -> None:
+        self._asked = asked
+        self._known: list[DataQuestion] = []
+
+    def about(self, loss: Any) -> DataQuestion:
+        """The question about a loss as a user names it, or the usual one."""
+        name = loss if isinstance(loss, str) else None
+        for question in self._known:
+            if loss is None or name == question.metric.name or loss is question.metric:
+                return question
+        self._known.append(self._asked.validated(loss))
+        return self._known[-1]
 
     def test(self, spec: TestSpec, pair: Pair) -> HypothesisTest:
-        """The test of one pair of learners, from the data."""
-        cls: Any = spec.cls
-        if self.contrast not in cls.contrasts:
+        """The test of one pair of learners."""
+        asked, cls = self._asked, spec.cls
+        if asked.contrast not in cls.contrasts:
             raise ValueError(
-                f"{cls.method_name} tests no {self.contrast}: use the test 'ustatistic', or "
+                f"{cls.method_name} tests no {asked.contrast}: use the test 'ustatistic', or "
                 "contrast='difference'"
             )
-        # Tests of differences alone have no such argument.
-        contrast = {} if len(cls.contrasts) == 1 else {"contrast": self.contrast}
-        return cls(
-            self.X,
-            self.y,
-            *(self.learners[name] for name in pair),
-            alternative=self.alternative,
-            pos_label=self.pos_label,
-            groups=self.groups,
-            group_weight=self.group_weight,
-            backend=self.backend,
-            **contrast,
-            **cls._loss_arguments(self.loss),
-            **spec.own,
-        )
+        own = dict(spec.own)
+        of_rows = {name: own.pop(name) for name in OF_ROWS if name in own}
+        loss = cls.only_loss if asked.loss is None else asked.loss
+        if of_rows:
+            question = cls.question_of(
+                *(asked.X, asked.y, *(asked.learners[name] for name in pair)),
+                alternative=asked.alternative,
+                loss=asked.loss,
+                pos_label=asked.pos_label,
+                groups=asked.groups,
+                group_weight=asked.group_weight,
+                backend=asked.backend,
+                **of_rows,
+            )
+        else:
+            cls.check_loss(loss, paired=True)
+            question = self.about(loss)
+        learners = {name: asked.learners[name] for name in pair}
+        question = question.with_learners(learners)
+        return cls.about(question, **own_arguments(cls, asked.contrast), **own)
+
+
+def own_arguments(cls: type[HypothesisTest], contrast: Contrast) -> dict[str, Any]:
+    """The contrast, for tests that know more than one."""
+    return {} if len(cls.contrasts) == 1 else {"contrast": contrast}
+
+
+def hypothesis_of(contrast: Contrast, alternative: Alternative) -> Hypothesis:
+    """That two learners are equal."""
+    return Hypothesis(1.0 if contrast == "ratio" else 0.0, alternative)
 
 
 def pairs_of(names: tuple[str, ...], baseline: str | None) -> tuple[Pair, ...]:
@@ -142,87 +191,89 @@ def check_simultaneous(spec: TestSpec) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Planned:
+@dataclass(frozen=True, eq=False)
+class PlannedTest:
     """A test, made for pairs of learners: for the first alone, where it shares losses with others.
 
     No design where it draws its own learning sets; `fit_options` are what the design has not taken
-    up. `jointly` is the one run for all learners together, where there is to be one.
+    up, as a user names them, and `options` the same for each pair, validated. `joint_run` is the
+    one run for all learners together, where there is to be one.
     """
 
     label: str
     spec: TestSpec
-    made: Mapping[Pair, HypothesisTest]
+    tests: Mapping[Pair, HypothesisTest]
     design: NamedDesign | None
     fit_options: Mapping[str, Any]
-    jointly: Any = None
+    options: Mapping[Pair, Any]
+    joint_run: Any = None
 
     @classmethod
-    def of(cls, label: str, spec: TestSpec, question: Question) -> Self:
+    def of(
+        cls, label: str, spec: TestSpec, asked: ComparisonQuestion, questions: Questions
+    ) -> Self:
         """Make the tests; what they refuse is refused here."""
-        if question.simultaneous:
+        if asked.simultaneous:
             check_simultaneous(spec)
-        first, *others = question.pairs
-        made = {first: question.test(spec, first)}
+        pairs = asked.pairs
+        first = questions.test(spec, pairs[0])
         if spec.takes_losses:
-            design, options = spec.constructor["design"], spec.fit
-        else:
-            design, options = made[first]._shared_design(spec.fit)
-        jointly = None
-        if design is None:
-            # Each learner is checked once, however many pairs it is in.
-            ready = (
-                replace(made[first]._problem, learners=question.learners)
-                .fitting(made[first]._smallest_learn_size)
-                .learners
-            )
-            for pair in others:
-                made[pair] = made[first]._about_ready({name: ready[name] for name in pair})
-            for test in made.values():
-                test._options(**options)
-            if question.simultaneous:
-                jointly = _jointly(made, ready, options)
-        return cls(label, spec, made, design, options, jointly)
+            return cls(label, spec, {pairs[0]: first}, spec.constructor["design"], spec.fit, {})
+        design, rest = first.shared_design(spec.fit)
+        if design is not None:
+            return cls(label, spec, {pairs[0]: first}, design, rest, {})
+        question = _data_of(first)
+        # Each learner is checked once, however many pairs it is in.
+        ready = question.with_learners(asked.learners).ready(question.learn_size)
+        tests = {pairs[0]: first}
+        for pair in pairs[1:]:
+            tests[pair] = first.asking(_about(ready, *pair))
+        options = {pair: test.fit_options(**rest) for pair, test in tests.items()}
+        joint_run = _joint_run(tests, ready, rest) if asked.simultaneous else None
+        return cls(label, spec, tests, None, rest, options, joint_run)
 
     @property
     def first(self) -> HypothesisTest:
         """The test of the first pair."""
-        return next(iter(self.made.values()))
+        return next(iter(self.tests.values()))
+
+    @property
+    def question(self) -> DataQuestion:
+        """What the test of the first pair is asked."""
+        return _data_of(self.first)
 
     def check_losses(self, design: Design) -> None:
         """Refuse a design, and options of `fit`, before the losses are computed."""
-        cls: Any = self.spec.cls
-        problem = self.first._problem
-        target, clusters = problem.sample.target, problem.clusters
-        header = LossesHeader(design, problem.loss_name, True, target, clusters=clusters)
-        test = cls._from_header(header, None, self.first.alternative, loss=problem.loss)
-        test._options(**self.fit_options)
-
-    def from_losses(self, losses: Losses, pair: Pair) -> HypothesisTest:
-        """The test of one pair of learners, from losses."""
-        cls: Any = self.spec.cls
-        first: Any = self.first
-        options = {} if len(cls.contrasts) == 1 else {"contrast": first.contrast}
-        if losses.groups is not None:
-            options["group_weight"] = first._problem.group_weight
-        return cls.from_losses(losses, *pair, alternative=first.alternative, **options)
+        cls = self.spec.cls
+        test = cls.about(self.question.on(design, by_rows=cls.takes_rows))
+        test.fit_options(**self.fit_options)
 
 
-def _jointly(
-    made: Mapping[Pair, HypothesisTest], learners: Mapping[str, Learner], options: Mapping[str, Any]
+def _data_of(test: HypothesisTest) -> DataQuestion:
+    question = test.question
+    assert isinstance(question, DataQuestion)
+    return question
+
+
+def _about(question: DataQuestion, *names: str) -> DataQuestion:
+    """The question about some of its learners."""
+    return question.with_learners({name: question.learners[name] for name in names})
+
+
+def _joint_run(
+    tests: Mapping[Pair, HypothesisTest], ready: DataQuestion, options: Mapping[str, Any]
 ) -> Any:
     """One run for all tests and for each learner, ready, alone, of which nothing is tested."""
-    first: Any = next(iter(made.values()))
-    tests: dict[str | Pair, Any] = {}
-    for name, learner in learners.items():
-        tests[name] = first._about_ready({name: learner})
-        tests[name].null_value = math.nan
-    everything: dict[Any, Any] = {**tests, **made}
-    return first._jointly(everything, tuple(learners), options)
+    first: Any = next(iter(tests.values()))
+    untested = Hypothesis(math.nan, first.alternative)
+    alone: dict[Any, Any] = {
+        name: first.asking(_about(ready, name).with_hypothesis(untested)) for name in ready.learners
+    }
+    return first.joint_run({**alone, **tests}, tuple(ready.learners), options)
 
 
-@dataclass(frozen=True)
-class Group:
+@dataclass(frozen=True, eq=False)
+class SharedDesign:
     """A design, drawn, and the tests that take its losses.
 
     The generator is in the state in which drawing has left it, and the learners are ready to be
@@ -233,7 +284,7 @@ class Group:
     drawn: Design
     rng: np.random.Generator
     problem: Problem
-    tests: tuple[Planned, ...]
+    tests: tuple[PlannedTest, ...]
 
 
 class Plan:
@@ -243,56 +294,58 @@ class Plan:
     result is the one that the test gives by itself with this seed, whatever stands beside it.
     """
 
-    def __init__(self, question: Question, tests: Any, seed: int) -> None:
-        self.question, self.seed = question, seed
+    def __init__(self, asked: ComparisonQuestion, tests: Any, seed: int) -> None:
+        self.asked, self.seed = asked, seed
         self.default: Recommended | None = None
+        questions = Questions(asked)
         if isinstance(tests, str) and tests == RECOMMENDED:
             tests = "ustatistic"
-            if question.contrast == "difference" and not question.simultaneous:
-                self.default = question.recommended()
+            if asked.contrast == "difference" and not asked.simultaneous:
+                self.default = recommended(
+                    lambda: questions.about(asked.loss).problem,
+                    len(asked.learners),
+                    asked.loss,
+                    affordable=asked.affordable,
+                )
                 tests = self.default.spec
-        self.specs = _with_designs(as_specs(tests), question)
+        self.specs = _with_designs(as_specs(tests), asked)
         planned = []
         for label, spec in self.specs.items():
             with naming_test(label):
-                planned.append(Planned.of(label, spec, question))
-            # What is striking about the rows is said once, by the first test.
-            question = replace(question, X=Reported(self.question.X))
+                planned.append(PlannedTest.of(label, spec, asked, questions))
         _check_losses(planned)
-        self.groups = tuple(self._groups(planned))
+        self.shared = tuple(self._shared(planned))
         self.alone = tuple(test for test in planned if test.design is None)
-        for group in self.groups:
+        for group in self.shared:
             for test in group.tests:
                 if test.fit_options or test.spec.takes_losses:
                     with naming_test(test.label):
                         test.check_losses(group.drawn)
 
     @property
-    def first(self) -> HypothesisTest:
+    def first(self) -> PlannedTest:
         """A test on the data."""
-        tests = self.groups[0].tests if self.groups else self.alone
-        return tests[0].first
+        return self.shared[0].tests[0] if self.shared else self.alone[0]
 
-    def _groups(self, planned: Sequence[Planned]) -> Iterator[Group]:
+    def _shared(self, planned: Sequence[PlannedTest]) -> Iterator[SharedDesign]:
         """Tests by their design; equal designs are one, in the order of their first test."""
         designs: list[NamedDesign] = []
         for test in planned:
             if test.design is not None and test.design not in designs:
                 designs.append(test.design)
-        learners = self.question.learners
+        learners = self.asked.learners
         for design in designs:
             tests = tuple(test for test in planned if test.design == design)
             first, rng = tests[0], np.random.default_rng(self.seed)
             with naming_test(first.label):
-                drawn = draw_design(design, first.first._problem.sample, len(learners), rng)
+                drawn = draw_design(design, first.question.sample, len(learners), rng)
                 for test in tests:
-                    test.first._check_test_sets(drawn)
-                problem = replace(first.first._problem, learners=learners)
-                problem = problem.fitting(drawn.learn_sizes[0])
-            yield Group(design, drawn, rng, problem, tests)
+                    test.first.check_test_sets(drawn)
+                question = first.question.with_learners(learners).ready(drawn.learn_sizes[0])
+            yield SharedDesign(design, drawn, rng, question.problem, tests)
 
 
-def _with_designs(specs: Mapping[str, TestSpec], question: Question) -> dict[str, TestSpec]:
+def _with_designs(specs: Mapping[str, TestSpec], asked: ComparisonQuestion) -> dict[str, TestSpec]:
     """The tests with named designs for whatever names one, the same for the same splitter."""
     known: list[tuple[Any, NamedDesign]] = []
     found = {}
@@ -301,24 +354,23 @@ def _with_designs(specs: Mapping[str, TestSpec], question: Question) -> dict[str
         if given is not None:
             designs = [design for raw, design in known if raw is given]
             with naming_test(label):
-                design = designs[0] if designs else _as_design(given, question)
+                design = designs[0] if designs else _as_design(given, asked)
             known.append((given, design))
             spec = replace(spec, constructor={**spec.constructor, "design": design})
         found[label] = spec
     return found
 
 
-def _as_design(given: Any, question: Question) -> NamedDesign:
-    groups = as_groups(question.groups, len(question.y))
-    auc = is_auc(question.loss)
-    if not auc and isinstance(question.loss, SetScore):
-        auc = wants_every_class(question.loss, has_classes=question.has_classes)
-    return as_design(given, question.X, question.y, auc=auc, groups=groups)
+def _as_design(given: Any, asked: ComparisonQuestion) -> NamedDesign:
+    groups = as_groups(asked.groups, len(asked.y))
+    has_classes = isinstance(asked.loss, SetScore) and asked.has_classes
+    every = wants_every_class(asked.loss, has_classes=has_classes)
+    return as_design(given, asked.X, asked.y, auc=every, groups=groups)
 
 
-def _check_losses(planned: Sequence[Planned]) -> None:
+def _check_losses(planned: Sequence[PlannedTest]) -> None:
     """Refuse tests of different things, whose estimates belong in no common table."""
-    losses = {test.label: test.first._problem.loss_name for test in planned}
+    losses = {test.label: test.question.metric.name for test in planned}
     if len(set(losses.values())) > 1:
         listed = ", ".join(f"{label}: {loss}" for label, loss in losses.items())
         raise ValueError(

@@ -59,7 +59,7 @@ class KFold(StratifiedDesign):
     of one class, the standard deviation of errors of ten folds was 4 and 6% smaller, and 95%
     intervals covered as often; but the error of equal classes came out 0.019 below that of random
     samples (0.004 without strata). They help a single split with a rare class: 16% smaller, and no
-    learning set without the class (200 samples a cell, ``examples/reproduce_strata.py``).
+    learning set without the class (200 samples a cell, ``studies/designs/strata.py``).
 
     Examples
     --------

@@ -17,7 +17,7 @@ from ucvtest import hooks
 from ucvtest.common.checks import check_choice, is_number
 from ucvtest.common.execution import Execution
 from ucvtest.data.formula import read_formula
-from ucvtest.data.groups import Clusters, GroupWeight, check_group_weight, refuse_groups
+from ucvtest.data.groups import Clusters, GroupWeight, refuse_groups
 from ucvtest.data.missing import Missing
 from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
@@ -33,20 +33,17 @@ from ucvtest.inference.question import (
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import Loss
-from ucvtest.losses.resample_means import AUC, WEIGHTED
-from ucvtest.losses.sklearn_scorers import (
-    SetScore,
-    chosen_loss,
-    is_auc,
-    refuse_scores,
-    refuse_set_score,
-)
 from ucvtest.losses.table import LossDifference, Losses
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.names import as_metric
+from ucvtest.metrics.recorded import WEIGHTED
+from ucvtest.metrics.refusals import refuse_scores, refuse_set_score
+from ucvtest.metrics.scorers import chosen_loss
+from ucvtest.metrics.set_scores import SetScore
 from ucvtest.results.fields import Contrast
 from ucvtest.results.joint_result import JointResult
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import ALTERNATIVES, Alternative
 
 if TYPE_CHECKING:
@@ -148,7 +145,7 @@ class HypothesisTest(ABC):
     of_fixed_rules: ClassVar[bool] = False
     """Whether it takes losses of rules that are fixed, which are about no learning."""
     judges_several: ClassVar[bool] = False
-    """Whether the joint covariance matrix of several learners is known: see `Together`."""
+    """Whether the joint covariance matrix of several learners is known: see `JointEstimates`."""
     takes_set_scores: ClassVar[bool] = False
     """Whether it can be about a score of whole test sets, such as F1."""
     needs_values: ClassVar[bool] = False
@@ -210,12 +207,8 @@ class HypothesisTest(ABC):
         loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
         loss = cls.only_loss if loss is None else loss
         paired = other is not None
-        # A comparison has read its scoring already.
-        scored = loss.name if scoring is None and isinstance(loss, SetScore) else scoring
-        cls.check_loss(loss, paired=paired, scoring=scored)
-        if groups is not None:
-            refuse_set_score(loss, "a test that allows for groups")
-        auc = is_auc(loss) or data.get("output") == "score"
+        cls.check_loss(loss, paired=paired, scoring=scoring)
+        auc = as_metric(loss, has_classes=True).ranks_pairs
         hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
         learners = by_name(learner, other)
         return DataQuestion.of(
@@ -300,11 +293,10 @@ class HypothesisTest(ABC):
         group_weight: GroupWeight,
     ) -> LossesQuestion:
         """Validate what is common to all tests on losses."""
-        losses = given.losses
-        weight = check_group_weight(group_weight, grouped=losses.groups is not None)
-        auc = losses.loss == AUC
-        hypothesis = cls._hypothesis(null_value, alternative, paired=given.paired, auc=auc)
-        return LossesQuestion.of(given, hypothesis, weight, by_rows=cls.takes_rows)
+        auc = given.losses.metric.ranks_pairs
+        paired = given.other is not None
+        hypothesis = cls._hypothesis(null_value, alternative, paired=paired, auc=auc)
+        return LossesQuestion.of(given, hypothesis, group_weight, by_rows=cls.takes_rows)
 
     @classmethod
     def about(cls, question: Question, **own: Any) -> Self:
@@ -323,7 +315,7 @@ class HypothesisTest(ABC):
         Called once, at the end of the constructor.
         """
         cls = type(self)
-        cls.check_loss(question.loss or question.loss_name, paired=question.paired)
+        cls.check_loss(question.metric, paired=question.paired)
         if question.design is not None:
             cls.check_learning(question.design)
         if not cls.takes_groups and question.clusters is not None:
@@ -339,7 +331,9 @@ class HypothesisTest(ABC):
     @classmethod
     def check_loss(cls, loss: Any, *, paired: bool, scoring: Any = None) -> None:
         """Refuse losses that the test is not about, and a learner without another."""
-        name = _name_of(loss)
+        name = loss.name if isinstance(loss, Metric) else loss
+        # A comparison has read its scoring already.
+        scoring = name if scoring is None and isinstance(loss, SetScore) else scoring
         if cls.only_loss is not None and name != cls.only_loss:
             raise ValueError(_only_loss(cls, name, scoring))
         if cls.needs_values or not cls.takes_set_scores:
@@ -383,9 +377,15 @@ class HypothesisTest(ABC):
         return self.question.sample
 
     @property
-    def loss(self) -> Loss | None:
+    def metric(self) -> Any:
+        """What is estimated."""
+        return self.question.metric
+
+    @property
+    def loss(self) -> Metric | None:
         """The loss; None where the test is about none, as with the AUC."""
-        return self.question.loss
+        metric = self.question.metric
+        return None if metric.ranks_pairs else metric
 
     @property
     def learners(self) -> tuple[Learner, ...]:
@@ -411,6 +411,11 @@ class HypothesisTest(ABC):
     def backend(self) -> Backend | None:
         """What was asked to fit estimators; None for a test that was made from losses."""
         return self.question.backend
+
+    @property
+    def positive(self) -> Any:
+        """The positive class; None where there is none, or losses were given."""
+        return self.question.positive
 
     @property
     def paired(self) -> bool:
@@ -558,33 +563,26 @@ class HypothesisTest(ABC):
     @classmethod
     def simultaneous_results(
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """The results of tests of each learner, by name, and of pairs, with what joins them."""
         raise NotImplementedError(f"{cls.__name__} knows no joint covariance of learners")
 
 
-def _name_of(loss: Any) -> str | None:
-    """What a loss is called in messages; only names name one of ours."""
-    if isinstance(loss, Loss):
-        return loss.name
-    return loss if loss is None or isinstance(loss, str) else repr(loss)
-
-
-def _only_loss(cls: type[HypothesisTest], loss: str | None, scoring: Any) -> str:
+def _only_loss(cls: type[HypothesisTest], loss: Any, scoring: Any) -> str:
     """Why a test about one loss alone refuses another."""
     if scoring is not None:
         return (
             f"{cls.__name__} is about loss={cls.only_loss!r} alone, got scoring={scoring!r:.60}: "
             "leave scoring out"
         )
-    if loss is not None and loss.startswith(WEIGHTED):
+    if isinstance(loss, str) and loss.startswith(WEIGHTED):
         return (
             f"{cls.__name__} counts rows alike, and these losses are weighted: use HoldOutTest, or "
             "make the losses without sample_weight"
         )
     return (
-        f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r}: leave loss out, or make "
-        f"the losses with loss={cls.only_loss!r}"
+        f"loss must be {cls.only_loss!r} for {cls.__name__}, got {loss!r:.60}: leave loss out, or "
+        f"make the losses with loss={cls.only_loss!r}"
     )
 
 

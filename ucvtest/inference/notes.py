@@ -9,7 +9,7 @@ from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.data.sample import Sample
 from ucvtest.losses.table import LossDifference
 from ucvtest.results.result import TestResult
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 
 __all__ = [
     "INDEPENDENCE",
@@ -33,15 +33,15 @@ INDEPENDENCE = "labels and features are independent"
 """What tests that permute labels call their null hypothesis, in results."""
 
 
-_REUSED = "Nothing was fitted for this test"
+REUSED = "Nothing was fitted for this test"
 
 
-def own_tables(own: OwnValues | None) -> dict[str, dict[str, tuple[Any, ...]]]:
+def own_tables(own: PerLearnerEstimates | None) -> dict[str, dict[str, tuple[Any, ...]]]:
     """The table of what each of two learners reaches alone; none of one learner."""
     return {} if own is None else {"Learners": own.table}
 
 
-def own_diagnostics(own: OwnValues | None) -> dict[str, float]:
+def own_diagnostics(own: PerLearnerEstimates | None) -> dict[str, float]:
     """The numbers of `own_tables` as diagnostics."""
     return {} if own is None else own.diagnostics
 
@@ -95,14 +95,14 @@ def reuse_notes(observed: LossDifference | None) -> list[str]:
     seconds = observed.losses.elapsed
     took = "" if math.isnan(seconds) else f" (all of them took {seconds:.3g} s)"
     return [
-        f"{_REUSED}: its {observed.n_fits} fits are those behind the losses that it was "
+        f"{REUSED}: its {observed.n_fits} fits are those behind the losses that it was "
         f"given{took}, and may be shared with other tests."
     ]
 
 
 def is_reuse_note(note: str) -> bool:
     """Whether it is one of `reuse_notes`; results keep notes as text alone."""
-    return note.startswith(_REUSED)
+    return note.startswith(REUSED)
 
 
 NEW_ROW: Mapping[GroupWeight, str] = {

@@ -4,20 +4,22 @@ A test is made of a question and of options of its own. `DataQuestion` is about 
 fitted when their losses are asked for, `LossesQuestion` about losses that were computed before.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from ucvtest import hooks
-from ucvtest.common.execution import Execution, progress_bar
+from ucvtest.common.execution import Execution, NoBar, progress_bar
 from ucvtest.data.groups import (
     Clusters,
     GroupWeight,
     as_groups,
+    check_group_weight,
     clusters_of,
 )
 from ucvtest.data.missing import Missing, complete_rows, dropped_note
@@ -25,22 +27,20 @@ from ucvtest.data.output import Output
 from ucvtest.data.sample import Sample
 from ucvtest.designs.design import Design
 from ucvtest.evaluation.evaluate import evaluate_problem, refuse_seconds
-from ucvtest.evaluation.loss_source import FittedLosses, GivenLosses, LossSource
+from ucvtest.evaluation.loss_source import FittedLosses, LossSource, PrecomputedLosses
 from ucvtest.evaluation.problem import Problem, named_learners
-from ucvtest.inference.notes import about_clusters, reuse_notes, sample_notes
+from ucvtest.inference.notes import REUSED, about_clusters, sample_notes
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
 from ucvtest.learners.base import Learner
 from ucvtest.losses.clusters import of_clusters
-from ucvtest.losses.loss import LOSSES, Loss
-from ucvtest.losses.resample_means import AUC
-from ucvtest.losses.sklearn_scorers import is_auc
 from ucvtest.losses.table import MEANS_ONLY, SCORES_ONLY, LossDifference, Losses
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.refusals import refuse_set_score
 from ucvtest.results.result import TestResult
 
 __all__ = [
     "DataQuestion",
-    "LossesHeader",
     "LossesQuestion",
     "Question",
     "by_name",
@@ -55,72 +55,20 @@ class Question(ABC):
     """What a test is asked, validated: a sample, one learner or two, a loss, a hypothesis."""
 
     hypothesis: Hypothesis
-
-    @property
-    @abstractmethod
-    def loss(self) -> Loss | None:
-        """The loss; None where the question is about none, as with the AUC."""
-
-    @property
-    @abstractmethod
-    def loss_name(self) -> str:
-        """What tables call the loss."""
-
-    @property
-    def about_auc(self) -> bool:
-        """Whether areas under the ROC curve are asked for."""
-        return self.loss_name == AUC
-
-    @property
-    def mean_loss(self) -> Loss:
-        """The loss of a question that is about the mean of one."""
-        assert self.loss is not None
-        return self.loss
-
-    @property
-    @abstractmethod
-    def design(self) -> Design | None:
-        """The resamples that losses are given for; None where a test draws them itself."""
-
-    @property
-    @abstractmethod
-    def observed(self) -> LossDifference | None:
-        """The losses that are given, if they are."""
-
-    @property
-    @abstractmethod
-    def learners(self) -> Mapping[str, Learner]:
-        """The learners that can be fitted, by name; none where losses are given."""
-
-    @property
-    @abstractmethod
-    def sample(self) -> Sample | None:
-        """The data; None where losses are given."""
-
-    @property
-    @abstractmethod
-    def output(self) -> Output | None:
-        """What the learners predict; None where losses are given."""
-
-    @property
-    @abstractmethod
-    def backend(self) -> Backend | None:
-        """What fits estimators; None where losses are given."""
-
-    @property
-    @abstractmethod
-    def paired(self) -> bool:
-        """Whether two learners are compared."""
-
-    @property
-    @abstractmethod
-    def n_obs(self) -> int:
-        """Observations of the sample."""
-
-    @property
-    @abstractmethod
-    def clusters(self) -> Clusters | None:
-        """The clusters that are the observations of the test; None where rows are."""
+    metric: Metric
+    """What is estimated."""
+    paired: bool
+    """Whether two learners are compared."""
+    n_obs: int
+    """Observations of the sample."""
+    labels: np.ndarray | None = None
+    """The target, where it is known."""
+    clusters: Clusters | None = None
+    """The clusters that are the observations of the test; None where rows are."""
+    design: Design | None = None
+    """The resamples that losses are given for; None where a test draws them itself."""
+    observed: LossDifference | None = None
+    """The losses that are given, if they are."""
 
     @property
     def n_units(self) -> int:
@@ -128,9 +76,36 @@ class Question(ABC):
         return self.n_obs if self.clusters is None else self.clusters.n_groups
 
     @property
-    @abstractmethod
     def target(self) -> np.ndarray:
         """Numbers of the classes, or the real response, shape (n,)."""
+        if self.labels is None:
+            raise ValueError("losses have no target, which this test needs: pass y to from_arrays")
+        return self.labels
+
+    @property
+    def sample(self) -> Sample | None:
+        """The data; None where losses are given."""
+        return None
+
+    @property
+    def learners(self) -> Mapping[str, Learner]:
+        """The learners that can be fitted, by name; none where losses are given."""
+        return {}
+
+    @property
+    def output(self) -> Output | None:
+        """What the learners predict; None where losses are given."""
+        return None
+
+    @property
+    def backend(self) -> Backend | None:
+        """What fits estimators; None where losses are given."""
+        return None
+
+    @property
+    def positive(self) -> Any:
+        """The positive class, as JSON knows it; None where there is none, or losses are given."""
+        return None
 
     def with_hypothesis(self, hypothesis: Hypothesis) -> Self:
         """The same question with another hypothesis."""
@@ -164,17 +139,17 @@ class Question(ABC):
     ) -> Execution:
         """How fits are run; what is about draws and fits is refused where losses are given."""
 
-    @abstractmethod
     def refuse_budget(self, **arguments: Any) -> None:
         """Refuse arguments of `fit` that are about draws and fits, where there will be none."""
+        return
 
-    @abstractmethod
     def check_values(self) -> None:
         """Refuse losses that are known as means of resamples alone."""
+        return
 
-    @abstractmethod
     def check_losses(self) -> None:
         """Refuse these, and scores."""
+        return
 
     @abstractmethod
     def fitting(self, test: Any, description: str, progress: bool | None) -> Any:
@@ -183,19 +158,12 @@ class Question(ABC):
     @property
     def reuse_notes(self) -> list[str]:
         """The note that nothing was fitted for a result, where losses are given."""
-        return reuse_notes(self.observed)
+        return []
 
     def finished(self, result: TestResult, execution: Execution) -> TestResult:
         """A result with what the question has to add: seconds, and notes on rows and clusters."""
-        result = replace(
-            result,
-            elapsed=execution.stopwatch.seconds,
-            notes=(*result.notes, *self._row_notes()),
-        )
+        result = replace(result, elapsed=execution.stopwatch.seconds)
         return result if self.clusters is None else about_clusters(result, self.clusters)
-
-    def _row_notes(self) -> list[str]:
-        return []
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -207,6 +175,8 @@ class DataQuestion(Question):
     """Observations that were left out for missing values."""
     learn_size: int = 0
     """Observations in the smallest learning set, for which the learners are ready to be fitted."""
+    positive_named: bool = False
+    """Whether a user named the positive class, which then is told from several others."""
 
     @classmethod
     def of(
@@ -225,50 +195,41 @@ class DataQuestion(Question):
         missing: Missing = "raise",
     ) -> Self:
         """Validate data and learners: see `HypothesisTest` for the arguments."""
+        if groups is not None:
+            refuse_set_score(loss, "a test that allows for groups")
         X, y, groups, n_dropped = complete_rows(X, y, groups, missing)
-        auc = is_auc(loss)
         problem = Problem.of(
             X,
             y,
             learners,
-            loss=None if auc else loss,
-            output="score" if auc else output,
+            loss=loss,
+            output=output,
             pos_label=pos_label,
             groups=groups,
             group_weight=group_weight,
             backend=backend,
         )
-        return cls(hypothesis=hypothesis, problem=problem, n_dropped=n_dropped)
-
-    @property
-    def loss(self) -> Loss | None:
-        """See `Question`."""
-        return self.problem.loss
-
-    @property
-    def loss_name(self) -> str:
-        """See `Question`."""
-        return self.problem.loss_name
-
-    @property
-    def design(self) -> None:
-        """See `Question`."""
-        return
-
-    @property
-    def observed(self) -> None:
-        """See `Question`."""
-        return
-
-    @property
-    def learners(self) -> Mapping[str, Learner]:
-        """See `Question`."""
-        return self.problem.learners
+        return cls(
+            hypothesis=hypothesis,
+            metric=problem.metric,
+            paired=len(problem.learners) > 1,
+            n_obs=problem.sample.n_obs,
+            labels=problem.sample.target,
+            clusters=problem.clusters,
+            problem=problem,
+            n_dropped=n_dropped,
+            positive_named=pos_label is not None,
+        )
 
     @property
     def sample(self) -> Sample:
         """See `Question`."""
         return self.problem.sample
+
+    @property
+    def learners(self) -> Mapping[str, Learner]:
+        """See `Question`."""
+        return self.problem.learners
 
     @property
     def output(self) -> Output:
@@ -281,24 +242,9 @@ class DataQuestion(Question):
         return self.problem.backend
 
     @property
-    def paired(self) -> bool:
+    def positive(self) -> Any:
         """See `Question`."""
-        return len(self.problem.learners) > 1
-
-    @property
-    def n_obs(self) -> int:
-        """See `Question`."""
-        return self.problem.sample.n_obs
-
-    @property
-    def clusters(self) -> Clusters | None:
-        """See `Question`."""
-        return self.problem.clusters
-
-    @property
-    def target(self) -> np.ndarray:
-        """See `Question`."""
-        return self.problem.sample.target
+        return self.problem.positive
 
     def ready(self, learn_size: int) -> Self:
         """The question with learners that can learn from so few rows, jitted where they can be."""
@@ -306,7 +252,21 @@ class DataQuestion(Question):
 
     def with_learners(self, learners: Mapping[str, Learner]) -> Self:
         """The same question about other learners; the data are shared and not validated again."""
-        return replace(self, problem=replace(self.problem, learners=learners))
+        problem = replace(self.problem, learners=learners)
+        return replace(self, problem=problem, paired=len(learners) > 1)
+
+    def on(self, design: Design, *, by_rows: bool) -> "LossesQuestion":
+        """The same about the losses of two learners on a design, which are not computed yet."""
+        question = LossesQuestion(
+            hypothesis=self.hypothesis,
+            metric=self.metric,
+            paired=True,
+            n_obs=self.n_obs,
+            labels=self.labels,
+            clusters=self.clusters,
+            design=design,
+        )
+        return question if by_rows else question.by_clusters()
 
     def data(self, what: str) -> Problem:
         """See `Question`."""
@@ -335,7 +295,7 @@ class DataQuestion(Question):
             "other": names[1] if self.paired else None,
             "backend": learners[0].backend,
             "other_backend": learners[1].backend if self.paired else None,
-            **({} if self.loss is None else {"loss": self.loss.name}),
+            **({} if self.metric.ranks_pairs else {"loss": self.metric.name}),
             "null_value": self.hypothesis.null_value,
             "alternative": self.hypothesis.alternative,
             "pos_label": self.problem.positive,
@@ -351,157 +311,70 @@ class DataQuestion(Question):
         """See `Question`."""
         return Execution.of(rng, n_jobs, batch_size, max_seconds)
 
-    def refuse_budget(self, **arguments: Any) -> None:
-        """See `Question`."""
-
-    def check_values(self) -> None:
-        """See `Question`."""
-
-    def check_losses(self) -> None:
-        """See `Question`."""
-
     @contextmanager
     def fitting(self, test: Any, description: str, progress: bool | None) -> Iterator[Any]:
         """See `Question`."""
         with hooks.fitting(test), progress_bar(progress, description, "fit") as bar:
             yield bar
 
-    def _row_notes(self) -> list[str]:
-        return [*dropped_note(self.n_dropped), *sample_notes(self.sample)]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LossesHeader:
-    """What a test has to know of losses to say whether it can use them, before they are computed.
-
-    `target` are the numbers of the classes or the response; without `has_values` only means of
-    resamples are kept. Design, target and values are those of the observations of the test: of
-    clusters, unless it takes the losses of their rows. `n_obs` are observations of the sample.
-    """
-
-    design: Design
-    loss_name: str
-    loss: Loss | None
-    paired: bool
-    n_obs: int
-    target: np.ndarray | None = None
-    has_values: bool = True
-    clusters: Clusters | None = None
-
-    @classmethod
-    def of(cls, given: LossDifference, clusters: Clusters | None) -> Self:
-        """What is to be known of losses that exist."""
-        losses = given.losses
-        return cls(
-            design=losses.design,
-            loss_name=losses.loss,
-            loss=_loss_of(losses),
-            paired=given.paired,
-            n_obs=losses.design.n_obs,
-            target=losses.target,
-            has_values=losses.values is not None,
-            clusters=clusters,
-        )
-
-    def by_clusters(self) -> Self:
-        """The same of the losses of clusters, where there are any."""
-        if self.clusters is None:
-            return self
-        groups, auc = self.clusters.groups, self.loss_name == AUC
-        return replace(
-            self,
-            design=self.design.by_groups(groups),
-            target=None if auc or self.target is None else groups.classes(self.target),
-            has_values=self.has_values and not auc,
-        )
+    def finished(self, result: TestResult, execution: Execution) -> TestResult:
+        """See `Question`."""
+        notes = (*result.notes, *dropped_note(self.n_dropped), *sample_notes(self.sample))
+        return super().finished(replace(result, notes=notes), execution)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LossesQuestion(Question):
-    """A question about losses that exist, or will: then `given` is None, and nothing can be run."""
+    """A question about losses that exist, or will: without `observed` nothing can be run.
 
-    header: LossesHeader
-    given: LossDifference | None = None
+    The design, the labels and whether there are values are those of the observations of the test:
+    of clusters, unless it takes the losses of their rows. `n_obs` are observations of the sample.
+    """
+
+    has_values: bool = True
+    """Whether more is kept than the means of resamples."""
 
     @classmethod
     def of(
         cls, given: LossDifference, hypothesis: Hypothesis, weight: GroupWeight, *, by_rows: bool
     ) -> Self:
         """About losses; of the rows of clusters with `by_rows`, otherwise of clusters."""
-        groups = as_groups(given.losses.groups, given.design.n_obs)
-        clusters = clusters_of(groups, weight)
-        header = LossesHeader.of(given, clusters)
-        if not by_rows:
-            header, given = header.by_clusters(), of_units(given, clusters)
-        return cls(hypothesis=hypothesis, header=header, given=given)
+        losses, clusters = given.losses, None
+        if losses.groups is not None or weight != "group":
+            check_group_weight(weight, grouped=losses.groups is not None)
+            clusters = clusters_of(as_groups(losses.groups, losses.design.n_obs), weight)
+        question = cls(
+            hypothesis=hypothesis,
+            metric=losses.metric,
+            paired=given.other is not None,
+            n_obs=losses.design.n_obs,
+            labels=losses.target,
+            clusters=clusters,
+            design=losses.design,
+            observed=given,
+            has_values=losses.values is not None,
+        )
+        return question if by_rows or clusters is None else question.by_clusters()
 
-    @property
-    def loss(self) -> Loss | None:
-        """See `Question`."""
-        return self.header.loss
-
-    @property
-    def loss_name(self) -> str:
-        """See `Question`."""
-        return self.header.loss_name
-
-    @property
-    def design(self) -> Design:
-        """See `Question`."""
-        return self.header.design
-
-    @property
-    def observed(self) -> LossDifference | None:
-        """See `Question`."""
-        return self.given
-
-    @property
-    def paired(self) -> bool:
-        """See `Question`."""
-        return self.header.paired
-
-    @property
-    def n_obs(self) -> int:
-        """See `Question`."""
-        return self.header.n_obs
-
-    @property
-    def clusters(self) -> Clusters | None:
-        """See `Question`."""
-        return self.header.clusters
-
-    @property
-    def learners(self) -> Mapping[str, Learner]:
-        """See `Question`."""
-        return {}
-
-    @property
-    def sample(self) -> None:
-        """See `Question`."""
-        return
-
-    @property
-    def output(self) -> None:
-        """See `Question`."""
-        return
-
-    @property
-    def backend(self) -> None:
-        """See `Question`."""
-        return
-
-    @property
-    def target(self) -> np.ndarray:
-        """See `Question`."""
-        if self.header.target is None:
-            raise ValueError("losses have no target, which this test needs: pass y to from_arrays")
-        return self.header.target
+    def by_clusters(self) -> Self:
+        """The same about the losses of clusters, where there are any."""
+        if self.clusters is None or self.design is None:
+            return self
+        groups, observed = self.clusters.groups, self.observed
+        labels = None if self.metric.ranks_pairs else self.labels
+        return replace(
+            self,
+            design=self.design.by_groups(groups),
+            labels=None if labels is None else groups.classes(labels),
+            has_values=self.has_values and not self.metric.ranks_pairs,
+            observed=None if observed is None else of_units(observed, self.clusters),
+        )
 
     @property
     def known(self) -> LossDifference:
         """The losses."""
-        assert self.given is not None
-        return self.given
+        assert self.observed is not None
+        return self.observed
 
     def data(self, what: str) -> Problem:
         """See `Question`."""
@@ -511,7 +384,7 @@ class LossesQuestion(Question):
 
     def losses(self, execution: Execution) -> LossSource:
         """See `Question`."""
-        return GivenLosses(self.known)
+        return PrecomputedLosses(self.known)
 
     def losses_on(
         self, draw: Callable[[np.random.Generator], Design], execution: Execution, *, by_rows: bool
@@ -525,13 +398,14 @@ class LossesQuestion(Question):
         losses = given.losses
         known = dict(losses.settings)
         backends = known.pop("backends", {})
-        names = [None if i is None else losses.learners[i] for i in (given.learner, given.other)]
+        name = losses.learners[given.learner]
+        other = None if given.other is None else losses.learners[given.other]
         return {
             "test": test,
-            "learner": names[0],
-            "other": names[1],
-            "backend": backends.get(names[0]),
-            "other_backend": backends.get(names[1]),
+            "learner": name,
+            "other": other,
+            "backend": backends.get(name),
+            "other_backend": backends.get(other),
             "loss": losses.loss,
             "null_value": self.hypothesis.null_value,
             "alternative": self.hypothesis.alternative,
@@ -546,8 +420,7 @@ class LossesQuestion(Question):
         self, rng: Any, n_jobs: int | None, batch_size: int | None, max_seconds: float | None = None
     ) -> Execution:
         """See `Question`."""
-        refuse_arguments(max_seconds=max_seconds)
-        refuse_arguments(rng=rng, n_jobs=n_jobs, batch_size=batch_size)
+        refuse_arguments(max_seconds=max_seconds, rng=rng, n_jobs=n_jobs, batch_size=batch_size)
         return Execution.without_draws()
 
     def refuse_budget(self, **arguments: Any) -> None:
@@ -556,19 +429,33 @@ class LossesQuestion(Question):
 
     def check_values(self) -> None:
         """See `Question`."""
-        if not self.header.has_values:
+        if not self.has_values:
             raise ValueError(MEANS_ONLY)
 
     def check_losses(self) -> None:
         """See `Question`."""
-        if self.about_auc:
+        if self.metric.ranks_pairs:
             raise ValueError(SCORES_ONLY)
         self.check_values()
 
-    @contextmanager
-    def fitting(self, test: Any, description: str, progress: bool | None) -> Iterator[Any]:
-        """See `Question`."""
-        yield Execution.without_draws().bar
+    def fitting(
+        self, test: Any, description: str, progress: bool | None
+    ) -> AbstractContextManager[Any]:
+        """See `Question`: nothing is fitted."""
+        return nullcontext(NoBar())
+
+    @property
+    def reuse_notes(self) -> list[str]:
+        """See `Question`; none where nothing ever was fitted."""
+        given = self.known
+        if not given.n_fits:
+            return []
+        seconds = given.losses.elapsed
+        took = "" if math.isnan(seconds) else f" (all of them took {seconds:.3g} s)"
+        return [
+            f"{REUSED}: its {given.n_fits} fits are those behind the losses that it was given"
+            f"{took}, and may be shared with other tests."
+        ]
 
     def finished(self, result: TestResult, execution: Execution) -> TestResult:
         """See `Question`; the losses say which direction is better."""
@@ -634,17 +521,3 @@ def refuse_arguments(**arguments: Any) -> None:
                 f"{name} has no use where losses are given, as nothing is drawn or fitted: leave "
                 "it out"
             )
-
-
-def _loss_of(losses: Losses) -> Loss | None:
-    """The loss by its name; for one that ucvtest does not know, what is known of it."""
-    if losses.loss == AUC:
-        return None
-    known = LOSSES.get(losses.loss)
-    if known is not None and known.bounds == losses.bounds:
-        return known
-    return Loss(losses.loss, _computed, "number", estimand=losses.in_words, bounds=losses.bounds)
-
-
-def _computed(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    raise ValueError("these losses were computed elsewhere")

@@ -14,17 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.common.checks import is_integer
+from ucvtest.common.checks import check_format_version, is_integer
 from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.designs.design import Design
-from ucvtest.losses.resample_means import AUC
 
 __all__ = ["MAX_BYTES", "fields_of", "read", "to_dict", "write"]
 
 FORMAT = "ucvtest.Losses"
-FORMAT_VERSION = 3
-"""The newest version that can be read. Version 2 has groups, 3 has fixed rules and says whether
-greater values are better; losses without any of these are written as 1."""
+FORMAT_VERSION = 1
+"""What is written, and the only version that is read."""
 
 MAX_BYTES = 2**30
 """Bytes of arrays that are read unless the user allows more: small files can declare any number."""
@@ -59,7 +57,7 @@ def to_dict(losses: Any) -> dict[str, Any]:
     design = losses.design
     return {
         "format": FORMAT,
-        "version": _version(losses),
+        "version": FORMAT_VERSION,
         "n_obs": design.n_obs,
         "learning": [np.flatnonzero(row).tolist() for row in design.learning],
         "testing": [np.flatnonzero(row).tolist() for row in design.testing],
@@ -77,7 +75,7 @@ def fields_of(data: Any, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If `data` is something else, of a newer version, lacks a part, or asks for more than
+        If `data` is something else, of another format version, lacks a part, or asks for more than
         `max_bytes`.
     """
     _check_max_bytes(max_bytes)
@@ -116,7 +114,7 @@ def write(losses: Any, path: str | Path) -> None:
     if _suffix(path) == ".json":
         path.write_text(json.dumps(to_dict(losses), allow_nan=False))
         return
-    words = {"format": FORMAT, "version": _version(losses), **_words_of(losses)}
+    words = {"format": FORMAT, "version": FORMAT_VERSION, **_words_of(losses)}
     arrays: dict[str, Any] = {
         "words": np.array(json.dumps(words, allow_nan=False)),
         "means": losses.means,
@@ -137,8 +135,8 @@ def read(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the file holds something else, is of a newer version, is damaged, or asks for more
-        than `max_bytes`.
+        If the file holds something else, has another format version, is damaged, or asks for
+        more than `max_bytes`.
     """
     _check_max_bytes(max_bytes)
     path = _as_path(path)
@@ -295,16 +293,9 @@ def _fields(words: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _version(losses: Any) -> int:
-    """The format version: an older ucvtest must not read groups as independent rows, say."""
-    if not losses.design.learns or _says_greater(losses):
-        return 3
-    return 1 if losses.groups is None else 2
-
-
 def _says_greater(losses: Any) -> bool:
     """Whether greater values are better, and the name of the loss does not say so."""
-    return bool(losses.greater_is_better) and losses.loss != AUC
+    return bool(losses.greater_is_better) and not losses.metric.ranks_pairs
 
 
 def _numbers(array: np.ndarray) -> list[list[Any]]:
@@ -325,14 +316,7 @@ def _check_format(data: Any, source: str) -> None:
     kind = data.get("format") if isinstance(data, Mapping) else None
     if not isinstance(kind, str) or kind != FORMAT:
         raise ValueError(f"{source} does not hold losses written by Losses.save or Losses.to_dict")
-    version = data.get("version")
-    if not isinstance(version, int) or version < 1:
-        raise ValueError(f"{source} has no format version, got {version!r}")
-    if version > FORMAT_VERSION:
-        raise ValueError(
-            f"{source} has format version {version}, this ucvtest reads up to "
-            f"{FORMAT_VERSION}: upgrade ucvtest"
-        )
+    check_format_version(source, data.get("version"), FORMAT_VERSION)
 
 
 def _as_path(path: Any) -> Path:

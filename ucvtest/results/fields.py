@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ucvtest.common.checks import is_number
 from ucvtest.common.exceptions import warn_caller
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["CONTRASTS", "Contrast", "Posterior", "ResultFields", "check_alpha", "quiet_interval"]
-
-SINCE_VERSION_2 = ("better", "interval_name", "null_hypothesis", "assumption", "posterior")
 
 Better = Literal["lower", "higher"]
 
@@ -53,10 +51,6 @@ class ResultFields(Saved):
 
     Parameters and their meaning are those of `ucvtest.TestResult`.
     """
-
-    _version: ClassVar[int] = 4
-    """3 called `rule` counts; 2 had none; 1 kept in `diagnostics` what has fields of its own since:
-    see `_lifted`."""
 
     estimate: float
     se: float
@@ -178,20 +172,9 @@ class ResultFields(Saved):
         return kinds if has_interval or not self.pictures else (*self.pictures, "interval")
 
     @classmethod
-    def _upgraded(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        version = data.get("version", 0)
-        # Results written before pictures or rules existed have none.
-        data = {"pictures": {}, **data}
-        if version < 4:
-            data = {"rule": data.get("counts"), "contrast": "difference", **data}
-        return data if version >= 2 else {**dict.fromkeys(SINCE_VERSION_2), **data}
-
-    @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         values = super()._values(data)
-        if data.get("version", 0) < 2:
-            values |= _lifted(values["diagnostics"])
-        elif values["posterior"] is not None:
+        if values["posterior"] is not None:
             values["posterior"] = Posterior(**values["posterior"])
         if values["rule"] is not None:
             values["rule"] = rule_from_dict(values["rule"])
@@ -220,18 +203,3 @@ def check_alpha(alpha: float) -> None:
     """Refuse levels outside of (0, 1)."""
     if not is_number(alpha) or not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, got {alpha!r:.60}: use 0.05 for 95%")
-
-
-def _lifted(diagnostics: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that version 1 kept in the diagnostics, and what stays there."""
-    kept = dict(diagnostics)
-    names = [item.name for item in fields(Posterior)]
-    has_posterior = not math.isnan(kept.get("p_left", math.nan))
-    return {
-        "better": kept.pop("better", "lower"),
-        "interval_name": kept.pop("interval_name", "interval"),
-        "null_hypothesis": kept.get("null_hypothesis"),
-        "assumption": kept.get("assumption"),
-        "posterior": Posterior(*(kept[name] for name in names)) if has_posterior else None,
-        "diagnostics": kept,
-    }

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ucvtest.common.checks import as_integer
+from ucvtest.common.checks import check_format_version
 from ucvtest.common.equality import ByValue
 from ucvtest.common.exceptions import UNUSABLE
 from ucvtest.results.plot_data import Picture
@@ -27,7 +27,7 @@ class Saved(ByValue):
     """A frozen dataclass that is written as JSON, and read again."""
 
     _version: ClassVar[int] = 1
-    """Of the format that `to_dict` writes."""
+    """Of the format that `to_dict` writes, and the only one that `from_dict` reads."""
 
     _what: ClassVar[str] = "result"
     """What messages call it."""
@@ -51,10 +51,9 @@ class Saved(ByValue):
         Raises
         ------
         ValueError
-            If `data` was not written by `to_dict`, or by a newer version of it.
+            If `data` was not written by `to_dict`, or in another version of its format.
         """
         _check_format(data, cls, cls._what, cls._version)
-        data = cls._upgraded(data)
         missing = [item.name for item in fields(cls) if item.name not in data]  # type: ignore[arg-type]
         if missing:
             raise ValueError(f"data lacks {', '.join(missing)}: it was cut short or edited")
@@ -64,11 +63,6 @@ class Saved(ByValue):
     def _plain(self) -> dict[str, Any]:
         """What is written of the fields."""
         return {item.name: to_plain(getattr(self, item.name)) for item in fields(self)}  # type: ignore[arg-type]
-
-    @classmethod
-    def _upgraded(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What older versions wrote, with all fields."""
-        return data
 
     @classmethod
     def _values(cls, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,15 +80,11 @@ def reading(what: str) -> Iterator[None]:
 
 
 def _check_format(data: Any, kind: type, what: str, version: int) -> None:
-    """Refuse what `to_dict` of the class has not written, or a newer format than `version`."""
+    """Refuse what `to_dict` of the class has not written, or another format than `version`."""
     known = data.get("format") if isinstance(data, Mapping) else None
     if not isinstance(known, str) or known != f"ucvtest.{kind.__name__}":
         raise ValueError(f"data is not a {what} written by {kind.__name__}.to_dict")
-    if as_integer("version", data.get("version", 0)) > version:
-        raise ValueError(
-            f"data has format version {data['version']}, this ucvtest reads up to {version}: "
-            "upgrade ucvtest"
-        )
+    check_format_version("data", data.get("version"), version)
 
 
 def freeze(value: Any) -> Any:

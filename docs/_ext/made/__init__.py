@@ -55,7 +55,7 @@ def _sources() -> list[Path]:
         "ucvtest": ("*.py", "*.csv", "*.json", "*.toml"),
         "mlflow_plugin": ("*.py",),
         "r_bridge": ("*.py", "*.Rd", "*.Rmd", "NAMESPACE"),
-        "examples": ("*.csv", "calibrating/*.py"),
+        "studies": ("*.csv", "calibration/*.py"),
         "docs/_ext": ("*.py", "*.md"),
         # Their titles are in llms.txt.
         **dict.fromkeys((f"docs/{folder}" for folder in WRITTEN), ("*.md",)),

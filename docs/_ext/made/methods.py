@@ -5,14 +5,14 @@ import math
 from pathlib import Path
 
 import pandas as pd
-from calibrating.report import about_auc, summarised, widely_studied
-from calibrating.table import binomial_limits
 from matplotlib.figure import Figure
 
 from made.files import Folder, link, markdown_table
+from studies.calibration.report import about_auc, summarised, widely_studied
+from studies.calibration.table import binomial_limits
 from ucvtest.advice.calibration import calibration_table
 from ucvtest.advice.configured_tests import PROCEDURES, Procedure
-from ucvtest.inference.old_base import HypothesisTest
+from ucvtest.inference.base import HypothesisTest
 from ucvtest.methods.registry import TESTS
 
 TARGETS = {
@@ -43,7 +43,8 @@ HOW_TO_READ = (
     "One point is one problem, all sample sizes together; the diamond is their mean; in "
     "the shaded part coverage is below 93%. Brackets hold exact binomial 95% limits; the width is "
     "relative to the corrected t test. The tables are from `ucvtest/advice/calibration.csv`, which "
-    "`python examples/calibration.py` writes; [Calibration](#calibration) says how it came about."
+    "`python studies/calibration/run.py` writes; [Calibration](#calibration) says how it came "
+    "about."
 )
 
 OF_NULLS = (
@@ -199,7 +200,7 @@ def _nulls(table: pd.DataFrame, cls: type[HypothesisTest]) -> str:
     return (
         f"In the calibration study it rejected {_percent(rejected / tested)} of {tested} true null "
         f"hypotheses at the 5% level (problems: {problems}). The table is "
-        "`ucvtest/advice/calibration.csv`, which `python examples/calibration.py` writes."
+        "`ucvtest/advice/calibration.csv`, which `python studies/calibration/run.py` writes."
     )
 
 

@@ -51,7 +51,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Logging and warnings": ("autolog", "UcvtestWarning"),
 }
 
-SHARED = "ucvtest.inference.old_base.HypothesisTest"
+SHARED = "ucvtest.inference.base.HypothesisTest"
 """Not public, but what the documentation of all tests refers to."""
 
 

@@ -12,32 +12,33 @@ from ucvtest.learners.adapters.coerce import SHORT_NAMES
 from ucvtest.losses import LOSSES
 
 STUDIES = (
-    "many_learners",
-    "planning",
-    "planning_equivalence",
-    "planning_others",
-    "planning_problems",
-    "reproduce_groups",
-    "reproduce_groups_of_labels",
-    "reproduce_groups_of_rules",
-    "reproduce_strata",
+    "clusters/fixed_rules",
+    "clusters/learners",
+    "clusters/permuted_labels",
+    "designs/strata",
+    "intervals/many_learners",
+    "planning/equivalence",
+    "planning/others",
+    "planning/planning",
+    "planning/problems",
 )
+"""Folders and names of the tables in `studies/`."""
 
 
 def write(parts: Folder, root: Path) -> None:
     """One table for each file, and the lists."""
-    for name in STUDIES:
-        parts.text(f"study_{name}.md", _table(pd.read_csv(root / "examples" / f"{name}.csv")))
-    of_groups = pd.read_csv(root / "examples" / "reproduce_groups.csv")
-    parts.text("study_groups_in_short.md", _groups_in_short(of_groups))
-    of_problems = pd.read_csv(root / "examples" / "planning_problems.csv")
-    parts.text("study_planning_in_short.md", _planning_in_short(of_problems))
+    tables = {name: pd.read_csv(root / "studies" / f"{name}.csv") for name in STUDIES}
+    for name, table in tables.items():
+        parts.text(f"study_{name.replace('/', '_')}.md", _table(table))
+    of_clusters = _clusters_in_short(tables["clusters/learners"])
+    parts.text("study_clusters_in_short.md", of_clusters)
+    parts.text("study_planning_in_short.md", _planning_in_short(tables["planning/problems"]))
     parts.text("problems.md", _problems())
     parts.text("learners.md", _learners())
     parts.text("losses.md", _losses())
 
 
-def _groups_in_short(cells: pd.DataFrame) -> str:
+def _clusters_in_short(cells: pd.DataFrame) -> str:
     """Coverage by test and number of clusters, on average and at worst, and without groups."""
     paired = cells["learners"].str.contains(" - ")
     cells = cells.assign(learners=paired.map({True: "two", False: "one"}))

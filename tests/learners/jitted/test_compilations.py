@@ -1,5 +1,3 @@
-import time
-
 import jax
 import numpy as np
 import pytest
@@ -152,8 +150,6 @@ def test_twenty_batches_of_ten_thousand_end(name):
     assert isinstance(learner, JittedLearner)
     evaluator = Evaluator(sample, learner, "label")
     learning = learning_sets(sample, 20, 10_000)
-    start = time.perf_counter()
     for _ in range(20):
         predicted = evaluator.predict(learning, ~learning, np.arange(10_000)).values
     assert np.isfinite(predicted[~learning]).all()
-    assert time.perf_counter() - start < 500

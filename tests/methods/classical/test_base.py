@@ -84,7 +84,7 @@ def test_only_the_learners_that_are_meant_count_in_diagnostics():
 
 
 def pair_of(test):
-    return test._given.learner, test._given.other
+    return test.question.observed.learner, test.question.observed.other
 
 
 def test_one_learner_is_tested_and_two_are_compared():

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import sys
 
 import numpy as np
 import pandas as pd
@@ -15,20 +14,17 @@ from sklearn.model_selection import (
 from sklearn.tree import DecisionTreeClassifier
 
 import ucvtest as uv
+from studies.reproductions import influence
 from tests.oracles import influence as oracle
 from tests.support.jax_flags import printed_with_and_without_x64
-from tests.support.paths import ROOT
 from ucvtest.common.execution import Execution
 from ucvtest.designs.design import Design
 from ucvtest.evaluation.loss_source import FittedLosses
 from ucvtest.kernels.influence.sums import repeats_needed
-from ucvtest.losses.loss import LOSSES
 from ucvtest.methods.influence.estimation import draw_resamples, estimates_from
 from ucvtest.methods.influence.options import Layout
 from ucvtest.methods.influence.resamples import draw_bootstrap, draw_folds
-
-sys.path.insert(0, str(ROOT / "examples"))
-import reproduce_influence
+from ucvtest.metrics.means import LOSSES
 
 
 def difference_of_means(X_train, y_train, X_test):
@@ -852,23 +848,21 @@ def test_repeats_needed():
 
 
 class TestPublished:
-    """Table 2 with few data sets; all of them are made by examples/reproduce_influence.py."""
+    """Table 2 with few data sets; all of them are made by studies/reproductions/influence.py."""
 
     @pytest.mark.parametrize(("learner", "p", "k"), [("lda", 2, 5), ("qda", 4, 2)])
     def test_influence_standard_deviation(self, learner, p, k):
         column_of = (20, learner, p, k, 1000, 20)
-        rows = [reproduce_influence.simulate(*column_of, number) for number in range(25)]
+        rows = [influence.simulate(*column_of, number) for number in range(25)]
         frame = pd.DataFrame(rows)
-        column = reproduce_influence.columns(20).index((learner, p, k))
+        column = influence.columns(20).index((learner, p, k))
         published = {
-            name: int(reproduce_influence.PUBLISHED[20][name].split()[column]) / 10_000
+            name: int(influence.PUBLISHED[20][name].split()[column]) / 10_000
             for name in ("estimate", "influence", "adhoc_1", "adhoc_2")
         }
         for name in ("influence", "adhoc_1", "adhoc_2"):
             # In data sets with the paper's mean AUC: its own differs from ours by chance.
-            value, error = reproduce_influence.mean_at(
-                frame[name], frame["estimate"], published["estimate"]
-            )
+            value, error = influence.mean_at(frame[name], frame["estimate"], published["estimate"])
             assert abs(value - published[name]) < 4 * error + 0.001, name
 
 
@@ -892,8 +886,8 @@ def drawn_by(test, scheme, n_repeats):
     kept = []
 
     class Watched(FittedLosses):
-        def each(self, learning, testing, seeds):
-            values = super().each(learning, testing, seeds)
+        def losses_for(self, learning, testing, seeds):
+            values = super().losses_for(learning, testing, seeds)
             kept.append((testing, values))
             return values
 

@@ -268,7 +268,7 @@ class TestPermutations:
 
     @pytest.mark.parametrize("learner", ["ridge:1.0", "knn:3"])
     def test_millions_of_fits_without_a_fit(self, learner, monkeypatch):
-        """What a fit would cost is paid once: examples/benchmarks/leave_pair_out.py times it."""
+        """What a fit would cost is paid once: studies/benchmarks/leave_pair_out.py times it."""
 
         def never(*_args, **_kwargs):
             raise AssertionError("fitted")

@@ -13,7 +13,6 @@ import ucvtest as uv
 from tests.kernels.test_auc_ustatistic import Problem
 from tests.oracles import auc_ustatistic as oracle
 from ucvtest.common.execution import Execution
-from ucvtest.evaluation.loss_source import FittedLosses
 from ucvtest.kernels import auc_ustatistic
 from ucvtest.kernels.auc_ustatistic.blocks import LearningSets
 from ucvtest.methods.ustatistic.auc.estimation import Sampler
@@ -125,7 +124,9 @@ def test_pairs_equal_the_kernel_on_the_same_fits(data, learn_size):
     test = uv.UStatisticTest(X, y, "lda", "gaussian_nb", loss="auc", learn_size=learn_size)
     result = test.fit(500, rng=3)
     execution = Execution.of(3, None, None)
-    sampler = Sampler(test._classes, FittedLosses(test._problem, execution), execution.generator)
+    sampler = Sampler(
+        test.learning_sets.sizes, test.question.losses(execution), execution.generator
+    )
     learning = sampler.drawn(500)
     scores = sampler.scores(learning)
     together = np.tile(np.arange(500), 2) if sampler.sizes.paired else None
@@ -146,7 +147,9 @@ def test_learning_sets_are_drawn_within_the_classes(data, learn_size, by_class):
     X, y = data
     test = uv.UStatisticTest(X, y, "lda", loss="auc", learn_size=learn_size)
     execution = Execution.of(0, None, None)
-    sampler = Sampler(test._classes, FittedLosses(test._problem, execution), execution.generator)
+    sampler = Sampler(
+        test.learning_sets.sizes, test.question.losses(execution), execution.generator
+    )
     learning = sampler.drawn(50)
     assert (learning[:, y == 0].sum(axis=1) == by_class[0]).all()
     assert (learning[:, y == 1].sum(axis=1) == by_class[1]).all()

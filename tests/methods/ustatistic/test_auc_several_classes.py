@@ -21,7 +21,6 @@ import ucvtest as uv
 from tests.kernels.test_auc_several_classes import Problem
 from tests.oracles import auc_several_classes as oracle
 from ucvtest.common.execution import Execution
-from ucvtest.evaluation.loss_source import FittedLosses
 from ucvtest.kernels import auc_ustatistic
 from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
 from ucvtest.methods.ustatistic.auc.estimation import Sampler
@@ -126,8 +125,8 @@ def test_pairs_equal_the_kernel_on_the_same_fits(iris, learn_size):
     test = uv.UStatisticTest(X, y, "lda", "knn:5", loss="auc", learn_size=learn_size)
     result = test.fit(250, rng=3)
     execution = Execution.of(3, None, None)
-    source = FittedLosses(test._problem, execution)
-    sampler = Sampler(test._classes, source, execution.generator)
+    source = test.question.losses(execution)
+    sampler = Sampler(test.learning_sets.sizes, source, execution.generator)
     parts, rows = [], []
     for size in np.diff(np.linspace(0, 250, -(-250 // (sampler.rows_of_part // 2)) + 1)):
         learning = sampler.drawn(int(size))
@@ -196,7 +195,7 @@ def test_two_classes_are_left_to_the_binary_test(iris):
     kept = y != "setosa"
     for options in ({}, {"pos_label": "versicolor"}):
         test = uv.UStatisticTest(X[kept], y[kept], "lda", loss="auc", **options)
-        assert isinstance(test._classes, ClassSizes)
+        assert isinstance(test.learning_sets.sizes, ClassSizes)
 
 
 def test_a_positive_class_is_told_from_the_rest(iris):
@@ -253,8 +252,8 @@ def test_jitted_scores_are_those_of_one_fit(iris, learner):
     X, y = iris
     test = uv.UStatisticTest(X, y, learner, loss="auc")
     execution = Execution.of(0, None, None)
-    source = FittedLosses(test._problem, execution)
-    sampler = Sampler(test._classes, source, execution.generator)
+    source = test.question.losses(execution)
+    sampler = Sampler(test.learning_sets.sizes, source, execution.generator)
     learning = sampler.drawn(2)
     (scores,) = sampler.scores(learning)
     assert scores.shape == (4, 90, 3)

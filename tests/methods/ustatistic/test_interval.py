@@ -15,8 +15,10 @@ from tests.oracles.ustatistic import (
     slope_of_standard_error,
     symmetrised_kernel,
 )
-from ucvtest.losses.loss import LOSSES, Loss
 from ucvtest.methods.ustatistic.interval import NAMES, Interval
+from ucvtest.metrics.loss import Loss
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.ranks import AUC
 from ucvtest.stats.intervals import HallT, PlusFour
 
 BRIER = Loss("brier", lambda y, p: (p - y) ** 2, "probability", bounds=(0.0, 1.0))
@@ -222,7 +224,7 @@ def test_a_variance_below_zero_has_no_answer():
         (BRIER, "hall", "skewed"),
         (uv.losses.matrix_loss([[0, 1], [5, 0]]), "hall", "skewed"),
         (Loss("huber", np.subtract, "number"), "hall_floor", "without a largest value"),
-        (None, "logit", "between 0 and 1"),
+        (AUC, "logit", "between 0 and 1"),
     ],
 )
 def test_the_default_goes_by_loss_and_number_of_learners(loss, name, word):
@@ -232,7 +234,7 @@ def test_the_default_goes_by_loss_and_number_of_learners(loss, name, word):
     of_two = "stabilised" if loss is LOSSES["zero_one"] else "wald"
     assert Interval.of("auto", loss, paired=True, variance="auto").name == of_two
     assert Interval.of("auto", loss, paired=True, variance="auto", sloped=False).name == "wald"
-    if loss is not None:
+    if loss is not AUC:
         assert Interval.of("auto", loss, paired=False, variance="unbiased").name == "wald"
 
 
@@ -243,13 +245,13 @@ def test_the_default_goes_by_loss_and_number_of_learners(loss, name, word):
         ("squared", False, {"logit", "plus_four", "stabilised"}),
         ("squared", True, {"logit", "plus_four", "hall_floor", "stabilised"}),
         ("zero_one", True, {"logit", "plus_four", "hall_floor"}),
-        (None, False, {"plus_four", "hall", "hall_floor", "stabilised"}),
-        (None, True, {"plus_four", "hall", "hall_floor", "stabilised", "logit"}),
+        ("auc", False, {"plus_four", "hall", "hall_floor", "stabilised"}),
+        ("auc", True, {"plus_four", "hall", "hall_floor", "stabilised", "logit"}),
     ],
 )
 def test_rules_for_something_else_are_refused(loss, paired, refused):
     for name in NAMES:
-        arguments = name, None if loss is None else LOSSES[loss]
+        arguments = name, AUC if loss == "auc" else LOSSES[loss]
         if name in refused:
             with pytest.raises(ValueError, match=f"interval='{name}' is for .*interval='auto'"):
                 Interval.of(*arguments, paired=paired, variance="auto")

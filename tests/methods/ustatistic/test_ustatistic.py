@@ -14,7 +14,7 @@ from tests.oracles import ustatistic as oracle
 from tests.support.jax_flags import printed_with_and_without_x64
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.learners.adapters.coerce import as_learner
-from ucvtest.methods.ustatistic.estimation import Found, Sampler
+from ucvtest.methods.ustatistic.estimation import Sampler, UStatisticEstimates
 from ucvtest.methods.ustatistic.reporting import _outside_notes
 
 
@@ -243,7 +243,9 @@ class TestFarOutside:
     def test_rule(self, unbiased, mc_se, side):
         values = {"unbiased": unbiased, "geometric": 0.8e-4, "jackknife": 1.3e-4, "estimate": 0.1}
         values["clipped"] = float(np.clip(unbiased, 0.8e-4, 1.3e-4))
-        found = Found(MonteCarloEstimates(values, dict.fromkeys(values, mc_se)), "clipped", 100)
+        found = UStatisticEstimates(
+            MonteCarloEstimates(values, dict.fromkeys(values, mc_se)), "clipped", 100
+        )
         said = list(_outside_notes(found))
         assert [side] == [s for s in ("above", "below") if any(s in n for n in said)] or (
             side is None and not said
@@ -865,7 +867,7 @@ class TestConveniences:
         assert uv.UStatisticTest(X, grades, "lda").sample.classes.tolist() == ["low", "high"]
         turned = uv.UStatisticTest(X, grades, "lda", pos_label="low")
         assert turned.sample.classes.tolist() == ["high", "low"]
-        assert (turned.sample.codes == 1 - y).all()
+        assert (turned.sample.class_index == 1 - y).all()
 
     def test_resamples_for_precision(self):
         # Corollary 5.1 with d = 2: 10^5 splits fix two digits with probability 0.99.
@@ -1065,7 +1067,7 @@ def test_splits_are_summed_in_parts_without_parting_draws(monkeypatch):
     parts = test.fit()
     assert parts.estimate == pytest.approx(whole.estimate, abs=0.3 * whole.se)
     assert parts.variance == pytest.approx(whole.variance, rel=0.3)
-    lengths = [len(draw) for _, draw in test._pairs.parts(50)]
+    lengths = [len(draw) for _, draw in test.learning_sets.given.parts(50)]
     assert lengths == [51] * 5 + [45]
 
 

@@ -27,6 +27,7 @@ from ucvtest_mlflow.records import Record
 
 from tests.support.mlflow_faults import FAULTS, PLACES, Proxy, proxied
 from tests.support.mlflow_runs import RESULT, WARNINGS, finish, keep, new_run, same
+from tests.support.processes import LIMIT
 
 pytestmark = WARNINGS
 
@@ -70,7 +71,7 @@ def finish_in_spite(times: int = 1) -> None:
 
 def flush_all(spool: Path) -> None:
     """Send what waits, and wait for attempts that were left to themselves."""
-    until = time.perf_counter() + 120
+    until = time.perf_counter() + LIMIT
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UcvtestWarning)
         while list(spool.iterdir()) and time.perf_counter() < until:
@@ -225,10 +226,10 @@ def test_a_flush_that_is_killed(
     proxy.fail(fault, PLACES[place])
     flush = flushing(spool, proxy)
     try:
-        assert proxy.caught.wait(120)
+        assert proxy.caught.wait(LIMIT)
     finally:
         flush.kill()
-        flush.wait(60)
+        flush.wait(LIMIT)
     proxy.mend()
     flush_all(spool)
     require_once(server, experiment, 2)
@@ -241,9 +242,9 @@ def test_two_processes_that_flush_at_once(
     # Held until both are there, one at the first file and one at the next.
     proxy.fail("hangs before the headers", PLACES["new run"])
     flushes = [flushing(spool, proxy) for _ in range(2)]
-    assert proxy.caught.wait(120)
+    assert proxy.caught.wait(LIMIT)
     proxy.mend()
-    assert [flush.wait(120) for flush in flushes] == [0, 0]
+    assert [flush.wait(LIMIT) for flush in flushes] == [0, 0]
     flush_all(spool)
     require_once(server, experiment, 4)
 

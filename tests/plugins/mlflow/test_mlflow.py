@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -74,6 +75,7 @@ from tests.support.mlflow_runs import (
     runs,
     same,
 )
+from tests.support.processes import LIMIT
 
 pytestmark = WARNINGS
 
@@ -938,8 +940,8 @@ def test_flush_asks_a_dead_server_once_and_goes_on(client: MlflowClient, spool: 
         ("[]", "ValueError: the file was not written by ucvtest's MLflow logging"),
         (
             '{"format": "ucvtest_mlflow.Record", "version": 99}',
-            "ValueError: the file has format version 99, this ucvtest reads up to 2: upgrade "
-            "ucvtest",
+            "ValueError: the file has format version 99, this ucvtest reads version 1: "
+            "upgrade ucvtest",
         ),
     ],
 )
@@ -1000,14 +1002,17 @@ def test_two_flushes_at_once_send_everything_once(client: MlflowClient, spool: P
 
 
 @contextmanager
-def server_that_hangs_after_the_probe() -> Iterator[tuple[str, threading.Event]]:
-    """Says that it is well, and then nothing more until it is let go."""
+def server_that_hangs_after_the_probe(
+    then: Callable[[], object] = lambda: None,
+) -> Iterator[tuple[str, threading.Event]]:
+    """Says that it is well, and then does one thing and answers no more until it is let go."""
     let_go = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             if self.path != "/health":
-                let_go.wait(30)
+                then()
+                let_go.wait(LIMIT)
             self.send_response(200 if self.path == "/health" else 400)
             self.end_headers()
 
@@ -1057,13 +1062,11 @@ def test_server_that_hangs_after_the_probe(
 
 def test_interruption_while_a_server_hangs(client: MlflowClient, spool: Path) -> None:
     um.autolog(spool_dir=spool)
-    with server_that_hangs_after_the_probe() as (uri, _):
+    # To the main thread, as from a keyboard: it would not wake up for another one's signal. A
+    # shell starts what runs in the background with this signal ignored.
+    control_c = partial(signal.pthread_kill, threading.main_thread().ident, signal.SIGINT)
+    with server_that_hangs_after_the_probe(control_c) as (uri, _):
         mlflow.set_tracking_uri(uri)
-        # To the main thread, as from a keyboard: it would not wake up for another one's signal. A
-        # shell starts what runs in the background with this signal ignored.
-        main = threading.main_thread().ident
-        control_c = threading.Timer(0.5, signal.pthread_kill, [main, signal.SIGINT])
-        control_c.start()
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             with pytest.raises(KeyboardInterrupt):
@@ -1190,7 +1193,7 @@ def test_processes_in_one_run(server: MlflowClient, experiment: str, tmp_path: P
     workers = [
         subprocess.Popen([sys.executable, "-c", code, run_id], env=environment) for _ in range(2)
     ]
-    assert [worker.wait(60) for worker in workers] == [0, 0]
+    assert [worker.wait(LIMIT) for worker in workers] == [0, 0]
     run = server.get_run(run_id)
     assert sorted(keys_of(run)) == [f"ustatistic.{number}" for number in range(1, 9)]
     histories = [

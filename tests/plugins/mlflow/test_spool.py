@@ -5,7 +5,6 @@ import os
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
@@ -408,10 +407,3 @@ def test_numbers_have_the_time_of_the_test(client: MlflowClient, spool: Path) ->
     (run,) = runs(client)
     assert run.info.end_time == sent.created
     assert run.info.end_time - run.info.start_time == 24300
-
-
-def test_records_of_the_first_format_are_read() -> None:
-    text = record().to_json().replace('"version": 2,', '"version": 1,', 1)
-    head, _, _ = text.rpartition(',\n "created"')
-    before = time.time()
-    assert Record.from_json(head + "\n}").created >= int(before * 1000)

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 import tomllib
@@ -15,6 +14,7 @@ from ucvtest_r.__main__ import main
 
 import ucvtest as uv
 from tests.support.paths import ROOT
+from tests.support.processes import finished
 from tests.support.r_session import (
     LABELS,
     PACKAGE,
@@ -27,11 +27,14 @@ from tests.support.r_session import (
 # says that is not on CRAN (no known maintainer, a licence file, vignettes that are not built here).
 ENVIRONMENT_NOTES = ("unable to verify current time", "CRAN incoming feasibility")
 
+LIMIT_OF_CHECK = 3600
+"""Seconds; one core that others use too has taken more than five minutes."""
 
 pytestmark = pytest.mark.requires_r
 
 
 @pytest.mark.first
+@pytest.mark.timeout(2 * LIMIT_OF_CHECK)
 def test_r_cmd_check_finds_nothing(r_environment: dict[str, str], tmp_path: Path) -> None:
     # No network: an empty repository instead of one that R would ask for dependencies.
     (tmp_path / "src" / "contrib").mkdir(parents=True)
@@ -55,6 +58,7 @@ def test_r_cmd_check_finds_nothing(r_environment: dict[str, str], tmp_path: Path
         ["R", "CMD", "check", "--as-cran", "--no-manual", "--ignore-vignettes", archive],
         cwd=tmp_path,
         env=r_environment | quiet,
+        limit=LIMIT_OF_CHECK,
     )
     findings = re.findall(r"^\* .*(?:NOTE|WARNING|ERROR)$(?:\n(?!\*).*)*", log, flags=re.MULTILINE)
     assert [text for text in findings if not any(n in text for n in ENVIRONMENT_NOTES)] == []
@@ -77,9 +81,9 @@ def test_2000_round_trips_leave_the_memory_flat(r: RSession) -> None:
         constant <- function(x, y, xnew) rep(y[1], nrow(xnew))
         use <- function(n) {
           round_trips(n)
-          started <- proc.time()[["elapsed"]]
+          started <- proc.time()
           fits <- ustat_test(x, y, constant, n_pairs = n)$n_fits
-          seconds <- proc.time()[["elapsed"]] - started
+          seconds <- sum((proc.time() - started)[c("user.self", "sys.self")])
           gc(full = TRUE)
           c(resident(), seconds / fits, fits)
         }
@@ -90,7 +94,7 @@ def test_2000_round_trips_leave_the_memory_flat(r: RSession) -> None:
     more, seconds, calls = map(float, printed.split())
     assert calls >= 2000
     assert more < 10  # MiB; as many calls of an R function are made as well
-    assert seconds < 0.01  # about 0.0003 on a quiet machine
+    assert seconds < 0.01  # about 0.0003; of the processor, which others may use too
 
 
 def test_gctorture(r: RSession) -> None:
@@ -110,7 +114,7 @@ def test_gctorture(r: RSession) -> None:
 
 
 LONG_JITTED = "ustat_test(x, y, 'lda', 'knn:3', n_pairs = 1e7)"
-LONG_IN_R = "ustat_test(x, y, function(x, y, xnew) Sys.sleep(60))"
+LONG_IN_R = "ustat_test(x, y, function(x, y, xnew) Sys.sleep(3600))"
 LONG_MANY = "ustat_test(x, y, function(x, y, xnew) rep(y[1], nrow(xnew)), n_pairs = 1e6)"
 
 
@@ -118,17 +122,17 @@ LONG_MANY = "ustat_test(x, y, function(x, y, xnew) rep(y[1], nrow(xnew)), n_pair
 def test_ctrl_c_interrupts_a_fit_and_the_session_survives(r: RSession, call: str) -> None:
     r("invisible(ustat_test(x, y, 'lda', 'knn:3', n_pairs = 300))")
     r.send(f"""
-        started <- proc.time()[["elapsed"]]
+        started <- proc.time()
         cat("\\nstarted\\n")
         outcome <- tryCatch({call}, interrupt = function(condition) class(condition))
-        cat(outcome, proc.time()[["elapsed"]] - started)
+        cat(outcome, sum((proc.time() - started)[c("user.self", "sys.self")]))
     """)
     r.wait_for("started")
     time.sleep(1)
     r.process.send_signal(signal.SIGINT)
     *outcome, seconds = r.wait_for(r.END).split()
     assert outcome == ["interrupt", "condition"]
-    assert float(seconds) < 10
+    assert float(seconds) < 20  # of the processor; all fits take more, or never end
     # How long all fits would have taken may be said only now.
     assert r("cat(class(ustat_test(x, y, 'lda', n_pairs = 300)))").endswith("ucvtest htest")
 
@@ -178,9 +182,7 @@ def test_environment_of_r_stays_as_it_was(r: RSession) -> None:
 
 
 def run_script(code: str, environment: dict[str, str]) -> str:
-    done = subprocess.run(
-        ["Rscript", "-e", code], capture_output=True, text=True, timeout=60, env=environment
-    )
+    done = finished(["Rscript", "-e", code], env=environment)
     return done.stdout + done.stderr
 
 
@@ -205,13 +207,7 @@ def test_short_scripts_in_a_row_neither_crash_nor_hang(
     r_environment: dict[str, str], workers: str, n_scripts: int
 ) -> None:
     for _ in range(n_scripts):
-        done = subprocess.run(
-            ["Rscript", "-e", START_USE_EXIT + workers],
-            env=r_environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        done = finished(["Rscript", "-e", START_USE_EXIT + workers], env=r_environment)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.startswith("10")
 
@@ -234,13 +230,10 @@ def test_autolog_logs_to_the_store_of_python(r_environment: dict[str, str], tmp_
         unlogged <- ustat_test(Species ~ ., two, "lda", n_pairs = 300)
         cat(format(logged$estimate, digits = 17))
     """
-    done = subprocess.run(
+    done = finished(
         ["Rscript", "-e", code],
         env=r_environment | {"MLFLOW_TRACKING_URI": store},
         cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     (run,) = mlflow.MlflowClient(store).search_runs(["0"])

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from ucvtest.common.execution import Execution
-from ucvtest.losses.resample_means import AUC
+from ucvtest.designs.design import Design
+from ucvtest.designs.schemes import KFold
 from ucvtest.losses.table import LossDifference
 from ucvtest.methods.classical.corrected_t import (
-    SplitsTest,
+    SPLITS,
+    check_splits,
     corrected_mean,
     size_notes,
     tested_per_learnt,
 )
+from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.fields import Posterior
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
@@ -25,9 +27,6 @@ __all__ = ["BayesianTTest"]
 
 ROPE = 0.01
 """The region of practical equivalence if nothing is said: one percentage point either way."""
-
-PERCENTAGES = ("zero_one", AUC)
-"""Losses in whose units the default region is one percentage point."""
 
 CORRELATION = (
     "The correlation of two resamples is taken to be the share of observations tested; that is a "
@@ -45,7 +44,7 @@ class Options:
     by_default: bool = False
 
 
-class BayesianTTest(SplitsTest):
+class BayesianTTest(ResamplingTest):
     r"""Correlated Bayesian t test of an expected loss, or of the difference of two.
 
     Estimand: the expected loss (difference) of the rule(s) learnt on learning sets of the
@@ -109,6 +108,11 @@ class BayesianTTest(SplitsTest):
     """
 
     method_name = "bayesian_t"
+    admits = SPLITS
+    default_design = KFold(10)
+
+    def _check_design(self, design: Design) -> None:
+        check_splits(design)
 
     def fit(
         self,
@@ -163,8 +167,7 @@ class BayesianTTest(SplitsTest):
             raise ValueError(f"rope must be a finite number of at least 0, got {rope!r}")
         return Options(float(rope))
 
-    def _answer(self, options: Options, execution: Execution) -> TestResult:
-        observed = self._observed(execution)
+    def _analysed(self, observed: LossDifference, options: Options) -> TestResult:
         result = self._posterior(observed, options.rope)
         if options.by_default:
             result = replace(result, notes=(*result.notes, *_default_notes(observed)))
@@ -204,7 +207,8 @@ class BayesianTTest(SplitsTest):
 
 def _default_notes(observed: LossDifference) -> tuple[str, ...]:
     """That the default region is none for losses in other units."""
-    if observed.losses.loss in PERCENTAGES:
+    metric = observed.losses.metric
+    if metric.counts_errors or metric.ranks_pairs:
         return ()
     return (
         f"The region of practical equivalence is the default, {ROPE:g} either way, which is made "

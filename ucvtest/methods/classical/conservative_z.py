@@ -79,7 +79,7 @@ class ConservativeZTest(ResamplingTest):
         n_splits, _ = halves_of(design)
         return design.rows(slice(n_splits)).learn_sizes
 
-    def _analysed(self, observed: LossDifference) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         n_splits, n_bisections = halves_of(observed.design)
         means, halves = _means(observed)
         (half_size,) = observed.design.rows(slice(n_splits, None)).learn_sizes

@@ -12,8 +12,9 @@ from ucvtest.methods.classical.resampling import Estimator, ResamplingTest
 from ucvtest.results.result import TestResult
 
 __all__ = [
+    "SPLITS",
     "CorrectedTTest",
-    "SplitsTest",
+    "check_splits",
     "corrected_mean",
     "corrected_variance",
     "size_notes",
@@ -29,23 +30,13 @@ UNEVENNESS = 0.05
 """How uneven test sets may be (see `random_splits_of`): folds that others made class by class are,
 and change the standard error by less than 2.5%."""
 
-
-class SplitsTest(ResamplingTest):
-    """A test on several splits of the whole sample in one proportion."""
-
-    admits = (
-        "K-fold cross-validation, also repeated, and random splits, with test sets of about one "
-        "size"
-    )
-    default_design = KFold(10)
-
-    def _check_design(self, design: Design) -> None:
-        if design.n_resamples < 2:
-            raise ValueError("design has one resample, and a spread needs two: use more splits")
-        random_splits_of(design, UNEVENNESS)
+SPLITS = (
+    "K-fold cross-validation, also repeated, and random splits, with test sets of about one size"
+)
+"""The designs of tests on several splits of the whole sample in one proportion."""
 
 
-class CorrectedTTest(SplitsTest):
+class CorrectedTTest(ResamplingTest):
     r"""Corrected resampled t test of an expected loss, or of the difference of two.
 
     Estimand: the expected loss (difference) of the rule(s) learnt on learning sets of the
@@ -103,8 +94,13 @@ class CorrectedTTest(SplitsTest):
     """
 
     method_name = "corrected_t"
+    admits = SPLITS
+    default_design = KFold(10)
 
-    def _analysed(self, observed: LossDifference) -> TestResult:
+    def _check_design(self, design: Design) -> None:
+        check_splits(design)
+
+    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         means = observed.means
         ratio = tested_per_learnt(observed.design)
         return self._result(
@@ -122,6 +118,13 @@ class CorrectedTTest(SplitsTest):
             notes=(HEURISTIC, *size_notes(observed.design)),
             assumption=f"rho = {ratio / (1 + ratio):.3g}",
         )
+
+
+def check_splits(design: Design) -> None:
+    """Refuse other designs than `SPLITS`."""
+    if design.n_resamples < 2:
+        raise ValueError("design has one resample, and a spread needs two: use more splits")
+    random_splits_of(design, UNEVENNESS)
 
 
 def corrected_variance(means: np.ndarray, ratio: float) -> np.ndarray:

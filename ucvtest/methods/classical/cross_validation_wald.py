@@ -8,7 +8,6 @@ from typing import Literal, get_args
 import numpy as np
 
 from ucvtest.common.checks import check_choice
-from ucvtest.common.execution import Execution
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import KFold
 from ucvtest.designs.structure import folds_of, n_folds_of
@@ -139,8 +138,8 @@ class CrossValidationWaldTest(ResamplingTest):
         _check_folds(variance, drawn)
         return variance
 
-    def _answer(self, options: Variance, execution: Execution) -> TestResult:
-        variance, observed = options, self._observed(execution)
+    def _analysed(self, observed: LossDifference, options: Variance) -> TestResult:
+        variance = options
         # A splitter may have made folds of other sizes than on trial.
         _check_folds(variance, observed.design)
         n_obs, n_folds = observed.design.n_obs, observed.design.n_resamples

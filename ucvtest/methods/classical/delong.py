@@ -10,7 +10,6 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ucvtest.common.checks import check_choice
-from ucvtest.common.execution import Execution
 from ucvtest.data.groups import Clusters, GroupWeight
 from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
@@ -82,7 +81,7 @@ class DeLongTest(ResamplingTest):
     -----
     Reference: the normal distribution, for the AUC of one learner on the logit scale, where its
     intervals stay between 0 and 1 and hold: 94 to 98% in each of 30 simulated cells, of 7 to 100
-    observations of a class and AUCs of .6 to .98 (``examples/reproduce_auc_of_rules.py``). The
+    observations of a class and AUCs of .6 to .98 (``studies/intervals/auc_of_rules.py``). The
     published ones, ``interval="wald"``, cover 83 to 95% there where most samples have an answer,
     miss on one side, and end above 1 with few observations. With K folds the scores of all folds
     are pooled into one ROC curve: that takes scores of different rules to be on one scale, and the
@@ -93,7 +92,7 @@ class DeLongTest(ResamplingTest):
     With groups, of which some hold several observations, deviations of placement values are added
     up by cluster (Obuchowski 1997), and the reference is Student's t: with a degree of freedom less
     than there are clusters, or Welch's where each cluster has one label. Over 36 simulated
-    cells with 20 to 100 clusters (``examples/reproduce_groups_of_rules.csv``) such 95% intervals
+    cells with 20 to 100 clusters (``studies/clusters/fixed_rules.csv``) such 95% intervals
     covered 95%, 91% in the worst, those of differences 95 and 92%; with fewer clusters and an AUC
     near 1 they cover less. With ``group_weight="row"`` the AUC is that of all rows, as in the
     paper; with "group" each cluster with a positive counts the same among the positives, and
@@ -275,8 +274,8 @@ class DeLongTest(ResamplingTest):
             )
         return interval
 
-    def _answer(self, options: IntervalName, execution: Execution) -> TestResult:
-        interval, observed = options, self._observed(execution)
+    def _analysed(self, observed: LossDifference, options: IntervalName) -> TestResult:
+        interval = options
         n_folds, tested = n_folds_of(observed.design), self._tested(observed)
         places = (observed.learner, observed.other)
         scores = zip(places, observed.each.values(), strict=False)

@@ -117,7 +117,7 @@ class FiveByTwoTTest(_FiveByTwoTest):
 
     method_name = "five_by_two_t"
 
-    def _analysed(self, observed: LossDifference) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         pairs, variances = _pairs(observed)
         return self._result(
             observed,
@@ -205,7 +205,7 @@ class FiveByTwoFTest(_FiveByTwoTest):
                 "interval; for an interval use FiveByTwoTTest"
             )
 
-    def _analysed(self, observed: LossDifference) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         pairs, variances = _pairs(observed)
         result = self._result(
             observed,

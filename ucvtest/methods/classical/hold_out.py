@@ -10,7 +10,6 @@ from ucvtest.designs.design import Design
 from ucvtest.designs.schemes import HoldOut
 from ucvtest.inference.studentise import TABLE_ALPHA
 from ucvtest.losses.from_predictions import EFFECTIVE_SIZE, WEIGHTED_ERRORS
-from ucvtest.losses.loss import plural
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.resampling import (
     THESE_RULES,
@@ -18,6 +17,7 @@ from ucvtest.methods.classical.resampling import (
     mean_with_variance,
     of_these_rules,
 )
+from ucvtest.metrics.base import plural
 from ucvtest.results.result import TestResult
 from ucvtest.stats.exact import BinomialCounts
 from ucvtest.stats.intervals import PlusFour
@@ -69,8 +69,8 @@ class HoldOutTest(ResamplingTest):
     Student's are shown beside them. For two rules `McNemarTest` is exact. The weighted error rate
     of one rule has four observations added to the effective number of them (Kish's; Agresti and
     Coull), because Student's interval is liberal and leaves 0 to 1
-    (``examples/reproduce_weights.py``). As a statement about learners the test is liberal, because
-    it leaves out what varies between learning sets. Cost: one fit of each learner.
+    (``studies/intervals/weighted_errors.py``). As a statement about learners the test is liberal,
+    because it leaves out what varies between learning sets. Cost: one fit of each learner.
 
     References
     ----------
@@ -112,7 +112,7 @@ class HoldOutTest(ResamplingTest):
         if design.test_sizes[0] < 2:
             raise ValueError("design tests one observation, and a spread needs two: test more")
 
-    def _analysed(self, observed: LossDifference) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         values = observed.values
         n_tested = len(values)
         binary = self._counts_errors(observed)
@@ -138,7 +138,7 @@ class HoldOutTest(ResamplingTest):
 
         Means over the rows of clusters are none, even where all of these are right or wrong.
         """
-        errors = observed.losses.loss == "zero_one" and self.question.clusters is None
+        errors = observed.losses.metric.counts_errors and self.question.clusters is None
         return errors and bool(np.isin(observed.values, (-1, 0, 1)).all())
 
     def _of_weighted_errors(self, observed: LossDifference) -> PlusFour | None:

@@ -114,7 +114,7 @@ class McNemarTest(ResamplingTest):
     def _check_design(self, design: Design) -> None:
         n_folds_of(design)
 
-    def _analysed(self, observed: LossDifference) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         clusters = self._tested_clusters(observed)
         return self._exact(observed) if clusters is None else self._of_clusters(observed, clusters)
 

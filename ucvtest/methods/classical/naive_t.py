@@ -1,7 +1,10 @@
 """The t test that takes resamples for independent: here to be compared with, not to be used."""
 
+from ucvtest.designs.design import Design
+from ucvtest.designs.schemes import KFold
 from ucvtest.losses.table import LossDifference
-from ucvtest.methods.classical.corrected_t import SplitsTest, corrected_mean
+from ucvtest.methods.classical.corrected_t import SPLITS, check_splits, corrected_mean
+from ucvtest.methods.classical.resampling import ResamplingTest
 from ucvtest.results.result import TestResult
 
 __all__ = ["NaiveTTest"]
@@ -9,7 +12,7 @@ __all__ = ["NaiveTTest"]
 NOT_VALID = "not valid: resamples that share learning data are taken for independent"
 
 
-class NaiveTTest(SplitsTest):
+class NaiveTTest(ResamplingTest):
     r"""The t test of K folds or random splits as if they were independent: not valid.
 
     Here to be compared with the others, because it is what many people use. Estimand: the
@@ -68,8 +71,13 @@ class NaiveTTest(SplitsTest):
 
     method_name = "naive_t"
     valid = False
+    admits = SPLITS
+    default_design = KFold(10)
 
-    def _analysed(self, observed: LossDifference) -> TestResult:
+    def _check_design(self, design: Design) -> None:
+        check_splits(design)
+
+    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         means = observed.means
         return self._result(
             observed,

@@ -114,7 +114,7 @@ class NestedCrossValidationTest(ResamplingTest):
     def _learn_sizes(self, design: Design) -> tuple[int, ...]:
         return (design.n_obs,)
 
-    def _analysed(self, observed: LossDifference) -> TestResult:
+    def _analysed(self, observed: LossDifference, options: None) -> TestResult:
         terms = _terms(observed)
         _, bound = terms.variance
         return self._result(

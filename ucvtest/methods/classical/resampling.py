@@ -28,15 +28,15 @@ from ucvtest.inference.notes import (
 from ucvtest.inference.question import DataQuestion, Question
 from ucvtest.inference.studentise import on_logit_scale, studentise
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.loss import plural
-from ucvtest.losses.sklearn_scorers import wants_every_class
 from ucvtest.losses.table import LossDifference, Losses
 from ucvtest.methods.classical.status import status_of
+from ucvtest.metrics.base import plural
+from ucvtest.metrics.names import wants_every_class
 from ucvtest.results.plot_data import Picture
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.interval_rules import Rule
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["THESE_RULES", "Estimator", "ResamplingTest", "mean_with_variance", "of_these_rules"]
@@ -147,7 +147,7 @@ class ResamplingTest(HypothesisTest):
     def _scheme(cls, question: DataQuestion, design: Any, cv: Any) -> NamedDesign:
         """What is drawn: the design or splitter that a user names, or the test's own."""
         sample, has_classes = question.sample, question.sample.n_classes > 0
-        if question.about_auc:
+        if question.metric.ranks_pairs:
             check_two_classes(sample)
         chosen = design_or_cv(
             design,
@@ -162,7 +162,7 @@ class ResamplingTest(HypothesisTest):
             cls.default_design if chosen is None else chosen,
             sample.features,
             sample.response,
-            auc=wants_every_class(question.loss or question.loss_name, has_classes=has_classes),
+            auc=wants_every_class(question.metric, has_classes=has_classes),
             groups=question.problem.given_groups,
         )
 
@@ -190,7 +190,7 @@ class ResamplingTest(HypothesisTest):
 
     def check_test_sets(self, design: Design) -> None:
         """Refuse test sets without an AUC of their own, where the mean over them is asked for."""
-        if not self.question.about_auc or self.pools_scores:
+        if not self.question.metric.ranks_pairs or self.pools_scores:
             return
         codes = self.question.target
         lacking = [~design.testing[:, codes == code].any(axis=1) for code in (0, 1)]
@@ -263,7 +263,7 @@ class ResamplingTest(HypothesisTest):
     @classmethod
     def simultaneous_results(
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
-    ) -> tuple[dict[Any, TestResult], Together]:
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
         """See `HypothesisTest.simultaneous_results`."""
         if losses.groups is not None:
             refuse_groups(losses.groups)
@@ -277,7 +277,7 @@ class ResamplingTest(HypothesisTest):
         # What is no more than rounding error tells nothing apart.
         known = squares > ROUNDING * (variances[:, None] + variances)
         df = min(each.df for key, each in results.items() if not isinstance(key, str))
-        together = Together(
+        together = JointEstimates(
             own={name: results[name] for name in losses.learners},
             se=np.sqrt(np.where(known, squares, np.nan)),
             covariance=covariance,
@@ -293,11 +293,12 @@ class ResamplingTest(HypothesisTest):
     # --------------------------------------------------------------- from losses to a result
 
     def _answer(self, options: Any, execution: Execution) -> TestResult:
-        return self._analysed(self._observed(execution))
+        observed = self.question.losses_on(self._draw, execution, by_rows=self.takes_rows)
+        return self._analysed(observed, options)
 
-    def _analysed(self, observed: LossDifference) -> TestResult:
-        """The result of the test on these losses; with options of its own it writes `_answer`."""
-        raise NotImplementedError
+    @abstractmethod
+    def _analysed(self, observed: LossDifference, options: Any) -> TestResult:
+        """The result of the test on these losses, with the options of `fit`."""
 
     def shared_design(
         self, fit_options: Mapping[str, Any]
@@ -310,10 +311,6 @@ class ResamplingTest(HypothesisTest):
         """The sizes of the learning sets that the estimand is about; of clusters, their number."""
         clusters = self.question.clusters if self.takes_rows else None
         return (design if clusters is None else design.by_groups(clusters.groups)).learn_sizes
-
-    def _observed(self, execution: Execution) -> LossDifference:
-        """The losses that were given, or those of a new draw of the design."""
-        return self.question.losses_on(self._draw, execution, by_rows=self.takes_rows)
 
     def _result(
         self,
@@ -378,7 +375,12 @@ class ResamplingTest(HypothesisTest):
                 **diagnostics,
                 **own_diagnostics(own),
             },
-            notes=(*notes, *self._shared_notes(observed)),
+            notes=(
+                *notes,
+                *one_class_and_tie_notes(observed.diagnostics),
+                *_unlearnt_class_notes(losses),
+                *self.question.reuse_notes,
+            ),
             tables=own_tables(own) | dict(tables or {}),
             pictures=pictures or {},
             better="higher" if losses.greater_is_better else "lower",
@@ -393,7 +395,7 @@ class ResamplingTest(HypothesisTest):
         settings: Mapping[str, Any],
         *,
         has_se: bool,
-    ) -> OwnValues | None:
+    ) -> PerLearnerEstimates | None:
         """What the test would estimate for each of two learners alone, from the same losses."""
         if observed.other is None:
             return None
@@ -401,15 +403,7 @@ class ResamplingTest(HypothesisTest):
         values = [estimator(observed.losses.difference(place)) for place in places]
         if not has_se:
             values = [(estimate, math.nan) for estimate, _ in values]
-        return OwnValues.of_variances((settings["learner"], settings["other"]), values)
-
-    def _shared_notes(self, observed: LossDifference) -> list[str]:
-        """What every test says of how its losses came about."""
-        return [
-            *one_class_and_tie_notes(observed.diagnostics),
-            *_unlearnt_class_notes(observed.losses),
-            *self.question.reuse_notes,
-        ]
+        return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
     def _settings_of(self, observed: LossDifference) -> dict[str, Any]:
         """What is needed to repeat the test on the same data, or from the same losses."""

@@ -37,7 +37,7 @@ def estimate(
         _refuse_seconds(question, scheme, len(folds), execution)
     n_folds, estimator, source = scheme.n_folds, scheme.estimator, question.losses(execution)
     e, *each = cross_validated_losses(folds, n_folds, estimator, execution.generator, source)
-    bounds = question.mean_loss.bounds
+    bounds = question.metric.bounds
     decomposition = Decomposition(
         e=e,
         folds=folds,
@@ -57,7 +57,7 @@ def _refuse_seconds(
     problem = question.data("a fold")
     n_learners, n_sets = len(problem.learners), n_repeats * scheme.n_folds
     needed = n_learners * (n_sets + scheme.jackknife)
-    execution.expect(needed)
+    execution.announce_total(needed)
     check_fits(
         problem,
         problem.learnt_rows(scheme.n_units - min(scheme.fold_sizes)),
@@ -87,7 +87,7 @@ def cross_validated_losses(
 
     def losses(learning: np.ndarray, testing: np.ndarray) -> np.ndarray:
         seeds = rng.integers(2**31 - 1, size=len(learning))
-        each = source.each(learning, testing, seeds)
+        each = source.losses_for(learning, testing, seeds)
         # Counts of errors come in integers too small for K times a loss.
         return np.array([each[0] - each[1], *each] if source.paired else each, dtype=float)
 

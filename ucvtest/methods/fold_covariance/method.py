@@ -179,7 +179,7 @@ class FoldCovarianceTest(HypothesisTest):
     @property
     def estimand(self) -> str:
         """The estimand in words."""
-        loss, scheme = self.question.mean_loss, self._scheme
+        loss, scheme = self.question.metric, self._scheme
         size = sizes_in_words(scheme.learn_sizes)
         if scheme.jackknife:
             size = f"{scheme.n_units}, by the jackknife"

@@ -15,7 +15,7 @@ from ucvtest.methods.fold_covariance.options import Estimator
 from ucvtest.results.plot_data import Layer, Picture
 from ucvtest.results.result import TestResult
 from ucvtest.results.wording import SAME_LOSSES
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 
 __all__ = ["result_from"]
 
@@ -122,13 +122,13 @@ def _diagnostics(found: Decomposition) -> dict[str, Any]:
 
 def _own_values(
     found: Decomposition, each: Sequence[np.ndarray], settings: Mapping[str, Any]
-) -> OwnValues | None:
+) -> PerLearnerEstimates | None:
     """What the losses (R, n) of each of two learners tell alone, under the same assumption."""
     if not each:
         return None
     alone = [replace(found, e=e) for e in each]
     values = [(one.mean, one.variance(one.rho)) for one in alone]
-    return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+    return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
 def _tables(found: Decomposition) -> dict[str, Table]:

@@ -18,7 +18,7 @@ from ucvtest.methods.influence.options import (
     SINGLE,
     InfluenceOptions,
     Layout,
-    Metric,
+    MetricName,
     NumberOfRepeats,
     Scheme,
     Variance,
@@ -88,7 +88,7 @@ class InfluenceFunctionTest(HypothesisTest):
     simulated data sets with 5, 10, 20 and 60 observations in a class, and an AUC of 1/2 was
     rejected in 29%, 21%, 15% and 12%; with the ad-hoc variances in up to 19%, 13%, 11% and 9%, and
     25%, 24%, 26% and 26%
-    (examples/reproduce_influence_size.py).
+    (studies/reproductions/influence_size.py).
 
     Variance "jackknife", the default for the AUC, repairs this. Terms II and III move the draws of
     a learning set as if they were with replacement; what they say of the training sets is
@@ -171,7 +171,7 @@ class InfluenceFunctionTest(HypothesisTest):
         other: Any = None,
         *,
         n_folds: int = 5,
-        metric: Metric | None = None,
+        metric: MetricName | None = None,
         null_value: float | None = None,
         alternative: Alternative = "two-sided",
         loss: Any = None,
@@ -197,14 +197,14 @@ class InfluenceFunctionTest(HypothesisTest):
         self._ask(question, n_folds)
 
     def _ask(self, question: Question, n_folds: int = 5) -> None:
-        if question.design is not None and not is_known(question.loss_name):
+        if question.design is not None and not is_known(question.metric):
             raise ValueError(
-                f"losses are of loss={question.loss_name!r}, and the test is about the error rate "
-                "('zero_one') or the AUC ('auc')"
+                f"losses are of loss={question.metric.name!r}, and the test is about the error "
+                "rate ('zero_one') or the AUC ('auc')"
             )
         super()._ask(question)
         if isinstance(question, DataQuestion):
-            if question.about_auc:
+            if question.metric.ranks_pairs:
                 check_two_classes(question.sample, "metric", "error")
             self._layout = Layout.of(question, n_folds)
             fewest = self._layout.learn_sizes("repeated")[0]
@@ -220,7 +220,7 @@ class InfluenceFunctionTest(HypothesisTest):
             raise ValueError("it knows loss='zero_one' and 'auc' only")
 
     @property
-    def metric(self) -> Metric:
+    def metric(self) -> MetricName:
         """What is estimated: "auc" or "error"."""
         return self._layout.metric
 

@@ -22,9 +22,11 @@ from ucvtest.inference.question import Question
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.learners.base import Learner
-from ucvtest.losses.loss import LOSSES, Loss
-from ucvtest.losses.resample_means import AUC
-from ucvtest.losses.sklearn_scorers import chosen_loss, is_auc
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.means import LOSSES
+from ucvtest.metrics.names import is_auc
+from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.scorers import chosen_loss
 
 __all__ = [
     "METRICS",
@@ -32,7 +34,7 @@ __all__ = [
     "SINGLE",
     "InfluenceOptions",
     "Layout",
-    "Metric",
+    "MetricName",
     "NumberOfRepeats",
     "Scheme",
     "Variance",
@@ -43,7 +45,7 @@ __all__ = [
     "resampled_of",
 ]
 
-Metric = Literal["auc", "error"]
+MetricName = Literal["auc", "error"]
 Scheme = Literal["monte_carlo", "repeated", "bootstrap", "kfold", "leave_one_out"]
 NumberOfRepeats = int | Literal["auto"]
 Variance = Literal[
@@ -59,8 +61,8 @@ Variance = Literal[
     "adhoc_monte_carlo",
 ]
 
-METRICS: tuple[Metric, ...] = get_args(Metric)
-LOSS_OF_METRIC: dict[Metric, str] = {"auc": AUC, "error": "zero_one"}
+METRICS: tuple[MetricName, ...] = get_args(MetricName)
+LOSS_OF_METRIC: dict[MetricName, str] = {"auc": AUC, "error": "zero_one"}
 VARIANCES: tuple[Variance, ...] = get_args(Variance)
 FITS_JITTED, FITS_OTHERWISE = 4000, 2000
 """Fits of each learner that "auto" repeats come to. With 4000 the Monte-Carlo error of the
@@ -89,8 +91,9 @@ SCHEME_WORDS = {
 
 def is_known(loss: Any) -> bool:
     """Whether the test is about it: the AUC, or the zero-one loss."""
-    name = loss.name if isinstance(loss, Loss) else loss
-    return is_auc(loss) or (isinstance(name, str) and name == "zero_one")
+    if isinstance(loss, Metric):
+        return loss.ranks_pairs or loss.counts_errors
+    return is_auc(loss) or (isinstance(loss, str) and loss == "zero_one")
 
 
 def named_loss(loss: Any, metric: Any, scoring: Any, *, alternative: Any, null_value: Any) -> str:
@@ -128,7 +131,7 @@ def resampled_classes(n_obs: int, target: np.ndarray | None) -> tuple[np.ndarray
 
 def resampled_of(question: Question) -> tuple[ClusterPairs | None, tuple[np.ndarray, ...]]:
     """What is resampled by itself, and how the AUC of clusters compares their rows."""
-    if not question.about_auc:
+    if not question.metric.ranks_pairs:
         return None, resampled_classes(question.n_units, None)
     if question.clusters is None:
         return None, resampled_classes(question.n_obs, question.target)
@@ -198,7 +201,7 @@ class Layout:
         return self.pairs is not None and self.pairs.mixed
 
     @property
-    def metric(self) -> Metric:
+    def metric(self) -> MetricName:
         """What is estimated: the AUC compares two classes, the error rate knows one of all."""
         return "auc" if len(self.classes) == 2 or self.mixed else "error"
 

@@ -9,7 +9,7 @@ import numpy as np
 from ucvtest.data.groups import Clusters
 from ucvtest.designs.design import Design
 from ucvtest.designs.structure import folds_of, pairs_of
-from ucvtest.evaluation.loss_source import GivenLosses
+from ucvtest.evaluation.loss_source import PrecomputedLosses
 from ucvtest.inference.question import Question
 from ucvtest.kernels.influence.clusters import ClusterPairs
 from ucvtest.losses.table import LossDifference
@@ -91,7 +91,7 @@ def estimate_given(
     layout: GivenLayout, losses: LossDifference, rng: np.random.Generator
 ) -> InfluenceEstimates:
     """Sum up losses that exist."""
-    return estimates_from(layout, layout.resamples, GivenLosses(losses, layout.order), rng)
+    return estimates_from(layout, layout.resamples, PrecomputedLosses(losses, layout.order), rng)
 
 
 def layout_of_losses(question: Question) -> GivenLayout:

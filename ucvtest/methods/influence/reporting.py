@@ -33,7 +33,7 @@ LIBERAL = (
     "simulated tests at the nominal 5% level rejected equal AUCs in 25%, 14%, 10% and 7% of data "
     "sets with 5, 10, 20 and 60 observations in a class, an AUC of 1/2 in 29%, 21%, 15% and 12%."
 )
-"""See examples/reproduce_influence_size.py."""
+"""See studies/reproductions/influence_size.py."""
 
 JACKKNIFE = (
     "The jackknife variance is the influence variance with the effect of the learning sets in "

@@ -14,7 +14,7 @@ from ucvtest.methods.influence.estimation import MIN_REPEATS, InfluenceEstimates
 from ucvtest.methods.influence.options import SINGLE, InfluenceOptions, Layout
 from ucvtest.methods.influence.resamples import Folds
 from ucvtest.stats.monte_carlo import mean_error
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 from ucvtest.stats.wald import reference_of
 
 __all__ = ["JACKKNIFES", "Studied", "mc_se_of_estimate", "own_values", "study_variances"]
@@ -80,7 +80,7 @@ def own_values(
     options: InfluenceOptions,
     estimates: InfluenceEstimates,
     settings: Mapping[str, Any],
-) -> OwnValues | None:
+) -> PerLearnerEstimates | None:
     """What each of two learners reaches alone, with the error that the same variance gives."""
     if not estimates.source.paired:
         return None
@@ -96,7 +96,7 @@ def own_values(
     ]
     tests = [studied[options.variance].test for studied in alone]
     (a, b), (error_a, error_b) = ([t.estimate for t in tests], [t.se for t in tests])
-    return OwnValues((settings["learner"], settings["other"]), (a, b), (error_a, error_b))
+    return PerLearnerEstimates((settings["learner"], settings["other"]), (a, b), (error_a, error_b))
 
 
 def mc_se_of_estimate(scheme: str, estimates: InfluenceEstimates) -> float:

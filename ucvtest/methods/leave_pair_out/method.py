@@ -14,9 +14,6 @@ from ucvtest.inference.base import HypothesisTest
 from ucvtest.inference.question import DataQuestion, Question, chosen_learners
 from ucvtest.inference.studentise import Hypothesis
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.loss import Loss
-from ucvtest.losses.resample_means import AUC
-from ucvtest.losses.sklearn_scorers import chosen_loss, is_auc
 from ucvtest.losses.table import Losses
 from ucvtest.methods.leave_pair_out.estimation import errors_for, estimate
 from ucvtest.methods.leave_pair_out.forecast import Forecast, affordable_labelings, forecast
@@ -30,6 +27,10 @@ from ucvtest.methods.leave_pair_out.options import (
     check_labels,
 )
 from ucvtest.methods.leave_pair_out.reporting import result_from
+from ucvtest.metrics.base import Metric
+from ucvtest.metrics.names import is_auc
+from ucvtest.metrics.ranks import AUC_NAME as AUC
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.result import TestResult
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class LeavePairOutTest(HypothesisTest):
         super()._ask(question)
         question = question.with_hypothesis(Hypothesis(self.default_auc, "greater"))
         if isinstance(question, DataQuestion):
-            check_class_sizes(question.sample.classes, question.sample.codes)
+            check_class_sizes(question.sample.classes, question.sample.class_index)
             if question.clusters is not None:
                 check_clusters(question.clusters, question.target == 1.0)
             question = question.ready(question.problem.learnt_rows(question.n_units - 2))
@@ -233,7 +234,7 @@ class LeavePairOutTest(HypothesisTest):
             raise ValueError(
                 f"scoring={scoring!r:.60} is no AUC, which the test is about: leave scoring out"
             )
-        name = loss.name if isinstance(loss, Loss) else loss
+        name = loss.name if isinstance(loss, Metric) else loss
         raise ValueError(
             f"losses are of loss={name!r}, and the test needs scores: use "
             "uv.evaluate(..., loss='auc')"

@@ -19,6 +19,7 @@ from ucvtest.methods.permutation.estimation import from_labelings, in_closed_for
 from ucvtest.methods.permutation.options import PermutationOptions, check_response
 from ucvtest.methods.permutation.permuted_labels import Relabeling
 from ucvtest.methods.permutation.reporting import result_from
+from ucvtest.metrics.loss import Loss
 from ucvtest.results.result import TestResult
 
 __all__ = ["PermutationComplexityTest"]
@@ -159,7 +160,7 @@ class PermutationComplexityTest(HypothesisTest):
     @property
     def estimand(self) -> str:
         """What is estimated, in words."""
-        words = self.question.mean_loss.in_words
+        words = self.question.metric.in_words
         return f"out-of-sample {words} of the rule learnt from all observations"
 
     def fit(
@@ -240,7 +241,7 @@ class PermutationComplexityTest(HypothesisTest):
             max_seconds,
             sample=self.question.data("a permutation test").sample,
             learner=self._learner,
-            loss=self.question.mean_loss,
+            loss=self._loss,
             relabeling=self._relabeling,
         )
 
@@ -249,9 +250,15 @@ class PermutationComplexityTest(HypothesisTest):
         (learner,) = self.question.learners.values()
         return learner
 
+    @property
+    def _loss(self) -> Loss:
+        loss = self.question.metric
+        assert isinstance(loss, Loss)
+        return loss
+
     def _answer(self, options: PermutationOptions, execution: Execution) -> TestResult:
         question, learner, relabeling = self.question, self._learner, self._relabeling
-        sample, loss = question.data("a permutation test").sample, question.mean_loss
+        sample, loss = question.data("a permutation test").sample, self._loss
         if options.max_seconds is not None:
             allowed = labelings_within(sample, learner, loss, options, execution, relabeling)
             options = options.within(allowed)

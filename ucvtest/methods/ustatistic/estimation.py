@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ucvtest.common.execution import Execution
 from ucvtest.designs.draws import (
     all_learning_sets,
     draw_from_halves,
@@ -18,23 +19,27 @@ from ucvtest.designs.draws import (
     learning_sets,
 )
 from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.evaluation.time_budget import decided_fits
+from ucvtest.inference.question import Question
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
 from ucvtest.kernels.ustatistic.first_order import FirstOrder, FirstOrderEstimate
 from ucvtest.kernels.ustatistic.monte_carlo_groups import Draws, number_of_groups
 from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
 from ucvtest.methods.ustatistic.enumeration import CompleteSums
-from ucvtest.methods.ustatistic.options import GivenPairs, Options, Sizes
-from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
+from ucvtest.methods.ustatistic.sizes import Sizes
 from ucvtest.stats.intervals import Shape
 
 __all__ = [
     "RELIABLE",
     "ROUNDING",
-    "Found",
     "Sampler",
+    "UStatisticEstimates",
     "complete_sums",
     "estimated",
     "in_parts",
+    "limited_by_time",
     "most_pairs",
     "only_rounding",
     "reliable",
@@ -48,7 +53,7 @@ STAGE_CELLS = 4_000_000
 
 SETS_PER_SIDE, SETS_PER_SIDE_LARGE = 8, 4
 """Learning sets drawn from each half of a random split: their products cost nothing, and lower the
-Monte-Carlo error of Theta^2 (examples/benchmarks/designs.py). Fewer where learning sets are
+Monte-Carlo error of Theta^2 (studies/benchmarks/designs.py). Fewer where learning sets are
 larger than n/3: sets from one half then share most observations, which costs the other estimates
 precision."""
 
@@ -65,8 +70,8 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Found:
-    """The estimates of a run, and how it went.
+class UStatisticEstimates:
+    """The estimates of a mean loss, and how their run went.
 
     `variance` is the one to studentise with, `floored` if it was raised to four times its
     Monte-Carlo error, or to the jackknife with all its noise; `own` each of two learners alone.
@@ -87,8 +92,8 @@ class Found:
         return Shape.of(found.effects, *slope)
 
 
-class Drawn(NamedTuple):
-    """Learning sets of a stage, on both sides of its draws, and the seeds of their fits.
+class DrawnSets(NamedTuple):
+    """Learning sets of a batch, on both sides of its draws, and the seeds of their fits.
 
     `sides` are (G, s, n), of which only the places that are `used` (G, s) hold sets; `sets` are
     those, of the first side, of the second, and with one observation exchanged.
@@ -101,7 +106,7 @@ class Drawn(NamedTuple):
     seeds: np.ndarray
 
 
-class Stage(NamedTuple):
+class DrawBatch(NamedTuple):
     """Draws that are summed at a time: see `Accumulator.add`."""
 
     draws: Draws
@@ -141,7 +146,7 @@ class Sampler:
     def _losses(
         self, learning: np.ndarray, draw: np.ndarray, seeds: np.ndarray
     ) -> list[np.ndarray]:
-        each = self.source.each(learning, ~learning, seeds)
+        each = self.source.losses_for(learning, ~learning, seeds)
         if self.own is not None:
             self.own.add(each, learning, draw)
         return each
@@ -155,13 +160,13 @@ class Sampler:
         d1, d2 = self.differences(l1, draw), self.differences(l2, draw)
         return d1[:, None], d2[:, None], l1[:, None], l2[:, None]
 
-    def stage(self, n_pairs: int, n_sets: int, exchange_every: int) -> Stage:
+    def batch(self, n_pairs: int, n_sets: int, exchange_every: int) -> DrawBatch:
         """Draws and their losses; disjoint sets as in `drawn`."""
         if not self.sizes.disjoint:
-            return Stage(self.overlapping(-(-n_pairs // n_sets), self.sizes.least_overlap))
+            return DrawBatch(self.overlapping(-(-n_pairs // n_sets), self.sizes.least_overlap))
         return self.evaluated(self.drawn(n_pairs, n_sets, exchange_every))
 
-    def drawn(self, n_pairs: int, n_sets: int, exchange_every: int) -> Drawn:
+    def drawn(self, n_pairs: int, n_sets: int, exchange_every: int) -> DrawnSets:
         """Disjoint sets, `n_sets` a side; one draw in `exchange_every`, if any, has one exchanged.
 
         What is drawn does not depend on losses.
@@ -175,9 +180,9 @@ class Sampler:
         if n_exchanged:
             exchanged = exchange_one(rng, exchanged, sides[1][:n_exchanged, 0])
         sets = np.concatenate([_used(sides[0], used), _used(sides[1], used), exchanged])
-        return Drawn(sides, used, exchanged, sets, self._seeds(len(sets)))
+        return DrawnSets(sides, used, exchanged, sets, self._seeds(len(sets)))
 
-    def evaluated(self, drawn: Drawn) -> Stage:
+    def evaluated(self, drawn: DrawnSets) -> DrawBatch:
         """The losses of what was drawn."""
         n_pairs = int(np.count_nonzero(drawn.used))
         draw = np.tile(np.arange(n_pairs) // drawn.used.shape[1], 2)
@@ -186,12 +191,14 @@ class Sampler:
         first, second, third = np.split(found, [n_pairs, 2 * n_pairs])
         draws = _in_places(first, drawn.used), _in_places(second, drawn.used), *drawn.sides
         exchange = (third, drawn.exchanged) if len(drawn.exchanged) else None
-        return Stage(draws, weight=drawn.used * 1.0, exchanged=exchange)
+        return DrawBatch(draws, weight=drawn.used * 1.0, exchanged=exchange)
 
-    def stages(self, sizes: Sequence[int], n_sets: int, exchange_every: int) -> Iterator[Stage]:
-        """Stages of so many pairs; one is drawn, by a thread, while the last one is evaluated."""
+    def batches(
+        self, sizes: Sequence[int], n_sets: int, exchange_every: int
+    ) -> Iterator[DrawBatch]:
+        """Batches of so many pairs; one is drawn, by a thread, while the last is evaluated."""
         if not self.sizes.disjoint:
-            yield from (self.stage(size, n_sets, exchange_every) for size in sizes)
+            yield from (self.batch(size, n_sets, exchange_every) for size in sizes)
             return
         with ThreadPoolExecutor(1) as thread:
             pending = [thread.submit(self.drawn, sizes[0], n_sets, exchange_every)]
@@ -203,21 +210,21 @@ class Sampler:
 
 
 class BackgroundSums:
-    """Sums over stages: one is added, by a thread, while the next is drawn and evaluated."""
+    """Sums over batches: one is added, by a thread, while the next is drawn and evaluated."""
 
     def __init__(self, sums: Accumulator, thread: ThreadPoolExecutor) -> None:
         self._sums, self._thread = sums, thread
         self._pending: Future[None] | None = None
 
-    def add(self, stage: Stage) -> None:
-        """Add a stage as soon as the one before is added."""
+    def add(self, batch: DrawBatch) -> None:
+        """Add a batch as soon as the one before is added."""
         self._wait()
-        draws, options = stage.draws, stage._asdict()
-        del options["draws"]
+        options = batch._asdict()
+        draws = options.pop("draws")
         self._pending = self._thread.submit(self._sums.add, draws, **options)
 
     def estimates(self) -> MonteCarloEstimates:
-        """The estimates from all stages so far."""
+        """The estimates from all batches so far."""
         self._wait()
         return self._sums.estimates()
 
@@ -228,7 +235,7 @@ class BackgroundSums:
 
 @contextmanager
 def _summing(sampler: Sampler, n_draws: int) -> Iterator[BackgroundSums]:
-    """Sums that take stages until the context ends; `n_draws`: a lower bound for all draws."""
+    """Sums that take batches until the context ends; `n_draws`: a lower bound for all draws."""
     sizes, offset = sampler.sizes, sampler.source.offset
     n, g = sizes.n_obs, sizes.learn_size
     sums = Accumulator(n, g, disjoint=sizes.disjoint, n_draws=n_draws, offset=offset)
@@ -237,7 +244,7 @@ def _summing(sampler: Sampler, n_draws: int) -> Iterator[BackgroundSums]:
 
 
 @dataclass(frozen=True)
-class Steps:
+class StageSizes:
     """How many pairs are drawn at a time, and how many sets from each half."""
 
     sizes: Sizes
@@ -288,7 +295,23 @@ class Steps:
         return int((self.options.max_fits - n_fits) / (fits_per_pair * self.n_learners))
 
 
-def estimated(sampler: Sampler, options: Options) -> Found:
+def limited_by_time(
+    question: Question, learn_size: int, options: Options, execution: Execution
+) -> Options:
+    """The options with as many fits as there is time for; progress is told how many at most."""
+    seconds = options.max_seconds
+    if seconds is not None:
+        problem = question.data("max_seconds")
+        allowed = decided_fits(problem, problem.learnt_rows(learn_size), seconds, execution)
+        options = replace(options, max_fits=min(options.max_fits, allowed))
+    if options.n_pairs == "auto" and options.given is None:
+        execution.announce_total(options.max_fits, at_most=True)
+        if seconds is not None:
+            execution.update_eta(options.max_fits)
+    return options
+
+
+def estimated(sampler: Sampler, options: Options) -> UStatisticEstimates:
     """Estimates from random pairs, from all learning sets, or from the losses of given ones."""
     own = None
     if sampler.source.paired:
@@ -307,36 +330,38 @@ def estimated(sampler: Sampler, options: Options) -> Found:
     return found if own is None else replace(found, own=own.estimates())
 
 
-def _drawn(sampler: Sampler, options: Options) -> Found:
+def _drawn(sampler: Sampler, options: Options) -> UStatisticEstimates:
     """Estimates from random pairs: a given number, or as many as "auto" needs."""
-    steps = Steps(sampler.sizes, options, 2 if sampler.source.paired else 1)
+    steps = StageSizes(sampler.sizes, options, 2 if sampler.source.paired else 1)
     n_sets, number = steps.sets_per_side, options.n_pairs
     with _summing(sampler, -(-steps.fewest // n_sets)) as sums:
         if not isinstance(number, int):
             return _until_precise(sampler, options, steps, sums)
         parts = in_parts(number, most_pairs(sampler.sizes.n_obs))
-        sampler.source.expect(sum(map(steps.fits, parts)))
-        for stage in sampler.stages(parts, n_sets, steps.exchange_every):
-            sums.add(stage)
+        sampler.source.announce_total(sum(map(steps.fits, parts)))
+        for batch in sampler.batches(parts, n_sets, steps.exchange_every):
+            sums.add(batch)
         estimates = sums.estimates()
-    return Found(estimates, options.variance, number)
+    return UStatisticEstimates(estimates, options.variance, number)
 
 
-def _until_precise(sampler: Sampler, options: Options, steps: Steps, sums: BackgroundSums) -> Found:
+def _until_precise(
+    sampler: Sampler, options: Options, steps: StageSizes, sums: BackgroundSums
+) -> UStatisticEstimates:
     """Draw until the Monte-Carlo error is small, or no further fits are allowed."""
     size, n_pairs = steps.fewest, 0
     while True:
-        sums.add(sampler.stage(size, steps.sets_per_side, steps.exchange_every))
+        sums.add(sampler.batch(size, steps.sets_per_side, steps.exchange_every))
         n_pairs += size
         estimates = sums.estimates()
         over, n_fits = _excess(estimates, options.variance, options.tol), sampler.source.n_fits
-        sampler.source.forecast(options.fits_left(over, n_fits))
+        sampler.source.update_eta(options.fits_left(over, n_fits))
         size, converged = steps.following(n_pairs, n_fits), over <= 1
         if converged or size < steps.fewest:
-            return Found(estimates, options.variance, n_pairs, converged)
+            return UStatisticEstimates(estimates, options.variance, n_pairs, converged)
 
 
-def _from_pairs(sampler: Sampler, options: Options, given: GivenPairs) -> Found:
+def _from_pairs(sampler: Sampler, options: Options, given: GivenPairs) -> UStatisticEstimates:
     """Estimates from all given pairs."""
     n, rows_of_draw = sampler.sizes.n_obs, 2 * given.n_sets
     rows_of_stage = rows_of_draw * max(2, STAGE_CELLS // (rows_of_draw * n))
@@ -346,12 +371,12 @@ def _from_pairs(sampler: Sampler, options: Options, given: GivenPairs) -> Found:
             shape = (-1, 2, given.n_sets, n)
             draw = np.arange(len(learning)) // rows_of_draw
             d, sets = sampler.differences(learning, draw).reshape(shape), learning.reshape(shape)
-            sums.add(Stage((d[:, 0], d[:, 1], sets[:, 0], sets[:, 1])))
+            sums.add(DrawBatch((d[:, 0], d[:, 1], sets[:, 0], sets[:, 1])))
         estimates = sums.estimates()
-    return Found(estimates, options.variance, given.n_pairs)
+    return UStatisticEstimates(estimates, options.variance, given.n_pairs)
 
 
-def _from_splits(sampler: Sampler, options: Options, given: GivenSplits) -> Found:
+def _from_splits(sampler: Sampler, options: Options, given: GivenSplits) -> UStatisticEstimates:
     """Estimates from all given splits; each is on both sides of a draw, with half the weight."""
     sizes = sampler.sizes
     sums = Accumulator(sizes.n_obs, sizes.learn_size, disjoint=False, n_draws=given.n_draws)
@@ -359,16 +384,16 @@ def _from_splits(sampler: Sampler, options: Options, given: GivenSplits) -> Foun
         learning = given.design.learning[rows]
         d, sets = sampler.differences(learning, draw)[:, None], learning[:, None]
         sums.add((d, d, sets, sets), weight=np.full((len(draw), 1), 0.5), cluster=draw)
-    return Found(sums.estimates(), options.variance, given.n_pairs)
+    return UStatisticEstimates(sums.estimates(), options.variance, given.n_pairs)
 
 
-def _complete(sampler: Sampler, options: Options) -> Found:
+def _complete(sampler: Sampler, options: Options) -> UStatisticEstimates:
     """Estimates from all learning sets."""
     sums = complete_sums(sampler)
     values = sums.estimates()
     estimates = MonteCarloEstimates(values, dict.fromkeys(values, 0.0), sums.effects)
     n_pairs = comb(sampler.sizes.n_obs, sampler.sizes.learn_size) // 2
-    return Found(estimates, options.variance, n_pairs)
+    return UStatisticEstimates(estimates, options.variance, n_pairs)
 
 
 def complete_sums(sampler: Sampler) -> CompleteSums:

@@ -9,7 +9,7 @@ from ucvtest.common.checks import check_choice
 from ucvtest.inference.studentise import Studentised, by_rule, on_logit_scale
 from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
 from ucvtest.kernels.ustatistic.variances import has_pair_effects
-from ucvtest.losses.loss import Loss
+from ucvtest.metrics.base import Metric
 from ucvtest.stats.interval_rules import StudentRule
 from ucvtest.stats.intervals import HallT, PlusFour, Shape
 from ucvtest.stats.variance_stabilised import StabilisedT
@@ -58,13 +58,13 @@ WORDS = {
 class Interval:
     """The rule by name, `asked` by the user, why it was chosen, and what the estimand can be.
 
-    `loss` is None for the AUC; `n_rows` are those of clusters, where these are the observations.
+    `n_rows` are those of clusters, where these are the observations.
     """
 
     asked: str
     name: str
     reason: str
-    loss: Loss | None
+    metric: Metric
     paired: bool
     n_rows: int | None = None
 
@@ -72,7 +72,7 @@ class Interval:
     def of(
         cls,
         asked: Any,
-        loss: Loss | None,
+        metric: Metric,
         *,
         paired: bool,
         variance: Any,
@@ -85,13 +85,13 @@ class Interval:
         """
         check_choice("interval", asked, NAMES)
         if asked != "auto":
-            _check(asked, loss, paired=paired)
-            return cls(asked, asked, "it was asked for", loss, paired, n_rows)
-        suited = _suited(loss, variance, paired=paired, sloped=sloped and paired)
-        return cls(asked, *suited, loss, paired, n_rows)
+            _check(asked, metric, paired=paired)
+            return cls(asked, asked, "it was asked for", metric, paired, n_rows)
+        suited = _suited(metric, variance, paired=paired, sloped=sloped and paired)
+        return cls(asked, *suited, metric, paired, n_rows)
 
     @classmethod
-    def of_ratio(cls, asked: Any, loss: Loss, *, variance: Any) -> Self:
+    def of_ratio(cls, asked: Any, metric: Metric, *, variance: Any) -> Self:
         """The rule for ratios, which has no other beside it."""
         check_choice("interval", asked, NAMES)
         if asked != "auto":
@@ -103,7 +103,7 @@ class Interval:
             raise ValueError(
                 f"variance={variance!r:.60} is not for ratios, which have 'jackknife': leave it out"
             )
-        return cls(asked, "log", "it is the one for ratios", loss, paired=True)
+        return cls(asked, "log", "it is the one for ratios", metric, paired=True)
 
     def check_null(self, null_value: float) -> None:
         """Refuse a null value that the estimand cannot have, where the rule knows what it can."""
@@ -126,10 +126,8 @@ class Interval:
     @property
     def range(self) -> tuple[float, float]:
         """What the estimand can be."""
-        if self.loss is None:
-            return 0.0, 1.0
-        low, high = self.loss.bounds or (-math.inf, math.inf)
-        if self.loss.bounds is None and self.loss.name in POSITIVE:
+        low, high = self.metric.bounds or (-math.inf, math.inf)
+        if self.metric.bounds is None and self.metric.name in POSITIVE:
             low = 0.0
         return (low - high, high - low) if self.paired else (low, high)
 
@@ -149,7 +147,7 @@ class Interval:
         The paper's variances of a mean loss keep the paper's normal interval, unless the rule was
         asked for.
         """
-        as_published = self.asked == "auto" and self.loss is not None and name in BY_PAPER
+        as_published = self.asked == "auto" and self.metric.is_mean and name in BY_PAPER
         if one.status != "ok" or as_published:
             return one
         if self.name == "logit":
@@ -197,14 +195,14 @@ class Interval:
                 "is rare and large."
             )
         # "plus_four" allows for few errors, and nothing else is rare where losses are 0 and 1.
-        if shape is not None and shape.flagged and self.loss and self.loss.name != "zero_one":
+        if shape is not None and shape.flagged and not self.metric.counts_errors:
             listed.append(
                 "A few observations carry most of the variance (skewness "
                 f"{shape.skewness:.2g}; by the kurtosis {shape.df:.2g} degrees of freedom), so "
                 "that it is poorly known. A sample without this note is not safe for that: where a "
                 "tail was not drawn, nothing shows it."
             )
-            if self.paired and self.name != "log" and never_negative(self.loss):
+            if self.paired and self.name != "log" and never_negative(self.metric):
                 listed.append(
                     "Differences of losses with tails are covered too seldom: 95% intervals "
                     "covered 88% in simulations, and 95% where the same expected losses were "
@@ -213,9 +211,10 @@ class Interval:
         return listed
 
 
-def never_negative(loss: Loss) -> bool:
-    """Whether a loss is known to be zero or more."""
-    return loss.name in POSITIVE or (loss.bounds is not None and loss.bounds[0] >= 0)
+def never_negative(metric: Metric) -> bool:
+    """Whether it is known to be zero or more."""
+    bounds = metric.bounds
+    return metric.name in POSITIVE or (bounds is not None and bounds[0] >= 0)
 
 
 def knows_slope(n_obs: int, learn_size: int) -> bool:
@@ -227,39 +226,38 @@ def _has_slope(n_obs: int, learn_size: int) -> bool:
     return has_pair_effects(n_obs, learn_size) and n_obs <= MAX_OBS_PAIR_EFFECTS
 
 
-def _suited(loss: Loss | None, variance: Any, *, paired: bool, sloped: bool) -> tuple[str, str]:
-    """The rule for a loss, and why."""
-    if sloped and loss is not None and loss.name == "zero_one" and variance not in BY_PAPER:
+def _suited(metric: Metric, variance: Any, *, paired: bool, sloped: bool) -> tuple[str, str]:
+    """The rule for a metric, and why."""
+    if sloped and metric.counts_errors and variance not in BY_PAPER:
         return "stabilised", "it is the default for differences of error rates"
     if paired:
         return "wald", "it is the one for differences"
-    if loss is None:
+    if metric.ranks_pairs:
         return "logit", "an AUC lies between 0 and 1"
     if variance in BY_PAPER:
         return "wald", f"the {variance} variance goes with the paper's normal interval"
-    if loss.name == "zero_one":
+    if metric.counts_errors:
         return "plus_four", "an error rate of one learner is a share"
-    if loss.bounds is not None or loss.output in ("label", "probability"):
-        return "hall", f"{loss.name} losses of one learner are skewed"
-    return "hall_floor", f"{loss.name} losses of one learner are skewed, without a largest value"
+    if metric.bounds is not None or metric.output in ("label", "probability"):
+        return "hall", f"{metric.name} losses of one learner are skewed"
+    return "hall_floor", f"{metric.name} losses of one learner are skewed, without a largest value"
 
 
-def _check(name: str, loss: Loss | None, *, paired: bool) -> None:
-    """Refuse a rule that is none for this loss or number of learners."""
-    about = "auc" if loss is None else loss.name
+def _check(name: str, metric: Metric, *, paired: bool) -> None:
+    """Refuse a rule that is none for this metric or number of learners."""
     whom = "two learners" if paired else "one learner"
     needed = {
-        "stabilised": ("error rates (loss 'zero_one')", about == "zero_one"),
-        "plus_four": ("the error rate of one learner (loss 'zero_one')", about == "zero_one"),
-        "logit": ("the AUC of one learner", loss is None),
-        "hall_floor": ("a mean loss of one learner", loss is not None),
-        "hall": ("a mean loss", loss is not None),
+        "stabilised": ("error rates (loss 'zero_one')", metric.counts_errors),
+        "plus_four": ("the error rate of one learner (loss 'zero_one')", metric.counts_errors),
+        "logit": ("the AUC of one learner", metric.ranks_pairs),
+        "hall_floor": ("a mean loss of one learner", metric.is_mean),
+        "hall": ("a mean loss", metric.is_mean),
     }
     what, fits = needed.get(name, ("", True))
     if not fits or (paired and name not in ("wald", "stabilised", "hall")):
         raise ValueError(
-            f"interval={name!r} is for {what}, but this is about loss {about!r} of {whom}: use "
-            "interval='auto'"
+            f"interval={name!r} is for {what}, but this is about loss {metric.name!r} of {whom}: "
+            "use interval='auto'"
         )
 
 

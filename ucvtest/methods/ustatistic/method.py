@@ -7,22 +7,18 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from ucvtest import hooks
-from ucvtest.common.execution import Execution, progress_bar
+from ucvtest.common.execution import Execution
 from ucvtest.data.groups import GroupWeight
 from ucvtest.data.missing import Missing
-from ucvtest.evaluation.loss_source import LossSource
-from ucvtest.evaluation.time_budget import decided_fits
-from ucvtest.inference.notes import own_diagnostics, own_tables, reuse_notes
+from ucvtest.inference.base import HypothesisTest
+from ucvtest.inference.question import DataQuestion, Question, chosen_learners
 from ucvtest.learners.adapters.translate import Backend
-from ucvtest.losses.resample_means import AUC
-from ucvtest.losses.sklearn_scorers import chosen_loss, is_auc
 from ucvtest.losses.table import Losses
-from ucvtest.methods.ustatistic import estimation, ratio, reporting, simultaneous
-from ucvtest.methods.ustatistic.auc import estimation as auc_run
-from ucvtest.methods.ustatistic.auc import reporting as auc_report
+from ucvtest.methods.ustatistic.contrast import null_value_of
+from ucvtest.methods.ustatistic.estimation import Sampler, limited_by_time
 from ucvtest.methods.ustatistic.interval import IntervalName
 from ucvtest.methods.ustatistic.kappa import KappaProfile, complete_profile, sampled_profile
+from ucvtest.methods.ustatistic.learning_sets import LearningSets
 from ucvtest.methods.ustatistic.options import (
     DEFAULT_TOL,
     NumberOfPairs,
@@ -30,16 +26,18 @@ from ucvtest.methods.ustatistic.options import (
     ProfileOptions,
     Variance,
 )
-from ucvtest.methods.ustatistic.question import AboutLearningSets
+from ucvtest.methods.ustatistic.result import METHOD_NAME, estimates_from, result_from
+from ucvtest.methods.ustatistic.simultaneous import JointRun
+from ucvtest.metrics.scorers import chosen_loss
 from ucvtest.results.fields import CONTRASTS, Contrast
 from ucvtest.results.result import TestResult
-from ucvtest.results.simultaneous import Together
+from ucvtest.results.simultaneous import JointEstimates
 from ucvtest.stats.wald import Alternative
 
 __all__ = ["UStatisticTest"]
 
 
-class UStatisticTest(AboutLearningSets):
+class UStatisticTest(HypothesisTest):
     r"""Test of an error rate, or of the difference of two, over all learning sets of one size.
 
     Estimand: the expected loss (difference) of the rule(s) learnt on a random learning set
@@ -206,7 +204,8 @@ class UStatisticTest(AboutLearningSets):
     True
     """
 
-    method_name = "ustatistic"
+    method_name = METHOD_NAME
+    takes_auc = True
     takes_groups = True
     contrasts = CONTRASTS
     admits = (
@@ -216,6 +215,9 @@ class UStatisticTest(AboutLearningSets):
     )
     default_auc = math.nan
     judges_several = True
+
+    learning_sets: LearningSets
+    """Which learning sets the estimand is about."""
 
     def __init__(
         self,
@@ -237,24 +239,30 @@ class UStatisticTest(AboutLearningSets):
         missing: Missing = "raise",
     ) -> None:
         loss = chosen_loss(loss, scoring, alternative=alternative, null_value=null_value)
-        super().__init__(
-            X,
-            y,
-            learner,
-            other,
-            null_value=ratio.null_value_of(contrast, null_value),
+        question = self.question_of(
+            *(X, y, learner, other),
+            null_value=null_value_of(contrast, null_value),
             alternative=alternative,
-            loss=None if is_auc(loss) else loss,
-            output="score" if is_auc(loss) else None,
+            loss=loss,
             pos_label=pos_label,
             groups=groups,
             group_weight=group_weight,
             backend=backend,
             missing=missing,
         )
-        self._take_sizes(learn_size, about_auc=is_auc(loss), named=pos_label is not None)
-        self._take_contrast(contrast)
-        self._check_learners(self._problem.learnt_rows(self.learn_size))
+        self._ask(question, learn_size, contrast)
+
+    def _ask(
+        self,
+        question: Question,
+        learn_size: int | tuple[int, ...] | None = None,
+        contrast: Contrast = "difference",
+    ) -> None:
+        super()._ask(question)
+        self.learning_sets = LearningSets.of(question, learn_size, contrast)
+        if isinstance(question, DataQuestion):
+            rows = question.problem.learnt_rows(self.learning_sets.learn_size)
+            self.question = question.ready(rows)
 
     @classmethod
     def from_losses(
@@ -284,17 +292,35 @@ class UStatisticTest(AboutLearningSets):
         ValueError
             If the design of the losses is none that the test admits, or an argument is off.
         """
-        null_value = ratio.null_value_of(contrast, null_value)
-        test = super().from_losses(
-            losses,
-            learner,
-            other,
-            null_value=null_value,
-            alternative=alternative,
-            group_weight=group_weight,
-        )
-        test._take_contrast(contrast)
-        return test
+        null_value = null_value_of(contrast, null_value)
+        given = chosen_learners(losses, learner, other)
+        question = cls.question_of_losses(given, null_value, alternative, group_weight)
+        return cls.about(question, contrast=contrast)
+
+    @property
+    def learn_size(self) -> int:
+        """How many observations each learning set has, of all classes together."""
+        return self.learning_sets.learn_size
+
+    @property
+    def contrast(self) -> Contrast:
+        """How two learners are compared."""
+        return self.learning_sets.contrast
+
+    @property
+    def positive(self) -> Any:
+        """See `HypothesisTest`; none of several classes, unless one is told from the rest."""
+        return self.learning_sets.positive(self.question)
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether n >= 2g + 2 (in each class), so that the unbiased variance exists."""
+        return self.learning_sets.sizes.disjoint
+
+    @property
+    def estimand(self) -> str:
+        """What is estimated, in words."""
+        return self.learning_sets.estimand(self.question)
 
     def fit(
         self,
@@ -356,99 +382,50 @@ class UStatisticTest(AboutLearningSets):
             If an argument cannot be used, there is no time for any answer, or a learner fails on a
             split.
         """
-        options = self._options(n_pairs, variance, tol, max_fits, interval, max_seconds)
+        options = self.fit_options(n_pairs, variance, tol, max_fits, interval, max_seconds)
         return self._fit(options, rng, n_jobs, batch_size, progress)
 
-    def _answer(self, options: Options, execution: Execution) -> TestResult:
-        if options.max_seconds is not None:
-            rows = self._problem.learnt_rows(self.learn_size)
-            allowed = decided_fits(self._problem, rows, options.max_seconds, execution)
-            options = replace(options, max_fits=min(options.max_fits, allowed))
-        if options.n_pairs == "auto" and options.given is None:
-            execution.expect(options.max_fits, at_most=True)
-            if options.max_seconds is not None:
-                execution.forecast(options.max_fits)
-        source = self._source(execution)
-        found = self._estimated(options, execution, source)
-        return self._told(options, found, source, execution.seed)
-
-    def _estimated(self, options: Options, execution: Execution, source: LossSource) -> Any:
-        """The estimates, however they are kept."""
-        if self._classes is not None:
-            rankings = auc_run.Sampler(self._classes, source, execution.generator)
-            return auc_run.estimated(rankings, options)
-        sampler = estimation.Sampler(self._sizes, source, execution.generator)
-        if self.contrast == "ratio":
-            return ratio.estimated(sampler, options)
-        return estimation.estimated(sampler, options)
-
-    def _told(
-        self, options: Options, found: Any, source: LossSource, seed: int | None
-    ) -> TestResult:
-        """The result that estimates lead to."""
-        settings = self._settings() | options.settings(self.learn_size, seed)
-        if self.contrast != "difference":
-            settings["contrast"] = self.contrast
-        if self._classes is None:
-            parts = self._parts(options, found, source, settings)
-        else:
-            settings |= {"loss": AUC, "learn_size_by_class": self._classes.asked}
-            parts = auc_report.parts(
-                self.hypothesis, self._classes, options, found, source, settings
-            )
-        parts["notes"] = (*parts["notes"], *reuse_notes(self._given))
-        return TestResult(
-            **parts,
-            estimand=self.estimand,
-            n_obs=self.n_obs,
-            n_fits=source.n_fits,
-            elapsed=math.nan,
-            settings=settings,
+    def fit_options(
+        self,
+        n_pairs: NumberOfPairs = "auto",
+        variance: Variance = "auto",
+        tol: float = DEFAULT_TOL,
+        max_fits: int | None = None,
+        interval: IntervalName = "auto",
+        max_seconds: float | None = None,
+    ) -> Options:
+        """The options of `fit`, validated."""
+        return Options.of(
+            self.question,
+            self.learning_sets,
+            n_pairs=n_pairs,
+            variance=variance,
+            tol=tol,
+            max_fits=max_fits,
+            interval=interval,
+            max_seconds=max_seconds,
         )
 
+    def _answer(self, options: Options, execution: Execution) -> TestResult:
+        question, learning_sets = self.question, self.learning_sets
+        options = limited_by_time(question, learning_sets.learn_size, options, execution)
+        source = question.losses(execution)
+        estimates = estimates_from(learning_sets, source, options, execution.generator)
+        return result_from(question, learning_sets, options, estimates, source, execution.seed)
+
     @classmethod
-    def _jointly(
+    def joint_run(
         cls, tests: Mapping[Any, Any], names: Sequence[str], options: Mapping[str, Any]
-    ) -> simultaneous.Jointly:
-        """Tests of each of several learners, by name, and of pairs of them, for one run."""
-        return simultaneous.Jointly.of(tests, names, options)
+    ) -> JointRun:
+        """Tests of each of several learners, by name, and of pairs of them, from the same fits."""
+        return JointRun.of(tests, names, options)
 
     @classmethod
-    def _judged_together(
+    def simultaneous_results(
         cls, tests: Mapping[Any, Any], losses: Losses, options: Mapping[str, Any]
-    ) -> tuple[dict[Any, TestResult], Together]:
-        return cls._jointly(tests, losses.learners, options).given(losses)
-
-    def _parts(
-        self, options: Options, found: Any, source: LossSource, settings: dict[str, Any]
-    ) -> dict[str, Any]:
-        """What a result says of a mean loss, but for the question and the fits."""
-        if self.contrast == "ratio":
-            return ratio.parts(
-                self.hypothesis,
-                self.n_units,
-                options,
-                found,
-                source,
-                settings,
-                self._question,
-                self._mean_loss(),
-            )
-        tested = reporting.studentised(self.hypothesis, self.n_units, options, found, source)
-        own = reporting.own_values(found.own, settings)
-        chosen, shape = tested[found.variance], found.shape
-        return {
-            **vars(chosen),
-            "method": "U-statistic test of the complete error estimate",
-            "diagnostics": reporting.diagnostics(found, source)
-            | options.interval.diagnostics(shape)
-            | own_diagnostics(own),
-            "notes": (
-                *reporting.notes(options, found, source, self._mean_loss(), self._question),
-                *options.interval.notes(shape, chosen, source.one_class_fits),
-            ),
-            "tables": {**own_tables(own), "Variances": reporting.table(found, tested)},
-        }
+    ) -> tuple[dict[Any, TestResult], JointEstimates]:
+        """See `HypothesisTest.simultaneous_results`."""
+        return cls.joint_run(tests, losses.learners, options).given(losses)
 
     def kappa_profile(
         self,
@@ -488,25 +465,12 @@ class UStatisticTest(AboutLearningSets):
         Fuchs et al. (2013), (13) and (14). Cost: 2 n_pairs fits of each learner for each of
         up to g + 2 overlaps, and as many for the control variate.
         """
-        self._needs_data("kappa_profile")
-        if self.contrast == "ratio":
-            raise ValueError(
-                "kappa_profile is about a mean of loss differences: use contrast='difference'"
-            )
-        if self._classes is not None:
-            raise ValueError(
-                "kappa_profile is about a mean of losses, which the AUC is not: use another loss"
-            )
-        if self.clusters is not None and self.clusters.offset is not None:
-            raise ValueError(
-                "kappa_profile is about a mean of losses, which group_weight='row' has not: use "
-                "'group'"
-            )
-        options = ProfileOptions.checked(self._sizes, self.learners, c_values, n_pairs)
-        execution = Execution.of(rng, n_jobs, batch_size)
-        with hooks.fitting(self), progress_bar(progress, "kappa", "fit") as bar:
-            source = self._source(replace(execution, bar=bar))
-            sampler = estimation.Sampler(self._sizes, source, execution.generator)
+        question = self.question
+        options = ProfileOptions.of(question, self.learning_sets, c_values, n_pairs)
+        execution = question.execution(rng, n_jobs, batch_size)
+        with question.fitting(self, "kappa", progress) as bar:
+            source = question.losses(replace(execution, bar=bar))
+            sampler = Sampler(options.sizes, source, execution.generator)
             if options.n_pairs is None:
                 return complete_profile(sampler, options.c_values)
             return sampled_profile(sampler, options.c_values, options.n_pairs)

@@ -1,185 +1,26 @@
 """The options of a `UStatisticTest`, checked before the first draw."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from math import comb
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Self
 
 from ucvtest.common.checks import as_integer, check_seconds
-from ucvtest.designs.design import Design
-from ucvtest.designs.structure import disjoint_sets_of
-from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
-from ucvtest.kernels.ustatistic.variances import has_pair_effects
+from ucvtest.inference.question import Question
 from ucvtest.learners.base import Learner
-from ucvtest.methods.ustatistic.enumeration import MAX_SUBSETS
-from ucvtest.methods.ustatistic.interval import Interval
-from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.methods.ustatistic.interval import Interval, IntervalName, knows_slope
+from ucvtest.methods.ustatistic.learning_sets import AucSizes, LearningSets
+from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
+from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, Sizes
 
-__all__ = [
-    "DEFAULT_TOL",
-    "NEED_DISJOINT",
-    "VARIANCES",
-    "GivenPairs",
-    "NumberOfPairs",
-    "Options",
-    "ProfileOptions",
-    "SetSizes",
-    "Sizes",
-    "Variance",
-    "given_sets",
-]
+__all__ = ["DEFAULT_TOL", "NumberOfPairs", "Options", "ProfileOptions", "Variance"]
 
 Variance = Literal["auto", "midpoint", "clipped", "jackknife", "unbiased", "asymptotic"]
 NumberOfPairs = int | Literal["auto", "exact"]
-
-VARIANCES = ("midpoint", "clipped", "jackknife", "unbiased", "asymptotic")
-NEED_PAIR_EFFECTS = ("midpoint", "clipped")
-NEED_DISJOINT = ("clipped", "unbiased", "asymptotic")
-
-FEW_OBS = 12
-"""With fewer observations intervals by the midpoint variance have not been tried: "auto" is the
-jackknife."""
 
 DEFAULT_TOL = 0.05
 
 MAX_FITS_JITTED = 200_000
 MAX_FITS_OTHERWISE = 20_000
-
-
-class SetSizes(Protocol):
-    """Sizes of the sample and of learning sets: of all observations, or of each class."""
-
-    @property
-    def disjoint(self) -> bool:
-        """Whether two learning sets with what is tested can be disjoint."""
-
-    def chosen(self, variance: Any) -> str:
-        """The variance that is asked for, or that "auto" stands for."""
-
-    def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
-        """Refuse all learning sets where they are too many."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Numbers of observations in the sample and in a learning set, and whether errors are counted.
-
-    "auto" depends on that: with squared and other unbounded losses the midpoint variance is too
-    small too often, as is the jackknife, but less.
-    """
-
-    n_obs: int
-    learn_size: int
-    zero_one: bool = False
-
-    @classmethod
-    def checked(cls, n_obs: int, learn_size: Any, units: str = "observations") -> Self:
-        """The sizes that a user asks for; without a learning-set size the default."""
-        if n_obs < 4:
-            raise ValueError(f"X has {n_obs} {units}: at least 4 are needed")
-        largest = n_obs // 2 - 1
-        if learn_size is None:
-            return cls(n_obs, largest)
-        size = as_integer("learn_size", learn_size)
-        if not 1 <= size < n_obs - 1:
-            raise ValueError(
-                f"learn_size must lie between 1 and n - 2 = {n_obs - 2}, got {size}: use "
-                f"{largest}, the largest for which every variance exists, or leave it out"
-            )
-        return cls(n_obs, size)
-
-    @property
-    def disjoint(self) -> bool:
-        """Whether two disjoint learning sets leave two observations or more."""
-        return self.n_obs >= 2 * self.learn_size + 2
-
-    @property
-    def pair_effects(self) -> bool:
-        """Whether the midpoint variance exists."""
-        return has_pair_effects(self.n_obs, self.learn_size)
-
-    @property
-    def least_overlap(self) -> int:
-        """Observations that two learning sets have in common at least."""
-        return max(0, 2 * self.learn_size - self.n_obs)
-
-    def chosen(self, variance: Any) -> str:
-        """The variance that is asked for, or that "auto" stands for."""
-        n, g = self.n_obs, self.learn_size
-        if isinstance(variance, str) and variance == "auto":
-            suits = self.zero_one and FEW_OBS <= n <= MAX_OBS_PAIR_EFFECTS
-            return "midpoint" if self.pair_effects and suits else "jackknife"
-        if not isinstance(variance, str) or variance not in VARIANCES:
-            raise ValueError(
-                f"variance={variance!r:.60} is unknown: use one of auto, {', '.join(VARIANCES)}"
-            )
-        if variance in NEED_DISJOINT and not self.disjoint:
-            raise ValueError(
-                f"variance={variance!r} needs n >= 2 * learn_size + 2, got n = {n} and "
-                f"learn_size = {g}: use learn_size <= {n // 2 - 1}, or variance='jackknife'"
-            )
-        if variance == "midpoint" and not self.pair_effects:
-            raise ValueError(
-                f"variance='midpoint' needs at most half of the observations to learn from, got "
-                f"learn_size = {g} and n = {n}: use learn_size <= {min(n // 2, n - 3)}, or "
-                "variance='jackknife'"
-            )
-        if variance in NEED_PAIR_EFFECTS and n > MAX_OBS_PAIR_EFFECTS:
-            raise ValueError(
-                f"variance={variance!r} needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = {n}: use "
-                "variance='jackknife', which hardly differs from it there"
-            )
-        return str(variance)
-
-    def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
-        """Refuse all learning sets where they are too many."""
-        n, g = self.n_obs, self.learn_size
-        n_fits = comb(n, g) * n_learners
-        if n_fits > max_fits:
-            raise ValueError(
-                f"n_pairs='exact' needs {n_fits} fits, max_fits is {max_fits}: {remedy}"
-            )
-        if self.pair_effects and comb(n, g + 1) > MAX_SUBSETS:
-            raise ValueError(
-                f"n_pairs='exact' needs {comb(n, g + 1)} subsets in memory, more than "
-                f"{MAX_SUBSETS}: use random pairs"
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class GivenPairs:
-    """Disjoint learning sets whose losses are given, `n_sets` on each side of a draw."""
-
-    design: Design
-    n_draws: int
-    n_sets: int
-
-    @property
-    def n_pairs(self) -> int:
-        """Learning sets on each side."""
-        return self.n_draws * self.n_sets
-
-
-def given_sets(design: Design) -> GivenPairs | GivenSplits:
-    """The learning sets of a design: disjoint pairs if they are, else random splits of one size."""
-    n, low, high = design.n_obs, design.learn_sizes[0], design.learn_sizes[-1]
-    if low < high or n - low < 2:
-        numbers = f"{low}" if low == high else f"{low} to {high}"
-        raise ValueError(
-            f"the design learns from {numbers} of {n} observations at a time, and the test needs "
-            "one size, with two left to be tested: use uv.designs.RandomSplits"
-        )
-    given: GivenPairs | GivenSplits = GivenSplits.of(design)
-    if Sizes(n, low).disjoint:
-        with suppress(ValueError):
-            given = GivenPairs(design, *disjoint_sets_of(design))
-    if given.n_draws < 2:
-        raise ValueError(
-            "the design has one draw, and a Monte-Carlo error needs several: use "
-            "uv.designs.RandomSplits, or uv.designs.DisjointSets with a larger n_draws"
-        )
-    return given
 
 
 @dataclass(frozen=True)
@@ -200,9 +41,46 @@ class Options:
     """Decides `max_fits` once fits have been tried; None where that is known."""
 
     @classmethod
+    def of(
+        cls,
+        question: Question,
+        learning_sets: LearningSets,
+        *,
+        n_pairs: NumberOfPairs = "auto",
+        variance: Variance = "auto",
+        tol: float = DEFAULT_TOL,
+        max_fits: int | None = None,
+        interval: IntervalName = "auto",
+        max_seconds: float | None = None,
+    ) -> Self:
+        """Check the options that a user passes."""
+        rule = _interval(question, learning_sets, interval, variance)
+        given = learning_sets.given
+        if given is not None:
+            question.refuse_budget(max_fits=max_fits, max_seconds=max_seconds)
+            return cls.for_losses(
+                learning_sets.sizes,
+                given,
+                n_pairs=n_pairs,
+                variance=variance,
+                tol=tol,
+                interval=rule,
+            )
+        return cls.for_fits(
+            learning_sets.sizes,
+            tuple(question.learners.values()),
+            n_pairs=n_pairs,
+            variance=variance,
+            tol=tol,
+            max_fits=max_fits,
+            interval=rule,
+            max_seconds=max_seconds,
+        )
+
+    @classmethod
     def for_fits(
         cls,
-        sizes: SetSizes,
+        sizes: Sizes | AucSizes,
         learners: Sequence[Learner],
         *,
         n_pairs: Any,
@@ -236,7 +114,7 @@ class Options:
     @classmethod
     def for_losses(
         cls,
-        sizes: SetSizes,
+        sizes: Sizes | AucSizes,
         given: GivenPairs | GivenSplits,
         *,
         n_pairs: Any,
@@ -293,20 +171,43 @@ class Options:
 class ProfileOptions:
     """The options of `UStatisticTest.kappa_profile`; no number of pairs for all learning sets."""
 
+    sizes: Sizes
     c_values: tuple[int, ...]
     n_pairs: int | None
 
     @classmethod
-    def checked(
+    def of(
+        cls, question: Question, learning_sets: LearningSets, c_values: Any, n_pairs: Any
+    ) -> Self:
+        """Check the options that a user passes, and that there is a profile."""
+        # Losses that were computed before do not suffice.
+        question.data("kappa_profile")
+        sizes = learning_sets.sizes
+        if learning_sets.contrast == "ratio":
+            raise ValueError(
+                "kappa_profile is about a mean of loss differences: use contrast='difference'"
+            )
+        if not isinstance(sizes, Sizes):
+            raise ValueError(
+                "kappa_profile is about a mean of losses, which the AUC is not: use another loss"
+            )
+        if question.clusters is not None and question.clusters.offset is not None:
+            raise ValueError(
+                "kappa_profile is about a mean of losses, which group_weight='row' has not: use "
+                "'group'"
+            )
+        return cls._of_means(sizes, tuple(question.learners.values()), c_values, n_pairs)
+
+    @classmethod
+    def _of_means(
         cls, sizes: Sizes, learners: Sequence[Learner], c_values: Any, n_pairs: Any
     ) -> Self:
-        """Check the options that a user passes."""
         needed = _c_values(c_values, sizes)
         if isinstance(n_pairs, str) and n_pairs != "exact":
             raise ValueError(f"n_pairs={n_pairs!r} is unknown here: use an integer or 'exact'")
         number = _n_pairs(n_pairs)
         if isinstance(number, int):
-            return cls(needed, number)
+            return cls(sizes, needed, number)
         max_fits = _default_max_fits(learners)
         sizes.check_enumeration(len(learners), max_fits, "use a number of pairs")
         if not sizes.disjoint:
@@ -314,7 +215,29 @@ class ProfileOptions:
                 f"n_pairs='exact' needs n >= 2 * learn_size + 2 here, got n = {sizes.n_obs} and "
                 f"learn_size = {sizes.learn_size}: use a number of pairs"
             )
-        return cls(needed, None)
+        return cls(sizes, needed, None)
+
+
+def _interval(
+    question: Question, learning_sets: LearningSets, interval: IntervalName, variance: Variance
+) -> Interval:
+    """The rule for the interval, if it suits the estimand and the sizes."""
+    metric, n_units, learn_size = question.metric, question.n_units, learning_sets.learn_size
+    if learning_sets.contrast == "ratio":
+        rule = Interval.of_ratio(interval, metric, variance=variance)
+    else:
+        rule = Interval.of(
+            interval,
+            metric,
+            paired=question.paired,
+            variance=variance,
+            n_rows=None if question.clusters is None else question.n_obs,
+            sloped=metric.is_mean and knows_slope(n_units, learn_size),
+        )
+        rule.check_null(question.hypothesis.null_value)
+    if metric.is_mean:
+        rule.check_sizes(n_units, learn_size)
+    return rule
 
 
 def _default_max_fits(learners: Sequence[Learner]) -> int:

@@ -1,15 +1,31 @@
-"""Random splits of one sample whose losses, or scores, are given."""
+"""Learning sets whose losses, or scores, are given: disjoint pairs, or splits of one size."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from ucvtest.designs.design import Design
-from ucvtest.designs.structure import folds_of
+from ucvtest.designs.structure import disjoint_sets_of, folds_of
+from ucvtest.methods.ustatistic.sizes import Sizes
 
-__all__ = ["GivenSplits"]
+__all__ = ["GivenPairs", "GivenSplits", "given_sets"]
+
+
+@dataclass(frozen=True, eq=False)
+class GivenPairs:
+    """Disjoint learning sets whose losses are given, `n_sets` on each side of a draw."""
+
+    design: Design
+    n_draws: int
+    n_sets: int
+
+    @property
+    def n_pairs(self) -> int:
+        """Learning sets on each side."""
+        return self.n_draws * self.n_sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +85,27 @@ class GivenSplits:
             rows = slice(start, stop)
             yield rows, self.draw[rows] - self.draw[start]
             start = stop
+
+
+def given_sets(design: Design) -> GivenPairs | GivenSplits:
+    """The learning sets of a design: disjoint pairs if they are, else random splits of one size."""
+    n, low, high = design.n_obs, design.learn_sizes[0], design.learn_sizes[-1]
+    if low < high or n - low < 2:
+        numbers = f"{low}" if low == high else f"{low} to {high}"
+        raise ValueError(
+            f"the design learns from {numbers} of {n} observations at a time, and the test needs "
+            "one size, with two left to be tested: use uv.designs.RandomSplits"
+        )
+    given: GivenPairs | GivenSplits = GivenSplits.of(design)
+    if Sizes(n, low).disjoint:
+        with suppress(ValueError):
+            given = GivenPairs(design, *disjoint_sets_of(design))
+    if given.n_draws < 2:
+        raise ValueError(
+            "the design has one draw, and a Monte-Carlo error needs several: use "
+            "uv.designs.RandomSplits, or uv.designs.DisjointSets with a larger n_draws"
+        )
+    return given
 
 
 def _draws_of(design: Design) -> tuple[np.ndarray, bool]:

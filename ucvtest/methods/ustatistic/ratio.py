@@ -11,39 +11,35 @@ from typing import Any
 
 import numpy as np
 
-from ucvtest.common.checks import check_choice, is_number
 from ucvtest.designs.draws import all_learning_sets, draw_orders, learning_sets
 from ucvtest.evaluation.loss_source import LossSource
-from ucvtest.evaluation.problem import Problem
 from ucvtest.inference.notes import own_diagnostics, own_tables
+from ucvtest.inference.question import Question
 from ucvtest.inference.studentise import Hypothesis, Studentised, by_rule, studentise
 from ucvtest.kernels.ustatistic.accumulator import Accumulator
 from ucvtest.kernels.ustatistic.combined import combined
 from ucvtest.kernels.ustatistic.first_order import Combined, FirstOrder, FirstOrderEstimate
 from ucvtest.kernels.ustatistic.monte_carlo_groups import Draws
 from ucvtest.kernels.ustatistic.variances import Sums
-from ucvtest.losses.loss import Loss
 from ucvtest.methods.ustatistic import reporting
 from ucvtest.methods.ustatistic.estimation import (
     ROUNDING,
     STAGE_CELLS,
     Sampler,
-    Steps,
+    StageSizes,
     in_parts,
     most_pairs,
 )
-from ucvtest.methods.ustatistic.interval import never_negative
-from ucvtest.methods.ustatistic.options import GivenPairs, Options
-from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
-from ucvtest.results.fields import CONTRASTS
+from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
 from ucvtest.results.wording import SAME_LOSSES
 from ucvtest.stats.intervals import LogT, Shape
 
-__all__ = ["check_ratio", "estimated", "null_value_of", "parts"]
+__all__ = ["RatioEstimates", "estimated", "parts"]
 
 
 @dataclass(frozen=True)
-class FoundRatio:
+class RatioEstimates:
     """Mean losses, and what the logarithm of their ratio rests on; None where one is not positive.
 
     `own` are the learners alone.
@@ -55,46 +51,12 @@ class FoundRatio:
     converged: bool = True
 
 
-def check_ratio(loss: Loss | None, *, paired: bool) -> None:
-    """Refuse a ratio of what is no pair of positive mean losses."""
-    if not paired:
-        raise ValueError("contrast='ratio' compares two learners: pass other, or leave it out")
-    if loss is None:
-        raise ValueError(
-            "contrast='ratio' is about mean losses, and an AUC is none (1/2 is chance): use "
-            "contrast='difference'"
-        )
-    if loss.name == "zero_one":
-        raise ValueError(
-            "contrast='ratio' is not for error rates, which can be 0 and whose differences are "
-            "bounded: use contrast='difference'"
-        )
-    if not never_negative(loss):
-        raise ValueError(
-            f"contrast='ratio' needs a loss that is never negative, such as squared, absolute or "
-            f"log, and of {loss.name!r} nothing says so: give a uv.losses.Loss with bounds, or use "
-            "contrast='difference'"
-        )
-
-
-def null_value_of(contrast: Any, null_value: float | None) -> float | None:
-    """By default a ratio is 1 under H0, and it can be no other than positive."""
-    check_choice("contrast", contrast, CONTRASTS)
-    if contrast != "ratio":
-        return null_value
-    if null_value is None:
-        return 1.0
-    if is_number(null_value) and not null_value > 0:
-        raise ValueError(f"null_value must be positive for a ratio, got {null_value:g}: use 1")
-    return null_value
-
-
-def estimated(sampler: Sampler, options: Options) -> FoundRatio:
+def estimated(sampler: Sampler, options: Options) -> RatioEstimates:
     """From random pairs of learning sets, from all of them, or from the losses of given ones."""
     if options.n_pairs == "exact":
         return _complete(sampler)
     sizes = sampler.sizes
-    n_draws = Steps(sizes, options, 2).fewest
+    n_draws = StageSizes(sizes, options, 2).fewest
     if options.given is not None:
         n_draws = options.given.n_draws
     # The first order alone: no products of pairs, and no effects of pairs of observations.
@@ -122,7 +84,7 @@ def estimated(sampler: Sampler, options: Options) -> FoundRatio:
     return replace(found, converged=options.n_pairs != "auto")
 
 
-def _from_splits(sampler: Sampler, given: GivenSplits, sums: list[Accumulator]) -> FoundRatio:
+def _from_splits(sampler: Sampler, given: GivenSplits, sums: list[Accumulator]) -> RatioEstimates:
     """From all given splits; each is on both sides of a draw, with half the weight."""
     for rows, draw in given.parts(max(2, STAGE_CELLS // sampler.sizes.n_obs)):
         learning = given.design.learning[rows]
@@ -143,11 +105,11 @@ def _stages(sampler: Sampler, options: Options) -> Iterator[tuple[Draws, Draws]]
             learning = given.design.learning[start : start + rows]
             yield _split(sampler, learning, (-1, 2, n_sets, sizes.n_obs))
     elif isinstance(number, int):
-        sampler.source.expect(4 * number)
+        sampler.source.announce_total(4 * number)
         for size in in_parts(number, most_pairs(sizes.n_obs)):
             yield _drawn(sampler, size)
     else:
-        steps, n_pairs = Steps(sizes, options, 2), 0
+        steps, n_pairs = StageSizes(sizes, options, 2), 0
         size = steps.fewest
         while size >= steps.fewest:
             n_pairs += size
@@ -177,12 +139,12 @@ def _split(
     )
 
 
-def _found(sums: Sequence[Sums], n_pairs: int) -> FoundRatio:
+def _found(sums: Sequence[Sums], n_pairs: int) -> RatioEstimates:
     own = tuple(combined([one], np.ones(1)).estimate for one in sums)
-    return FoundRatio(own, _log_ratio(own, partial(combined, sums)), n_pairs)
+    return RatioEstimates(own, _log_ratio(own, partial(combined, sums)), n_pairs)
 
 
-def _complete(sampler: Sampler) -> FoundRatio:
+def _complete(sampler: Sampler) -> RatioEstimates:
     """From all learning sets."""
     n, g = sampler.sizes.n_obs, sampler.sizes.learn_size
     sums = FirstOrder(n, g, 2, complete=True, offset=sampler.source.offset)
@@ -190,7 +152,7 @@ def _complete(sampler: Sampler) -> FoundRatio:
         draw = np.zeros(len(sets), dtype=int)
         sums.add(sampler.losses(sets, draw), sets, draw)
     own = sums.estimates()
-    return FoundRatio(own, _log_ratio(own, sums.combined), math.comb(n, g) // 2)
+    return RatioEstimates(own, _log_ratio(own, sums.combined), math.comb(n, g) // 2)
 
 
 def _log_ratio(
@@ -201,7 +163,7 @@ def _log_ratio(
     return weighted(np.array([1.0, -1.0]) / means) if (means > 0).all() else None
 
 
-def _precise(found: FoundRatio, tol: float) -> bool:
+def _precise(found: RatioEstimates, tol: float) -> bool:
     """Whether variance and estimate are as precise as "auto" requires."""
     if found.combined is None:
         return True
@@ -219,19 +181,16 @@ def _only_rounding(one: FirstOrderEstimate) -> bool:
 
 
 def parts(
-    hypothesis: Hypothesis,
-    n_obs: int,
+    question: Question,
     options: Options,
-    found: FoundRatio,
+    found: RatioEstimates,
     source: LossSource,
     settings: Mapping[str, Any],
-    problem: Problem | None,
-    loss: Loss,
 ) -> dict[str, Any]:
     """What a `TestResult` says of a ratio, but for the question and the fits."""
-    effects = np.zeros(n_obs) if found.combined is None else found.combined.effects
+    effects = np.zeros(question.n_units) if found.combined is None else found.combined.effects
     shape = Shape.of(effects)
-    tested = _studentised(hypothesis, options, found, source, shape)
+    tested = _studentised(question.hypothesis, options, found, source, shape)
     own = reporting.own_values(found.own, settings)
     one = None if found.combined is None else found.combined.estimate
     errors = (math.nan, math.nan) if one is None else (one.mc_se, one.mc_se_jackknife)
@@ -253,7 +212,7 @@ def parts(
         },
         "notes": (
             reporting.ORDER,
-            *reporting.shared_notes(options, source, loss, problem, converged=found.converged),
+            *reporting.shared_notes(question, options, source, converged=found.converged),
             "The standard error and the variance are those of the logarithm of the ratio.",
             *options.interval.notes(shape, tested, source.one_class_fits),
         ),
@@ -262,7 +221,11 @@ def parts(
 
 
 def _studentised(
-    hypothesis: Hypothesis, options: Options, found: FoundRatio, source: LossSource, shape: Shape
+    hypothesis: Hypothesis,
+    options: Options,
+    found: RatioEstimates,
+    source: LossSource,
+    shape: Shape,
 ) -> Studentised:
     first, other = (one.mean for one in found.own)
     status = _status(options, found, source)
@@ -285,7 +248,7 @@ def _studentised(
     return by_rule(tested, LogT(ratio, tested.se, shape.df, null))
 
 
-def _status(options: Options, found: FoundRatio, source: LossSource) -> str:
+def _status(options: Options, found: RatioEstimates, source: LossSource) -> str:
     """Whether there is a test: "ok", or the reason why not."""
     remedy = reporting.remedy_for(options)
     if source.identical:

@@ -4,28 +4,33 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ucvtest.data.sample import Sample
 from ucvtest.evaluation.loss_source import LossSource
-from ucvtest.evaluation.problem import Problem
-from ucvtest.inference.notes import tie_notes
-from ucvtest.inference.studentise import Hypothesis, Studentised, studentise, variance_table
+from ucvtest.inference.notes import own_diagnostics, own_tables, tie_notes
+from ucvtest.inference.question import Question
+from ucvtest.inference.studentise import Studentised, studentise, variance_table
 from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
-from ucvtest.losses.loss import Loss
-from ucvtest.methods.ustatistic.estimation import RELIABLE, ROUNDING, Found, only_rounding, reliable
-from ucvtest.methods.ustatistic.options import NEED_DISJOINT, VARIANCES, Options
+from ucvtest.methods.ustatistic.estimation import (
+    RELIABLE,
+    ROUNDING,
+    UStatisticEstimates,
+    only_rounding,
+    reliable,
+)
+from ucvtest.methods.ustatistic.options import Options
 from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+from ucvtest.methods.ustatistic.sizes import NEED_DISJOINT, VARIANCES
 from ucvtest.results.wording import SAME_LOSSES
-from ucvtest.stats.per_learner import OwnValues
+from ucvtest.stats.per_learner import PerLearnerEstimates
 
 __all__ = [
     "ORDER",
     "REMEDY_PAIRS",
-    "diagnostics",
     "max_fits_notes",
-    "notes",
     "own_values",
+    "parts",
+    "remedy_for",
     "shared_notes",
-    "studentised",
-    "table",
     "too_few_pairs",
 ]
 
@@ -51,8 +56,33 @@ REMEDY_DRAWS = "use losses of more draws (uv.designs.DisjointSets)"
 REMEDY_SPLITS = "use losses of more splits (uv.designs.RandomSplits)"
 
 
-def studentised(
-    hypothesis: Hypothesis, n_obs: int, options: Options, found: Found, source: LossSource
+def parts(
+    question: Question,
+    options: Options,
+    found: UStatisticEstimates,
+    source: LossSource,
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What a `TestResult` says of a mean loss, but for the question and the fits."""
+    tested = _studentised(question, options, found, source)
+    own = own_values(found.own, settings)
+    chosen, shape = tested[found.variance], found.shape
+    return {
+        **vars(chosen),
+        "method": "U-statistic test of the complete error estimate",
+        "diagnostics": _diagnostics(found, source)
+        | options.interval.diagnostics(shape)
+        | own_diagnostics(own),
+        "notes": (
+            *_notes(question, options, found, source),
+            *options.interval.notes(shape, chosen, source.one_class_fits),
+        ),
+        "tables": {**own_tables(own), "Variances": _table(found, tested)},
+    }
+
+
+def _studentised(
+    question: Question, options: Options, found: UStatisticEstimates, source: LossSource
 ) -> dict[str, Studentised]:
     """The test with each of the variances, or the reason why there is none."""
     values, mc_se = found.estimates.values, found.estimates.mc_se
@@ -62,19 +92,21 @@ def studentised(
             continue
         normal = name in ("unbiased", "asymptotic")
         one = studentise(
-            hypothesis,
+            question.hypothesis,
             float(values["estimate"]),
             0.0 if only_rounding(found.estimates, name) else float(values[name]),
             mc_se=mc_se["estimate"],
             reference="normal" if normal else "t",
-            df=math.nan if normal else n_obs - 1.0,
+            df=math.nan if normal else question.n_units - 1.0,
             status=_status(options, found, name, identical=source.identical),
         )
         tested[name] = options.interval.applied(one, found.shape, name)
     return tested
 
 
-def table(found: Found, tested: Mapping[str, Studentised]) -> Mapping[str, tuple[Any, ...]]:
+def _table(
+    found: UStatisticEstimates, tested: Mapping[str, Studentised]
+) -> Mapping[str, tuple[Any, ...]]:
     """The variance that is used, and all others that are precise enough."""
     mc_se = found.estimates.mc_se
     return variance_table(
@@ -84,13 +116,13 @@ def table(found: Found, tested: Mapping[str, Studentised]) -> Mapping[str, tuple
     )
 
 
-def _precise(found: Found, name: str) -> bool:
+def _precise(found: UStatisticEstimates, name: str) -> bool:
     """Whether the Monte-Carlo error of a variance, which can be negative, is small beside it."""
     small = found.estimates.mc_se[name] <= RELIABLE * abs(found.estimates.values[name])
     return small or only_rounding(found.estimates, name)
 
 
-def diagnostics(found: Found, source: LossSource) -> dict[str, Any]:
+def _diagnostics(found: UStatisticEstimates, source: LossSource) -> dict[str, Any]:
     """Counts, variances and Monte-Carlo errors behind the result."""
     values, mc_se = found.estimates.values, found.estimates.mc_se
     shown = {
@@ -112,12 +144,14 @@ def diagnostics(found: Found, source: LossSource) -> dict[str, Any]:
     return known
 
 
-def own_values(own: Sequence[FirstOrderEstimate], settings: Mapping[str, Any]) -> OwnValues | None:
+def own_values(
+    own: Sequence[FirstOrderEstimate], settings: Mapping[str, Any]
+) -> PerLearnerEstimates | None:
     """The mean losses of two learners, with the jackknife's standard errors."""
     if not own:
         return None
     values = [(one.mean, _own_variance(one)) for one in own]
-    return OwnValues.of_variances((settings["learner"], settings["other"]), values)
+    return PerLearnerEstimates.of_variances((settings["learner"], settings["other"]), values)
 
 
 def _own_variance(one: FirstOrderEstimate) -> float:
@@ -128,17 +162,17 @@ def _own_variance(one: FirstOrderEstimate) -> float:
     return math.nan if rough else one.jackknife + one.mc_se**2
 
 
-def notes(
-    options: Options, found: Found, source: LossSource, loss: Loss, problem: Problem | None
+def _notes(
+    question: Question, options: Options, found: UStatisticEstimates, source: LossSource
 ) -> list[str]:
-    """Notes for the reader of the result; no problem where losses are given."""
+    """Notes for the reader of the result."""
     listed = [
         ORDER,
         *_variance_notes(options),
         *_outside_notes(found),
         *_own_notes(found),
         *([FLOORED] if found.floored else []),
-        *shared_notes(options, source, loss, problem, converged=found.converged),
+        *shared_notes(question, options, source, converged=found.converged),
     ]
     if options.given is not None:
         listed.append(
@@ -150,12 +184,12 @@ def notes(
 
 
 def shared_notes(
-    options: Options, source: LossSource, loss: Loss, problem: Problem | None, *, converged: bool
+    question: Question, options: Options, source: LossSource, *, converged: bool
 ) -> list[str]:
     """Notes on features, learning sets with one class, ties, and a fit that was stopped."""
-    listed = [*_feature_notes(problem)]
+    listed = [*_feature_notes(question.sample)]
     if source.one_class_fits:
-        log_loss = loss.output == "probability"
+        log_loss = question.metric.output == "probability"
         listed.append(
             f"{source.one_class_fits} fits had a learning set with a single class and predict it"
             + (", with probability 0 or 1: a wrong one costs 36." if log_loss else ".")
@@ -179,7 +213,7 @@ def max_fits_notes(options: Options, *, converged: bool) -> Iterator[str]:
         )
 
 
-def _status(options: Options, found: Found, name: str, *, identical: bool) -> str:
+def _status(options: Options, found: UStatisticEstimates, name: str, *, identical: bool) -> str:
     """Whether a variance gives a test: "ok", or the reason why not."""
     variance, mc_se = found.estimates.values[name], found.estimates.mc_se[name]
     remedy = remedy_for(options)
@@ -238,7 +272,7 @@ def _variance_notes(options: Options) -> Iterator[str]:
         )
 
 
-def _outside_notes(found: Found) -> Iterator[str]:
+def _outside_notes(found: UStatisticEstimates) -> Iterator[str]:
     """The note on an unbiased variance far beyond the bounds that the clipped one respects."""
     values = found.estimates.values
     if found.variance != "clipped":
@@ -263,7 +297,7 @@ def _outside_notes(found: Found) -> Iterator[str]:
         )
 
 
-def _own_notes(found: Found) -> Iterator[str]:
+def _own_notes(found: UStatisticEstimates) -> Iterator[str]:
     """Why the two learners' own values do not differ by the estimate."""
     if not found.own:
         return
@@ -283,10 +317,10 @@ def _own_notes(found: Found) -> Iterator[str]:
         )
 
 
-def _feature_notes(problem: Problem | None) -> Iterator[str]:
-    if problem is None:
+def _feature_notes(sample: Sample | None) -> Iterator[str]:
+    if sample is None:
         return
-    n_obs, n_features = problem.sample.n_obs, problem.sample.features.shape[1]
+    n_obs, n_features = sample.n_obs, sample.features.shape[1]
     if n_features > n_obs:
         yield (
             f"With more features ({n_features}) than observations ({n_obs}) losses "

@@ -1,1 +1,0 @@
-"""Parts of the calibration study; `examples/calibration.py` runs it."""

@@ -1,1 +1,0 @@
-"""What the study of planning consists of: problems, simulations, tables."""

@@ -1,1 +1,0 @@
-"""Parts of the scripts whose names begin with `reproduce_`."""

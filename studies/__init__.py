@@ -1,0 +1,1 @@
+"""Studies of what the tests promise: README.md has a line on each."""

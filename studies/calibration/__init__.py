@@ -1,0 +1,1 @@
+"""Coverage and size of every test on many problems; run.py runs it."""

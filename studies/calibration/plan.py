@@ -1,0 +1,72 @@
+"""How many samples of every problem and size each group of tests is run on."""
+
+from collections.abc import Iterator, Mapping
+
+from studies.calibration.problems import Problem
+
+GROUPS = ("own_fits", "losses", "fold_covariance", "further", "auc", "ustatistic")
+"""What is run, and kept on file, together: tests that share fits, or do their own."""
+
+CHUNK = 20
+"""Samples whose results are kept in one file."""
+
+MANY, FEW, FEWEST = 300, 60, 20
+"""Samples of a cell: where something is promised, where fits take long, and where AUCs do."""
+
+LARGE = 500
+"""Samples of this size take ten times as long as those of 100."""
+
+LARGE_PROBLEMS = ("equal", "medium")
+"""Problems with as many samples of that size as of others."""
+
+MANY_FEATURES = 100
+"""With more, rules are slow to learn."""
+
+
+def samples_wanted(problem: Problem, n_obs: int, group: str) -> int:
+    """Samples of this size that a group of tests is run on; 0 where it is not studied."""
+    if n_obs not in sizes_of(problem, group):
+        return 0
+    if problem.only_folds:
+        return FEW if group == "losses" and n_obs < LARGE else 0
+    if group == "auc":
+        return FEWEST * 2 if problem.features.shape[1] > MANY_FEATURES else MANY
+    if not problem.quick:
+        return 0 if group in ("ustatistic", "own_fits") else FEW
+    if group == "own_fits":
+        return FEW if n_obs < LARGE else 0
+    if group in ("losses", "further") and problem.features.shape[1] > MANY_FEATURES:
+        return FEW
+    if n_obs < LARGE or (group == "ustatistic" and problem.name in LARGE_PROBLEMS):
+        return MANY
+    return FEW
+
+
+def sizes_of(problem: Problem, group: str) -> tuple[int, ...]:
+    """The sample sizes at which a group of tests is studied."""
+    if group == "auc":
+        return problem.auc_sizes
+    if problem.loss == "auc":
+        return ()
+    return problem.all_sizes if group == "ustatistic" else problem.sizes
+
+
+def chunks(
+    problems: Mapping[str, Problem], groups: tuple[str, ...] = GROUPS, only: tuple[int, ...] = ()
+) -> Iterator[tuple[Problem, int, int, str]]:
+    """Problem, size, number of the chunk and group, round by round.
+
+    What is there when the study is stopped is then about balanced.
+    """
+    for chunk in range(MANY // CHUNK):
+        for problem in problems.values():
+            for group in groups:
+                for n_obs in sizes_of(problem, group):
+                    wanted = not only or n_obs in only
+                    if wanted and chunk * CHUNK < samples_wanted(problem, n_obs, group):
+                        yield problem, n_obs, chunk, group
+
+
+def file_name(problem: Problem, n_obs: int, chunk: int, group: str) -> str:
+    """Where the rows of a chunk are kept."""
+    return f"{problem.name}-{n_obs}-{group}-{chunk:03d}.csv"

@@ -1,0 +1,125 @@
+"""How often is each test right? Coverage, size, width, cost and missing answers on 57 problems.
+
+For every problem and sample size many samples are drawn, every test is run on each, and its 95%
+interval is held against the true value of what that test estimates. Without arguments the whole
+study is run, the AUCs among it, and the table in the package, the picture and the section of
+docs/validation/calibration.md are written anew. What is done is kept in the folder of `--work`, so
+that a run that was stopped goes on where it was; `--report` makes the table of what is there, and
+says what is not.
+Rows of a run whose samples were not kept may lie in the folder too (`earlier.csv`); they give way
+to as many samples or more. `--check` holds the packaged table against what is promised of it.
+
+The seconds of every part are noted in the folder, and their sum stands in `calibration.json`: 7.1
+hours of the processor for what was run last. The folder that the other rows are from had noted 3.5.
+The parts that the table lacks, as `--report` lists them, would take some hours more: with n = 500
+and a hundred features or more the U-statistic test takes half a minute a sample.
+"""
+
+import argparse
+import sys
+import time
+from itertools import product
+from pathlib import Path
+
+import pandas as pd
+
+from studies.calibration.advised import limits_set
+from studies.calibration.files import seconds_noted
+from studies.calibration.plan import GROUPS, chunks
+from studies.calibration.problems import problems
+from studies.calibration.promises import known_misses, promises_kept
+from studies.calibration.report import draw_picture, page_section, summarised, update_page
+from studies.calibration.simulation import rows_of_sample, run_chunk
+from studies.calibration.table import cells_of, earlier_rows, renewed, table_of, write_table
+from studies.calibration.truth import true_values
+from ucvtest.advice.calibration import LIMITS, calibration_table, forget_table
+
+ROOT = Path(__file__).resolve().parents[2]
+
+DRAWS = 20
+"""How often four problems are held out to judge the advice, beside half of them once."""
+
+QUICK_SAMPLES = 2
+
+
+def run_samples(
+    names: list[str], groups: tuple[str, ...], folder: Path, only: tuple[int, ...] = ()
+) -> None:
+    """All that is not on file yet."""
+    chosen = {name: problems()[name] for name in names}
+    for problem, n_obs, chunk, group in chunks(chosen, groups, only):
+        start = time.perf_counter()
+        if run_chunk(problem, n_obs, chunk, group, folder):
+            seconds = time.perf_counter() - start
+            print(f"{problem.name} n={n_obs} {group} {chunk}: {seconds:.1f} s", flush=True)
+
+
+def report(folder: Path, *, renew: bool) -> None:
+    """Write table, picture and the section of the page from what is in the folder."""
+    new = pd.concat([table_of(problem, folder, renew=renew) for problem in problems().values()])
+    table = renewed(earlier_rows(folder), new)
+    write_table(table, problems(), ROOT / "ucvtest" / "advice", sum(seconds_noted(folder).values()))
+    forget_table()
+    table = calibration_table()
+    draw_picture(table, Path(__file__).with_name("calibration.png"))
+    update_page(ROOT / "docs" / "validation" / "calibration.md", page_section(table, DRAWS))
+
+
+def quick() -> None:
+    """One problem, few samples, nothing written."""
+    groups = [group for group in GROUPS if group != "auc"]
+    problem = problems()["weak"]
+    rows = pd.DataFrame(
+        [
+            row
+            for number, group in product(range(QUICK_SAMPLES), groups)
+            for row in rows_of_sample(problem, 40, number, group)
+        ]
+    ).assign(n_obs=40)
+    truths = {size: true_values(problem, int(size)) for size in set(rows["learn_size"]) if size}
+    known = {(size, 0, False): truth for size, truth in truths.items()}
+    table = cells_of(problem, rows, known)
+    print(f"{problem.name}: {problem.words}; n = 40, {QUICK_SAMPLES} samples")
+    print(summarised(table, "difference", fits_at=40).to_string(index=False))
+
+
+def check() -> int:
+    """Print every number that is promised beside its bound, and the limits of advice; 1 if off."""
+    table = calibration_table()
+    found = promises_kept(table)
+    print("\n".join([*map(str, found), *known_misses(table)]))
+    limits = limits_set(table)
+    print(f"Limits of advice, as set on half of the problems: {limits}")
+    return int(limits != LIMITS or not all(each.kept for each in found))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="one problem, few samples")
+    parser.add_argument("--work", type=Path, default=Path("build/calibration"))
+    parser.add_argument("--group", choices=GROUPS, action="append", help="instead of all")
+    parser.add_argument("--problem", choices=list(problems()), action="append")
+    parser.add_argument("--n-obs", type=int, action="append", help="samples of this size alone")
+    parser.add_argument("--report", action="store_true", help="no more samples, only the table")
+    parser.add_argument(
+        "--truths", action="store_true", help="find true values anew that need more learning sets"
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="hold the packaged table against what is promised"
+    )
+    arguments = parser.parse_args()
+    if arguments.check:
+        sys.exit(check())
+    if arguments.quick:
+        quick()
+        return
+    if not arguments.report:
+        names = arguments.problem or list(problems())
+        only = tuple(arguments.n_obs or ())
+        run_samples(names, tuple(arguments.group or GROUPS), arguments.work, only)
+    if arguments.report or not (arguments.problem or arguments.group or arguments.n_obs):
+        report(arguments.work, renew=arguments.truths)
+
+
+if __name__ == "__main__":
+    main()

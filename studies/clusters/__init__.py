@@ -1,0 +1,1 @@
+"""Tests of learners, of fixed rules and of labels where rows come in clusters."""

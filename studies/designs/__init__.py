@@ -1,0 +1,1 @@
+"""What a choice between designs is worth."""

@@ -1,0 +1,1 @@
+"""Coverage of intervals that the calibration study leaves out."""

@@ -1,0 +1,120 @@
+"""Plans from single pilots, and what larger samples then show."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import ucvtest as uv
+from studies.planning.problems import Problem
+from ucvtest.designs.draws import draw_orders, learning_sets
+from ucvtest.kernels.ustatistic.accumulator import Accumulator
+from ucvtest.kernels.ustatistic.variances import MonteCarloEstimates
+from ucvtest.simulate.many_samples import ManySamples
+from ucvtest.stats.intervals import PlusFour
+from ucvtest.stats.variance_stabilised import StabilisedT
+
+PILOTS, TARGETS = (40, 60), (100, 200, 400)
+SEEN = ("jackknife", "pair_effects", "mean_square", "agreement")
+"""What a plan says that its pilot saw."""
+
+SETS_OF_TRUTH, PAIRS_REPORTED = 150, 200
+"""Learning sets that all samples of a size share: for estimates alone, and for standard errors."""
+
+
+def truth(
+    problem: Problem, pilot: int, n: int, n_samples: int, seed: int
+) -> Iterator[dict[str, Any]]:
+    """Estimates from all samples of one size, all with the same learning sets."""
+    rng = np.random.default_rng([seed, pilot, n])
+    learning = learning_sets(draw_orders(rng, SETS_OF_TRUTH, n), 0, pilot // 2 - 1)
+    many = ManySamples(
+        problem.sampler, problem.learners, learning, ~learning, loss=problem.loss, rng=rng
+    )
+    for block in many.losses(n_samples):
+        rows = block.sum(axis=2) / (~learning).sum(axis=1)
+        for estimate, noise in zip(rows.mean(axis=1), rows.var(axis=1, ddof=1), strict=True):
+            yield {"estimate": estimate, "mc": noise / SETS_OF_TRUTH}
+
+
+def reported(
+    problem: Problem, pilot: int, n: int, n_samples: int, seed: int
+) -> Iterator[dict[str, Any]]:
+    """What the test reports from samples of one size, with its default interval.
+
+    Widths are without the Monte-Carlo part, which more fits would take away. All samples have the
+    same learning sets, as in `truth`.
+    """
+    g, about_errors = pilot // 2 - 1, problem.loss == "zero_one"
+    rng = np.random.default_rng([seed, pilot, n])
+    orders = draw_orders(rng, PAIRS_REPORTED, n)
+    sides = learning_sets(orders, 0, g), learning_sets(orders, g, g)
+    learning = np.concatenate(sides)
+    many = ManySamples(
+        problem.sampler, problem.learners, learning, ~learning, loss=problem.loss, rng=rng
+    )
+    sets = tuple(side[:, None] for side in sides)
+    for block in many.losses(n_samples):
+        for losses in block:
+            each = tuple(side[:, None] for side in np.split(losses, 2))
+            sums = Accumulator(
+                n, g, disjoint=False, n_draws=PAIRS_REPORTED, pair_effects=about_errors
+            )
+            sums.add((*each, *sets))
+            found = sums.estimates()
+            yield _told(problem, n, found, "midpoint" if about_errors else "jackknife")
+
+
+def _told(problem: Problem, n: int, found: MonteCarloEstimates, variance: str) -> dict[str, Any]:
+    """Estimate, standard error, width and p-value of a default test."""
+    estimate, slope = found.values["estimate"], found.values.get("slope", 0.0)
+    se, mc_se = math.sqrt(max(found.values[variance], 0.0)), found.mc_se["estimate"]
+    row = {"estimate": estimate, "mc": mc_se**2, "se": se, "width": math.nan, "pvalue": math.nan}
+    if not se:
+        return row
+    if len(problem.learners) == 1:
+        low, high = PlusFour(estimate, se**2, n).interval("two-sided", 0.05)
+        return row | {"width": high - low}
+    low, high = StabilisedT(0.0, se, n - 1.0, slope).interval("two-sided", 0.05)
+    whole = StabilisedT(estimate, math.hypot(se, mc_se), n - 1.0, slope)
+    return row | {"width": high - low, "pvalue": whole.pvalue(0.0, "two-sided")}
+
+
+def plans(
+    problem: Problem, pilot: int, difference: float, n_pilots: int, seed: int
+) -> Iterator[dict[str, Any]]:
+    """What plans from single pilots say of larger samples, and what they see.
+
+    A pilot of a single class is refused, and left out.
+    """
+    for sample in range(n_pilots):
+        rng = np.random.default_rng([seed, pilot, sample])
+        X, y = problem.sampler(rng, pilot)
+        if len(np.unique(y)) == 1:
+            continue
+        asked = {"difference": difference} if len(problem.learners) == 2 else {"width": 0.1}
+        shared = {"loss": problem.loss, "n": TARGETS, "curve": False, "rng": sample}
+        plan = uv.plan(X, y, *problem.learners, **asked, **shared)
+        told = plan.frame.set_index("n")
+        row = {name: plan.settings.get(name, math.nan) for name in SEEN}
+        yield row | {f"{name} {n}": told.at[n, name] for name in told for n in TARGETS}
+
+
+def at_bounds(
+    problem: Problem, theta: float, n_samples: int, seed: int
+) -> Iterator[dict[str, Any]]:
+    """p-values of both one-sided tests at the true difference, n = 40."""
+    for sample in range(n_samples):
+        rng = np.random.default_rng([seed, 40, sample])
+        X, y = problem.sampler(rng, 40)
+        test = uv.UStatisticTest(X, y, *problem.learners, learn_size=19, loss=problem.loss)
+        result = test.fit(n_pairs=400, rng=sample)
+        if result.status != "ok":
+            yield {"low": 1.0, "high": 1.0}
+            continue
+        # Each hypothesis at its bound, the other bound far away.
+        yield {
+            "low": result.equivalence(theta, theta + 0.5).pvalue_low,
+            "high": result.equivalence(theta - 0.5, theta).pvalue_high,
+        }

@@ -1,0 +1,115 @@
+"""The short cuts of the reproduction against the models that they stand for."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import ucvtest as uv
+from studies.reproductions import permutation as reproduction
+from studies.reproductions import polynomials
+from studies.reproductions.kept import kept_rows
+
+X, Y = load_breast_cancer(return_X_y=True)
+X = (X - X.mean(axis=0)) / X.std(axis=0)
+X, Y, NEW = X[:200], Y[:200].astype(float), X[200:300]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_small_trees_are_parts_of_the_largest(seed):
+    labels = np.random.default_rng(seed).permutation(Y)
+    found = reproduction.trees(X, labels, NEW, seed)
+    for predictions, leaves in zip(found, reproduction.LEAVES, strict=True):
+        model = DecisionTreeClassifier(
+            criterion="entropy", max_leaf_nodes=leaves, random_state=seed
+        )
+        np.testing.assert_array_equal(predictions, model.fit(X, labels).predict(NEW))
+
+
+def test_votes_are_those_of_the_nearest():
+    numbers = reproduction.NEIGHBOURS
+    found = reproduction.votes(reproduction.nearest(X, NEW, max(numbers)), Y, numbers)
+    for predictions, k in zip(found, numbers, strict=True):
+        model = KNeighborsClassifier(k).fit(X, Y)
+        np.testing.assert_array_equal(predictions, model.predict(NEW))
+    chosen = uv.select_model(X, Y, ["knn:5"], "loo", criteria=[], rng=0)
+    left_out = reproduction.nearest(X, X, max(numbers), itself=False)
+    errors = (reproduction.votes(left_out, Y, numbers) != Y).mean(axis=1)
+    assert errors[numbers.index(5)] == pytest.approx(chosen.columns["loo"][0])
+
+
+COLUMNS = (("LOO-CV", "loo"), ("Perm.", "permutation"), ("VC", "vc"), ("FPE", "fpe"))
+
+
+def test_estimates_of_orders_are_those_of_select_model():
+    problems = polynomials.Problems.draw(np.random.default_rng(3), 2, 100, 10)
+    found, errors = polynomials.stacked(polynomials.fits_by_order(problems, 30))
+    x, y = problems.x[1], problems.y[1]
+    orders = (1, 4, 9)
+    chosen = uv.select_model(
+        x[:, None],
+        y,
+        [uv.learners.polynomial(order) for order in orders],
+        criteria=["loo", "vc", "fpe"],
+    )
+    for name, column in COLUMNS:
+        np.testing.assert_allclose(found[name][1, list(orders)], chosen.columns[column], rtol=1e-8)
+    grid = np.linspace(-1, 1, 20_001)
+    legendre = polynomials.legvander
+    fitted = np.linalg.lstsq(legendre(x, 4), y, rcond=None)[0]
+    target = legendre(grid, 10) @ problems.coefficients[1]
+    expected = problems.variance[1] + np.mean((legendre(grid, 4) @ fitted - target) ** 2)
+    assert errors[1, 4] == pytest.approx(expected, rel=1e-3)
+
+
+def test_estimates_of_lambda_are_those_of_select_model():
+    problems, penalty = polynomials.Problems.draw(np.random.default_rng(3), 2, 15, 10), 0.3
+    found, _ = polynomials.stacked(polynomials.fits_by_lambda(problems, (0.0, penalty)))
+    learner = uv.learners.polynomial(polynomials.RIDGE_ORDER, penalty, penalize_intercept=True)
+    chosen = uv.select_model(
+        problems.x[1][:, None], problems.y[1], [learner], criteria=["loo", "vc", "fpe"]
+    )
+    for name, column in COLUMNS:
+        assert found[name][1, 1] == pytest.approx(chosen.columns[column][0], rel=1e-8)
+
+
+def test_targets_have_unit_variance_on_average():
+    problems = polynomials.Problems.draw(np.random.default_rng(0), 20_000, 1, 7)
+    squares = (problems.coefficients**2 / (2 * np.arange(8) + 1)).sum(axis=1)
+    assert abs(squares.mean() - 1) < 5 * squares.std() / np.sqrt(len(squares))
+
+
+def test_choices_are_made_among_some_models_and_compared_with_their_best():
+    found = {name: np.array([[0.1, 3.0, 2.0]]) for name in polynomials.ESTIMATES}
+    errors = np.array([[1.0, 4.0, 6.0]])
+    of_all, of_some = (polynomials.choices(found, errors, first) for first in (0, 1))
+    assert [of_all["VC", each][0] for each in ("choice", "regret")] == [0, 0.0]
+    assert [of_some["VC", each][0] for each in ("choice", "regret")] == [2, 0.5]
+
+
+def test_regrets_compare_with_the_best_of_the_models_that_are_chosen_from():
+    learning = reproduction.Learning(fits=12, permutations=10)
+    rows = pd.DataFrame([reproduction.one_split(X, Y, learning, number) for number in range(3)])
+    numbers = (3, 8, 20)
+    found = reproduction.regrets(rows, numbers)
+    for at in found.index:
+        errors = [rows.loc[at, f"error {number}"] for number in numbers]
+        loo = [rows.loc[at, f"LOO-CV few {number}"] for number in numbers]
+        expected = errors[int(np.argmin(loo))] / min(errors) - 1
+        assert found.loc[at, "LOO-CV few"] == pytest.approx(expected)
+
+
+def test_rows_that_are_kept_are_those_of_one_run(tmp_path):
+    def row(number):
+        made.append(number)
+        return {"number": float(number), "drawn": np.random.default_rng(number).normal()}
+
+    made: list[int] = []
+    whole = kept_rows(None, 45, row)
+    kept_rows(tmp_path / "rows.csv", 30, row)
+    made.clear()
+    pd.testing.assert_frame_equal(kept_rows(tmp_path / "rows.csv", 45, row), whole)
+    assert made == list(range(30, 45))
+    pd.testing.assert_frame_equal(kept_rows(tmp_path / "rows.csv", 7, row), whole[:7])

@@ -1,0 +1,72 @@
+"""The slope for AUCs: against leaving every observation out, where all learning sets are known."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from studies.calibration import stabilised_auc
+from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+
+SIZES, LEARNT = (6, 5), (2, 1)
+CONTRAST = (1.0, -1.0)
+
+
+def complete(scores, kept):
+    """Estimate and jackknife from all learning sets within the observations that are kept."""
+    n1 = SIZES[0]
+    members = [i for i in kept if i < n1], [i for i in kept if i >= n1]
+    learning, values = [], [[], []]
+    for ones in combinations(members[0], LEARNT[0]):
+        for zeros in combinations(members[1], LEARNT[1]):
+            mask = np.isin(kept, [*ones, *zeros])
+            learning.append(mask)
+            for each, score in zip(values, scores, strict=True):
+                each.append(score(ones, zeros)[list(kept)])
+    first = np.arange(len(members[0])), len(members[0]) + np.arange(len(members[1]))
+    sums = TwoClasses(first, exact=True)
+    sums.add([np.array(each) for each in values], np.array(learning), np.arange(len(learning)))
+    return sums, sums.answer(CONTRAST)
+
+
+def test_slope_is_that_of_the_estimates_with_one_observation_left_out():
+    rng = np.random.default_rng(3)
+    n = sum(SIZES)
+    X = rng.normal(size=(n, 2))
+    X[: SIZES[0]] += 0.5
+
+    def projected(ones, zeros):
+        return X @ (X[list(ones)].mean(axis=0) - X[list(zeros)].mean(axis=0))
+
+    def near(ones, zeros):
+        return -np.abs(X[:, 0] - X[list(ones), 0].mean()) + 0.3 * X[list(zeros), 1].sum() * X[:, 1]
+
+    scores = (projected, near)
+    everybody = tuple(range(n))
+    sums, whole = complete(scores, everybody)
+    left_out = [complete(scores, everybody[:i] + everybody[i + 1 :])[1] for i in range(n)]
+    auc = np.array([each.auc for each in left_out])
+    jackknife = np.array([each.jackknife for each in left_out])
+    members = np.split(np.arange(n), [SIZES[0]])
+    top, means = 0.0, []
+    for part, size in zip(members, SIZES, strict=True):
+        means.append(jackknife[part].mean())
+        moved = (auc[part] - auc[part].mean()) @ (jackknife[part] - means[-1])
+        top += (size - 1) / size * moved
+    expected = top / (2 * np.mean(means) * whole.jackknife)
+    assert stabilised_auc.slope_of(sums, CONTRAST, n_groups=1) == pytest.approx(expected, rel=1e-8)
+
+
+def test_products_of_different_groups_are_those_of_alike_ones_without_noise():
+    rng = np.random.default_rng(4)
+    from ucvtest.data.class_sizes import Shape
+
+    shape = Shape((5, 4), (1, 1))
+    b = [rng.normal(size=(1, n)) for n in shape.sizes]
+    within = [rng.normal(size=(1, n, n)) for n in shape.sizes]
+    within = [tau + tau.transpose(0, 2, 1) for tau in within]
+    across = rng.normal(size=(1, 5, 4))
+    once = stabilised_auc.slope(shape, b, within, across)
+    alike = [np.repeat(each, 3, axis=0) for each in (*b, *within, across)]
+    found = stabilised_auc.slope(shape, alike[:2], alike[2:4], alike[4])
+    assert found == pytest.approx(once, rel=1e-10)

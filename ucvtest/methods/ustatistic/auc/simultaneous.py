@@ -1,0 +1,132 @@
+"""AUCs of several learners from the same learning sets, with their joint covariance."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from ucvtest.evaluation.loss_source import SeveralLosses
+from ucvtest.kernels.auc_ustatistic.two_classes import TwoClasses
+from ucvtest.kernels.auc_ustatistic.variances import ROWS_FOR_EACH, Answer
+from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
+from ucvtest.methods.ustatistic.auc.estimation import (
+    Found,
+    Rankings,
+    Sampler,
+    excess,
+    until_precise,
+)
+from ucvtest.methods.ustatistic.interval import Interval
+from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.precomputed_splits import GivenSplits
+
+__all__ = ["JointAucEstimates", "estimated"]
+
+Places = tuple[int, ...]
+"""Of one learner, or of two that are compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointAucEstimates:
+    """What is estimated of all learners; `answers` are those of each, and of all pairs."""
+
+    answers: Mapping[Places, Answer]
+    n_learners: int
+    n_rows: int
+    converged: bool
+    covariance: np.ndarray
+    variance: str
+
+    @property
+    def df(self) -> float:
+        """The smallest number of degrees of freedom of a difference."""
+        known = [each.df for each in self.answers.values() if not math.isnan(each.df)]
+        return min(known, default=math.nan)
+
+    def of(self, places: Places, options: Options) -> Found:
+        """The estimates of one learner, or of the difference of two."""
+        ordered = tuple(sorted(places))
+        answer = self.answers[ordered]
+        if ordered != places:
+            answer = answer.reversed()
+        own = tuple(self.answers[k,] for k in places) if len(places) == 2 else ()
+        why = "ok"
+        if math.isnan(answer.values["jackknife"]) and not math.isnan(answer.jackknife):
+            why = "degenerate: the jackknife variance is zero, nothing varies"
+        return Found(answer, own, self.n_rows, why, self.converged)
+
+    def standard_errors(self) -> np.ndarray:
+        """Of all differences, (L, L), with their Monte-Carlo part."""
+        found = np.full((self.n_learners, self.n_learners), math.nan)
+        for (i, j), answer in ((key, one) for key, one in self.answers.items() if len(key) == 2):
+            variance = answer.values[self.variance]
+            if not answer.is_rough(self.variance):
+                found[i, j] = found[j, i] = math.sqrt(variance + answer.mc_se_estimate**2)
+        return found
+
+    def statistics(self, interval: Interval) -> np.ndarray | None:
+        """None: intervals are symmetric."""
+        return None
+
+
+def estimated(
+    sizes: ClassSizes, options: Options, source: SeveralLosses, generator: np.random.Generator
+) -> JointAucEstimates:
+    """From as many learning sets as are asked for, needed or given."""
+    sampler = Sampler(sizes, source, generator)
+    rankings = Rankings(sampler, exact=False)
+    converged = True
+    if isinstance(options.given, GivenSplits):
+        for rows, draw in options.given.parts(sampler.rows_of_part):
+            rankings.add(options.given.design.learning[rows], draw)
+    elif isinstance(options.n_pairs, int):
+        rankings.draw(options.n_pairs)
+    else:
+        converged = until_precise(
+            rankings,
+            options,
+            source.n_learners,
+            lambda: _mean_excess(rankings, options, source.n_learners),
+        )
+    if not rankings.enough:
+        raise ValueError(
+            f"correction='simultaneous' needs {ROWS_FOR_EACH * sizes.n_obs} learning sets, "
+            f"and there are {rankings.n_rows}: raise n_pairs (or max_fits)"
+        )
+    sums = rankings.sums
+    assert isinstance(sums, TwoClasses)
+    answers = {
+        places: sums.answer(_weights(places, source.n_learners))
+        for places in _all_places(source.n_learners)
+    }
+    return JointAucEstimates(
+        answers,
+        source.n_learners,
+        rankings.n_rows,
+        converged,
+        sums.covariance,
+        options.variance,
+    )
+
+
+def _all_places(n_learners: int) -> list[Places]:
+    places = range(n_learners)
+    return [*((k,) for k in places), *combinations(places, 2)]
+
+
+def _weights(places: Places, n_learners: int) -> tuple[int, ...]:
+    signs = dict(zip(places, (1, -1), strict=False))
+    return tuple(signs.get(place, 0) for place in range(n_learners))
+
+
+def _mean_excess(rankings: Rankings, options: Options, n_learners: int) -> float:
+    """The Monte-Carlo error as a multiple of the one allowed, on average over all differences."""
+    if not rankings.enough:
+        return math.inf
+    answers = [
+        rankings.sums.answer(_weights(pair, n_learners))
+        for pair in combinations(range(n_learners), 2)
+    ]
+    return float(np.mean([excess(each, options) for each in answers]))

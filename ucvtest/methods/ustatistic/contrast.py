@@ -1,0 +1,44 @@
+"""How two learners are compared: by the difference, or the ratio, of their expected losses."""
+
+from typing import Any
+
+from ucvtest.common.checks import check_choice, is_number
+from ucvtest.methods.ustatistic.interval import never_negative
+from ucvtest.metrics.base import Metric
+from ucvtest.results.fields import CONTRASTS
+
+__all__ = ["check_ratio", "null_value_of"]
+
+
+def check_ratio(metric: Metric, *, paired: bool) -> None:
+    """Refuse a ratio of what is no pair of positive mean losses."""
+    if not paired:
+        raise ValueError("contrast='ratio' compares two learners: pass other, or leave it out")
+    if not metric.is_mean:
+        raise ValueError(
+            "contrast='ratio' is about mean losses, and an AUC is none (1/2 is chance): use "
+            "contrast='difference'"
+        )
+    if metric.counts_errors:
+        raise ValueError(
+            "contrast='ratio' is not for error rates, which can be 0 and whose differences are "
+            "bounded: use contrast='difference'"
+        )
+    if not never_negative(metric):
+        raise ValueError(
+            f"contrast='ratio' needs a loss that is never negative, such as squared, absolute or "
+            f"log, and of {metric.name!r} nothing says so: give a uv.losses.Loss with bounds, or "
+            "use contrast='difference'"
+        )
+
+
+def null_value_of(contrast: Any, null_value: float | None) -> float | None:
+    """By default a ratio is 1 under H0, and it can be no other than positive."""
+    check_choice("contrast", contrast, CONTRASTS)
+    if contrast != "ratio":
+        return null_value
+    if null_value is None:
+        return 1.0
+    if is_number(null_value) and not null_value > 0:
+        raise ValueError(f"null_value must be positive for a ratio, got {null_value:g}: use 1")
+    return null_value

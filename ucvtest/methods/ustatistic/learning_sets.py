@@ -1,0 +1,118 @@
+"""Which learning sets a U-statistic is about: those of one size, or within the classes."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from ucvtest.data.groups import units_of
+from ucvtest.designs.design import Design
+from ucvtest.inference.question import DataQuestion, Question
+from ucvtest.methods.ustatistic.auc.class_sizes import ClassSizes
+from ucvtest.methods.ustatistic.auc.cluster_sizes import (
+    MixedSizes,
+    SeveralMixedSizes,
+    cluster_sizes,
+)
+from ucvtest.methods.ustatistic.auc.multiclass_sizes import SeveralSizes
+from ucvtest.methods.ustatistic.contrast import check_ratio
+from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits, given_sets
+from ucvtest.methods.ustatistic.sizes import Sizes
+from ucvtest.results.fields import Contrast
+
+__all__ = ["AucSizes", "LearningSets"]
+
+AucSizes = ClassSizes | SeveralSizes | MixedSizes
+
+
+@dataclass(frozen=True, eq=False)
+class LearningSets:
+    """The learning sets that an estimand averages over, and how two learners are compared on them.
+
+    `sizes` are those of the whole sample, or for the AUC those within the classes. `given` are the
+    learning sets whose losses are given, `stratified` if they have the classes in proportion.
+    """
+
+    sizes: Sizes | AucSizes
+    learn_size: int
+    contrast: Contrast = "difference"
+    given: GivenPairs | GivenSplits | None = None
+    stratified: bool = False
+
+    @classmethod
+    def of(
+        cls, question: Question, learn_size: Any = None, contrast: Contrast = "difference"
+    ) -> Self:
+        """Check the arguments of the class; where losses are given, their design has the size."""
+        if isinstance(question, DataQuestion):
+            sets = cls._to_draw(question, learn_size)
+        else:
+            assert question.design is not None
+            sets = cls._given(question, question.design)
+        if contrast == "ratio":
+            check_ratio(question.metric, paired=question.paired)
+        return replace(sets, contrast=contrast)
+
+    @classmethod
+    def _to_draw(cls, question: DataQuestion, learn_size: Any) -> Self:
+        """Learning sets of the size that a user asks for, or one size for each class."""
+        if not question.metric.ranks_pairs:
+            units = units_of(question.clusters)
+            size = Sizes.checked(question.n_units, learn_size, units).learn_size
+            return cls(_sizes_for_means(question, size), size)
+        sample, against_rest = question.sample, question.positive_named
+        sizes: AucSizes
+        if question.clusters is not None:
+            sizes = cluster_sizes(sample, question.clusters, learn_size, against_rest=against_rest)
+        elif sample.n_classes > 2:
+            sizes = SeveralSizes.checked(sample, learn_size, against_rest=against_rest)
+        else:
+            sizes = ClassSizes.checked(sample, learn_size)
+        return cls(sizes, sum(sizes.learn_sizes))
+
+    @classmethod
+    def _given(cls, question: Question, design: Design) -> Self:
+        """The learning sets of a design, if they are of one size, or one size for each class."""
+        if not question.metric.ranks_pairs:
+            question.check_losses()
+            size, given = design.learn_sizes[0], given_sets(design)
+            sizes = _sizes_for_means(question, size)
+            stratified = isinstance(given, GivenSplits) and given.keeps_classes(question.labels)
+            return cls(sizes, size, given=given, stratified=stratified)
+        if question.clusters is not None:
+            raise ValueError(
+                "scores with groups need learning sets of groups, which UStatisticTest draws "
+                "itself: make it from X and y"
+            )
+        question.check_values()
+        n_classes = len(np.unique(question.target))
+        if n_classes > 2:
+            raise ValueError(
+                f"the AUC of {n_classes} classes needs learning sets within the classes, which "
+                "UStatisticTest draws itself: leave design out"
+            )
+        splits = GivenSplits.of(design)
+        within_classes = ClassSizes.given(splits, question.target)
+        return cls(within_classes, design.learn_sizes[0], given=splits)
+
+    def estimand(self, question: Question) -> str:
+        """What is estimated, in words."""
+        if not isinstance(self.sizes, Sizes):
+            return self.sizes.estimand(paired=question.paired)
+        metric, size = question.metric, f"at learning-set size {self.learn_size}"
+        if self.stratified:
+            size += ", classes in proportion"
+        if not question.paired:
+            return f"unconditional {metric.in_words} {size}"
+        return f"{self.contrast} of unconditional {metric.plural} {size}"
+
+    def positive(self, question: Question) -> Any:
+        """The positive class; of several classes the one that is told from the rest, if any is."""
+        if isinstance(self.sizes, SeveralSizes | SeveralMixedSizes):
+            return self.sizes.positive
+        return question.positive
+
+
+def _sizes_for_means(question: Question, learn_size: int) -> Sizes:
+    """Sizes of the whole sample; whether the loss counts errors decides on the variance."""
+    return Sizes(question.n_units, learn_size, zero_one=question.metric.counts_errors)

@@ -1,0 +1,86 @@
+"""From learning sets to a result: of a mean loss, of a ratio of two, or of the AUC."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ucvtest.evaluation.loss_source import LossSource
+from ucvtest.inference.question import Question
+from ucvtest.methods.ustatistic import estimation, ratio, reporting
+from ucvtest.methods.ustatistic.auc import estimation as auc_estimation
+from ucvtest.methods.ustatistic.auc import reporting as auc_reporting
+from ucvtest.methods.ustatistic.learning_sets import LearningSets
+from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.sizes import Sizes
+from ucvtest.metrics.ranks import AUC_NAME
+from ucvtest.results.result import TestResult
+
+__all__ = ["METHOD_NAME", "Estimates", "estimates_from", "result_from"]
+
+METHOD_NAME = "ustatistic"
+
+Estimates = estimation.UStatisticEstimates | ratio.RatioEstimates | auc_estimation.Found
+
+
+def estimates_from(
+    learning_sets: LearningSets,
+    source: LossSource,
+    options: Options,
+    generator: np.random.Generator,
+) -> Estimates:
+    """Estimates from learning sets that are drawn, enumerated, or given with their losses."""
+    sizes = learning_sets.sizes
+    if not isinstance(sizes, Sizes):
+        rankings = auc_estimation.Sampler(sizes, source, generator)
+        return auc_estimation.estimated(rankings, options)
+    sampler = estimation.Sampler(sizes, source, generator)
+    if learning_sets.contrast == "ratio":
+        return ratio.estimated(sampler, options)
+    return estimation.estimated(sampler, options)
+
+
+def result_from(
+    question: Question,
+    learning_sets: LearningSets,
+    options: Options,
+    estimates: Estimates,
+    source: LossSource,
+    seed: int | None,
+) -> TestResult:
+    """The test that estimates lead to."""
+    settings = _settings(question, learning_sets, options, seed)
+    if isinstance(estimates, auc_estimation.Found):
+        assert not isinstance(learning_sets.sizes, Sizes)
+        parts = auc_reporting.parts(
+            *(question.hypothesis, learning_sets.sizes, options, estimates, source, settings)
+        )
+    elif isinstance(estimates, ratio.RatioEstimates):
+        parts = ratio.parts(question, options, estimates, source, settings)
+    else:
+        parts = reporting.parts(question, options, estimates, source, settings)
+    parts["notes"] = (*parts["notes"], *question.reuse_notes)
+    return TestResult(
+        **parts,
+        estimand=learning_sets.estimand(question),
+        n_obs=question.n_obs,
+        n_fits=source.n_fits,
+        elapsed=math.nan,
+        settings=settings,
+    )
+
+
+def _settings(
+    question: Question, learning_sets: LearningSets, options: Options, seed: int | None
+) -> dict[str, Any]:
+    """What is needed to repeat the test."""
+    sizes = learning_sets.sizes
+    settings = question.settings(METHOD_NAME)
+    if question.sample is not None:
+        settings["pos_label"] = learning_sets.positive(question)
+    settings |= options.settings(learning_sets.learn_size, seed)
+    if learning_sets.contrast != "difference":
+        settings["contrast"] = learning_sets.contrast
+    if not isinstance(sizes, Sizes):
+        settings |= {"loss": AUC_NAME, "learn_size_by_class": sizes.asked}
+    return settings

@@ -1,0 +1,210 @@
+"""Mean losses of several learners from the same learning sets, with their joint covariance."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ucvtest.designs.draws import draw_orders, learning_sets
+from ucvtest.evaluation.loss_source import SeveralLosses
+from ucvtest.kernels.ustatistic.first_order import FirstOrderEstimate
+from ucvtest.kernels.ustatistic.several import Differences, Several, SeveralSums
+from ucvtest.kernels.ustatistic.variances import first_order_factor
+from ucvtest.methods.ustatistic.estimation import (
+    RELIABLE,
+    ROUNDING,
+    STAGE_CELLS,
+    Sampler,
+    StageSizes,
+    UStatisticEstimates,
+    in_parts,
+)
+from ucvtest.methods.ustatistic.interval import Interval
+from ucvtest.methods.ustatistic.options import Options
+from ucvtest.methods.ustatistic.precomputed_splits import GivenPairs, GivenSplits
+from ucvtest.methods.ustatistic.sizes import Sizes
+from ucvtest.stats.variance_stabilised import stabilised
+
+__all__ = ["JointLossEstimates", "estimated"]
+
+
+@dataclass(frozen=True, eq=False)
+class JointLossEstimates:
+    """What is estimated of all learners; `differences` have the variances of all pairs."""
+
+    several: Several
+    differences: Differences
+    n_pairs: int
+    converged: bool
+    df: float
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Of the mean losses, (L, L)."""
+        return self.several.covariance
+
+    def of(self, places: tuple[int, ...], options: Options) -> UStatisticEstimates:
+        """The estimates of one learner, or of the difference of two."""
+        first, *others = places
+        if not others:
+            estimates = self.several.alone[first]
+            return UStatisticEstimates(estimates, options.variance, self.n_pairs, self.converged)
+        estimates, one = self.several.weighted({first: 1.0, others[0]: -1.0}), self.several.each[0]
+        own = tuple(self._own(place) for place in places)
+        found = UStatisticEstimates(estimates, options.variance, self.n_pairs, self.converged, own)
+        factor = first_order_factor(one.n_obs, one.learn_size + 1)
+        return _with_floor(found, factor * float(estimates.effects @ estimates.effects))
+
+    def _own(self, place: int) -> FirstOrderEstimate:
+        found = self.several.alone[place]
+        return FirstOrderEstimate(
+            found.values["estimate"],
+            found.values["jackknife"],
+            found.mc_se["estimate"],
+            found.mc_se["jackknife"],
+        )
+
+    def standard_errors(self) -> np.ndarray:
+        """Of all differences, (L, L), with their Monte-Carlo part."""
+        variance, of_variance, of_mean = self.differences
+        least = np.maximum(of_variance / RELIABLE, np.where(self._unknown, self._squares, 0.0))
+        variance = np.maximum(variance, least)
+        found = np.sqrt(np.where(variance > 0, variance + of_mean**2, math.nan))
+        np.fill_diagonal(found, math.nan)
+        return found
+
+    def statistics(self, interval: Interval) -> np.ndarray | None:
+        """All differences (L, L) as intervals have them; None where these are symmetric."""
+        if interval.name != "stabilised":
+            return None
+        slopes = np.where(self._unknown, 0.0, self.several.slopes())
+        means, se = self.several.means, self.standard_errors()
+        return stabilised((means[:, None] - means) / se, slopes * se)
+
+    @property
+    def _unknown(self) -> np.ndarray:
+        """Differences in too few draws for a variance: see `_with_floor`."""
+        return ~(self.differences.variance > 0)
+
+    @property
+    def _squares(self) -> np.ndarray:
+        """Their jackknife variances with all Monte-Carlo noise, (L, L)."""
+        own = np.diag(self.covariance)
+        sums = own[:, None] + own
+        found = sums - 2 * self.covariance
+        return np.where(found > ROUNDING * sums, found, 0.0)
+
+
+def _with_floor(found: UStatisticEstimates, squares: float) -> UStatisticEstimates:
+    """With a variance that is at least so large that its Monte-Carlo error is a part of it.
+
+    Among several learners some are nearly the same: no number of draws makes the variance of their
+    difference precise, and without an answer nothing would be said of all together. Where learners
+    differed in too few draws for any product of two groups of them, variance and error are both 0:
+    then `squares` stand for it, the jackknife with all its Monte-Carlo noise.
+    """
+    estimates, name = found.estimates, found.variance
+    value, least = estimates.values[name], estimates.mc_se[name] / RELIABLE
+    unknown = not value > 0
+    if unknown:
+        least = max(least, squares)
+    if not value < least:
+        return found
+    values = {**estimates.values, name: least}
+    if unknown and "slope" in values:
+        # What the standard error depends on is unknown as well.
+        values["slope"] = 0.0
+    return replace(found, estimates=replace(estimates, values=values), floored=True)
+
+
+def estimated(
+    sizes: Sizes,
+    options: Options,
+    source: SeveralLosses,
+    generator: np.random.Generator,
+    *,
+    pair_effects: bool,
+) -> JointLossEstimates:
+    """From as many pairs of learning sets as are asked for, needed or given."""
+    n_learners = source.n_learners
+    sums = SeveralSums(sizes.n_obs, sizes.learn_size, n_learners, pair_effects=pair_effects)
+    sampler = Sampler(sizes, source, generator)
+    n_pairs, converged = _add_pairs(sampler, options, sums, n_learners)
+    several = sums.now()
+    differences = several.differences(options.variance)
+    return JointLossEstimates(several, differences, n_pairs, converged, sizes.n_obs - 1.0)
+
+
+def _add_pairs(
+    sampler: Sampler, options: Options, sums: SeveralSums, n_learners: int
+) -> tuple[int, bool]:
+    """Add as many pairs as are asked for, needed or given; their number, and if they suffice."""
+    given, number = options.given, options.n_pairs
+    if isinstance(given, GivenPairs):
+        for learning in _in_rows(given.design.learning, 2 * given.n_sets, n_learners):
+            shape = (-1, 2, given.n_sets, learning.shape[1])
+            each = [one.reshape(shape) for one in _losses(sampler, learning)]
+            sets = learning.reshape(shape)
+            sums.add([(one[:, 0], one[:, 1]) for one in each], (sets[:, 0], sets[:, 1]))
+        return given.n_pairs, True
+    if isinstance(given, GivenSplits):
+        for rows, draw in given.parts(max(2, STAGE_CELLS // (sampler.sizes.n_obs * n_learners))):
+            sets = given.design.learning[rows][:, None]
+            each = [one[:, None] for one in _losses(sampler, sets[:, 0])]
+            half = np.full((len(draw), 1), 0.5)
+            sums.add([(one, one) for one in each], (sets, sets), weight=half, cluster=draw)
+        return given.n_pairs, True
+    if isinstance(number, int):
+        _draw(sampler, number, sums, n_learners)
+        return number, True
+    steps, n_pairs = StageSizes(sampler.sizes, options, n_learners), 0
+    size = steps.fewest
+    while True:
+        _draw(sampler, size, sums, n_learners)
+        n_pairs += size
+        converged = _precise(sums.now(), options)
+        size = steps.following(n_pairs, sampler.source.n_fits)
+        if converged or size < steps.fewest:
+            return n_pairs, converged
+
+
+def _draw(sampler: Sampler, n_pairs: int, sums: SeveralSums, n_learners: int) -> None:
+    """Add random pairs of learning sets, disjoint where they can be."""
+    n, g, overlap = sampler.sizes.n_obs, sampler.sizes.learn_size, sampler.sizes.least_overlap
+    for size in in_parts(n_pairs, max(64, STAGE_CELLS // (2 * n * n_learners))):
+        orders = draw_orders(sampler.generator, size, n)
+        sides = learning_sets(orders, 0, g), learning_sets(orders, g - overlap, g)
+        each = [np.split(one, 2) for one in _losses(sampler, np.concatenate(sides))]
+        sums.add(
+            [(one[:, None], other[:, None]) for one, other in each],
+            (sides[0][:, None], sides[1][:, None]),
+        )
+
+
+def _losses(sampler: Sampler, learning: np.ndarray) -> list[np.ndarray]:
+    return sampler.losses(learning, np.arange(len(learning)))
+
+
+def _in_rows(learning: np.ndarray, of_draw: int, n_learners: int) -> Iterator[np.ndarray]:
+    """Rows of a design, whole draws, some at a time."""
+    rows = of_draw * max(2, STAGE_CELLS // (of_draw * learning.shape[1] * n_learners))
+    for start in range(0, len(learning), rows):
+        yield learning[start : start + rows]
+
+
+def _precise(several: Several, options: Options) -> bool:
+    """Whether variances and estimates of differences are as precise as "auto" requires.
+
+    They are so on average, and each of them enough for an answer.
+    """
+    found = several.differences(options.variance)
+    upper = np.triu_indices(len(found.variance), 1)
+    variance, of_variance, of_mean = (part[upper] for part in found)
+    varies = variance > np.max(np.abs(np.diag(found.variance))) * 1e-12
+    if not varies.any():
+        return True
+    share = of_variance[varies] / variance[varies]
+    other = of_mean[varies] / np.sqrt(variance[varies])
+    excess = np.maximum(share, other)
+    return bool(excess.mean() <= options.tol and excess.max() <= RELIABLE)

@@ -1,0 +1,120 @@
+"""How many observations are learnt from, of how many, and the variances that this leaves."""
+
+from dataclasses import dataclass
+from math import comb
+from typing import Any, Protocol, Self
+
+from ucvtest.common.checks import as_integer
+from ucvtest.kernels.ustatistic.accumulator import MAX_OBS_PAIR_EFFECTS
+from ucvtest.kernels.ustatistic.variances import has_pair_effects
+from ucvtest.methods.ustatistic.enumeration import MAX_SUBSETS
+
+__all__ = ["NEED_DISJOINT", "VARIANCES", "SetSizes", "Sizes"]
+
+VARIANCES = ("midpoint", "clipped", "jackknife", "unbiased", "asymptotic")
+NEED_PAIR_EFFECTS = ("midpoint", "clipped")
+NEED_DISJOINT = ("clipped", "unbiased", "asymptotic")
+
+FEW_OBS = 12
+"""With fewer observations intervals by the midpoint variance have not been tried: "auto" is the
+jackknife."""
+
+
+class SetSizes(Protocol):
+    """Sizes of the sample and of learning sets: of all observations, or of each class."""
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether two learning sets with what is tested can be disjoint."""
+
+    def chosen(self, variance: Any) -> str:
+        """The variance that is asked for, or that "auto" stands for."""
+
+    def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
+        """Refuse all learning sets where they are too many."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers of observations in the sample and in a learning set, and whether errors are counted.
+
+    "auto" depends on that: with squared and other unbounded losses the midpoint variance is too
+    small too often, as is the jackknife, but less.
+    """
+
+    n_obs: int
+    learn_size: int
+    zero_one: bool = False
+
+    @classmethod
+    def checked(cls, n_obs: int, learn_size: Any, units: str = "observations") -> Self:
+        """The sizes that a user asks for; without a learning-set size the default."""
+        if n_obs < 4:
+            raise ValueError(f"X has {n_obs} {units}: at least 4 are needed")
+        largest = n_obs // 2 - 1
+        if learn_size is None:
+            return cls(n_obs, largest)
+        size = as_integer("learn_size", learn_size)
+        if not 1 <= size < n_obs - 1:
+            raise ValueError(
+                f"learn_size must lie between 1 and n - 2 = {n_obs - 2}, got {size}: use "
+                f"{largest}, the largest for which every variance exists, or leave it out"
+            )
+        return cls(n_obs, size)
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether two disjoint learning sets leave two observations or more."""
+        return self.n_obs >= 2 * self.learn_size + 2
+
+    @property
+    def pair_effects(self) -> bool:
+        """Whether the midpoint variance exists."""
+        return has_pair_effects(self.n_obs, self.learn_size)
+
+    @property
+    def least_overlap(self) -> int:
+        """Observations that two learning sets have in common at least."""
+        return max(0, 2 * self.learn_size - self.n_obs)
+
+    def chosen(self, variance: Any) -> str:
+        """The variance that is asked for, or that "auto" stands for."""
+        n, g = self.n_obs, self.learn_size
+        if isinstance(variance, str) and variance == "auto":
+            suits = self.zero_one and FEW_OBS <= n <= MAX_OBS_PAIR_EFFECTS
+            return "midpoint" if self.pair_effects and suits else "jackknife"
+        if not isinstance(variance, str) or variance not in VARIANCES:
+            raise ValueError(
+                f"variance={variance!r:.60} is unknown: use one of auto, {', '.join(VARIANCES)}"
+            )
+        if variance in NEED_DISJOINT and not self.disjoint:
+            raise ValueError(
+                f"variance={variance!r} needs n >= 2 * learn_size + 2, got n = {n} and "
+                f"learn_size = {g}: use learn_size <= {n // 2 - 1}, or variance='jackknife'"
+            )
+        if variance == "midpoint" and not self.pair_effects:
+            raise ValueError(
+                f"variance='midpoint' needs at most half of the observations to learn from, got "
+                f"learn_size = {g} and n = {n}: use learn_size <= {min(n // 2, n - 3)}, or "
+                "variance='jackknife'"
+            )
+        if variance in NEED_PAIR_EFFECTS and n > MAX_OBS_PAIR_EFFECTS:
+            raise ValueError(
+                f"variance={variance!r} needs n <= {MAX_OBS_PAIR_EFFECTS}, got n = {n}: use "
+                "variance='jackknife', which hardly differs from it there"
+            )
+        return str(variance)
+
+    def check_enumeration(self, n_learners: int, max_fits: int, remedy: str) -> None:
+        """Refuse all learning sets where they are too many."""
+        n, g = self.n_obs, self.learn_size
+        n_fits = comb(n, g) * n_learners
+        if n_fits > max_fits:
+            raise ValueError(
+                f"n_pairs='exact' needs {n_fits} fits, max_fits is {max_fits}: {remedy}"
+            )
+        if self.pair_effects and comb(n, g + 1) > MAX_SUBSETS:
+            raise ValueError(
+                f"n_pairs='exact' needs {comb(n, g + 1)} subsets in memory, more than "
+                f"{MAX_SUBSETS}: use random pairs"
+            )
